@@ -20,8 +20,8 @@ import {
 
 /**
  * Gathers the operations of a JSON body: `{post, patch}`, one record (`POST /runs`), or the changes to the TraceRun
- * that the path names. Keeps the complete records of a body that is known to be truncated. Throws AppError
- * unsupported_media_type, invalid_json, invalid_request (none of these three) and too_many_parts.
+ * that the path names. Of a body that is known to be truncated, keeps the complete records. Throws AppError
+ * unsupported_media_type, invalid_json, invalid_request (the body has none of these three forms) and too_many_parts.
  */
 export function gatherJson(
   head: RequestHead,
@@ -92,7 +92,7 @@ function faultsOf(record: JsonValue, op: Op): readonly Fault[] {
   return 'ended' in checked ? [] : checked
 }
 
-/** The id of a record as text, else the last id of its dotted_order; undefined if it has neither. */
+/** The id of a record as text, otherwise the last id of its dotted_order; undefined if it has neither. */
 function idOf(record: unknown): string | undefined {
   if (!isObject(record)) return undefined
   const { id } = record

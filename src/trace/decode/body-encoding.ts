@@ -21,7 +21,7 @@ export interface DecodedBody {
 
 interface Codec {
   run(body: Uint8Array, options: ZlibOptions): Buffer
-  /** Flush mode that yields what can be decoded of a stream that stopped early. */
+  /** Flush mode that returns the decodable part of a stream that stopped early. */
   flush: number
 }
 
@@ -42,14 +42,15 @@ const CODECS: Readonly<Record<string, Codec>> = {
 
 const MIN_CHUNK = 16 * 1024
 const MAX_CHUNK = 1024 * 1024
-/** Only a decompression bomb has more frames than this in one zstd body: each costs a decoder. */
+/** Maximum number of frames in a zstd body. Each needs a decoder, and only a decompression bomb has more. */
 const MAX_FRAMES = 1000
 const ZSTD_MAGIC = 0xfd2fb528
 const ZSTD_SKIPPABLE = 0x184d2a50
 
 /**
- * The body behind `Content-Encoding` (identity, gzip, zstd, deflate, snappy or br, in any case; '' is identity), at most
- * `maxBytes` long. Throws AppError body_too_large, unsupported_encoding, or invalid_encoding for a damaged stream.
+ * Decodes a body with this `Content-Encoding` (identity, gzip, zstd, deflate, snappy or br, ignoring case; '' is
+ * identity) to at most `maxBytes`. Throws AppError body_too_large, unsupported_encoding, or invalid_encoding for a
+ * damaged stream.
  */
 export function decodeBody(body: Uint8Array, encoding: string, maxBytes: number): DecodedBody {
   const names = encoding
@@ -83,7 +84,7 @@ function decompress(codec: Codec, body: Uint8Array, maxBytes: number): DecodedBo
   }
 }
 
-/** zstdDecompressSync stops after the first frame without an error, but a body may hold several (RFC 8878 §3.1). */
+/** Decodes all frames of a body (RFC 8878 §3.1). zstdDecompressSync stops after the first frame without an error. */
 function unzstd(body: Uint8Array, options: ZlibOptions): Buffer {
   const limit = options.maxOutputLength ?? Number.MAX_SAFE_INTEGER
   const outputs: Buffer[] = []

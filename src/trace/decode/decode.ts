@@ -11,17 +11,16 @@ import { BIG_FIELDS, RANK, writeFragment } from '../rows/fragment.ts'
 import { decodeOtlp } from '../otel/wire/decode.ts'
 import { RowWriter } from '../rows/row-binary.ts'
 
-/** The project of a create that names none. */
+/** Name of the project of a create that names no project. */
 const DEFAULT_PROJECT = 'default'
 /** Bytes of a fragment before its first String: keys, rank, hash, time, three ids. */
 const FRAGMENT_KEYS = 105
 
 /**
- * Turns the body of an ingest request into fragments. Pure and synchronous. A bad item does not affect the others: it
- * is listed in `rejected`, and the rest is kept. Throws AppError only if nothing in the body can be read
- * (invalid_encoding, unsupported_encoding, unsupported_media_type, invalid_multipart, invalid_json, invalid_otlp,
- * invalid_request) or if it exceeds `limits` (body_too_large, too_many_parts). The result has buffers of its own and
- * shares none with the body.
+ * Converts the body of an ingest request to fragments. Pure and synchronous. A bad item is listed in `rejected`, and
+ * all others are kept. Throws AppError only if nothing in the body can be read (invalid_encoding, unsupported_encoding,
+ * unsupported_media_type, invalid_multipart, invalid_json, invalid_otlp, invalid_request) or if it exceeds `limits`
+ * (body_too_large, too_many_parts). The result shares no buffers with the body.
  */
 export function decodeRequest(head: RequestHead, body: Uint8Array): Decoded {
   const { bytes, truncated } = decodeBody(body, head.content_encoding, head.limits.max_body_bytes)
@@ -70,7 +69,7 @@ function writeOperations(
   return { rows: writer.finish(), count: operations.length, projects: [...projects.values()] }
 }
 
-/** The exact size of the fragment, so that the rows need not be copied into a buffer that fits. */
+/** The exact size of the fragment, so that the buffer of the rows is allocated with the right size. */
 function sizeOf({ fields, attachments }: Operation, head: Buffer): number {
   let size = FRAGMENT_KEYS + stringSize(head.length) + stringSize(attachments.length)
   for (const field of BIG_FIELDS) size += stringSize(fields[field].length)
@@ -89,7 +88,10 @@ function rankOf({ op, ended }: Operation): number {
   return ended ? RANK.update_with_end : RANK.update
 }
 
-/** A create without a project is filed in the default one; an update without a project does not change it. */
+/**
+ * Records the project of an operation. A create without a project is stored in the default project; an update without a
+ * project leaves the project unchanged.
+ */
 function noteProject(projects: Map<string, ProjectReference>, operation: Operation, offset: number): void {
   const { session_id, session_name } = operation
   const isNamed = session_id !== null || session_name !== null

@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../base/errors.ts'
  * bytes.
  */
 export interface RequestHead {
-  /** The ingest route that received it. */
+  /** The ingest route that received the request. */
   kind: 'multipart' | 'batch' | 'create' | 'update' | 'otlp-traces' | 'otlp-logs'
   /** Header `Content-Type` as sent; '' when absent. */
   content_type: string
@@ -22,7 +22,9 @@ export interface RequestHead {
   /** Receive time, epoch milliseconds. */
   received_at: number
   limits: DecodeLimits
-  /** The body stopped before its announced end (the connection broke): decode the part that arrived. */
+  /**
+   * True if the body stopped before its announced end because the connection broke; the part that arrived is decoded.
+   */
   truncated?: boolean
 }
 
@@ -42,8 +44,8 @@ export interface Fault {
   field: string | null
   reason: string
   /**
-   * LangSmith's wording and status for the same fault, which users search for when nothing of a request could be
-   * stored.
+   * LangSmith's wording and status for the same fault, used if nothing of a request could be stored, since users search
+   * for this text.
    */
   error: string
   status: 400 | 409 | 422 | 413
@@ -53,11 +55,11 @@ export interface Fault {
 export interface Rejected extends Fault {
   /** The id as the client sent it (lower case with dashes if it is a uuid); null if it sent none. */
   run_id: string | null
-  /** Further reasons, which reports list; only the first thousand items of a request have them. */
+  /** Further reasons, for reports; only for the first thousand items of a request. */
   further?: readonly Fault[]
 }
 
-/** A project named by fragments of a request, to be resolved to an id before they are stored. */
+/** A project that fragments of a request name; it must be resolved to an id before the fragments are stored. */
 export interface ProjectReference {
   session_name: string | null
   session_id: string | null
@@ -74,7 +76,7 @@ export interface Blob {
 
 /** The result of decoding a request body. */
 export interface Decoded {
-  /** Fragments as RowBinary rows; project ids still NIL_UUID. */
+  /** Fragments as RowBinary rows, whose project ids are still NIL_UUID. */
   rows: Uint8Array
   /** Fragments in `rows`. */
   count: number

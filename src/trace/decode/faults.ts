@@ -4,7 +4,7 @@ import type { Fault } from './decoded.ts'
 /** `post` creates a TraceRun, `patch` updates it. */
 export type Op = 'post' | 'patch'
 
-/** Longest part of a client's text that a response repeats. */
+/** Maximum length of a client's text that a response repeats. */
 const MAX_ECHO = 500
 
 /** `text`, or its beginning with "…" if it is too long to repeat. */
@@ -12,7 +12,7 @@ export function clip(text: string, limit = MAX_ECHO): string {
   return text.length <= limit ? text : `${text.slice(0, limit)}…`
 }
 
-/** An id field that is no uuid, in LangSmith's words. `sentId` is the TraceRun's id as sent. */
+/** The fault of an id field that is not a uuid, in LangSmith's words. `sentId` is the TraceRun's id as sent. */
 export function idFault(op: Op, sentId: string, field: string): Fault {
   const codes: Record<string, ErrorCode> = {
     id: 'invalid_run_id',
@@ -28,7 +28,7 @@ export function idFault(op: Op, sentId: string, field: string): Fault {
   )
 }
 
-/** A start_time or end_time that is not a time. */
+/** The fault of a start_time or end_time that is not a time. */
 export function timeFault(field: string): Fault {
   const text = `${field} must be an ISO 8601 timestamp`
   return unprocessable(
@@ -39,7 +39,7 @@ export function timeFault(field: string): Fault {
   )
 }
 
-/** A dotted_order that contradicts the record, in LangSmith's words. */
+/** The fault of a dotted_order that contradicts the record, in LangSmith's words. */
 export function dottedOrderFault(
   reason: string,
   sent: { run_id: string; trace_id: string; dotted_order: string; parent_run_id: string },
@@ -59,18 +59,18 @@ export function unprocessable(code: ErrorCode, field: string | null, reason: str
   return { code, field, reason, error: error ?? `Unprocessable entity: ${reason}`, status: 422 }
 }
 
-/** A record that is not JSON. */
+/** The fault of a record that is not JSON. */
 export function jsonFault(what: string): Fault {
   const reason = `${what} is not valid JSON.`
   return { code: 'invalid_json', field: null, reason, error: `Bad request: ${reason}`, status: 400 }
 }
 
-/** A TraceRun that arrived truncated. `field` is the part whose end is missing. */
+/** The fault of a TraceRun that arrived truncated. `field` is the part whose end is missing. */
 export function incompleteFault(field: string | null): Fault {
   return unprocessable('incomplete_run', field, ERRORS.incomplete_run.message)
 }
 
-/** A part or field above the limit. */
+/** The fault of a part or field above the limit. */
 export function tooLargeFault(field: string | null, size: number, limit: number): Fault {
   const reason = `${field ?? 'The run'} has ${size} bytes, the limit is ${limit}.`
   return { code: 'run_too_large', field, reason, error: `Payload too large: ${reason}`, status: 413 }

@@ -6,8 +6,8 @@ import type { FeedbackRow } from '../rows/feedback.ts'
 import { parseJson } from '../json/json-text.ts'
 
 /**
- * A feedback record from its JSON text. `sentId` is the id under which it was sent (part name); without it the record's
- * own `id` is used. `key` is required; score, value and the rest are kept unchanged
+ * Reads a feedback record from its JSON text. `sentId` is the id in the name of its part; without it the record's own
+ * `id` is used. `key` is required; score, value and all other fields are kept unchanged
  * (schemas/feedback-create.schema.json).
  */
 export function readFeedback(

@@ -9,7 +9,9 @@ import type { RequestHead } from './decoded.ts'
 import { BIG_FIELDS, type BigField } from '../rows/fragment.ts'
 import { parseUuid } from '../../base/ids.ts'
 
-/** `post.{id}` and so on: the kind before the first dot, the id, and what follows the id. */
+/**
+ * The parts of a name such as `post.{id}.{field}`: the kind before the first dot, the id, and the text after the id.
+ */
 interface PartName {
   kind: string
   id: string
@@ -108,7 +110,7 @@ function takeAttachmentPart(
   else operations.attach(runId, rest, { mime_type: mediaType(part.content_type), bytes })
 }
 
-/** Why a part's bytes cannot be used. */
+/** The reason why a part's bytes cannot be used. */
 function partFault(head: RequestHead, part: BodyPart, field: string | null): Fault | undefined {
   if (!part.complete) return incompleteFault(field)
   if (part.content_encoding !== '' && part.content_encoding !== 'identity') {

@@ -15,7 +15,7 @@ export interface GatheredTraceRuns {
   parentOf(id: string): ParentLineage | undefined
 }
 
-/** The TraceRuns of `rows`, log records joined to their spans; those whose span is not among them are left out. */
+/** The TraceRuns of `rows`, with log records joined to their spans; log records whose span is missing are left out. */
 export function gatherTraceRuns(rows: Uint8Array): GatheredTraceRuns {
   const groups = new Map<string, StoredFragment[]>()
   for (const fragment of readFragments(rows)) {
@@ -31,7 +31,7 @@ export function gatherTraceRuns(rows: Uint8Array): GatheredTraceRuns {
     const own = owners.get(id) ?? id
     const found = merged.get(own)
     if (places.has(own) || found === undefined || depth > MAX_DEPTH) return places.get(own)
-    // TraceRuns whose parents form a circle have no place.
+    // TraceRuns whose parents form a cycle have no place.
     places.set(own, undefined)
     const place = parentLineage(found, (parent) => parentOf(parent, depth + 1))
     places.set(own, place)
@@ -62,8 +62,7 @@ function separateRoots(groups: Map<string, StoredFragment[]>): void {
 }
 
 /**
- * Moves parts to the TraceRuns that they belong to; returns the ids under which they were filed, each with the id of
- * its owner.
+ * Moves parts to the TraceRuns to which they belong; returns the owner's id for each id under which parts were stored.
  */
 function adoptParts(groups: Map<string, StoredFragment[]>): Map<string, string> {
   const owners = new Map<string, string>()

@@ -12,7 +12,10 @@ export function namedTrace(head: JsonObject | undefined): string | undefined {
   return parsed?.ok ? parsed.segments[0]?.id : undefined
 }
 
-/** Traces that operations (fragments as RowBinary rows) may begin: those that they name, and roots that they create. */
+/**
+ * Traces that operations (fragments as RowBinary rows) may begin: traces that the operations name, and roots that they
+ * create.
+ */
 export function tracesOf(rows: Uint8Array): Set<string> {
   const traces = new Set<string>()
   for (const fragment of readFragments(rows)) {
@@ -35,7 +38,7 @@ export function withoutTraces(
   return { rows: Buffer.concat(kept), count: kept.length }
 }
 
-/** Undefined for an operation that does not name its trace or only changes an existing TraceRun. */
+/** The trace of an operation; undefined if the operation does not name it, or only changes an existing TraceRun. */
 function traceOf({ head, rank, run_id }: StoredFragment): string | undefined {
   const fields: unknown = head.length === 0 ? {} : JSON.parse(Buffer.from(head).toString())
   if (!isObject(fields)) return undefined

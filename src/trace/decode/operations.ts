@@ -5,7 +5,7 @@ import { newOperation, type Operation } from './record.ts'
 import type { Blob, Fault, Rejected } from './decoded.ts'
 import type { FeedbackRow } from '../rows/feedback.ts'
 
-/** Rejected items of which all faults are kept. */
+/** Maximum number of rejected items whose faults are all kept. */
 const MAX_EXPLAINED = 1000
 
 interface Attachment {
@@ -19,16 +19,16 @@ export type StoredOperation = Operation & { run_id: string }
 /** All operations of a request, collected in any order. */
 export interface Operations {
   /**
-   * The operation on a TraceRun, created by the first call. When the id is no uuid, the operation is rejected for its
-   * id, and its other faults are listed as further faults.
+   * Returns the operation on a TraceRun, which the first call creates. If the id is not a uuid, the operation is
+   * rejected for its id, and its other faults are listed as further faults.
    */
   of(op: Op, sentId: string): Operation
   attach(runId: string, name: string, attachment: Attachment): void
   addFeedback(row: FeedbackRow): void
   reject(sentId: string | null, ...faults: readonly [Fault, ...Fault[]]): void
   /**
-   * The operations that can be stored, in order of arrival. Call it once, last: the other members are complete after
-   * it.
+   * Returns the operations that can be stored, in order of arrival, and everything else that was gathered. Must be
+   * called once, after all other calls.
    */
   finish(): { stored: StoredOperation[]; feedback: FeedbackRow[]; blobs: Blob[]; rejected: Rejected[] }
 }
@@ -52,7 +52,7 @@ export function gatherOperations(): Operations {
     return operation
   }
 
-  /** The further faults of the first items only, since a hostile body may have five for each of its items. */
+  /** The further faults, only of the first items, since a hostile body may have five for each of its items. */
   function explained(further: readonly Fault[]): Pick<Rejected, 'further'> {
     return rejected.length < MAX_EXPLAINED ? { further } : {}
   }
@@ -93,7 +93,10 @@ export function gatherOperations(): Operations {
   }
 }
 
-/** The operations that can be stored. The others are rejected; those without an id have been already. */
+/**
+ * Returns the operations that can be stored and rejects the others, except those without an id, which are rejected
+ * already.
+ */
 function withoutFaulty(operations: Iterable<Operation>, reject: Operations['reject']): StoredOperation[] {
   const stored: StoredOperation[] = []
   for (const operation of operations) {
@@ -109,12 +112,15 @@ function hasId(operation: Operation): operation is StoredOperation {
   return operation.run_id !== undefined
 }
 
-/** The JSON that names the attachments, in order of their names; their bytes go to `blobs`, each content once. */
+/**
+ * Returns the JSON about the attachments, in order of their names, and adds their bytes to `blobs`, equal bytes only
+ * once.
+ */
 function storeAttachments(named: ReadonlyMap<string, Attachment>, blobs: Map<string, Blob>): Buffer {
   const entries = [...named].sort(([a], [b]) => (a < b ? -1 : 1))
   const described = entries.map(([name, { mime_type, bytes }]) => {
     const sha256 = createHash('sha256').update(bytes).digest('hex')
-    // A copy: it outlives the body, and moves to another thread without it.
+    // A copy, because it is needed longer than the body, and is transferred to another thread without it.
     if (!blobs.has(sha256)) blobs.set(sha256, { sha256, bytes: new Uint8Array(bytes) })
     return [name, { mime_type, size: bytes.length, sha256 }] as const
   })

@@ -16,20 +16,20 @@ import { checkHead, type HeadFacts } from '../rows/trace-run-head.ts'
 
 const EMPTY = Buffer.alloc(0)
 const EMPTY_HEAD = Buffer.from('{}')
-/** Members of a record that are not kept: copies of other TraceRuns, and the client's own bookkeeping. */
+/** Members of a record that are not stored: copies of other TraceRuns, and internal data of the client. */
 const IGNORED: ReadonlySet<string> = new Set(['child_runs', 'replicas'])
 const BIG: ReadonlySet<string> = new Set(BIG_FIELDS)
 
 /** One create or update of one TraceRun, gathered from its pieces. Byte fields are views of the body. */
 export interface Operation {
   op: Op
-  /** Undefined when `sent_id` is no uuid: the operation cannot be stored. */
+  /** Undefined if `sent_id` is not a uuid, so that the operation cannot be stored. */
   run_id: string | undefined
   /** The id as the client wrote it. */
   sent_id: string
-  /** The JSON texts of the record without its big fields: one for each time that it was sent. */
+  /** The JSON texts of the record without its big fields; one for each time that the record was sent. */
   heads: Buffer[]
-  /** True if it has an end_time. */
+  /** Whether the operation has an end_time. */
   ended: boolean
   session_id: string | null
   session_name: string | null
@@ -67,8 +67,8 @@ export function addField(operation: Operation, field: BigField, bytes: Buffer): 
 }
 
 /**
- * Adds a record that was sent as a part of its own: `bytes` is its JSON text, kept as sent. Big fields inside it are
- * split off unparsed. A field that was sent as a part of its own replaces the same field of the record.
+ * Adds a record that was sent as a separate part; `bytes` is its JSON text, which is kept as sent. Big fields inside it
+ * are split off unparsed. A field that was sent as a separate part replaces the same field of the record.
  */
 export function addRecord(operation: Operation, bytes: Buffer, maxFieldBytes: number): void {
   const parsed = parseJson(bytes.toString('utf8'))
@@ -87,7 +87,7 @@ export function addRecord(operation: Operation, bytes: Buffer, maxFieldBytes: nu
   }
 }
 
-/** True when a parsed record has members that must not be in a head. */
+/** Whether a parsed record has members that must not be in a head. */
 function holdsMore(value: JsonValue): boolean {
   if (!isObject(value)) return false
   for (const field of BIG_FIELDS) if (value[field] !== undefined) return true
@@ -101,7 +101,7 @@ function holdsMore(value: JsonValue): boolean {
 /** A record cut into its big fields and the rest. */
 export interface SplitRecord {
   head: Buffer
-  /** The head parsed; undefined when it is no JSON. */
+  /** The parsed head; undefined if it is not JSON. */
   parsed: ParsedJson | undefined
   fields: [BigField, Buffer][]
 }
@@ -126,7 +126,7 @@ export function splitRecord(cursor: JsonCursor): SplitRecord {
   return { head, parsed: parseJson(head.toString('utf8')), fields }
 }
 
-/** Adds a split record. The members of a second record replace those of the first where they are not null. */
+/** Adds a split record. Members of a second record replace those of the first unless they are null. */
 export function addSplitRecord(operation: Operation, record: SplitRecord, maxFieldBytes: number): void {
   for (const [field, value] of record.fields) {
     if (value.length > maxFieldBytes) operation.faults.push(tooLargeFault(field, value.length, maxFieldBytes))
@@ -157,7 +157,7 @@ function checkParsed(operation: Operation, parsed: ParsedJson | undefined): Head
   return checkHead(parsed.value, operation.op, operation.run_id, operation.sent_id)
 }
 
-/** The record: `{}` if none was sent; of several, the members of a later one are used where they are not null. */
+/** The record, `{}` if none was sent. If several were sent, members of a later record count unless they are null. */
 export function headOf({ heads }: Operation): Buffer {
   if (heads.length < 2) return heads[0] ?? EMPTY_HEAD
   const merged = new Map<string, Buffer>()

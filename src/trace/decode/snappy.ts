@@ -4,16 +4,16 @@ import { AppError } from '../../base/errors.ts'
 const STREAM_BEGIN = Buffer.from([0xff, 6, 0, 0, ...Buffer.from('sNaPpY')])
 const COMPRESSED = 0
 const PLAIN = 1
-/** Chunk types from here on may be skipped; a reader must support the types below it. */
+/** Chunk type from which chunks may be skipped; a reader must support all types below it. */
 const SKIPPABLE = 0x80
 const CHUNK_HEAD_BYTES = 4
 const CRC_BYTES = 4
-/** The densest element is a copy: 64 bytes of output for 3 of input. */
+/** Maximum bytes of output for a byte of input: a copy makes 64 bytes from 3. */
 const MOST_PER_BYTE = 64 / 3
 
 /**
  * Decodes a body with `Content-Encoding: snappy`: a block, or blocks in the framing format, since clients send both
- * under that name. Checksums are not compared: TCP has its own. At most `maxLength` bytes. Throws AppError
+ * under that name. Checksums are not checked, because TCP has checksums. At most `maxLength` bytes. Throws AppError
  * invalid_encoding, body_too_large.
  */
 export function unsnappy(body: Uint8Array, maxLength = Number.MAX_SAFE_INTEGER): Buffer {
@@ -50,7 +50,7 @@ function readBlock(bytes: Buffer, maxLength: number): Buffer {
   const reader = { bytes, at: 0 }
   const length = readLength(reader)
   if (length > maxLength) throw tooLarge(maxLength)
-  // Three bytes give at most 64, so a block cannot have a longer output, and none is allocated for it.
+  // Checked before the output is allocated: three bytes of input make at most 64 bytes of output.
   if (length > bytes.length * MOST_PER_BYTE) throw damaged()
   const output = Buffer.allocUnsafe(length)
   let filled = 0
@@ -79,7 +79,7 @@ function readLength(reader: Reader): number {
   throw damaged()
 }
 
-/** `size` little-endian bytes as a number. */
+/** Reads `size` little-endian bytes as a number. */
 function take(reader: Reader, size: number): number {
   const { bytes, at } = reader
   if (at + size > bytes.length) throw damaged()
@@ -87,7 +87,10 @@ function take(reader: Reader, size: number): number {
   return bytes.readUIntLE(at, size)
 }
 
-/** `size` is one less than the length; from 60 on it gives the number of bytes that hold the length. */
+/**
+ * Copies a literal to the output. `size` is its length minus one; from 60 on, it encodes the number of bytes of the
+ * length.
+ */
 function addLiteral(reader: Reader, size: number, output: Buffer, filled: number): number {
   const length = (size < 60 ? size : take(reader, size - 59)) + 1
   const end = reader.at + length

@@ -2,7 +2,7 @@ import { digits } from '../derive/time.ts'
 
 /** One part of a multipart body. */
 export interface BodyPart {
-  /** `name` of its Content-Disposition; undefined when its headers cannot be read. */
+  /** `name` of the part's Content-Disposition; undefined if its headers cannot be read. */
   name: string | undefined
   content_type: string
   content_encoding: string
@@ -21,9 +21,9 @@ interface PartHeaders {
   length: number
 }
 
-/** Header blocks longer than this are not read. */
+/** Maximum size of a header block; longer ones are not read. */
 const MAX_HEADER_BYTES = 65_536
-/** A header block longer than this is checked: it may contain the next parts. */
+/** Size above which a header block is checked, because it may contain the next parts. */
 const USUAL_HEADER_BYTES = 2048
 const BLANK_LINE = Buffer.from('\r\n\r\n')
 const NO_HEADERS: PartHeaders = { name: undefined, content_type: '', content_encoding: '', length: -1 }
@@ -42,10 +42,10 @@ export function findBoundary(contentType: string, body: Buffer): string | undefi
 }
 
 /**
- * Calls `visit` for every part of a multipart body, in order; a part without readable headers has no
- * name. The length that a part declares is used if a boundary follows; else the next boundary ends the part. Returns
- * how the body ended: `closed` is false when it has no closing boundary. Undefined if it has no boundary at all. Takes
- * time linear in the size of the body, whatever it contains.
+ * Calls `visit` for every part of a multipart body, in order; a part without readable headers has no name. The length
+ * that a part declares is used if a boundary follows it; otherwise the next boundary ends the part. Returns how the
+ * body ended: `closed` is false if it has no closing boundary. Undefined if it has no boundary at all. The time is
+ * always linear in the size of the body.
  */
 export function readBodyParts(
   body: Buffer,
@@ -119,7 +119,7 @@ function isDelimiter(body: Buffer, delimiter: Buffer, at: number): boolean {
   return startsWith(body, delimiter, at, delimiter.length) && endsLine(body, at + delimiter.length)
 }
 
-/** True when the body ends at `at`, or inside the delimiter that begins there. */
+/** Whether the body ends at `at`, or inside the delimiter that begins there. */
 function isCutDelimiter(body: Buffer, delimiter: Buffer, at: number): boolean {
   const left = body.length - at
   return left >= 0 && left < delimiter.length && startsWith(body, delimiter, at, left)
@@ -131,17 +131,14 @@ function startsWith(body: Buffer, bytes: Buffer, at: number, count: number): boo
   return true
 }
 
-/**
- * Bytes that may follow a boundary: the end of its line, the closing dashes, white space, the end of a
- * truncated body.
- */
+/** Whether a boundary may end at `at`: at a line end, closing dashes, white space, or the end of a truncated body. */
 function endsLine(body: Buffer, at: number): boolean {
   const byte = body[at]
   if (byte === CR || byte === SPACE || byte === TAB || byte === undefined) return true
   return byte === DASH && (body[at + 1] === DASH || at + 1 === body.length)
 }
 
-/** Position after the line end at or after `at`; beyond the body when there is none. */
+/** Position after the next line end from `at` on; beyond the body if there is none. */
 function endOfLine(body: Buffer, at: number): number {
   let end = at
   while (body[end] === SPACE || body[end] === TAB) end++
@@ -157,7 +154,8 @@ const USUAL_ENDS = [
 const MAX_LENGTH_DIGITS = 15
 
 /**
- * Parses the headers of a part as both SDKs write them, without looking at each header; undefined for other headers.
+ * Parses the headers of a part in the form of both SDKs, without reading each header; undefined for headers in another
+ * form.
  */
 function readUsualHeaders(text: string): PartHeaders | undefined {
   if (!text.startsWith(USUAL_START)) return undefined

@@ -71,10 +71,10 @@ const PART = (id: string): string =>
     '',
     `${JSON.stringify(run(id))}\r\n`,
   ].join('\r\n')
-/** Not the root, so that its TraceRun has an id of its own. */
+/** A span that is not the root, so that its TraceRun has another id than the trace. */
 const span = (n: number, changes: JsonSpan = {}): JsonSpan =>
   jsonSpan(n, { parentSpanId: spanId(9), ...changes })
-/** The same in protobuf. */
+/** An export of spans in protobuf. */
 function protoExport(...numbers: number[]): Buffer {
   const spans = numbers.map((n) => ({
     traceId: Buffer.from(TRACE, 'hex'),
@@ -269,7 +269,7 @@ describe('reportBody', () => {
     const body = Buffer.from(text(run(A)))
     const answer: unknown = JSON.parse(Buffer.from(validateBody(HEAD, body, CONTEXT)).toString())
     expect(answer).toEqual(reportBody(HEAD, body, CONTEXT))
-    // A buffer of Node's pool cannot move to another thread.
+    // A buffer of Node's pool cannot be transferred to another thread.
     const runs = Buffer.from(
       text(Array.from({ length: 20 }, (_, n) => run(A.replace(/..$/, String(n + 10))))),
     )

@@ -18,8 +18,8 @@ export interface ReadBody {
 }
 
 /**
- * The validation report for any body that ingest accepts, and for NDJSON and lists of runs, in a buffer of its own (it
- * moves between threads); stores nothing.
+ * Returns the validation report on any body that ingest accepts, and on NDJSON and lists of runs. The report is in a
+ * separate buffer, because it is transferred between threads. Stores nothing.
  */
 export function validateBody(head: RequestHead, body: Uint8Array, context: LlmContext): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(reportBody(head, body, context)))
@@ -52,8 +52,8 @@ export function readBody(head: RequestHead, body: Uint8Array): ReadBody {
 }
 
 /**
- * A body whose type is protobuf, or that begins like an OTLP message and is one; fields with the same number differ in
- * traces and logs. Undefined for other bodies.
+ * Reads a body of type protobuf, or a body that begins like an OTLP message and is one; undefined for other bodies.
+ * Traces and logs differ in fields with the same number.
  */
 function readProto(head: RequestHead, bytes: Buffer): ReadBody | undefined {
   const isProto = otlpFormat(head.content_type) === 'protobuf'
@@ -80,7 +80,7 @@ function hasContent({ rows, rejected }: ReadBody): boolean {
   return rows.length > 0 || rejected.length > 0
 }
 
-/** The boundary of a multipart body: from its type, or, for a captured body alone, from its first line. */
+/** The boundary of a multipart body, from its type or, for a captured body without headers, from its first line. */
 function multipartBoundary(contentType: string, body: Buffer): string | undefined {
   if (contentType.startsWith('multipart/')) return /boundary="?([^";]+)"?/i.exec(contentType)?.[1] ?? ''
   return /^--([^\r\n]{1,200})\r\nContent-/i.exec(body.toString('latin1', 0, 300))?.[1]

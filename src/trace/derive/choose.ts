@@ -55,9 +55,9 @@ export function plainText(outputs: JsonValue | undefined): string | undefined {
 }
 
 /**
- * The processor that fits a side best: the highest match counts, ties go to the outer value, then to list order.
- * Undefined when none recognises it. A processor that throws (only a user's own may) counts as no match, and its name
- * is reported.
+ * The processor that fits a side best: the one with the highest match, among equal ones that of the outer value, then
+ * the first of the list. Undefined if no processor recognises the side. A processor that throws, as only a user's own
+ * may, counts as no match, and its name is reported.
  */
 export function chooseFormat(
   side: Side,

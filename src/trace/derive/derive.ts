@@ -18,11 +18,11 @@ export interface DeriveContext extends LlmContext {
   parentOf(id: string): ParentLineage | undefined
 }
 
-/** An earlier time comes from a wrong clock: 2015-01-01. */
+/** Earliest plausible start time, 2015-01-01; an earlier time is from a wrong clock. */
 const EARLIEST = Date.UTC(2015, 0, 1) * 1000
 const DAY = 86_400_000_000
 
-/** TraceRun types that carry counts of their own (rule N6). */
+/** Whether TraceRuns of this type have counts themselves (rule N6). */
 export function carriesUsage(runType: string): boolean {
   return runType === 'llm' || runType === 'embedding'
 }
@@ -83,7 +83,7 @@ export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): Trac
   return traceRun
 }
 
-/** Derives a TraceRun from its main fields alone: payloads are not read, and tokens and costs stay unknown. */
+/** Derives a TraceRun from its main fields alone. Payloads are not read, so tokens and costs stay unknown. */
 export function deriveHead(heads: MergedTraceRun, parentOf: DeriveContext['parentOf']): TraceRun {
   const none = { tokens: 0, encoding: '', sampled: false }
   const startEstimate = () => ({ input: () => none, output: () => none })
@@ -94,12 +94,12 @@ function sentStart(merged: MergedTraceRun): number | undefined {
   return parseTime(merged.head['start_time'])
 }
 
-/** When a TraceRun started: as sent, else when its first fragment was received. Epoch microseconds. */
+/** The start time of a TraceRun in epoch microseconds: as sent, otherwise the receive time of its first fragment. */
 export function startTimeOf(merged: MergedTraceRun): number {
   return sentStart(merged) ?? merged.received_at * 1000
 }
 
-/** True for a start that lists can be ordered by. */
+/** Whether a start is plausible, so that lists can be ordered by it. */
 export function isPlausible(start: number | undefined, receivedAt: number): start is number {
   return start !== undefined && start >= EARLIEST && start <= receivedAt * 1000 + DAY
 }
@@ -171,7 +171,7 @@ function readRunType(head: JsonObject, issues: Issue[]): string {
   return raw.slice(0, 64)
 }
 
-/** `error` travels as a JSON string, or as bare text; an object is kept as its JSON. */
+/** Reads `error`, which is sent as a JSON string or as plain text; an object is kept as its JSON. */
 function readError(merged: MergedTraceRun): string | undefined {
   const bytes = merged.raw.error
   if (!bytes) return undefined
@@ -202,7 +202,7 @@ function readThread(metadata: JsonObject): string | undefined {
   return text(metadata['thread_id']) ?? text(metadata['session_id']) ?? text(metadata['conversation_id'])
 }
 
-/** On other types, outputs are read only if they may contain a cost. */
+/** Whether outputs are read: for types without counts only if they may contain a cost. */
 function usesOutputs(merged: MergedTraceRun, runType: string): boolean {
   const bytes = merged.raw.outputs
   return (
@@ -212,7 +212,7 @@ function usesOutputs(merged: MergedTraceRun, runType: string): boolean {
   )
 }
 
-/** A side as JSON; one that is not JSON is kept as text and flagged. */
+/** Reads a side as JSON. A side that is not JSON is kept as text, with an issue. */
 function readSide(
   merged: MergedTraceRun,
   side: 'inputs' | 'outputs',
@@ -246,7 +246,7 @@ function costsOnly(usage: Usage): Usage {
   return usage.total_cost === undefined ? emptyUsage() : { ...emptyUsage(), total_cost: usage.total_cost }
 }
 
-/** Only what the TraceRun reports about itself: messages inside its outputs carry the usage of its children. */
+/** The usage that the TraceRun reports about itself. Messages inside its outputs contain the usage of its children. */
 function ownUsage(outputs: JsonValue | undefined): JsonValue | undefined {
   return isObject(outputs) && outputs['usage_metadata'] !== undefined
     ? { usage_metadata: outputs['usage_metadata'] }

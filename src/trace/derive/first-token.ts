@@ -3,8 +3,8 @@ import { type JsonValue, isObject } from '../../schema/json.ts'
 import { parseTime, SUB_MILLISECOND } from './time.ts'
 
 /**
- * When the first token arrived, in epoch microseconds: the earliest event named `new_token` with a time between start
- * and end. Events without a time are ignored (D-16).
+ * Time of the first token in epoch microseconds: the earliest event named `new_token` with a time between start and
+ * end. Events without a time are ignored (D-16).
  */
 export function firstTokenTime(
   events: JsonValue | undefined,
@@ -45,12 +45,12 @@ export function firstTokenTime(
   return first
 }
 
-/** True when a `new_token` event shows that an answer has begun; the event may have no usable time. */
+/** Whether a `new_token` event shows that an answer has begun, even if the event has no usable time. */
 export function hasNewToken(events: JsonValue | undefined): boolean {
   return Array.isArray(events) && events.some((event) => isObject(event) && event['name'] === 'new_token')
 }
 
-/** Compares to the millisecond: see SUB_MILLISECOND. */
+/** Compares times with the precision of a millisecond, see SUB_MILLISECOND. */
 function isBefore(a: number | undefined, b: number | undefined): boolean {
   return a !== undefined && b !== undefined && a + SUB_MILLISECOND < b
 }

@@ -31,11 +31,11 @@ export interface TokenEstimate {
   tokens: number
   /** E.g. `o200k_base`; shown in the reason of the usage verdict. */
   encoding: string
-  /** The text was too large to count; a sample was counted and scaled. */
+  /** Whether the text was too large to count, so that a sample was counted and scaled. */
   sampled: boolean
 }
 
-/** Counts tokens of one TraceRun where none were reported; both sides share one bound on the work. */
+/** Counts tokens of one TraceRun for which no counts were reported; both sides share one limit on the work. */
 export interface Estimator {
   input(side: Countable): TokenEstimate
   output(side: Countable): TokenEstimate
@@ -43,9 +43,9 @@ export interface Estimator {
 
 export interface LlmContext {
   processors: readonly Processor[]
-  /** A fresh estimator for one TraceRun. At read it returns the stored estimate. */
+  /** Creates the estimator of one TraceRun. In reads, the estimator returns the stored estimate. */
   startEstimate: () => Estimator
-  /** Prices by workspace; without them, costs are those that were sent. */
+  /** Prices by workspace. Absent: costs are as sent. */
   prices?: (workspace_id: string) => PriceSource
 }
 
@@ -120,14 +120,14 @@ function answerId(output: ChosenFormat | undefined): string | undefined {
   return place !== undefined && isObject(output?.value) ? text(output.value[place]) : undefined
 }
 
-/** Outputs that consist of text only, as an assistant message; empty for other outputs. */
+/** Converts outputs that consist only of text to an assistant message; empty for other outputs. */
 function spoken(outputs: JsonValue | undefined, issues: Issue[]): Message[] {
   const text = plainText(outputs)
   const isJson = !issues.some(({ code, path }) => code === 'side_not_json' && path === 'outputs')
   return text === undefined || !isJson ? [] : [message('assistant', [textBlock(text)])]
 }
 
-/** The innermost unwrapped value that names a model, else the innermost of all. */
+/** The innermost unwrapped value that names a model, otherwise the innermost value. */
 function withModel(candidates: { value: JsonValue }[] | undefined): JsonValue | undefined {
   const named = candidates?.find(
     ({ value }) => isObject(value) && (text(value['model']) ?? text(value['model_name'])) !== undefined,
@@ -135,7 +135,7 @@ function withModel(candidates: { value: JsonValue }[] | undefined): JsonValue | 
   return named?.value
 }
 
-/** The hints for one side of a span, with the telemetry that it was built from. */
+/** The hints for one side of a span, including the telemetry from which the side was built. */
 function withDialect(hints: Hints, side: MappedSide | undefined): Hints {
   return side?.dialect === undefined ? hints : { ...hints, dialect: side.dialect }
 }
@@ -163,15 +163,15 @@ function embeddedText(inputs: JsonValue): JsonValue {
 
 interface Sides {
   inputs: JsonValue | undefined
-  /** Undefined also if the call failed and its outputs are empty. */
+  /** Undefined if there are none, or if the call failed and its outputs are empty. */
   outputs: JsonValue | undefined
   input: ChosenFormat | undefined
   output: ChosenFormat | undefined
 }
 
 /**
- * Fills in the side for which no count was reported, once the TraceRun has ended: before that, counts may still arrive.
- * Returns the encoding that was used.
+ * Estimates the count of a side for which none was reported, once the TraceRun has ended, because counts may arrive
+ * until then. Returns the encoding that was used.
  */
 function estimateMissing(
   traceRun: TraceRun,
@@ -226,14 +226,17 @@ function estimateMissing(
   return encoding
 }
 
-/** True for a span with system instructions and no other message: the prompt was not captured. */
+/** Whether a span has system instructions but no other message, which means that the prompt was not captured. */
 function isOnlySystem({ mapped }: TraceRun, { input_messages }: LlmFacts): boolean {
   return (
     mapped !== undefined && input_messages.length > 0 && input_messages.every(({ role }) => role === 'system')
   )
 }
 
-/** Spans without messages on either side are steps: frameworks also mark these as model calls. */
+/**
+ * The part that a span shows. Spans without messages on both sides are steps, although frameworks mark them as model
+ * calls.
+ */
 function partOf({ status, mapped, usage }: TraceRun, sides: Sides): LlmFacts['part'] {
   if (usage.source.input !== null || usage.source.output !== null || mapped?.run_type !== 'llm') return 'call'
   if (mapped.is_answered_elsewhere) return 'request'
@@ -243,7 +246,7 @@ function partOf({ status, mapped, usage }: TraceRun, sides: Sides): LlmFacts['pa
 }
 
 /**
- * True for a TraceRun without billed tokens: a call that the vendor refused before its first token, a call without
+ * Whether a TraceRun has no billed tokens: a call that the vendor refused before its first token, a call without
  * messages, or a step.
  */
 function isUncounted({ status, error, merged, mapped, usage, llm }: TraceRun, sides: Sides): boolean {
@@ -254,14 +257,14 @@ function isUncounted({ status, error, merged, mapped, usage, llm }: TraceRun, si
   return mapped?.run_type === 'llm' && sides.input === undefined && sides.output === undefined
 }
 
-/** True when events show that the vendor's answer had begun. */
+/** Whether events show that the vendor's answer had begun. */
 function hasBegun({ raw: { events } }: TraceRun['merged']): boolean {
   return events !== undefined && hasNewToken(parseLooseJson(events).value)
 }
 
 /**
- * The parameters of a call: its inputs, unwrapped, and the parameters that clients put into the metadata. The user's
- * own metadata is not read.
+ * The parameters of a call, from its unwrapped inputs and from the fields of metadata that clients fill. The user's own
+ * metadata is not read.
  */
 function requestsOf(
   { merged: { extra }, metadata }: TraceRun,
@@ -274,7 +277,7 @@ function requestsOf(
   ]
 }
 
-/** LangChain sends tools in these parameters, not in the inputs. */
+/** Tools in the invocation parameters, where LangChain sends them instead of in the inputs. */
 function paramsTools(traceRun: TraceRun): JsonValue | undefined {
   const params = traceRun.merged.extra['invocation_params']
   return isObject(params) ? params['tools'] : undefined

@@ -36,9 +36,10 @@ export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
   const own = roots?.own ?? fragments
   for (const fragment of own) addFragment(merged, fragment)
   if (own.length > 1) merged.project_id = firstProject(own) ?? merged.project_id
-  // The receive time is that of its own fragments, not of parts that belong to it.
+  // The receive time is that of the TraceRun's own fragments, without those of its parts.
   if (merged.keys.length > 0) merged.received_at = Math.min(...merged.keys.map((key) => key.received_at))
-  // Another root may have had this id before the first one arrived; usage counts that fragment under this id.
+  // Another root may have had this id before the first root arrived; usage counts the fragment of that root under this
+  // id.
   for (const fragment of [...(roots?.others.values() ?? [])].flat())
     addFacts(merged, fragment, headOf(fragment))
   merged.created ||= typeof merged.head['name'] === 'string' && merged.head['start_time'] !== undefined
@@ -46,7 +47,9 @@ export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
   return merged
 }
 
-/** True for a span without a parent that is not the first of its trace; its head holds the id of the trace. */
+/**
+ * Whether this is a span without a parent that is not the first of its trace; its head contains the id of the trace.
+ */
 function isOtherRoot({ id, head, created }: MergedTraceRun): boolean {
   return created && head['span_id'] !== undefined && head['id'] !== undefined && parseUuid(head['id']) !== id
 }
@@ -62,7 +65,7 @@ function severalRoots(): Issue {
   }
 }
 
-/** Distinct fragments in merge order; of equal ones the earliest received is kept. */
+/** Distinct fragments in merge order; of equal fragments the one received first is kept. */
 export function inMergeOrder(all: readonly StoredFragment[]): readonly StoredFragment[] {
   if (all.length === 1) return all
   const distinct = new Map<string, StoredFragment>()
@@ -81,17 +84,17 @@ export function inMergeOrder(all: readonly StoredFragment[]): readonly StoredFra
 }
 
 /**
- * Receive time of a span. A span is sent once; if another arrives under the same ids, the two contradict each other and
- * the one received last counts. 0 for updates of the native wire, which complement each other whatever their times.
+ * Receive time of a span; 0 for LangSmith's updates, which complement each other independently of their times. A span
+ * is sent only once, so two spans with the same ids contradict each other, and the one received last counts.
  */
 function spanSentAt({ head, received_at }: StoredFragment): number {
   return Buffer.from(head.buffer, head.byteOffset, head.byteLength).includes('"span_id"') ? received_at : 0
 }
 
 /**
- * The project of a span that was sent to several projects, for example by a collector with two exporters. It
- * is the project with the smallest id, which was created first, so all spans of a trace are in one project in
- * any order of arrival. Undefined for everything else.
+ * The project of a span that was sent to several projects, for example by a collector with two exporters: the one with
+ * the smallest id, which was created first. So all spans of a trace are in the same project in any order of arrival.
+ * Undefined for fewer than two spans.
  */
 function firstProject(fragments: readonly StoredFragment[]): string | undefined {
   const spans = fragments.flatMap((fragment) => {
@@ -151,7 +154,7 @@ function mergeHead(merged: MergedTraceRun, head: JsonObject): void {
 }
 
 /**
- * `extra` and its metadata are merged key by key: both SDKs send all of it again, REST users send only what changed.
+ * Merges `extra` and its metadata key by key: both SDKs send all of `extra` again, but REST clients send only changes.
  */
 function mergeExtra(merged: MergedTraceRun, bytes: Uint8Array): void {
   const span = readStoredSpan(bytes)
@@ -177,7 +180,7 @@ function mergeExtra(merged: MergedTraceRun, bytes: Uint8Array): void {
   }
 }
 
-/** The last of several spans with the same id is used. The others are kept, with an issue. */
+/** Adds a span. The last of several spans with the same id counts; the others are kept, with an issue. */
 function addSpan(merged: MergedTraceRun, before: JsonObject, now: JsonObject): void {
   if (before['span_id'] === now['span_id']) {
     merged.extra[SPAN_KEY] = laterSpan(before, now)
@@ -198,7 +201,7 @@ function mergeAttachments(merged: MergedTraceRun, bytes: Uint8Array): void {
   const { value } = parseLooseJson(bytes)
   if (!isObject(value)) return
   const later = Object.entries(value).filter(([, entry]) => isObject(entry))
-  // Object.fromEntries, since an assignment to `__proto__` would lose the entry.
+  // Object.fromEntries is used because assigning to `__proto__` would lose the entry.
   merged.attachments = Object.fromEntries([...Object.entries(merged.attachments), ...later])
 }
 

@@ -16,7 +16,7 @@ export interface FragmentFacts
   head: JsonObject | undefined
 }
 
-/** One TraceRun, merged from all of its fragments. The order in which they came does not matter. */
+/** One TraceRun, merged from all of its fragments, independently of their order of arrival. */
 export interface MergedTraceRun {
   workspace_id: string
   id: string
@@ -26,17 +26,17 @@ export interface MergedTraceRun {
   api_key_id: string
   /** Receive time of the earliest fragment, epoch milliseconds. */
   received_at: number
-  /** Number of distinct fragments. It grows with every new one, so it is the version of what is derived. */
+  /** Number of distinct fragments. It grows with every new fragment, so it is the version of the derived row. */
   fragments: number
   /** True once a create, or an update with all fields of a create, has arrived. */
   created: boolean
-  /** The main fields, later fragments over earlier ones. */
+  /** The main fields; those of later fragments override earlier ones. */
   head: JsonObject
   /** Big fields as sent; absent when no fragment has them. */
   raw: Partial<Record<BigField, Uint8Array>>
   extra: JsonObject
   attachments: Record<string, Attachment>
-  /** The facts of each fragment: any of them may have been the sort key of an earlier row, and usage counts each. */
+  /** The facts of each fragment. Each may have been the sort key of an earlier row, and usage counts each. */
   keys: FragmentFacts[]
   issues: Issue[]
 }

@@ -29,7 +29,7 @@ function stored(fragments: readonly Partial<Fragment>[]): StoredFragment[] {
   return [...readFragments(writer.finish())]
 }
 
-/** The fragments as outlines, with `wants` filled in from the whole ones. */
+/** The outlines of fragments, with the columns of `wants` filled from the whole fragments. */
 function filled(whole: readonly StoredFragment[], wants: readonly PayloadWant[]): StoredFragment[] {
   const set = new FragmentSet()
   for (const outline of readOutlines(outlineRows(whole))) set.add(outline)

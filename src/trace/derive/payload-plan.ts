@@ -5,35 +5,35 @@ import { inMergeOrder, mergeFragments } from './merge.ts'
 import type { MergedTraceRun } from './merged-trace-run.ts'
 import { ownFragments } from '../otel/span/roots.ts'
 
-/** Most bytes of payload that are loaded to derive or read one TraceRun; the rest stays in the store. */
+/** Maximum bytes of payload that are loaded to derive or read one TraceRun. */
 export const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024
 
-/** A column that the TraceRun is derived from and that is not loaded. */
+/** A column that is needed to derive the TraceRun and is not loaded. */
 export interface PayloadWant {
   fragment: StoredFragment
   column: SizedColumn
   bytes: number
 }
 
-/** The columns that a TraceRun is derived from. */
+/** The columns that are needed to derive a TraceRun. */
 export interface PayloadPlan {
   /** Columns that must be loaded. */
   wants: PayloadWant[]
   /** Bytes of all columns of the plan, loaded or not. */
   bytes: number
   /**
-   * Columns that are left out because they are too large. `fragment` is undefined when the column is left out
-   * of all fragments.
+   * Columns that are left out because they are too large; `fragment` is undefined if the column of all fragments is
+   * left out.
    */
   omitted: { column: SizedColumn; bytes: number; fragment: StoredFragment | undefined }[]
 }
 
 /**
- * Columns that are merged from all fragments. Of each other column only one value is used. The merged columns are read
- * again with every update, so each may take a quarter of the whole.
+ * Columns that are merged from all fragments; of each other column only one value is used. Merged columns are read
+ * again with every update, so each may have at most a quarter of the maximum bytes.
  */
 const FOLDED: ReadonlySet<SizedColumn> = new Set(['head', 'attachments', 'extra'])
-/** The order of fields by priority; the last field is the first to be left out. */
+/** The fields in order of priority; the last field is left out first. */
 const PRIORITY: readonly SizedColumn[] = [
   'head',
   'error',
@@ -50,10 +50,10 @@ const NONE = new Uint8Array(0)
 export const NOT_DERIVED = 'not_derived'
 
 /**
- * The payload that `mergeFragments` will read, computed from sizes: for an overridden field the last value that is surely
- * not empty and those after it, for a folded field all values. The plan does not depend on loaded payloads or on the order
- * of the fragments. When it needs more than `maxBytes`, or a quarter of that for a folded column, the columns of least
- * priority, and of a folded one the earliest fragments, are omitted.
+ * Plans, from sizes, the payload that `mergeFragments` will read: all values of a merged field; of any other field, the
+ * last value that is certainly not empty, and those after it. The plan is independent of loaded payloads and of the
+ * order of the fragments. If it needs more than `maxBytes`, or a quarter of that for a merged column, it omits the
+ * columns of least priority, and the earliest fragments of a merged column.
  */
 export function planPayload(all: readonly StoredFragment[], maxBytes = MAX_PAYLOAD_BYTES): PayloadPlan {
   const plan: PayloadPlan = { wants: [], bytes: 0, omitted: [] }
@@ -79,7 +79,7 @@ export function planPayload(all: readonly StoredFragment[], maxBytes = MAX_PAYLO
   return plan
 }
 
-/** The common case: nothing must be fetched or left out. */
+/** Whether nothing must be loaded or left out, which is usual. */
 function isAtHand(fragments: readonly StoredFragment[], maxBytes: number): boolean {
   let bytes = 0
   for (const fragment of fragments) {
@@ -91,7 +91,7 @@ function isAtHand(fragments: readonly StoredFragment[], maxBytes: number): boole
   return bytes <= maxBytes / 4
 }
 
-/** The latest value that is too long to be an empty one, and those after it. */
+/** The latest value that is too long to be empty, and the values after it. */
 function deciding(latestFirst: readonly StoredFragment[], column: SizedColumn): StoredFragment[] {
   const found: StoredFragment[] = []
   for (const fragment of latestFirst) {

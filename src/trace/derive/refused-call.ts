@@ -11,12 +11,12 @@ const REASON =
   /\b[45]\d\d (?:bad request|unauthorized|payment required|forbidden|not found|too many requests|internal server error|bad gateway|service unavailable|gateway timeout|resource_exhausted|invalid_argument)/i
 const WORDS =
   /\b(?:rate limit reached|rate_limit_error|invalid_request_error|authentication_error|overloaded_error|insufficient_quota|invalid_api_key)\b/i
-/** The SDKs of OpenAI and Anthropic for JavaScript: `Error: 400 this model is unknown`. */
+/** Errors of the JavaScript SDKs of OpenAI and Anthropic: `Error: 400 this model is unknown`. */
 const LEADING_STATUS = /^\w*Error: [45]\d\d\b/
 const BARE_STATUS = /^[45]\d\d$/
 const MOST_TEXT = 4000
 
-/** True when the text, type or HTTP status of an error shows that the vendor refused the call. */
+/** Whether the text, type or HTTP status of an error shows that the vendor refused the call. */
 export function isRefusal(...texts: (string | undefined)[]): boolean {
   return texts.some((whole) => {
     if (whole === undefined) return false
@@ -29,8 +29,8 @@ export function isRefusal(...texts: (string | undefined)[]): boolean {
 }
 
 /**
- * True for outputs without any answer, as SDKs write them for a failed call: null or an empty value in their wrapping,
- * or messages of a known format without text, reasoning, media and tool calls.
+ * Whether outputs contain no answer, as SDKs write them for a failed call: null or an empty value in their wrapping, or
+ * messages of a known format without text, reasoning, media and tool calls.
  */
 export function isEmptyAnswer(
   outputs: JsonValue | undefined,

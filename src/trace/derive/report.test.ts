@@ -51,7 +51,7 @@ function reportOn(...runs: object[]): ValidationReport {
   return report
 }
 
-/** The report on OTLP exports, one after the other, as `weir validate` makes it of several files. */
+/** The report on several OTLP exports, as `weir validate` makes it for several files. */
 function reportOnExports(...bodies: Buffer[]): ValidationReport {
   const head = otlpHead()
   const read = bodies.map((body) => readBody(head, body))
@@ -252,7 +252,7 @@ describe('createReport of spans', () => {
     const agent = span(1, { 'gen_ai.operation.name': 'invoke_agent', ...MODEL, ...USAGE, ...CONTENT })
     const report = reportOnExports(jsonExport([agent]))
     expect(runOf(report)).toMatchObject({ run_type: 'chain', valid: true })
-    // Model and counts of an agent are those of its calls.
+    // The agent itself has no model and counts; its calls have them.
     expect(failing(report)).toEqual(['run_type', 'model', 'usage'])
   })
 

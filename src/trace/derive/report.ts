@@ -14,7 +14,7 @@ type ReportedRun = ValidationReport['runs'][number]
 
 /**
  * The validation report on decoded fragments: for each TraceRun the four verdicts and every issue, and a summary. A
- * TraceRun is valid unless it is rejected or is an llm one that fails a verdict (D-13).
+ * TraceRun is valid unless it is rejected, or is of type llm and fails a verdict (D-13).
  */
 export function createReport(
   rows: Uint8Array,
@@ -55,7 +55,10 @@ function reportRun(traceRun: TraceRun, context: LlmContext): ReportedRun {
   }
 }
 
-/** The four verdicts, also for types other than llm: without a run_type, the report still has the other faults. */
+/**
+ * The four verdicts, even for types other than llm, so that the report on a TraceRun without a run_type has its other
+ * faults.
+ */
 function checksOf(traceRun: TraceRun, context: LlmContext): Checks {
   if (!carriesUsage(traceRun.run_type)) {
     const probe: TraceRun = { ...traceRun, issues: [] }

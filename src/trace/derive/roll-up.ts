@@ -9,12 +9,12 @@ export interface Totals extends EstimatedPart {
   prompt_cost: bigint | null
   completion_cost: bigint | null
   total_cost: bigint | null
-  /** Model calls: a call that several TraceRuns show counts once. */
+  /** Number of model calls; a call that several TraceRuns show counts once. */
   llm_runs: number
   error_runs: number
-  /** LLM and embedding calls with tokens whose cost is unknown: the cost fields do not include them. */
+  /** Number of LLM and embedding calls with tokens but without known cost, which the cost fields do not include. */
   unpriced_runs: number
-  /** The earliest, in epoch microseconds. */
+  /** Earliest time of a first token, in epoch microseconds. */
   first_token_time: number | null
 }
 
@@ -38,9 +38,7 @@ export type RollUpRow = Pick<
 export interface RollUp {
   trace: Totals
   of(run_id: string): Totals
-  /**
-   * TraceRuns that show a call which another TraceRun shows in more detail, each with that other one: they add nothing.
-   */
+  /** TraceRuns whose call another TraceRun shows in more detail, with the id of the other one. They do not count. */
   same_calls: ReadonlyMap<string, string>
   /** Ids of the TraceRuns whose usage is in the totals. */
   counted: ReadonlySet<string>
@@ -49,9 +47,9 @@ export interface RollUp {
 }
 
 /**
- * Adds up one trace. If several TraceRuns show one call (see findDoubles), one counts. A TraceRun that has a
- * usage-bearing descendant counts nothing itself, since it repeats its descendants. Tokens count on llm and embedding
- * only. Linear in the number of rows, whatever their parent links, except for sorting the TraceRuns that show one call.
+ * Adds up one trace. If several TraceRuns show the same call (see findDoubles), one of them counts. A TraceRun whose
+ * descendants have usage does not count, since it repeats theirs. Tokens count only for llm and embedding. The time is
+ * linear in the number of rows, for any parent links, except for sorting the TraceRuns that show the same call.
  */
 export function rollUp(rows: readonly RollUpRow[]): RollUp {
   const nodes = new Map<string, Node>()
@@ -85,7 +83,10 @@ export function rollUp(rows: readonly RollUpRow[]): RollUp {
   }
 }
 
-/** The earliest by start, then by id: storage/clickhouse/filter-sql.ts has the same rule in SQL. */
+/**
+ * The thread that the earliest TraceRun (by start, then id) names; storage/clickhouse/filter-sql.ts has the same rule
+ * in SQL.
+ */
 function threadOf(rows: readonly RollUpRow[]): string | undefined {
   let first: RollUpRow | undefined
   for (const row of rows) {
@@ -101,20 +102,20 @@ function threadOf(rows: readonly RollUpRow[]): string | undefined {
 
 interface Node {
   row: RollUpRow
-  /** Undefined for a node without a known parent, and for one in a circle of parents. */
+  /** Undefined if the parent is unknown, or the node is in a cycle of parents. */
   parent: Node | undefined
   /**
-   * The sum over the descendants so far, and over the TraceRun itself when it is finished. NOTHING while none
-   * of them adds anything.
+   * The sum over the descendants so far and, once the node is finished, over the TraceRun itself. NOTHING while none of
+   * them counts.
    */
   totals: Totals
-  /** The one call of all descendants with usage; 0 for several or unknown calls, undefined if none has usage. */
+  /** The call of all descendants with usage; 0 for several or unknown calls, undefined if none has usage. */
   below: number | undefined
-  /** True if a descendant that counts has usage. */
+  /** Whether a descendant that counts has usage. */
   repeats: boolean
-  /** Children that have no place in the order yet. */
+  /** Number of children without a place in the order. */
   children: number
-  /** True once the node has a place in the order. */
+  /** Whether the node has a place in the order. */
   isPlaced: boolean
 }
 
@@ -145,7 +146,7 @@ function noteCall(parent: Node, call: number | undefined): void {
   parent.below = parent.below === undefined || parent.below === call ? call : 0
 }
 
-/** All nodes, each after its children. Nodes in a circle come last, and without a parent. */
+/** All nodes, each after its children. Nodes in a cycle are last, and have no parent. */
 function childrenFirst(nodes: ReadonlyMap<string, Node>): Node[] {
   for (const node of nodes.values()) {
     node.parent = nodes.get(node.row.parent_run_id)
@@ -241,5 +242,5 @@ function noTotals(): Totals {
   }
 }
 
-/** The sum of TraceRuns that add nothing, such as most tools and small steps. */
+/** The sum of TraceRuns that do not count, such as most tools and small steps. */
 const NOTHING: Totals = Object.freeze(noTotals())

@@ -3,22 +3,28 @@ import type { LlmFacts } from './trace-run.ts'
 import { modelStem } from '../price/default-price-match.ts'
 import type { Usage } from '../tokens/usage.ts'
 
-/** The call_id of an llm TraceRun that is a step of a call, not a call: it never counts as one. */
+/** The call_id of an llm TraceRun that is only a step of a call; it never counts as a call. */
 export const NO_CALL = 1
-/** The call_id of a request whose answer is another span: llm TraceRuns below it show the call of that answer. */
+/**
+ * The call_id of a request whose answer is a separate span; llm TraceRuns below the request show the call of that
+ * answer.
+ */
 export const REQUEST = 2
-/** The smallest call_id of calls that failed without an answer; those with an answer are between REQUEST and this. */
+/**
+ * The smallest call_id of calls that failed without an answer; the call_ids of calls with an answer are between REQUEST
+ * and this number.
+ */
 export const UNANSWERED = 2 ** 48
 
-/** Shorter response ids are not unique: Ollama counts `chatcmpl-0` to `chatcmpl-998`. In characters. */
+/** Minimum length of a unique response id in characters: Ollama sends `chatcmpl-0` to `chatcmpl-998`. */
 const SHORTEST_ID = 16
 
 type CallNames = Pick<LlmFacts, 'response_id' | 'model' | 'part'>
 
 /**
- * The number of the model call that an llm TraceRun shows. It is equal for equal response ids and models, with any
- * version of the model's name; for calls without an answer (`isUnanswered`) for equal models. 0 if the model is unknown,
- * or the id is unknown or too short; NO_CALL and REQUEST for TraceRuns that show no call.
+ * The number of the model call that an llm TraceRun shows. It is equal for equal response ids and models, ignoring the
+ * version in the model's name; for calls without an answer (`isUnanswered`), for equal models. 0 if the model is
+ * unknown, or the id is unknown or too short; NO_CALL and REQUEST for TraceRuns that show no call.
  */
 export function callIdOf({ response_id, model, part }: CallNames, isUnanswered: boolean): number {
   if (part !== 'call') return part === 'step' ? NO_CALL : REQUEST
@@ -33,8 +39,8 @@ function numberOf(text: string): number {
 }
 
 /**
- * Weights of the details that a TraceRun has of its call, the greatest first. Their sum is below 256. `vendors_count`
- * is the last bit: the counts are those that the vendor's own SDK read in the answer.
+ * Weights of the details that a TraceRun has about its call, the greatest first. Their sum is below 256.
+ * `vendors_count` is the last bit: the vendor's own SDK read the counts in the answer.
  */
 export const FACTS = {
   reported_side: 64,
@@ -46,8 +52,8 @@ export const FACTS = {
 } as const
 
 /**
- * How much detail a TraceRun has about its call: of several that show one call, the one with the highest value is
- * counted. `isVendors`: the vendor's own SDK made the span.
+ * The amount of detail that a TraceRun has about its call. Of several TraceRuns that show the same call, the one with
+ * the highest value counts. `isVendors`: the vendor's own SDK made the span.
  */
 export function callFactsOf(
   llm: LlmFacts,
@@ -84,8 +90,8 @@ export interface CallRow {
 }
 
 /**
- * The TraceRuns of one trace that describe a call which another one describes in more detail, each with that other one.
- * Depends on the rows alone, not on their order; storage/clickhouse/usage/counted-sql.ts has the same rules in SQL. -
+ * Returns the TraceRuns of one trace whose call another TraceRun describes in more detail, with the other one. The
+ * result does not depend on the order of the rows; storage/clickhouse/usage/counted-sql.ts has the same rules in SQL. -
  * Of those with the same response id and model that overlap in time, one counts: if their counts differ, one with the
  * vendor's own, else the one with the most detail. A TraceRun with other calls below it (`holdsOthers`) is preferred
  * only if all of the group have calls below them: its counts are sums. - What is below a request whose answer is
@@ -150,7 +156,7 @@ function addUnanswered(doubles: Map<string, string>, views: CallRow[]): void {
   }
 }
 
-/** Records for each llm TraceRun below a request the nearest request. */
+/** Records the nearest request above each llm TraceRun that is below one. */
 function addBelow(
   doubles: Map<string, string>,
   rows: readonly CallRow[],
@@ -186,7 +192,7 @@ function overlapping<Row extends CallRow>(rows: Row[]): Row[][] {
   return islands
 }
 
-/** A row without duration counts as one microsecond long. */
+/** End of a row; a row without duration counts as one microsecond long. */
 function endOf({ start_time, end_time }: CallRow): number {
   return Math.max(end_time ?? start_time, start_time + 1)
 }

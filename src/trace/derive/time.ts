@@ -4,19 +4,19 @@
  */
 export const SUB_MILLISECOND = 999
 
-/** Earliest time that is kept: 1900-01-01, the first that the store's DateTime64 can hold. In microseconds. */
+/** Earliest time that is kept, in microseconds: 1900-01-01, the minimum of the store's DateTime64. */
 const MIN_MICROS = -2_208_988_800_000_000
-/** Numbers below this are seconds, others milliseconds: 1e11 s is the year 5138, 1e11 ms is March 1973. */
+/** Limit below which numbers are seconds; others are milliseconds. 1e11 s is the year 5138, 1e11 ms is March 1973. */
 const SECONDS_LIMIT = 1e11
 
 const OFFSET = /^(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?$/
 const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
 
 /**
- * A time as clients send it, in microseconds since 1970-01-01 UTC: ISO 8601 (`T` or a space, seconds and fraction
- * optional, digits beyond microseconds cut off, offset or `Z`; without one it is UTC), or a number of epoch
- * milliseconds, which below 1e11 counts as seconds. Undefined if it is none of these, no real date, or outside 1900 to
- * 2255 (2^53 microseconds).
+ * Parses a time that a client sent, to microseconds since 1970-01-01 UTC: ISO 8601 (`T` or a space; seconds and
+ * fraction optional; digits beyond microseconds are cut off; offset or `Z`, without them UTC), or a number of epoch
+ * milliseconds, which counts as seconds if it is below 1e11. Undefined for any other value, a date that does not exist,
+ * or a time outside of 1900 to 2255 (2^53 microseconds).
  */
 export function parseTime(value: unknown): number | undefined {
   if (typeof value === 'string') return parseIso(value)
@@ -24,7 +24,9 @@ export function parseTime(value: unknown): number | undefined {
   return bounded(Math.round(Math.abs(value) < SECONDS_LIMIT ? value * 1e6 : value * 1e3))
 }
 
-/** `micros` as ISO 8601 in UTC: `2026-11-20T08:59:22.841Z`, with six digits if it does not end on a millisecond. */
+/**
+ * Formats `micros` as ISO 8601 in UTC: `2026-11-20T08:59:22.841Z`, with six digits unless it is a whole millisecond.
+ */
 export function formatTime(micros: number): string {
   const millis = Math.floor(micros / 1000)
   const rest = micros - millis * 1000
@@ -120,7 +122,7 @@ function microsOfFraction(text: string, from: number, to: number): number {
   return digits(text, from, kept) * 10 ** (6 - (kept - from))
 }
 
-/** Minutes east of UTC of the offset that ends `text`; 0 when there is none, undefined if it is malformed. */
+/** Minutes east of UTC of the offset at the end of `text`; 0 if there is none, undefined if it is malformed. */
 function offsetMinutes(text: string, at: number): number | undefined {
   if (at === text.length || (at === text.length - 1 && text[at] === 'Z')) return 0
   const match = OFFSET.exec(text.slice(at))

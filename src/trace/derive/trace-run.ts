@@ -6,7 +6,7 @@ import type { MappedSpan } from '../otel/map/span.ts'
 import type { Lineage } from './lineage/lineage.ts'
 import type { MergedTraceRun } from './merged-trace-run.ts'
 
-/** A TraceRun with everything that follows from its fragments. Times are epoch microseconds. */
+/** A TraceRun with everything that is derived from its fragments. Times are epoch microseconds. */
 export interface TraceRun extends Lineage {
   merged: MergedTraceRun
   /** The result of mapping its span; undefined if it was not an OpenTelemetry span. */
@@ -23,7 +23,7 @@ export interface TraceRun extends Lineage {
   tags: string[]
   metadata: JsonObject
   thread_id: string | undefined
-  /** The key of the order of lists: the start, or the receive time where the start is not plausible. */
+  /** The key by which lists are ordered: the start time, or the receive time if the start is not plausible. */
   sort_time: number
   /** The TraceRun's own reported tokens and costs. For ended llm TraceRuns they include estimates. */
   usage: Usage
@@ -36,11 +36,11 @@ export interface TraceRun extends Lineage {
 export interface LlmFacts {
   provider: string | undefined
   model: string | undefined
-  /** Where the model name was found, e.g. `metadata.ls_model_name`. */
+  /** Place at which the model name was found, e.g. `metadata.ls_model_name`. */
   model_source: string | undefined
-  /** A framework's step is not a call, and neither is a request whose answer is another span. */
+  /** Whether the TraceRun shows a call, only a step of a framework, or a request whose answer is a separate span. */
   part: 'call' | 'step' | 'request'
-  /** The vendor's id of its answer. */
+  /** The id of the vendor's answer. */
   response_id: string | undefined
   input_format: string | undefined
   output_format: string | undefined

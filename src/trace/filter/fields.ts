@@ -5,7 +5,7 @@ import { type FilterArgument, type FilterLiteral, badFilter } from './syntax.ts'
 import { RUN_TYPES } from '../derive/derive.ts'
 import { parseTime } from '../derive/time.ts'
 
-/** The type of a field's values, which decides its operators. */
+/** The type of a field's values, which determines its operators. */
 export type FieldType =
   | 'text'
   | 'word'
@@ -79,12 +79,13 @@ const ALIASES: Readonly<Record<string, FilterField>> = {
   api_key_id: 'api_key',
 }
 
-/** Fields with operators of their own. */
+/** Fields with special operators. */
 const SPECIAL = ['is_root', 'tags', 'metadata']
 
 /**
- * Text and uuids unchanged; a count as a number; a cost as a decimal text; a time in epoch microseconds; latency and
- * ttft in microseconds; a flag as 1 or 0. On metadata_value a number is compared by size and a text alphabetically.
+ * The value of a comparison: text and uuids unchanged; a count as a number; a cost as decimal text; a time in epoch
+ * microseconds; latency and ttft in microseconds; a flag as 1 or 0. With metadata_value, numbers are compared by size
+ * and texts alphabetically.
  */
 export type FilterValue = string | number
 
@@ -95,7 +96,7 @@ const STATUSES: ReadonlySet<string> = new Set(['pending', 'success', 'error'])
 const DURATION = /^(-?\d+(?:\.\d+)?)\s*(us|ms|s|m|h|d)$/
 const MICROS = { us: 1, ms: 1e3, s: 1e6, m: 6e7, h: 3.6e9, d: 8.64e10 }
 
-/** An operator's first argument as a name; like the others here it throws AppError `invalid_request`. */
+/** Reads an operator's first argument as a name. This and the following functions throw AppError `invalid_request`. */
 export function nameOf(argument: FilterArgument): string {
   if (argument.kind === 'name') return argument.name
   throw badFilter(argument.at, 'expected the name of a field, without quotes.')
@@ -131,20 +132,20 @@ export function textOf({ value, at }: FilterLiteral): string {
   throw badFilter(at, 'expected a text in quotes that is not empty.')
 }
 
-/** The object in a JSON text. Also accepts one whose backslashes were not doubled for the quotes around it. */
+/** The object in a JSON text, whose backslashes may be doubled for the quotes around it, or not. */
 export function objectOf(literal: FilterLiteral): Record<string, unknown> {
   for (const text of [literal.value, literal.source]) {
     try {
       const parsed: unknown = typeof text === 'string' ? JSON.parse(text) : undefined
       if (isObject(parsed)) return parsed
     } catch {
-      // The value does not fit this spelling. The next one is tried, and then the error below is thrown.
+      // The text is not JSON in this spelling. The next spelling is tried, and then the error below is thrown.
     }
   }
   throw badFilter(literal.at, `expected a JSON object in quotes such as '{"key": "value"}'.`)
 }
 
-/** The value in the unit of its field. */
+/** Converts a value to the unit of its field. */
 export function valueOf(field: FilterField, literal: FilterLiteral, is: Comparison): FilterValue {
   const { value, source, at } = literal
   switch (FIELDS[field]) {
@@ -179,7 +180,7 @@ export function valueOf(field: FilterField, literal: FilterLiteral, is: Comparis
   }
 }
 
-/** API v2 has types and statuses in upper case; rows have them in lower case. */
+/** Converts types and statuses, which are in upper case in API v2, to the lower case of rows. */
 function wordOf(value: string): string {
   const lower = value.toLowerCase()
   return RUN_TYPES.has(lower) || STATUSES.has(lower) ? lower : value

@@ -118,7 +118,7 @@ const ENTRIES: [string, Filter][] = [
   [`has(metadata, '{"a": "say \\"x\\""}')`, entry(and(key('a'), value('say "x"')))],
 ]
 
-/** Expression → the character that the message names, and its text. */
+/** Expression, position in the message, and text of the message. */
 const FAULTS: [string, number, string][] = [
   ['', 1, 'expected a condition, a field or a value, found the end.'],
   ['name', 1, 'expected a condition'],

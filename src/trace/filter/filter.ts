@@ -21,9 +21,9 @@ import {
 
 /**
  * A condition on a TraceRun. It is true or false: a comparison with an unknown value is false. `missing` is true if the
- * field is null; `search` if one of the fields contains the text in any case; `listed` if the list contains any of the
- * values; `entry` if one entry of the metadata, or one feedback record of the TraceRun, satisfies all of `of`. Only `of` contains
- * metadata_key and metadata_value, or feedback_key and feedback_score.
+ * field is null; `search` if one of the fields contains the text, ignoring case; `listed` if the list contains any of
+ * the values; `entry` if one entry of the metadata, or one feedback record of the TraceRun, satisfies all of `of`. The
+ * fields metadata_key, metadata_value, feedback_key and feedback_score occur only inside `of`.
  */
 export type Filter =
   | { kind: 'and' | 'or'; of: Filter[] }
@@ -61,7 +61,7 @@ const TEXTS: ReadonlySet<FieldType> = new Set(['text', 'word', 'searched', 'entr
 
 const UNORDERED: ReadonlySet<FieldType> = new Set(['uuid', 'text', 'word', 'flag', 'listed'])
 
-/** Most metadata entries that a row keeps. */
+/** Maximum number of metadata entries in a row. */
 const MAX_ENTRIES = 32
 const COMPARISONS: ReadonlySet<string> = new Set(['eq', 'gt', 'gte', 'lt', 'lte'] satisfies Comparison[])
 const SEARCHED: readonly SearchField[] = ['name', 'inputs', 'outputs', 'error', 'metadata']
@@ -73,7 +73,7 @@ export function searchFor(text: string): Filter {
 
 /**
  * Parses a LangSmith filter expression, e.g. `and(eq(run_type, "llm"), gt(latency, "5s"))`. Throws AppError
- * `invalid_request` with position and reason for anything else. The limits are those of readFilterSyntax.
+ * `invalid_request` with position and reason if it is invalid. The limits are those of readFilterSyntax.
  */
 export function parseFilter(text: string): Filter {
   return onTraceRun(readCall(readFilterSyntax(text)))
@@ -110,7 +110,10 @@ function isComparison(name: string): name is Comparison {
   return COMPARISONS.has(name)
 }
 
-/** A key and a value in one `and` are conditions on the same entry; several keys and values are paired in their order. */
+/**
+ * The parts of an `and`. A key and a value in it are conditions on the same entry; several keys and values are paired
+ * in order.
+ */
 function conjunction(call: FilterCall): Part {
   const parts = conditions(call).map(readCall)
   const [first] = parts
@@ -149,8 +152,8 @@ function disjunction(call: FilterCall): Part {
 }
 
 /**
- * `not` of a condition on a key means that no entry has the key. `not` of a condition on a value means that an entry has
- * another value: the entry with the key that the same `and` names, if it names one.
+ * The condition of `not`. With a key, no entry has the key. With a value, an entry has another value: the entry with
+ * the key in the same `and`, if there is one.
  */
 function negation(part: Part): Part {
   return part.about === 'value'
@@ -283,7 +286,7 @@ function isAlike(part: Part, other: Part): boolean {
 }
 
 /**
- * The condition as one on the TraceRun: a test of a key or value without its other half is true for any entry that
+ * Converts a part to a condition on the TraceRun. A test of a key or value without its other half is true if any entry
  * satisfies it.
  */
 function onTraceRun(part: Part): Filter {
@@ -327,17 +330,17 @@ function wrongOperator(call: FilterCall, field: string): Error {
   return badFilter(call.at, `"${field}" does not take ${call.name}(…).`)
 }
 
-/** True for a filter with a condition on feedback. */
+/** Whether the filter has a condition on feedback. */
 export function looksAtFeedback(filter: Filter): boolean {
   return someCondition(filter, (one) => one.kind === 'entry' && one.among === 'feedback')
 }
 
-/** True for a filter with a search. */
+/** Whether the filter has a search. */
 export function searches(filter: Filter): boolean {
   return someCondition(filter, (one) => one.kind === 'search')
 }
 
-/** The searches that every match of the filter satisfies. */
+/** The searches that every matching TraceRun satisfies. */
 export function requiredSearches(filter: Filter): Extract<Filter, { kind: 'search' }>[] {
   if (filter.kind === 'search') return [filter]
   return filter.kind === 'and' ? filter.of.flatMap(requiredSearches) : []

@@ -1,6 +1,6 @@
 import { AppError } from '../../base/errors.ts'
 
-/** `at` is the position in the expression at which the element starts, counted in characters from 1. */
+/** An element of an expression; `at` is its position, counted in characters from 1. */
 interface Placed {
   at: number
 }
@@ -32,13 +32,16 @@ const MAX_CALLS = 200
 
 const SPACE = /\s*/y
 const QUOTED = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/suy
-/** Also matches bare times, durations and uuids: nothing else in the language contains `:`, `+` or `-`. */
+/**
+ * Words, including unquoted times, durations and uuids, since no other element of the language contains `:`, `+` or
+ * `-`.
+ */
 const WORD = /[\w.:+-]+/y
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 const NAME = /^[A-Za-z_]\w*$/
 const ESCAPE = /\\(?:u([0-9a-fA-F]{4})|(["'\\/bfnrt]))/g
 const ESCAPED: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
-/** Python's spellings are accepted, because filters are often built with f-strings. */
+/** Constants, also in Python's spelling, because filters are often built with f-strings. */
 const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([
   ['true', true],
   ['True', true],
@@ -58,7 +61,7 @@ export function badFilter(at: number, message: string): AppError {
 
 /**
  * Reads `name(argument, …)` in LangSmith's trace query syntax, without checking the names. Takes time linear in the
- * length. Throws AppError `invalid_request` for anything else, and for more than 8,192 characters, 32 levels or 200
+ * length. Throws AppError `invalid_request` for invalid text, and for more than 8,192 characters, 32 levels or 200
  * calls.
  */
 export function readFilterSyntax(text: string): FilterCall {
@@ -94,7 +97,7 @@ class SyntaxReader {
     return unquotedWord(word[0], at)
   }
 
-  /** Nothing may follow the expression. */
+  /** Throws if any text follows the expression. */
   end(): void {
     const at = this.start()
     if (this.index === this.text.length) return
@@ -182,7 +185,7 @@ function unquotedWord(word: string, at: number): FilterArgument {
   throw badFilter(at, `expected a field or a value; text needs quotes: "${word}".`)
 }
 
-/** Escapes are those of JSON, and `\'`; a backslash before any other character is kept. */
+/** Decodes the escapes of JSON, and `\'`; a backslash before any other character is kept. */
 function unescape(source: string): string {
   if (!source.includes('\\')) return source
   return source

@@ -53,8 +53,8 @@ const HOLDS: Readonly<Record<string, (a: Value, b: Value) => boolean>> = {
 }
 
 /**
- * Parses a filter on threads, e.g. `and(gt(count, 3), gte(latency_p99, "5s"))`: and, or, not, eq, neq, gt, gte, lt, lte,
- * in, exists and search. Throws AppError `invalid_request` with position and reason for anything else.
+ * Parses a filter on threads, e.g. `and(gt(count, 3), gte(latency_p99, "5s"))`: and, or, not, eq, neq, gt, gte, lt,
+ * lte, in, exists and search. Throws AppError `invalid_request` with position and reason if it is invalid.
  */
 export function parseThreadFilter(text: string): ThreadFilter {
   return conditionOf(readFilterSyntax(text))

@@ -1,13 +1,13 @@
 /** Feedback of one key. */
 export interface FeedbackFigures {
-  /** Records. */
+  /** Number of records. */
   n: number
-  /** Statistics of the scores; null where there are none. */
+  /** Statistics of the scores; null if there are none. */
   avg: number | null
   min: number | null
   max: number | null
   stdev: number | null
-  /** Records of failed evaluations. */
+  /** Number of records of failed evaluations. */
   errors: number
   /** Number of records with each text value; the 50 most frequent. */
   values: Record<string, number>
@@ -17,7 +17,7 @@ export interface FeedbackFigures {
   sources: string[]
 }
 
-/** By feedback key. */
+/** Figures by feedback key. */
 export type FeedbackStats = Record<string, FeedbackFigures>
 
 /** The figures as JSON of an answer. */

@@ -9,10 +9,9 @@ const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 
 /**
- * A position in JSON text that is walked through once, from front to back, without parsing the values: they are found
- * by their brackets and quotes alone. So values keep every digit and escape, a fault inside a value affects only that
- * value (contract fact 3: bare NaN), and depth costs nothing. Functions here throw JsonScanError where the text is not
- * JSON.
+ * A position in JSON text that is read once, from front to back, without parsing values: only their brackets and quotes
+ * are read. So values keep every digit and escape, a fault inside a value affects only that value (contract fact 3:
+ * bare NaN), and depth has no cost. Functions here throw JsonScanError if the text is not JSON.
  */
 export interface JsonCursor {
   readonly buffer: Buffer
@@ -22,7 +21,7 @@ export interface JsonCursor {
 
 /** Thrown when brackets or quotes show that a text is not JSON. */
 export class JsonScanError extends Error {
-  /** Position of the byte at which the walk failed. */
+  /** Position of the byte at which reading failed. */
   readonly at: number
 
   constructor(at: number) {
@@ -40,25 +39,25 @@ export function startJson(buffer: Buffer): JsonCursor {
   return cursor
 }
 
-/** Throws unless only white space is left. */
+/** Throws if anything except white space is left. */
 export function endJson(cursor: JsonCursor): void {
   skipSpace(cursor)
   if (cursor.at < cursor.buffer.length) throw new JsonScanError(cursor.at)
 }
 
-/** True when the next value is an object. */
+/** Whether the next value is an object. */
 export function atObject(cursor: JsonCursor): boolean {
   return cursor.buffer[cursor.at] === OPEN_OBJECT
 }
 
-/** True when the next value is an array. */
+/** Whether the next value is an array. */
 export function atArray(cursor: JsonCursor): boolean {
   return cursor.buffer[cursor.at] === OPEN_ARRAY
 }
 
 /**
- * Walks over an object: yields each member with the cursor at its value, which the caller must walk over before it
- * takes the next. `start` is where the member's key begins.
+ * Reads an object: yields each member with the cursor at its value, which the caller must read before it takes the next
+ * member. `start` is the position of the member's key.
  */
 export function* objectMembers(cursor: JsonCursor): Generator<{ key: string; start: number }> {
   expect(cursor, OPEN_OBJECT)
@@ -80,7 +79,7 @@ export function* objectMembers(cursor: JsonCursor): Generator<{ key: string; sta
   }
 }
 
-/** Walks over an array: stops at each element, which the caller must walk over before it takes the next. */
+/** Reads an array: yields at each element, which the caller must read before it takes the next element. */
 export function* elements(cursor: JsonCursor): Generator<void> {
   expect(cursor, OPEN_ARRAY)
   skipSpace(cursor)
@@ -94,7 +93,7 @@ export function* elements(cursor: JsonCursor): Generator<void> {
   }
 }
 
-/** Walks over the next value and returns its bytes (a view). */
+/** Reads the next value and returns its bytes (a view). */
 export function takeValue(cursor: JsonCursor): Buffer {
   const from = cursor.at
   cursor.at = endOfValue(cursor.buffer, from)

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../schema/json.ts'
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const BYTE_ORDER_MARK = 0xfeff
-/** JSON.parse has no limit of depth; JSON.stringify and clients that read the JSON have one. */
+/** Maximum depth. JSON.parse has no limit, but JSON.stringify and clients have one. */
 const MAX_DEPTH = 2000
 
 /** A parsed JSON text. `text` is the given text, or the corrected one when it is `repaired`. */
@@ -29,7 +29,7 @@ export function parseJson(text: string): ParsedJson | undefined {
   return { value: second, text: finite, repaired: true }
 }
 
-/** True when the value of `text` is nested too deep; cheap for short texts. */
+/** Whether the value of `text` is nested too deep; cheap for short texts. */
 export function isTooDeep(text: string, value: JsonValue | undefined): boolean {
   return text.length > 2 * MAX_DEPTH && isDeeper(value, MAX_DEPTH)
 }
@@ -51,8 +51,8 @@ function tryParse(text: string): JsonValue | undefined {
 }
 
 /**
- * JSON text with the bare tokens NaN, Infinity and -Infinity outside of strings replaced by null, as Python's json
- * module writes them; the same text if there are none.
+ * Replaces the bare tokens NaN, Infinity and -Infinity, which Python's json module writes, outside of strings by null.
+ * Returns the same text if there are none.
  */
 function withoutBareNumbers(text: string): string {
   let out = ''
@@ -73,7 +73,7 @@ function withoutBareNumbers(text: string): string {
   return copied === 0 ? text : out + text.slice(copied)
 }
 
-/** Position of the quote that closes the string which opens at `from`; the end of the text if there is none. */
+/** Position of the closing quote of the string that begins at `from`; the end of the text if there is none. */
 function endOfText(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     const char = text.charCodeAt(at)

@@ -4,14 +4,14 @@ import { parseJson } from './json-text.ts'
 /** Bytes read as JSON; bytes that are not JSON are kept as text. */
 export interface LooseJson {
   value: JsonValue
-  /** False when the bytes are not JSON: `value` then is their text. */
+  /** Whether the bytes are JSON; otherwise `value` is their text. */
   ok: boolean
-  /** Bare NaN or Infinity (Python's fallback serialiser) were read as null. */
+  /** Whether bare NaN or Infinity, from Python's fallback serialiser, were read as null. */
   repaired: boolean
 }
 
 /**
- * Parses JSON as clients really write it: bare NaN and Infinity become null, and text that is not JSON (`[unable to
+ * Parses JSON in the forms that clients send: bare NaN and Infinity become null, and text that is not JSON (`[unable to
  * serialize, …]`) is kept as a string. Never throws.
  */
 export function parseLooseJson(bytes: Uint8Array): LooseJson {
@@ -21,10 +21,13 @@ export function parseLooseJson(bytes: Uint8Array): LooseJson {
   return { value: parsed.value, ok: true, repaired: parsed.text !== text }
 }
 
-/** A longer text does not count as empty. */
+/** Maximum length of a text that counts as empty. */
 export const LONGEST_EMPTY_JSON = 16
 
-/** `{}`, `[]`, `null`, `""` with or without white space: such a value must not override a non-empty one. */
+/**
+ * Whether a value is `{}`, `[]`, `null` or `""`, with or without white space; such a value must not override another
+ * one.
+ */
 export function isEmptyJson(bytes: Uint8Array): boolean {
   if (bytes.length > LONGEST_EMPTY_JSON) return false
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

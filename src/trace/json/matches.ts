@@ -1,4 +1,4 @@
-/** Most paths of one TraceRun; a common word may occur at very many. */
+/** Maximum number of paths of one TraceRun, since a common word may occur at very many. */
 const MOST_PATHS = 20
 
 interface Page {
@@ -6,14 +6,14 @@ interface Page {
   cursors: { next: string | null }
 }
 
-/** `a.b[0]["odd key"]`: the path of a key below a path. */
+/** The path of a key below a path, such as `a.b[0]["odd key"]`. */
 function below(path: string, key: string, isItem: boolean): string {
   if (isItem) return `${path}[${key}]`
   if (!/^[A-Za-z_$][\w$]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`
   return path === '' ? key : `${path}.${key}`
 }
 
-/** Paths of the keys and values that contain a text, in any case; at most 20. */
+/** Paths of the keys and values that contain a text, ignoring case; at most 20. */
 export function pathsOf(value: unknown, text: string): string[] {
   const wanted = text.toLowerCase()
   const found: string[] = []
@@ -36,7 +36,10 @@ export function pathsOf(value: unknown, text: string): string[] {
   return [...new Set(found)].slice(0, MOST_PATHS)
 }
 
-/** A page of TraceRuns as NDJSON: for each its id and the paths at which it contains the text, then the cursors. */
+/**
+ * Converts a page of TraceRuns to NDJSON: for each its id and the paths at which it contains the text, and after them
+ * the cursors.
+ */
 export function matchLines(page: Uint8Array, text: string): Uint8Array<ArrayBuffer> {
   const { runs, cursors } = JSON.parse(new TextDecoder().decode(page)) as Page
   const lines = runs.map(({ id, ...contents }) => ({ run_id: id, paths: pathsOf(contents, text) }))

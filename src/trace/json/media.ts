@@ -2,12 +2,12 @@ import { joinPieces, type Piece } from './trace-run.ts'
 
 /** A file inside JSON. */
 export interface Media {
-  /** The type that the text declares or that the first bytes show; `application/octet-stream` for others. */
+  /** The type that the text declares or that the first bytes show; otherwise `application/octet-stream`. */
   mime: string
   bytes: Uint8Array<ArrayBuffer>
 }
 
-/** Shorter texts stay as they are. */
+/** Minimum length of a text that is replaced. */
 const MIN_CHARS = 4096
 /** First characters of a text that distinguish base64 from prose and show the media type. */
 const PEEK_CHARS = 64
@@ -17,8 +17,9 @@ const [QUOTE, BACKSLASH, COMMA, EQUALS] = [0x22, 0x5c, 0x2c, 0x3d]
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * The JSON with `{"$media", "size", "mime"}` for each text that is a file of more than 4 KB in base64, or a data: URL of
- * one. `$media` is `link` with the text's JSON Pointer, size the bytes of the file. All else is kept byte for byte.
+ * The JSON with `{"$media", "size", "mime"}` for each text that is a file of more than 4 KB in base64, or a data: URL
+ * of one. `$media` is `link` with the text's JSON Pointer, size the bytes of the file. Everything else is kept byte for
+ * byte.
  */
 export function withMediaLinks(json: Uint8Array<ArrayBuffer>, link: string): Uint8Array<ArrayBuffer> {
   const bytes = asBuffer(json)
@@ -35,7 +36,7 @@ export function withMediaLinks(json: Uint8Array<ArrayBuffer>, link: string): Uin
   return pieces.length === 0 ? json : joinPieces([...pieces, bytes.subarray(copied)])
 }
 
-/** The file at a JSON Pointer, of those that `withMediaLinks` replaces; undefined where there is none. */
+/** The file at a JSON Pointer; undefined if `withMediaLinks` replaces no text there. */
 export function mediaAt(json: Uint8Array, pointer: string): Media | undefined {
   const bytes = asBuffer(json)
   for (const { from, to, path } of longTexts(bytes)) {
@@ -55,11 +56,11 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
 interface LongText {
   from: number
   to: number
-  /** The JSON Pointer of the place. */
+  /** Returns the JSON Pointer of the text. */
   path(): string
 }
 
-/** The place in an open object or list. */
+/** The current place in an open object or list. */
 interface Level {
   isList: boolean
   index: number
@@ -116,7 +117,7 @@ for (const letter of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
   LETTERS[letter.charCodeAt(0)] = 1
 
 const DATA_URL = /^data:([a-z]+\/[\w.+-]+)?(?:;[\w=.-]+)*;base64,/i
-/** Base64 of an unknown type must mix both cases and digits, which words and hex numbers do not. */
+/** Base64 of an unknown type must contain upper case, lower case and digits, unlike words and hex numbers. */
 const MIXED = /(?=.*[a-z])(?=.*[A-Z])(?=.*\d)/
 
 /** The file in a text. */

@@ -6,7 +6,7 @@ import { formatDecimal } from '../price/decimal.ts'
 import { MAX_OUTLINE_RUNS, type OutlineColumns } from '../rows/trace-run-row.ts'
 import { ownCounts, type TopCounts, totalsJson } from './trace-run.ts'
 
-/** In place of a parent's index: ROOT for a root, UNKNOWN for a TraceRun whose parent is not in the outline. */
+/** Values instead of a parent's index: ROOT for a root, UNKNOWN for a TraceRun whose parent is not in the outline. */
 const ROOT = -1
 const UNKNOWN = -2
 
@@ -21,7 +21,10 @@ export interface OutlineInput {
   changed: ReadonlySet<string> | undefined
 }
 
-/** Each different value once, and for each TraceRun the index of its value, in order of appearance. */
+/**
+ * A column with few values: each different value once, in order of appearance, and for each TraceRun the index of its
+ * value.
+ */
 class Dictionary {
   readonly places = new Map<string, number>()
 
@@ -39,7 +42,7 @@ class Dictionary {
 
 /**
  * A whole trace as columns, in order of start: one array for each field, with an element for each TraceRun. Tokens and
- * costs are those that a read of the TraceRun has.
+ * costs are the same as in a read of the TraceRun.
  */
 export function outlineJson({ trace_id, version, rows, changed }: OutlineInput): string {
   const roll = rollUp(rows)
@@ -87,7 +90,7 @@ export function outlineJson({ trace_id, version, rows, changed }: OutlineInput):
   return `${JSON.stringify(head).slice(0, -2)},"cost":[${costs.join(',')}]}}`
 }
 
-/** The answer when nothing has changed since the last one: no columns and no totals. */
+/** The answer if nothing has changed since the last one; without columns and totals. */
 export function unchangedOutlineJson(trace_id: string, version: string, run_count: number): string {
   const { totals: _totals, ...empty } = JSON.parse(
     outlineJson({ trace_id, version, rows: [], changed: new Set() }),
@@ -103,7 +106,7 @@ function knowsTokens({ run_type, input_tokens, output_tokens }: OutlineColumns):
   return carriesUsage(run_type) && (input_tokens !== null || output_tokens !== null)
 }
 
-/** Ids of the TraceRuns whose own tokens are known, and of all above those that the roll-up counts. */
+/** Ids of the TraceRuns whose own tokens are known, and of all ancestors of those that the roll-up counts. */
 function idsWithTokens(rows: readonly OutlineColumns[], { counted }: RollUp): ReadonlySet<string> {
   const byId = new Map(rows.map((row) => [row.run_id, row]))
   const own = new Set<string>()
@@ -118,7 +121,7 @@ function idsWithTokens(rows: readonly OutlineColumns[], { counted }: RollUp): Re
       parent = byId.get(parent.parent_run_id)
     }
   }
-  // A call's tokens are its own, never the sum of the TraceRuns below it.
+  // A call shows its own tokens, never the sum of the TraceRuns below it.
   for (const id of above) if (!carriesUsage(byId.get(id)?.run_type ?? '')) own.add(id)
   return own
 }
@@ -135,7 +138,7 @@ function inOrder(rows: readonly OutlineColumns[]): OutlineColumns[] {
   return rows.toSorted((a, b) => a.start_time - b.start_time || (a.run_id < b.run_id ? -1 : 1))
 }
 
-/** The changed rows and their ancestors, whose sums change too and whose places `parent` refers to. */
+/** The changed rows and their ancestors: the sums of ancestors change too, and `parent` refers to their places. */
 function withAncestors(rows: readonly OutlineColumns[], changed: ReadonlySet<string>): OutlineColumns[] {
   const byId = new Map(rows.map((row) => [row.run_id, row]))
   const found = new Set<OutlineColumns>()

@@ -9,7 +9,7 @@ export interface RunLinks {
   share_tokens: ReadonlyMap<string, string>
   /** Key of the signatures of attachment links. */
   key: string
-  /** When attachment links expire, epoch milliseconds. */
+  /** Expiry time of attachment links, epoch milliseconds. */
   expires: number
 }
 
@@ -23,12 +23,12 @@ export interface LinkedAttachment {
 
 const HOUR_MS = 3_600_000
 
-/** When links made at `now` expire: one to two hours later, the same for an hour so that browsers can cache. */
+/** Expiry time of links made at `now`: one to two hours later, and equal for an hour, so that browsers can cache. */
 export function linkExpiry(now: number): number {
   return (Math.floor(now / HOUR_MS) + 2) * HOUR_MS
 }
 
-/** The address of a shared trace in the browser, as the clients build it; null if the trace is not shared. */
+/** The address of a shared trace in the browser, in the form of the clients; null if the trace is not shared. */
 export function shareUrl({ address, share_tokens }: RunLinks, trace_id: string): string | null {
   const token = share_tokens.get(trace_id)
   return token === undefined ? null : `${address}/public/${token}/r`
@@ -47,7 +47,7 @@ function sign({ workspace_id, run_id, name, expires }: LinkedAttachment, key: st
   return createHmac('sha256', key).update(signed).digest('hex')
 }
 
-/** True if the link has been signed with the key; its expiry is not checked. */
+/** Whether the signature is valid for the key; the expiry is not checked. */
 export function isSigned(link: LinkedAttachment, signature: string, key: string): boolean {
   const [sent, expected] = [Buffer.from(signature), Buffer.from(sign(link, key))]
   return sent.length === expected.length && timingSafeEqual(sent, expected)

@@ -8,7 +8,7 @@ import type { TraceRunRow } from '../rows/trace-run-row.ts'
 import { attachmentUrl, type RunLinks, shareUrl } from './run-links.ts'
 import { costNumber, eventList, parentIds, sentJson, time, type TopCounts } from './trace-run.ts'
 
-/** Tokens, costs and first token of a response: a TraceRun's own, or with those of all below it. */
+/** Tokens, costs and first token in a response: a TraceRun's own, or those of its subtree. */
 export type ShownCounts = TopCounts & { first_token_time: number | null }
 
 /** The parts of a response of API v2. */
@@ -16,11 +16,11 @@ export interface RunParts {
   /** The row, with the columns of the selected fields. */
   row: TraceRunRow
   counts: ShownCounts
-  /** The thread of the TraceRun. For a root without one, the thread of its trace. */
+  /** The thread of the TraceRun; for a root without one, the thread of its trace. */
   thread_id: string | null
   /** Present if a selected field needs the payloads. */
   traceRun: TraceRun | undefined
-  /** Figures of its feedback; undefined where there is none. */
+  /** Figures of its feedback; undefined if there is none. */
   feedback: FeedbackStats | undefined
   links: RunLinks
 }
@@ -32,11 +32,11 @@ type Column = keyof TraceRunRow
 
 /** One field of a TraceRun in API v2. */
 interface RunField {
-  /** The columns of the lean row that it needs. */
+  /** The columns of the lean row that the field needs. */
   columns: readonly Column[]
-  /** True if the value is only in the payloads: always, or for the rows for which a function returns true. */
+  /** Whether the value is only in the payloads; a function decides for each row. */
   whole?: boolean | ((row: TraceRunRow) => boolean)
-  /** The part of the trace that it shows, if requested: sums over the subtree, or the thread. */
+  /** The facts about the trace that the field shows if requested: sums over the subtree, or the thread. */
   of_trace?: 'sums' | 'thread'
   value(parts: RunParts): unknown
 }
@@ -54,7 +54,7 @@ function payload(value: (traceRun: TraceRun) => unknown): RunField {
   return { columns: [], whole: true, value: ({ traceRun }) => (traceRun ? value(traceRun) : null) }
 }
 
-/** A field that the lean row usually has completely; if it is cut, the payloads have it. */
+/** A field that is usually complete in the lean row; if it is cut there, it is read from the payloads. */
 function mostlyLean<K extends Column>(
   column: K,
   isCut: (value: TraceRunRow[K]) => boolean,
@@ -231,12 +231,12 @@ export function columnsOf(selects: readonly RunSelect[]): Column[] {
   return [...new Set([...ALWAYS, ...derive, ...selects.flatMap((select) => RUN_FIELDS[select].columns)])]
 }
 
-/** True if the payloads of some rows may be needed. */
+/** Whether the payloads of some rows may be needed. */
 export function mayNeedPayload(selects: readonly RunSelect[]): boolean {
   return selects.some((select) => RUN_FIELDS[select].whole !== undefined)
 }
 
-/** True if the payloads of this row are needed. */
+/** Whether the payloads of this row are needed. */
 export function needsPayload(selects: readonly RunSelect[], row: TraceRunRow): boolean {
   return selects.some((select) => {
     const { whole = false } = RUN_FIELDS[select]
@@ -244,7 +244,7 @@ export function needsPayload(selects: readonly RunSelect[], row: TraceRunRow): b
   })
 }
 
-/** True if one of the fields shows this part of the trace. */
+/** Whether one of the fields shows these facts about the trace. */
 export function showsOfTrace(selects: readonly RunSelect[], what: 'sums' | 'thread'): boolean {
   return selects.some((select) => RUN_FIELDS[select].of_trace === what)
 }

@@ -19,7 +19,7 @@ import { formatTime } from '../derive/time.ts'
 import type { TraceRunRow } from '../rows/trace-run-row.ts'
 import { CHECKS } from '../derive/verdicts.ts'
 
-/** JSON text or bytes; they are joined without parsing what clients sent. */
+/** JSON text or bytes. Pieces are joined without parsing the parts that clients sent. */
 export type Piece = string | Uint8Array
 
 const LIST_PEEK_BYTES = 64
@@ -36,17 +36,17 @@ export interface TopCounts extends EstimatedPart {
 /** The fields that depend on the other TraceRuns of the trace. */
 export interface InTrace {
   counts: TopCounts
-  /** The TraceRun that shows the same call in more detail: this one adds nothing to totals. */
+  /** The TraceRun that shows the same call in more detail, so that this one does not count in totals. */
   same_call_as?: string | undefined
-  /** The thread that it names; a root without one has that of its trace. */
+  /** The thread that the TraceRun names; for a root without one, the thread of its trace. */
   thread_id?: string | undefined
-  /** Figures of its feedback; undefined where there is none. */
+  /** Figures of its feedback; undefined if there is none. */
   feedback?: FeedbackStats | undefined
 }
 
 const cost = (value: bigint | null | undefined): string | null =>
   value === null || value === undefined ? null : formatDecimal(value)
-/** ISO 8601; null for an unknown time. */
+/** Formats a time as ISO 8601; null for an unknown time. */
 export const time = (micros: number | null | undefined): string | null =>
   micros === null || micros === undefined ? null : formatTime(micros)
 
@@ -81,7 +81,7 @@ export interface OfTrace extends Pick<RollUp, 'same_calls' | 'thread_id'> {
   of(run_id: string): TopCounts
 }
 
-/** The fields of a TraceRun that follow from the other known TraceRuns of its trace and from its feedback. */
+/** The fields of a TraceRun that depend on the other known TraceRuns of its trace and on its feedback. */
 export function aboutInTrace(
   row: TraceRunRow,
   trace: OfTrace | undefined,
@@ -135,7 +135,7 @@ function commonFields(row: TraceRunRow, { counts, same_call_as, thread_id, feedb
 }
 
 /**
- * Null where the parts are not known: a sum over other TraceRuns has none, and neither has a cost that was sent as a
+ * The details of a cost; null if they are unknown, as for a sum over other TraceRuns and for a cost that was sent as a
  * whole.
  */
 function costDetails(whole: bigint | null, details: CostDetails): Record<string, string> | null {
@@ -143,7 +143,7 @@ function costDetails(whole: bigint | null, details: CostDetails): Record<string,
   return Object.fromEntries(Object.entries(details).map(([key, part]) => [key, formatDecimal(part)]))
 }
 
-/** Ancestors, the root first. */
+/** Ids of the ancestors, the root first. */
 export function parentIds(dottedOrder: string): string[] {
   return dottedOrder
     .split('.')
@@ -185,7 +185,7 @@ function leanLlm(row: TraceRunRow) {
   }
 }
 
-/** The source of the provider: what the client sent, the price of the model, or the model's name and the messages. */
+/** The source of the provider: the client, the price of the model, or the model's name and the messages. */
 function providerSource({ provider, metadata, price_model_id }: TraceRunRow): string | null {
   if (provider === '') return null
   const sent = metadata['ls_provider']
@@ -242,8 +242,8 @@ export function leanPieces(row: TraceRunRow, about: InTrace, choice: FieldChoice
 }
 
 /**
- * The full form as pieces of JSON: what the client sent is returned byte for byte if it is JSON, so that numbers beyond
- * 2^53 and key order are kept. `row` is the lean row of `traceRun`.
+ * The full form as pieces of JSON. JSON from the client is returned byte for byte, so that numbers beyond 2^53 and key
+ * order are kept. `row` is the lean row of `traceRun`.
  */
 export function fullPieces(
   traceRun: TraceRun,
@@ -279,7 +279,7 @@ function objectPieces(
   return jsonObject(fields.filter(([name]) => (!keep || keep.has(name)) && !omit.includes(name)))
 }
 
-/** A JSON object of these fields; bytes are inserted as the JSON text that they are. */
+/** A JSON object of these fields; bytes are inserted as JSON text. */
 export function jsonObject(fields: readonly (readonly [string, unknown])[]): Piece[] {
   const pieces: Piece[] = ['{']
   for (const [name, value] of fields) {
@@ -321,7 +321,7 @@ function allIssues({ issues, llm, usage }: TraceRun, row: TraceRunRow): Issue[] 
 
 const LIST_START = /^\s*\[/
 
-/** Clients expect a list of events: any other value becomes its only entry. */
+/** Returns a list of events, which clients expect; any other value becomes the only entry of a list. */
 export function eventList(events: Uint8Array | JsonValue | undefined): Uint8Array | JsonValue[] {
   if (events === undefined || events === null) return []
   if (!(events instanceof Uint8Array)) return Array.isArray(events) ? events : [events]
@@ -331,7 +331,7 @@ export function eventList(events: Uint8Array | JsonValue | undefined): Uint8Arra
   return value === null ? [] : Array.isArray(value) ? value : [value]
 }
 
-/** The bytes of a big field if they are JSON, else the value that could be read from them. */
+/** The bytes of a big field if they are JSON; otherwise the value that could be read from them. */
 export function sentJson(
   raw: Partial<Record<BigField, Uint8Array>>,
   field: BigField,

@@ -19,7 +19,7 @@ export interface TurnParts {
     prompt_cost_details: CostDetails
     completion_cost_details: CostDetails
   }
-  /** From 1. */
+  /** Number of the trace in its thread, from 1. */
   turn_number: number
   thread_id: string
 }
@@ -38,7 +38,7 @@ const OF_ROOT = [
 ] as const
 type OfRoot = (typeof OF_ROOT)[number]
 
-/** The fields contain no links. */
+/** Placeholder for links, which the fields do not contain. */
 const NO_LINKS: RunLinks = { address: '', workspace_id: '', share_tokens: new Map(), key: '', expires: 0 }
 
 /** The columns of the root that FIELDS need. */
@@ -78,7 +78,7 @@ export function rootColumns(selects: Iterable<TraceTurnSelect>): (keyof TraceRun
   return [...new Set([...columnsOf(fieldsOfRoot(selects)), ...OWN_COLUMNS])]
 }
 
-/** The fields that the root also has in other answers. */
+/** The selected fields that reads of the root have too. */
 export function fieldsOfRoot(selects: Iterable<TraceTurnSelect>): OfRoot[] {
   const wanted = new Set(selects)
   return OF_ROOT.filter((select) => wanted.has(select))

@@ -9,14 +9,14 @@ const DATA_URL = /data:[\w.+-]{1,80}\/[\w.+-]{1,120}(?:;[\w.=+-]{1,120}){0,5},[^
 // Shorter texts are not searched.
 const SHORTEST_DATA_URL = 32
 const SHORTEST_BASE64 = 1024
-// Base64 may be broken into lines; a shorter line than this ends it.
+// Minimum length of the lines of base64; a shorter line ends it.
 const SHORTEST_LINE = 60
 
 /**
- * Leaves out what a model receives as media, not as text: data URLs, and runs of 1,024 or more
- * characters of base64. A run counts as base64 when it has no spaces, breaks lines only after 60 characters
- * or more, and mixes upper case (a tenth at least), lower case (a tenth) and digits (a thirtieth), as encoded
- * bytes do. So words, code, hex, long URLs and `aaaa…` stay. Linear in the length of the text.
+ * Removes embedded media from a text, which a model does not receive as text: data URLs, and runs of 1,024 or more
+ * characters of base64. A run counts as base64 if it has no spaces, breaks lines only after 60 characters or more, and
+ * mixes upper case (at least a tenth), lower case (a tenth) and digits (a thirtieth), as encoded bytes do. So words,
+ * code, hex, long URLs and `aaaa…` stay. Linear in the length of the text.
  */
 export function withoutMedia(text: string): TextWithoutMedia {
   if (text.length < SHORTEST_DATA_URL) return { text, removed: 0 }
@@ -43,7 +43,7 @@ function withoutBase64(text: string): string {
   return keptTo === 0 ? text : kept + text.slice(keptTo)
 }
 
-// End of the run that starts here when it is base64, else the end negated.
+// End of the run that starts here; negative if the run is not base64.
 function base64End(text: string, start: number, kinds: Uint8Array): number {
   const counts = new Int32Array(5)
   let lineStart = start

@@ -36,8 +36,8 @@ const KIND_TEXT: Readonly<Record<Kind, string>> = {
 const CANONICAL_ROLES: ReadonlySet<unknown> = new Set(['system', 'reasoning', 'user', 'assistant', 'tool'])
 
 /**
- * Everything that is wrong with messages that claim to be in the interface's LangChain-style format: roles,
- * the nine content types and their fields, tool call ids. At most 100 issues; `path` is where the list is.
+ * Checks messages in the interface's LangChain-style format: roles, the nine content types and their fields, tool call
+ * ids. Returns at most 100 issues; `path` is the path of the list.
  */
 export function validateMessages(messages: readonly unknown[], path = ''): Issue[] {
   const issues: Issue[] = []
@@ -46,8 +46,7 @@ export function validateMessages(messages: readonly unknown[], path = ''): Issue
 }
 
 /**
- * The same check, which also returns the messages: valid ones unchanged, invalid ones changed so far that they fit the
- * schema, without losing content.
+ * Checks messages and returns them: valid messages unchanged, others changed to fit the schema without losing content.
  */
 export function readCanonicalMessages(
   values: readonly JsonValue[],
@@ -124,14 +123,14 @@ function checkContent(value: JsonValue | undefined, path: string, issues: Issue[
   return [mend(value)]
 }
 
-/** A block that does not fit, kept whole; readable text becomes a text block. */
+/** Converts a block that does not fit the schema to one that keeps it whole; readable text becomes a text block. */
 function mend(block: JsonValue): ContentBlock {
   if (typeof block === 'string') return textBlock(block)
   const text = isObject(block) && (block.type === 'text' || block.type === undefined) ? block.text : undefined
   return typeof text === 'string' ? { type: 'text', text, extras: { unread: block } } : kept(block)
 }
 
-/** True when the block fits the schema. */
+/** Whether the block fits the schema; adds issues otherwise. */
 function checkBlock(block: JsonValue, path: string, issues: Issue[]): boolean {
   if (!isObject(block)) {
     report(
@@ -186,7 +185,7 @@ function isOfKind(value: JsonValue, kind: Kind): boolean {
   return Array.isArray(value) && value.every(isObject)
 }
 
-/** D-13: base64 is required; a reference alone is valid with a warning. */
+/** Checks the data of media (D-13): base64 is required; a reference alone is valid, with a warning. */
 function checkMedia(block: JsonObject, path: string, issues: Issue[]): true {
   if (block.base64 !== undefined && block.base64 !== '') return true
   const referred = Boolean(block.url) || Boolean(block.id)
@@ -228,7 +227,7 @@ function noteCalls(content: readonly ContentBlock[], calls: Set<string>): void {
   for (const block of content) if (block.type === 'tool_call' && block.id !== undefined) calls.add(block.id)
 }
 
-/** True when the fields beside role and content fit the schema. */
+/** Whether the fields besides role and content fit the schema. */
 function checkMessageFields(
   value: JsonObject,
   role: MessageRole,

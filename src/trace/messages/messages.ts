@@ -11,7 +11,7 @@ export type MessageRole = Message['role']
 /** Kinds of content block that hold media. */
 export type MediaKind = 'image' | 'file' | 'audio' | 'video'
 
-/** More issues than this about one side are of no use; the last one reports that there are more. */
+/** Maximum number of issues about one side; the last issue reports that there are more. */
 export const MAX_SIDE_ISSUES = 100
 
 /** The canonical role for each role name of a vendor. */
@@ -31,7 +31,7 @@ const ROLES: ReadonlyMap<string, MessageRole> = new Map([
   ['tool-response', 'tool'],
 ])
 
-/** Adds an issue unless the side has its MAX_SIDE_ISSUES already. */
+/** Adds an issue unless the side already has MAX_SIDE_ISSUES. */
 export function addIssue(issues: Issue[], issue: Issue): void {
   if (issues.length < MAX_SIDE_ISSUES - 1) issues.push(issue)
   else if (issues.length === MAX_SIDE_ISSUES - 1) {
@@ -48,12 +48,12 @@ export function addIssue(issues: Issue[], issue: Issue): void {
   }
 }
 
-/** The canonical role that a vendor's role name stands for (D-14); undefined for any other name. */
+/** The canonical role of a vendor's role name (D-14); undefined for an unknown name. */
 export function readRole(value: unknown): MessageRole | undefined {
   return typeof value === 'string' ? (ROLES.get(value) ?? ROLES.get(value.toLowerCase())) : undefined
 }
 
-/** As `readRole`; a missing role becomes `absent`, any other `user`, each with a warning. */
+/** As `readRole`, but a missing role becomes `absent`, and an unknown name `user`, each with a warning. */
 export function resolveRole(value: unknown, absent: MessageRole, path: string, issues: Issue[]): MessageRole {
   const role = readRole(value)
   if (role !== undefined) return role
@@ -89,7 +89,7 @@ export function reasoningBlock(value: string, extras?: JsonObject): ContentBlock
     : { type: 'reasoning', text: value, extras }
 }
 
-/** The kind of block that a MIME type belongs in; `file` when in doubt. */
+/** The kind of block for a MIME type; `file` if it is unknown. */
 export function mediaKind(mimeType: string | undefined): MediaKind {
   if (mimeType === undefined) return 'file'
   if (mimeType.startsWith('image/')) return 'image'
@@ -97,7 +97,7 @@ export function mediaKind(mimeType: string | undefined): MediaKind {
   return mimeType.startsWith('video/') ? 'video' : 'file'
 }
 
-/** The location of a media block's data, as far as it was sent; non-strings and empty strings are left out. */
+/** The location of a media block's data, as sent; non-strings and empty strings are ignored. */
 export interface MediaSource {
   url?: unknown
   base64?: unknown
@@ -107,7 +107,7 @@ export interface MediaSource {
 
 /**
  * A media block. A `data:` URL becomes base64 and MIME type; the data itself is not decoded. Undefined if the source
- * holds neither data nor a reference to it.
+ * contains neither data nor a reference.
  */
 export function mediaBlock(kind: MediaKind, source: MediaSource): ContentBlock | undefined {
   const base64 = text(source.base64)
@@ -134,8 +134,8 @@ function splitDataUrl(url: string | undefined): { data: string; mimeType: string
 }
 
 /**
- * A tool call block. Arguments that come as JSON text are parsed; what is not a JSON object is kept under
- * `raw` with the warning `tool_args_not_json`. Path is that of the arguments.
+ * A tool call block. Arguments in the form of JSON text are parsed; a value that is not a JSON object is kept under
+ * `raw`, with the warning `tool_args_not_json`. `path` is the path of the arguments.
  */
 export function toolCallBlock(
   id: unknown,
@@ -224,7 +224,7 @@ export function message(
   return result
 }
 
-/** One side while it is read: its messages, the path of each, and the issues. */
+/** One side during reading: its messages, the path of each, and the issues. */
 export interface Draft {
   messages: Message[]
   /** JSON path of each message, relative to the value that is read. */
@@ -251,7 +251,7 @@ export interface SideFacts {
   usage?: JsonValue | undefined
 }
 
-/** Completes a draft and checks that tool results refer to earlier calls: only a warning, since history may be cut. */
+/** Completes a draft. Tool results that refer to no earlier call get a warning only, since history may be cut. */
 export function finish(draft: Draft, facts: SideFacts = {}): Normalized {
   checkToolLinks(draft)
   const result: Normalized = { messages: draft.messages, issues: draft.issues }

@@ -3,8 +3,9 @@ import { AppError } from '../../base/errors.ts'
 import type { Processor } from './processor.ts'
 
 /**
- * A user's own processors, in the order of `modules` (absolute paths): each module exports one as default, or a list of
- * them as `processors`. @throws AppError config_invalid for a module that cannot be loaded or exports no processor
+ * Loads a user's own processors, in the order of `modules` (absolute paths). Each module exports a processor as
+ * default, or a list as `processors`. @throws AppError config_invalid for a module that cannot be loaded or exports no
+ * processor
  */
 export async function loadOwnProcessors(modules: readonly string[]): Promise<Processor[]> {
   const own: Processor[] = []

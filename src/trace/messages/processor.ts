@@ -11,16 +11,13 @@ export interface Hints {
   run_type: string
   /** `metadata.ls_provider` as sent. */
   provider: string | undefined
-  /** Model by the precedence of the interface, as far as it is in metadata and inputs. */
+  /** Model by the precedence of the interface, if metadata or inputs name it. */
   model: string | undefined
   /** `extra.metadata`, never undefined. */
   metadata: JsonObject
   /** Name of the processor chosen for the inputs; undefined while the inputs themselves are read. */
   inputs_format: string | undefined
-  /**
-   * Set when the side was built from a span: the name of the built-in processor for the telemetry that the span came
-   * from.
-   */
+  /** Set if the side was built from a span: the name of the built-in processor for the telemetry of the span. */
   dialect?: string
 }
 
@@ -30,24 +27,24 @@ export interface Normalized {
   messages: Message[]
   /** Tool definitions offered to the model, as sent; counted when input tokens are estimated. */
   tools?: JsonValue
-  /** Model name that this format carries, used when metadata and inputs name none. */
+  /** Model name in this format, used if metadata and inputs name none. */
   model?: string
   provider?: string
-  /** Counts that this format carries; used when the TraceRun sends no usage_metadata. */
+  /** Counts in this format, used if the TraceRun has no usage_metadata. */
   usage?: ReportedUsage
   issues: Issue[]
 }
 
 /**
- * Reads one message format and turns one side of an llm TraceRun into canonical messages.
- * The built-in processors are in `processors/`; a user's processors are loaded from `PROCESSORS=./my.js`.
+ * Reads one message format: converts one side of an llm TraceRun to canonical messages. The built-in processors are in
+ * `processors/`; a user's processors are loaded from `PROCESSORS=./my.js`.
  *
  * Both functions are pure, never throw and never change what they are given.
  */
 export interface Processor {
   /** Stable kebab-case name: stored as `input_format` / `output_format` and shown in reports. */
   readonly name: string
-  /** 0 = another format, 1 = the shape fits, 2 = certain. Cheap: reads only a few keys. */
+  /** Returns 0 for another format, 1 if the shape fits, 2 if the format is certain. Reads only a few keys. */
   match(side: Side, value: JsonValue, hints: Hints): 0 | 1 | 2
   normalize(side: Side, value: JsonValue, hints: Hints): Normalized
 }

@@ -12,13 +12,13 @@ export interface PriceEntry {
   name: string
   /** Pattern that must occur in the model name; see compilePricePattern. */
   match_pattern: string
-  /** Only stored for LangSmith's clients; Weir finds the model name by the rules of the interface. */
+  /** Only stored for LangSmith's clients, since Weir finds the model name by the rules of the interface. */
   match_path: string[]
   /** Null matches every provider. */
   provider: string | null
-  /** The entry is valid from this time on, in epoch microseconds; null = without a first day. */
+  /** Time from which the entry is valid, in epoch microseconds; null if it has always been valid. */
   start_time: number | null
-  /** The entry is for prompts with more tokens than this and then prices the whole request. Null for all prompts. */
+  /** Number of prompt tokens above which the entry applies, to the whole request; null for all prompts. */
   prompt_token_threshold: number | null
   prompt_cost: string
   completion_cost: string
@@ -29,7 +29,7 @@ export interface PriceEntry {
 interface OwnPrice {
   price: Price
   pattern: PricePattern
-  /** The pattern may be about names with a provider's prefix, such as `^openai/my-model$`. */
+  /** Whether the pattern may match names with a provider's prefix, such as `^openai/my-model$`. */
   has_slash: boolean
   /** Null matches every provider. */
   provider: string | null
@@ -41,8 +41,9 @@ interface OwnPrice {
 const MAX_KNOWN = 2_000
 
 /**
- * The prices of one workspace: own entries before the defaults. Of several that fit, one that names the provider comes
- * first, then the one with the highest threshold that the prompt exceeds, then the one that began last.
+ * The prices of one workspace: own entries have precedence over the defaults. Of several matching entries, one that
+ * names the provider is used first, then the one with the highest threshold that the prompt exceeds, then the one that
+ * began last.
  */
 export function createPriceBook(entries: readonly PriceEntry[], defaults: PriceSource): PriceSource {
   const own = entries.flatMap((entry) => toOwnPrice(entry) ?? []).sort(bySpecificity)
@@ -86,14 +87,14 @@ export function createPriceBooks(
   return (workspace_id) => books.get(workspace_id) ?? defaults
 }
 
-/** Undefined for an entry whose pattern does not compile: another release stored it. */
+/** Converts an entry; undefined if its pattern, stored by another release, does not compile. */
 function toOwnPrice(entry: PriceEntry): OwnPrice | undefined {
   const pattern = compilePricePattern(entry.match_pattern)
   if ('error' in pattern) return undefined
   return {
     pattern,
     has_slash: entry.match_pattern.includes('/'),
-    // A framework is never the provider of a call.
+    // The name of a framework matches every provider, because a framework is never the provider of a call.
     provider: entry.provider !== null && isFramework(entry.provider) ? null : entry.provider,
     start_time: entry.start_time ?? Number.NEGATIVE_INFINITY,
     threshold: entry.prompt_token_threshold ?? -1,
@@ -125,7 +126,7 @@ function bySpecificity(a: OwnPrice, b: OwnPrice): number {
 }
 
 interface Names {
-  /** As stored, and without the provider's prefix, which rows of earlier releases have. */
+  /** The name as stored, and without the provider's prefix, which rows of earlier releases have. */
   plain: string[]
   /** The name with the provider's prefix, as clients send it. */
   prefixed: string[]
@@ -141,14 +142,14 @@ function namesOf(model: string, provider: string | undefined): Names {
 }
 
 /**
- * Only a pattern with a slash is tested on prefixed names: `mistral` is about models, not about all models of a
- * provider.
+ * Whether a price matches one of the names. Only a pattern with a slash is tested on prefixed names: `mistral` selects
+ * models by name, and not all models of the provider.
  */
 function isNamed({ pattern, has_slash }: OwnPrice, { plain, prefixed }: Names): boolean {
   return (has_slash ? [...plain, ...prefixed] : plain).some((name) => pattern.test(name))
 }
 
-/** True when both are names of the same provider, or the price is for any. */
+/** Whether both are names of the same provider, or the price is for any provider. */
 function isOf(wanted: string | null, provider: string | undefined): boolean {
   if (wanted === null) return true
   if (provider === undefined) return false

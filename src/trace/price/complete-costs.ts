@@ -9,29 +9,29 @@ export interface Costs {
   input_cost?: Decimal | undefined
   output_cost?: Decimal | undefined
   total_cost?: Decimal | undefined
-  /** Parts of input_cost and output_cost; undefined where those are unknown. */
+  /** Parts of input_cost and output_cost; undefined if the cost is unknown. */
   input_cost_details?: CostDetails | undefined
   output_cost_details?: CostDetails | undefined
 }
 
 /**
- * The costs that a client sent, as bits: these costs take precedence over computed ones and stay when prices change.
+ * Bits for costs that a client sent. They take precedence over computed costs, and stay unchanged when prices change.
  */
 export const SENT = { input_cost: 1, output_cost: 2, total_cost: 4 } as const
 const ALL_SENT = SENT.input_cost | SENT.output_cost | SENT.total_cost
 
 /** Costs with their origin. */
 export interface CompletedCosts extends Costs {
-  /** The price that the computed costs use; undefined when all were sent or none is known. */
+  /** The price of the computed costs; undefined if all costs were sent, or no price is known. */
   price_model_id: string | undefined
   /** Issues about prices. */
   issues: PriceIssue[]
 }
 
 /**
- * The costs to store: sent costs unchanged, the others computed field by field; a total that was not
- * sent is input plus output. Sides that do not add up to a sent total are left out, so a total sent alone has no sides.
- * `find` is called only when a cost must be computed.
+ * The costs to store: sent costs unchanged, other costs computed field by field; a total that was not sent is input
+ * plus output. Sides that do not add up to a sent total are left out, so a total that was sent alone has no sides.
+ * `find` is called only if a cost must be computed.
  */
 export function completeCosts(
   stored: Costs,
@@ -68,7 +68,7 @@ export function completeCosts(
   }
 }
 
-/** True when computed sides, with a sent one, do not add up to the sent total. */
+/** Whether the sides, of which one may have been sent, do not add up to the sent total. */
 function contradicts(
   own: (field: keyof typeof SENT) => Decimal | undefined,
   computed: Cost | undefined,
@@ -90,7 +90,7 @@ function issuesOf(
   return tierUnknown ? ['tier_not_priced'] : []
 }
 
-/** Input plus output. A priced call with a side that has tokens and no price has no total. */
+/** Input plus output; undefined if a side of a priced call has tokens but no price. */
 function totalOf(
   input: Decimal | undefined,
   output: Decimal | undefined,

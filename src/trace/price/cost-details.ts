@@ -1,14 +1,14 @@
 import type { Decimal } from './decimal.ts'
 
-/** The parts of one side's cost by detail key; together they are the cost. */
+/** The parts of one side's cost by detail key; their sum is the cost. */
 export type CostDetails = Record<string, Decimal>
 
-/** The key of tokens that have no detail, or a detail without a price of its own. */
+/** The key of tokens without a detail, or with a detail that has no separate price. */
 export const BASE = 'base'
 
 /**
- * Parts that a client sent, with the rest of the cost as one more part. Empty if none was sent, or if the parts exceed
- * the cost: then they cannot be parts of it.
+ * Parts that a client sent, and the rest of the cost as a further part. Empty if none was sent, or their sum exceeds
+ * the cost.
  */
 export function completeDetails(cost: Decimal | undefined, sent: Readonly<CostDetails>): CostDetails {
   const parts = Object.values(sent)

@@ -1,15 +1,17 @@
-/** An amount of money as an exact count of 10^-18 dollars: what `Decimal(38, 18)` holds. */
+/** An amount of money as an exact number of 10^-18 dollars, as in `Decimal(38, 18)`. */
 export type Decimal = bigint
 
 const SCALE = 18
 const UNIT = 10n ** BigInt(SCALE)
-/** An amount above 10^18 dollars is a mistake; sums of some of them still fit Decimal(38, 18). */
+/**
+ * Maximum amount, 10^18 dollars; a higher amount is a mistake. Sums of some maximum amounts still fit Decimal(38, 18).
+ */
 const LIMIT = 10n ** 36n
 const NUMBER = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/
 
 /**
- * The exact decimal that a client wrote as a JSON number or a string (`1.1e-6`, `"0.0015"`). Digits below 10^-18 are
- * rounded, half to even. Undefined for anything else, and for amounts beyond 10^18.
+ * Parses a decimal exactly from a JSON number or a string (`1.1e-6`, `"0.0015"`). Digits below 10^-18 are rounded, half
+ * to even. Undefined for any other value, and for amounts beyond 10^18.
  */
 export function parseDecimal(value: unknown): Decimal | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined

@@ -1,11 +1,13 @@
-/** A name to look up in the default prices: of the given provider, or of the provider that the name itself contains. */
+/**
+ * A name to look up in the default prices, and its provider: the given one, or the one that the name itself contains.
+ */
 export interface Candidate {
   /** Provider id of the default prices. */
   provider: string | undefined
   model: string
 }
 
-/** Providers under the ids of the default prices; the first pattern that fits counts. */
+/** Patterns of providers, and the ids of these providers in the default prices; the first matching pattern counts. */
 const PROVIDERS: readonly (readonly [RegExp, string])[] = [
   [/bedrock|^aws$|^amazon$/, 'aws'],
   [/^az[._]|azure/, 'azure'],
@@ -31,7 +33,7 @@ const PROVIDERS: readonly (readonly [RegExp, string])[] = [
   [/^(minimax|novita|baseten|arcee|avian|modal|ovhcloud|doubleword|cursor)/, '$1'],
 ]
 
-/** Models on the user's own machines have no published price per token. */
+/** Providers of models on the user's own machines, which have no published price per token. */
 const LOCAL = /^(ollama|lm[-_ ]?studio|vllm|sglang|llama[-_.]?cpp|localai|tgi|mlx|gpt4all|xinference|triton)/
 
 /** Providers that serve models of other vendors under those vendors' names. */
@@ -83,7 +85,7 @@ export function candidates(model: string, provider: string | undefined): Candida
   const bare = steps.at(-1)!.model
   if (home !== undefined) {
     for (const step of steps) add(home, step.model)
-    // The price data lists models by path; a TraceRun has only the last segment.
+    // The price data contains paths of models, of which a TraceRun has only the last segment.
     if (home === 'fireworks') add(home, `accounts/fireworks/models/${bare}`)
     if (home === 'azure') for (const each of insideDeployment(bare)) add(home, each)
   }
@@ -98,7 +100,7 @@ export function candidates(model: string, provider: string | undefined): Candida
   return [...found.values()]
 }
 
-/** A model's name without prefixes, version, variant and date: equal for all spellings of one model. */
+/** A model's name without prefixes, version, variant and date, which is equal for all spellings of a model. */
 export function modelStem(model: string): string {
   return model
     .slice(model.lastIndexOf('/') + 1, 256)
@@ -108,12 +110,14 @@ export function modelStem(model: string): string {
     .replace(/-(?:v\d+|20\d\d-\d\d-\d\d|20\d{6}|\d{3,4}|latest|preview)$/, '')
 }
 
-/** A model name after one more prefix has been taken off. */
+/** A model name after removing one more prefix. */
 interface Unwrapped {
   model: string
   /** The provider that the prefix names. */
   provider: string | undefined
-  /** True if the prefix is Bedrock's name for the vendor that made the model, which is not the one that serves it. */
+  /**
+   * Whether the prefix is Bedrock's name for the vendor that made the model, which is not the vendor that serves it.
+   */
   isMaker: boolean
 }
 
@@ -161,7 +165,7 @@ function spellings(name: string): string[] {
   return [...all]
 }
 
-/** Users choose the names of deployments, often with the model's name inside: `prod-gpt-4o-mini-eu`. */
+/** Model names inside the name of a deployment, which users choose: `prod-gpt-4o-mini-eu`. */
 function insideDeployment(name: string): string[] {
   const start = /(?:^|[-_.])((?:gpt-|chatgpt-|o[1-9]|text-embedding-|claude-|grok-|deepseek-).*)$/.exec(
     name,

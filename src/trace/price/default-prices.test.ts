@@ -43,7 +43,7 @@ const MODELS: Record<string, readonly string[]> = {
   'x-ai': ['grok-4', 'grok-3-mini', 'grok-3'],
 }
 
-/** The same usage under the names of the price source. */
+/** The counts under the names of the price source. */
 function asItsUsage(counts: Counts): Record<string, number> {
   const { input_token_details: details } = counts
   const write5m = details['ephemeral_5m_input_tokens'] ?? 0

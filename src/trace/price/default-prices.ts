@@ -11,7 +11,7 @@ import { type Decimal, divide, parseDecimal } from './decimal.ts'
 import { candidates } from './default-price-match.ts'
 import type { Price, PriceQuery, PriceSource, Rates } from './price.ts'
 
-/** Number of models whose prices are cached; names come from clients. */
+/** Maximum number of models whose prices are cached, since clients choose the names. */
 const MAX_KNOWN = 5_000
 const PER_MILLION = 1_000_000n
 
@@ -68,7 +68,7 @@ interface Found {
   model: ModelInfo
 }
 
-/** The prices that come with Weir: the data of genai-prices, looked up by Weir's names and computed with Weir's formula. */
+/** The default prices: the data of genai-prices, with Weir's look-up of names and Weir's formula. */
 export function createDefaultPrices(): PriceSource {
   const known = new Map<string, Found | null>()
   const resolve = (model: string, provider: string | undefined): Found | null => {
@@ -107,13 +107,16 @@ function firstFound(model: string, provider: string | undefined): Found | null {
   return null
 }
 
-/** Bedrock's model names end in a version, `-v2:0`; some patterns of the data match any version. */
+/**
+ * Whether two names have the same version. Bedrock's model names end in a version, `-v2:0`, and some patterns of the
+ * data match any version.
+ */
 function isSameVersion(sent: string, known: string): boolean {
   const [a, b] = [sent, known].map((name) => /-v(\d+)(?::\d+)?$/.exec(name.trim())?.[1])
   return a === undefined || b === undefined || a === b
 }
 
-/** The package also checks its data during a lookup; a faulty entry counts as none. */
+/** Looks up a price. The package checks its data during a lookup; a faulty entry counts as no price. */
 function lookUp(model: string, providerId: string | undefined): PriceCalculation | null {
   try {
     return calcPrice({ input_tokens: 0 }, model, providerId === undefined ? {} : { providerId })
@@ -122,9 +125,7 @@ function lookUp(model: string, providerId: string | undefined): PriceCalculation
   }
 }
 
-/**
- * The prices at a moment: the last entry that fits, since the order of the data means this; the first when none fits.
- */
+/** The prices at a moment: the last matching entry, by the rule of the data; the first entry if none matches. */
 function pricesAt(
   prices: ConditionalPrice[] | ModelPrice,
   at: number,
@@ -191,7 +192,7 @@ function toRates(
   return { base: amount(base), details }
 }
 
-/** The whole request has the price of the highest threshold that its prompt exceeds. */
+/** The rate of a request: that of the highest threshold that its prompt exceeds, for all of its tokens. */
 function rateOf(price: number | TieredPrices | undefined, inputTokens: number): Decimal | undefined {
   let dollars = typeof price === 'object' ? price.base : price
   if (typeof price === 'object') {
@@ -205,7 +206,7 @@ function rateOf(price: number | TieredPrices | undefined, inputTokens: number): 
   return perMillion === undefined ? undefined : divide(perMillion, PER_MILLION)
 }
 
-/** OpenAI's flex processing is billed at half the standard price; the data lists standard prices only. */
+/** Adds the rates of OpenAI's flex processing, half of the standard prices, which are the only ones in the data. */
 function withFlex({ base, details }: Rates): Rates {
   if (base === undefined) return { base, details }
   const flex: Record<string, Decimal> = { flex: divide(base, 2n) }

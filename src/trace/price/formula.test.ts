@@ -48,7 +48,7 @@ describe('costs of known calls', () => {
       '0.005625',
       '0.02115',
     ])
-    // Rule N7: the sum of both lifetimes counts the same tokens once more.
+    // Rule N7: the sum of both lifetimes is a second count of the same tokens.
     expect(costOf(counts(2560, { ...details, cache_creation: 500 }, 75), found)).toEqual(cost)
   })
 

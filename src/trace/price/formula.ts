@@ -2,7 +2,7 @@ import type { Decimal } from './decimal.ts'
 import { BASE, type CostDetails, sumOf } from './cost-details.ts'
 import type { Price, Rates } from './price.ts'
 
-/** Counts as normalised by rules N1 to N7: totals include what the details name. */
+/** Counts as normalised by rules N1 to N7; totals include the tokens of the details. */
 export interface Counts {
   input_tokens?: number | undefined
   output_tokens?: number | undefined
@@ -10,16 +10,16 @@ export interface Counts {
   output_token_details: Readonly<Record<string, number>>
 }
 
-/** Costs in 10^-18 dollars; undefined where a count or a price is unknown. */
+/** Costs in 10^-18 dollars; undefined if a count or a price is unknown. */
 export interface Cost {
   input_cost: Decimal | undefined
   output_cost: Decimal | undefined
   total_cost: Decimal | undefined
-  /** The cost of each detail with a price of its own, and of the rest of the side. */
+  /** The cost of each detail with a separate price, and of the rest of the side. */
   input_cost_details: CostDetails
   output_cost_details: CostDetails
   price_model_id: string
-  /** The counts have a service tier without a price: standard prices were used. */
+  /** Whether the counts have a service tier without a price, so that standard prices were used. */
   tier_unknown: boolean
 }
 
@@ -126,7 +126,7 @@ function inOrder(sent: Readonly<Record<string, number>>, tokens: number, rates: 
   )
 }
 
-/** A tier with all tokens of a side applies to the other details too; a tier without a price applies to none. */
+/** Applies a tier that has all tokens of a side to the other details too. A tier without a price applies to none. */
 function inTier(
   counts: Readonly<Record<string, number>>,
   tokens: number,

@@ -4,7 +4,7 @@ import type { Issue } from '../../schema/issue.ts'
 export interface PricedCall {
   provider: string | undefined
   model: string | undefined
-  /** Service tier in the counts; undefined for the standard one. */
+  /** Service tier in the counts; undefined for the standard tier. */
   tier: string | undefined
 }
 
@@ -45,7 +45,7 @@ function nameOf(provider: string | undefined, model: string | undefined): string
   return `model ${model ?? '?'} of ${provider === undefined ? 'an unknown provider' : `provider ${provider}`}`
 }
 
-/** A command for a shell with the variables of `weir env`; the user replaces the amounts. */
+/** A command for a shell with the variables of `weir env`, in which the user replaces the amounts. */
 function addPrice(provider: string | undefined, model: string): string {
   const body = priceRequest(provider, model).replaceAll("'", String.raw`'\''`)
   const headers = '-H "x-api-key: $LANGSMITH_API_KEY" -H "content-type: application/json"'

@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, isObject, text } from '../../schema/json.ts'
 import { normalizeProvider } from './provider-name.ts'
 
-/** A model name and where it was found. */
+/** A model name and the place at which it was found. */
 export interface ModelName {
   model: string
   source: string
@@ -80,7 +80,7 @@ export function providerOfModel(model: string | undefined): string | undefined {
   return model !== undefined && nameInPath(model) !== undefined ? providerInPath(model) : undefined
 }
 
-/** True for vendors that bill reasoning tokens which are in the total but may be missing in input and output. */
+/** Whether the vendor bills reasoning tokens that are in the total but may be missing in input and output. */
 export function billsThoughts(provider: string | undefined, model: string | undefined): boolean {
   if (provider === 'google' || /^(?:x[-_]?ai|grok)$/.test(provider ?? '')) return true
   return /(?:^|[/.])(?:gemini|grok)-/.test(model ?? '')

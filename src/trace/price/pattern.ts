@@ -1,17 +1,16 @@
 /** A compiled pattern on model names. */
 export interface PricePattern {
   /**
-   * True when the pattern occurs in `model`; the work is bounded by the size of the pattern times the length of the
-   * name.
+   * Whether the pattern occurs in `model`. The work is at most the size of the pattern times the length of the name.
    */
   test(model: string): boolean
 }
 
-/** The longest pattern, in UTF-16 units, and the most states that it may have once repetitions are expanded. */
+/** Maximum length of a pattern in UTF-16 units, and maximum number of states after expanding repetitions. */
 const MAX_SOURCE = 512
 const MAX_STATES = 512
 const MAX_DEPTH = 32
-/** Longer model names are compared up to this length. */
+/** Length up to which model names are compared. */
 const MAX_MODEL = 256
 
 type Test = (code: number) => boolean
@@ -34,7 +33,8 @@ type Step =
 /**
  * Compiles a pattern of the bounded subset that price entries may use: literals, `.`, `^`, `$`, `\b`, classes, `\d \w
  * \s`, groups, `|`, `*`, `+`, `?`, `{n,m}` and a leading `(?i)`. It runs as an automaton without backtracking, since
- * patterns come from users. Anything outside the subset (look-around, back references) ends in an error that names it.
+ * patterns come from users. For syntax outside of the subset (look-around, back references), returns an error that
+ * names it.
  */
 export function compilePricePattern(source: string): PricePattern | { error: string } {
   try {
@@ -252,7 +252,7 @@ function search(steps: readonly Step[], first: number, model: string): boolean {
   let current: number[] = []
   let following: number[] = []
   for (let at = 0; at <= codes.length; at++) {
-    // States that the last character reached are already marked for this position.
+    // States that the previous character reached are already marked for this position.
     if (reach(steps, first, codes, at, seen, current)) return true
     for (const number of current) {
       const step = steps[number]!
@@ -266,8 +266,8 @@ function search(steps: readonly Step[], first: number, model: string): boolean {
 }
 
 /**
- * Adds the states that consume a character and can be reached from `first` without one; true when the end is among
- * them.
+ * Adds the states that consume a character and can be reached from `first` without one. Returns whether the end can be
+ * reached.
  */
 function reach(
   steps: readonly Step[],

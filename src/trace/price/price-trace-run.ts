@@ -6,9 +6,9 @@ import { providerOfPrice } from './provider-name.ts'
 import { priceIssue } from './issues.ts'
 import { completeCosts } from './complete-costs.ts'
 
-/** The fields of a TraceRun that its costs depend on. */
+/** The fields of a TraceRun on which its costs depend. */
 interface Priced {
-  /** As sent; prices have a first day. */
+  /** Start as sent, since prices have a first day. */
   start_time: number
   usage: Usage
   llm: { model: string | undefined; provider: string | undefined } | undefined

@@ -10,7 +10,7 @@ export interface Rates {
 
 /** The prices of one model. */
 export interface Price {
-  /** Id of the own entry, or `genai-prices:<provider>/<model>` with `@<date>` where the price began on a date. */
+  /** Id of the own entry, or `genai-prices:<provider>/<model>`, with `@<date>` if the price began on a date. */
   price_model_id: string
   input: Rates
   output: Rates
@@ -23,14 +23,14 @@ export interface PriceQuery {
   model: string | undefined
   /** In its normalised form (D-15). */
   provider: string | undefined
-  /** When the call began, epoch microseconds: prices have a first day. */
+  /** Start of the call in epoch microseconds, since prices have a first day. */
   at: number
-  /** Some prices depend on the length of the prompt. */
+  /** Length of the prompt, on which some prices depend. */
   input_tokens: number | undefined
 }
 
 /** Prices by model. */
 export interface PriceSource {
-  /** Undefined when no price is known, which does not mean that the call is free. */
+  /** Finds the price of a call; undefined if it is unknown, even if the call may cost something. */
   find(query: PriceQuery): Price | undefined
 }

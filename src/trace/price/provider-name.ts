@@ -6,7 +6,7 @@ export const PROVIDER_SUFFIX =
 export const GOOGLE_PROVIDER =
   /^(?:gcp|google|gemini|vertex|vertexai|googleai|googlevertex|googlegenerativeai)(?:$|[-_. ])/
 
-/** Other spellings of providers, by the spelling that is shown. */
+/** Other spellings of providers, by the displayed spelling. */
 const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   azure: [
     'az.ai.openai',
@@ -47,19 +47,19 @@ const SPELLINGS: Readonly<Record<string, readonly string[]>> = {
   'ibm.watsonx.ai': ['watsonx', 'ibm_watsonx', 'ibm-watsonx', 'ibm.watsonx'],
 }
 
-/** [other spelling, the one that is shown]: rows of earlier releases contain both. */
+/** Pairs of another spelling and the displayed one; rows of earlier releases contain both. */
 export const PROVIDER_SPELLINGS: readonly (readonly [string, string])[] = Object.entries(SPELLINGS).flatMap(
   ([shown, others]) => others.map((other) => [other, shown] as const),
 )
 const SHOWN: ReadonlyMap<string, string> = new Map(PROVIDER_SPELLINGS)
 
-/** A provider's name in lower case, without operation suffix, in its one spelling (D-15). */
+/** A provider's name in lower case, without operation suffix, in the displayed spelling (D-15). */
 export function normalizeProvider(raw: string): string {
   const provider = raw.trim().toLowerCase().slice(0, 128).replace(PROVIDER_SUFFIX, '')
   return GOOGLE_PROVIDER.test(provider) ? 'google' : (SHOWN.get(provider) ?? provider)
 }
 
-/** The names of a provider; the one that is shown comes first. */
+/** The names of a provider; the displayed one is first. */
 export function spellingsOf(shown: string): string[] {
   return [shown, ...(SPELLINGS[shown] ?? [])]
 }
@@ -93,7 +93,7 @@ const FRAMEWORKS = new Set([
   'strands-agents',
 ])
 
-/** True for the name of a framework, which is not a provider of models. */
+/** Whether the name is that of a framework, which is not a provider of models. */
 export function isFramework(name: string): boolean {
   return FRAMEWORKS.has(name.trim().toLowerCase())
 }

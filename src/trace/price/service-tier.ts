@@ -6,7 +6,7 @@ import type { Usage } from '../tokens/usage.ts'
 const STANDARD = new Set(['default', 'standard', 'standard_only', 'on_demand', 'on-demand'])
 const MAX_DEPTH = 8
 
-/** Keys of a response that may hold its service tier. */
+/** Keys of a response that may contain its service tier. */
 const ANSWER_PLACES = [
   'usage',
   'response_metadata',
@@ -21,8 +21,8 @@ const ANSWER_PLACES = [
 ] as const
 
 /**
- * The billed service tier of a call, as `readTier` returns it: that of the response, else the requested one. The first
- * key with a tier counts. Undefined for `auto` and without a tier.
+ * The billed service tier of a call, as `readTier` returns it: that of the response, otherwise the requested one. The
+ * first key with a tier counts. Undefined for `auto`, and if there is no tier.
  */
 export function serviceTierOf(
   outputs: JsonValue | undefined,
@@ -37,7 +37,7 @@ export function serviceTierOf(
 
 function tierIn(answer: JsonValue | undefined, depth: number): string | undefined {
   if (depth > MAX_DEPTH) return undefined
-  // The last chunk of a stream has the tier; in a list of generations each has it.
+  // The last chunk of a stream has the tier; in a list of generations, each has it.
   if (Array.isArray(answer)) return tierIn(answer[answer.length - 1], depth + 1)
   if (!isObject(answer)) return undefined
   const own = tierNamed(answer)

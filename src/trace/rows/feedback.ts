@@ -1,14 +1,14 @@
 import { rowFormat, string, ticks, uuid } from './row-format.ts'
 
-/** A feedback record as stored: the client's JSON and the ids by which it is found. */
+/** A feedback record as stored: the client's JSON, and ids for looking it up. */
 export interface FeedbackRow {
   workspace_id: string
-  /** The TraceRun that it is about; NIL_UUID for feedback on a whole session. */
+  /** The TraceRun of the feedback; NIL_UUID for feedback on a whole session. */
   run_id: string
   feedback_id: string
   /** NIL_UUID when not sent. */
   trace_id: string
-  /** Epoch milliseconds. Of two records with one id the one received later is kept. */
+  /** Epoch milliseconds. Of two records with the same id, the one received later is kept. */
   received_at: number
   /** JSON text of the record as sent. */
   body: string
@@ -26,7 +26,7 @@ export const FEEDBACK_ROWS = rowFormat<FeedbackRow>({
 
 const NULLABLE = ['run_id', 'trace_id', 'score', 'value', 'comment', 'correction'] as const
 
-/** Fields that clients expect in an answer, sent or not: the Python client refuses a record without `trace_id`. */
+/** Fields that clients expect in every answer; the Python client refuses a record without `trace_id`. */
 export const FEEDBACK_FIELDS = ['id', 'created_at', 'modified_at', ...NULLABLE] as const
 
 /** Values for the FEEDBACK_FIELDS that are missing in `sent`, the fields of a record. */

@@ -4,8 +4,8 @@ import { RowReader, RowWriter } from './row-binary.ts'
 import { bytes, type Codec, rowFormat, ticks, u8, uuid } from './row-format.ts'
 
 /**
- * One create or update of one TraceRun, as stored: immutable, keyed by workspace, TraceRun, rank and content hash, so
- * that an operation sent twice is one fragment and arrival order does not matter (D-11).
+ * One create or update of one TraceRun, as stored: immutable, with the key workspace, TraceRun, rank and content hash,
+ * so that an operation that is sent twice is one fragment, and the order of arrival has no effect (D-11).
  */
 export interface Fragment {
   workspace_id: string
@@ -14,16 +14,16 @@ export interface Fragment {
   rank: number
   /** Receive time, epoch milliseconds. Of equal fragments the earliest is kept. */
   received_at: number
-  /** The project that the operation was filed in; NIL_UUID when it names none. */
+  /** The project of the operation; NIL_UUID if it names none. */
   project_id: string
-  /** The user or key that sent the fragment; NIL_UUID for none. */
+  /** The user or key that sent the fragment; NIL_UUID if there is none. */
   user_id: string
   api_key_id: string
   /** The main JSON object without the fields below, as sent. */
   head: Uint8Array
   /**
-   * The big fields as sent: JSON text, or other text that the client wrote in its place. Empty = absent. `extra` of a
-   * span is the span.
+   * The big fields as sent: JSON text, or other text that the client sent instead. Empty if absent. `extra` of a span
+   * is the span.
    */
   inputs: Uint8Array
   outputs: Uint8Array
@@ -31,11 +31,11 @@ export interface Fragment {
   extra: Uint8Array
   error: Uint8Array
   serialized: Uint8Array
-  /** JSON `{name: {mime_type, size, sha256}}` of the attachments that came with it. Empty = none. */
+  /** JSON `{name: {mime_type, size, sha256}}` of the attachments of this operation; empty if there are none. */
   attachments: Uint8Array
 }
 
-/** The fields that travel as parts of their own, in storage order. */
+/** The fields that are sent as separate parts, in storage order. */
 export const BIG_FIELDS = ['inputs', 'outputs', 'events', 'extra', 'error', 'serialized'] as const
 export type BigField = (typeof BIG_FIELDS)[number]
 
@@ -48,7 +48,7 @@ export type SizedColumn = (typeof SIZED_COLUMNS)[number]
 
 const EMPTY = new Uint8Array(0)
 const HASH_BYTES = 16
-/** Written as zeros; the hash overwrites them once the content is known. */
+/** A column that is written as zeros, and overwritten with the hash once the content is known. */
 const hashKey: Codec<unknown> = {
   write: (out) => {
     out.u64(0)
@@ -87,7 +87,7 @@ const CONTENT_OFFSET = FRAGMENT_ROWS.offsetOf('head')
 const readWhole = FRAGMENT_ROWS.reader(FRAGMENT_COLUMNS)
 const HEAD_COLUMNS = FRAGMENT_COLUMNS.slice(0, FRAGMENT_COLUMNS.indexOf('head') + 1)
 const readHead = FRAGMENT_ROWS.reader(HEAD_COLUMNS)
-/** Columns of a fragment that are read back without its payload: enough to decide which payload is needed. */
+/** Columns of a fragment that are read without its payload, and that determine which payload is needed. */
 export const OUTLINE_COLUMNS = [...HEAD_COLUMNS, 'sizes'] as const
 
 /** Columns of payloads that are read back later; columns that were not requested are empty. */
@@ -106,7 +106,7 @@ export function writeFragment(writer: RowWriter, fragment: Fragment): number {
   return start + PROJECT_OFFSET
 }
 
-/** A fragment as read: views into the rows' buffer, with the keys that merging needs. */
+/** A fragment as read: views of the rows' buffer, with the keys that merging needs. */
 export interface StoredFragment extends Fragment {
   /** Content hash, 16 bytes as a latin1 string. */
   hash: string
@@ -114,7 +114,7 @@ export interface StoredFragment extends Fragment {
   key: string
   /** The whole encoded row, a view; for an outline, the encoded outline. */
   row: Uint8Array
-  /** Bytes of the columns that are stored but not loaded: those are empty here. */
+  /** Bytes of the columns that are stored but not loaded, and empty here. */
   left_out: Partial<Record<SizedColumn, number>>
 }
 
@@ -201,7 +201,7 @@ export function sizeOf(fragment: StoredFragment, column: SizedColumn): number {
   return fragment.left_out[column] ?? fragment[column].length
 }
 
-/** A fragment with its keys only, to be filled in. */
+/** A fragment that has only its keys, before it is filled. */
 export function emptyFragment(
   workspace_id: string,
   run_id: string,

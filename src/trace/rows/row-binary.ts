@@ -1,7 +1,7 @@
 /**
- * Writer and reader of ClickHouse's RowBinary format, for the column types that Weir stores.
- * One encoding from decode to disk: the ingest log, the INSERT and the read-back hold the same bytes.
- * Format: https://clickhouse.com/docs/interfaces/formats/RowBinary
+ * Writer and reader of ClickHouse's RowBinary format, for the column types that Weir stores. The encoding is the same
+ * from decoding to disk: the ingest log, the INSERT and the read-back contain the same bytes. Format:
+ * https://clickhouse.com/docs/interfaces/formats/RowBinary
  */
 
 /** ClickHouse stores a UUID as two little-endian 64-bit halves: stored byte `i` is byte UUID_ORDER[i] of the text. */
@@ -55,7 +55,7 @@ export class RowWriter {
     this.length = this.buffer.writeUInt32LE(value, this.length)
   }
 
-  /** An unsigned 64-bit integer up to 2^53. */
+  /** Writes an unsigned 64-bit integer up to 2^53. */
   u64(value: number): void {
     this.reserve(8)
     this.buffer.writeUInt32LE(value % 2 ** 32, this.length)
@@ -63,13 +63,13 @@ export class RowWriter {
     this.length += 8
   }
 
-  /** A signed 64-bit integer: DateTime64 ticks, Decimal64. */
+  /** Writes a signed 64-bit integer: DateTime64 ticks, Decimal64. */
   i64(value: bigint): void {
     this.reserve(8)
     this.length = this.buffer.writeBigInt64LE(value, this.length)
   }
 
-  /** A signed 128-bit integer: Decimal128. */
+  /** Writes a signed 128-bit integer: Decimal128. */
   i128(value: bigint): void {
     this.i64(BigInt.asIntN(64, value))
     this.i64(value >> 64n)
@@ -80,7 +80,7 @@ export class RowWriter {
     this.length = this.buffer.writeDoubleLE(value, this.length)
   }
 
-  /** A uuid in lower or upper case, with dashes. */
+  /** Writes a uuid in lower or upper case, with dashes. */
   uuid(text: string): void {
     this.reserve(16)
     const at = this.length
@@ -101,13 +101,13 @@ export class RowWriter {
     this.buffer[this.length++] = rest
   }
 
-  /** A String column from bytes. */
+  /** Writes a String column from bytes. */
   bytes(value: Uint8Array): void {
     this.varint(value.length)
     this.raw(value)
   }
 
-  /** A String column from text (UTF-8). Lone surrogates become U+FFFD. */
+  /** Writes a String column from text (UTF-8). Lone surrogates become U+FFFD. */
   string(value: string): void {
     const size = Buffer.byteLength(value, 'utf8')
     this.varint(size)
@@ -121,33 +121,33 @@ export class RowWriter {
     for (const value of values) this.string(value)
   }
 
-  /** Null, or the value written by `write`. */
+  /** Writes null, or the value with `write`. */
   nullable<T>(value: T | null | undefined, write: (value: T) => void): void {
     if (value === null || value === undefined) return this.u8(1)
     this.u8(0)
     write(value)
   }
 
-  /** Unchanged bytes: a FixedString, or rows that are encoded already. */
+  /** Writes bytes unchanged: a FixedString, or rows that are encoded already. */
   raw(value: Uint8Array): void {
     this.reserve(value.length)
     this.buffer.set(value, this.length)
     this.length += value.length
   }
 
-  /** Overwrites `size` earlier bytes with the first hex digits of `hex`, e.g. a hash over what followed them. */
+  /** Overwrites `size` earlier bytes with the first hex digits of `hex`, e.g. a hash of the bytes after them. */
   patchHex(at: number, hex: string, size: number): void {
     this.buffer.write(hex, at, size, 'hex')
   }
 
-  /** A view of what was written between two positions; valid until the next write. */
+  /** A view of the bytes between two positions; valid until the next write. */
   view(from = 0, to = this.length): Buffer {
     return this.buffer.subarray(from, to)
   }
 
   /**
-   * The bytes written, in an ArrayBuffer of their own that may be transferred to another thread; the buffer may be
-   * larger than they are if copying them would cost more.
+   * The written bytes, in a separate ArrayBuffer that can be transferred to another thread. The buffer may be larger
+   * than the bytes if copying them would cost more.
    */
   finish(): Uint8Array<ArrayBuffer> {
     const whole = this.buffer.buffer
@@ -164,9 +164,9 @@ export function patchUuid(rows: Uint8Array, at: number, text: string): void {
   }
 }
 
-/** Strings up to this size are looked up among those read before: names and types repeat from row to row. */
+/** Size up to which a string is looked up among earlier ones, since names and types repeat from row to row. */
 const SHORT = 32
-/** Short strings that a reader keeps; a power of two. */
+/** Number of short strings that a reader keeps; a power of two. */
 const KEPT = 256
 
 /** Reads RowBinary values in table order. Throws RangeError when the bytes end inside a value. */
@@ -175,9 +175,9 @@ export class RowReader {
   private readonly view: DataView
   /** Position of the next value. */
   at: number
-  /** Buffer in which the text of a uuid is composed: joining its parts takes five times as long. */
+  /** Buffer in which the text of a uuid is composed, which takes a fifth of the time of joining its parts. */
   private readonly uuidText = Buffer.from(DASHES, 'latin1')
-  /** Short strings by hash, and where their bytes are. */
+  /** Short strings by hash, and the positions of their bytes. */
   private readonly kept: string[] = []
   private readonly keptAt = new Int32Array(KEPT).fill(-1)
 
@@ -215,7 +215,7 @@ export class RowReader {
     return this.view.getBigInt64(this.at - 8, true)
   }
 
-  /** A signed 64-bit integer between -2^53 and 2^53. */
+  /** Reads a signed 64-bit integer between -2^53 and 2^53. */
   safeI64(): number {
     this.at += 8
     return this.view.getUint32(this.at - 8, true) + this.view.getInt32(this.at - 4, true) * 2 ** 32
@@ -246,7 +246,7 @@ export class RowReader {
     return uuidText.toString('latin1')
   }
 
-  /** The next `size` bytes as a latin1 string: a cheap key for maps. */
+  /** Reads `size` bytes as a latin1 string, which is a cheap key for maps. */
   key(size: number): string {
     this.at += size
     return this.buffer.toString('latin1', this.at - size, this.at)
@@ -263,7 +263,7 @@ export class RowReader {
     }
   }
 
-  /** A String column as a view of the buffer (no copy). */
+  /** Reads a String column as a view of the buffer, without a copy. */
   bytes(): Buffer {
     const size = this.varint()
     if (this.at + size > this.buffer.length) throw new RangeError('RowBinary ends inside a String')
@@ -280,13 +280,13 @@ export class RowReader {
     return size <= SHORT ? this.short(start, size) : this.buffer.toString('utf8', start, this.at)
   }
 
-  /** The string of these bytes; the same one as before if it was read before. */
+  /** The string of these bytes; the same object if the string was read before. */
   private short(start: number, size: number): string {
     const { buffer, kept, keptAt } = this
     let hash = size
     for (let i = start; i < start + size; i++) hash = (Math.imul(hash, 31) + buffer[i]!) | 0
     const place = (hash ^ (hash >>> 8)) & (KEPT - 1)
-    // Strings are stored with their size before them, so that equal bytes from there on are an equal string.
+    // The size is stored before a string, so equal bytes from the size on are an equal string.
     const known = keptAt[place]!
     if (known >= 0 && sameBytes(buffer, known, start - 1, size + 1)) return kept[place]!
     keptAt[place] = start - 1

@@ -4,7 +4,7 @@ import { RowReader, type RowWriter } from './row-binary.ts'
 export interface Codec<T> {
   write(out: RowWriter, value: T): void
   read(from: RowReader): T
-  /** Bytes of every value; absent where values differ in length. */
+  /** Bytes of every value; absent if values differ in length. */
   size?: number
 }
 
@@ -98,7 +98,7 @@ export interface RowFormat<Row> {
   read<K extends keyof Row & string>(rows: Uint8Array, columns: readonly K[]): Generator<Pick<Row, K>>
   /** Reads rows that contain these columns in this order, each into the fields of `row`. */
   reader<K extends keyof Row & string>(columns: readonly K[]): (from: RowReader, row: Pick<Row, K>) => void
-  /** The offset of a column in its row. Throws TypeError when a column before it has no fixed size. */
+  /** The offset of a column in its row. Throws TypeError if an earlier column has no fixed size. */
   offsetOf(column: keyof Row & string): number
   /** Every row of `rows` with all columns. */
   readAll(rows: Uint8Array): Generator<Pick<Row, keyof Row & string>>
@@ -122,8 +122,8 @@ export function rowFormat<Row extends object>(codecs: Codecs<Row>): RowFormat<Ro
   ): Generator<Pick<Row, K>> {
     const from = new RowReader(rows)
     const readInto = reader(wanted)
-    // Copies of an object that has all properties are plain records for V8; adding them one by one to each row would
-    // make each row a hash table, which takes three times as long to fill and to read.
+    // For V8, copies of an object with all properties are plain records. Adding the properties one by one to each row
+    // would make each row a hash table, which takes three times as long to fill and to read.
     const blank = JSON.parse(`{${wanted.map((column) => `"${column}":null`).join()}}`) as Pick<Row, K>
     while (!from.done) {
       const row = { ...blank }

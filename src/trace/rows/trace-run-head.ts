@@ -5,24 +5,24 @@ import { dottedOrderFault, idFault, type Op, timeFault, unprocessable } from '..
 import { parseDottedOrder } from '../derive/lineage/dotted-order.ts'
 import { parseTime } from '../derive/time.ts'
 
-/** Longest project name, in UTF-16 units; the rest is cut off. */
+/** Maximum length of a project name in UTF-16 units; the rest is cut off. */
 const MAX_SESSION_NAME = 512
 const TIMES = ['start_time', 'end_time']
 
 /** The facts that decoding needs from a record. */
 export interface HeadFacts {
-  /** True if the operation has an end_time. */
+  /** Whether the operation has an end_time. */
   ended: boolean
-  /** Project as named, normalised; null when not named. */
+  /** Normalised name or id of the project; null if not named. */
   session_id: string | null
   session_name: string | null
 }
 
 /**
  * Checks the record of a TraceRun and returns the facts that decoding needs, or all of its faults. `runId` is a normal
- * uuid, or undefined when the id that the client wrote (`sentId`) is none, which is a fault of the caller's to report. A
- * fault is only what makes the record impossible to store or place (ids, times, a contradictory dotted_order:
- * schemas/trace-run.schema.json); the rest is stored as sent and judged when the TraceRun is derived.
+ * uuid, or undefined if the id from the client (`sentId`) is not a uuid, which the caller reports. Only values that
+ * make it impossible to store or place the record are faults (ids, times, a contradictory dotted_order:
+ * schemas/trace-run.schema.json); other values are stored as sent, and checked when the TraceRun is derived.
  */
 export function checkHead(
   head: JsonObject,
@@ -77,14 +77,14 @@ export function sessionName(value: JsonValue | undefined): string | null {
   return name === '' ? null : name
 }
 
-/** Ids of a record: null for one that was not sent, undefined for one that is no uuid, which is not compared. */
+/** Ids of a record: null if not sent; undefined if not a uuid, in which case the id is not compared. */
 interface Ids {
   runId: string | undefined
   traceId: string | null | undefined
   parentId: string | null | undefined
 }
 
-/** The invariants of ids and dotted_order; an update may leave out the parent, a create may not. */
+/** Checks the invariants of ids and dotted_order. An update may leave out the parent; a create must not. */
 function checkDottedOrder(value: JsonValue | undefined, op: Op, ids: Ids): Fault | undefined {
   if (!isPresent(value) || value === '') return undefined
   const reason = typeof value === 'string' ? contradiction(value, op, ids) : 'dotted_order must be a string'

@@ -29,8 +29,8 @@ export interface TraceRunRow {
   sort_time: number
   run_id: string
   /**
-   * Grows with the known fragments and roots of the trace, then with a known parent, then with prices; the row with the
-   * highest one counts.
+   * Increases with the known fragments and roots of the trace, then with a known parent, then with prices; the row with
+   * the highest version counts.
    */
   version: number
   is_deleted: number
@@ -68,24 +68,24 @@ export interface TraceRunRow {
   total_cost: bigint | null
   input_source: string
   output_source: string
-  /** Bit i is set when CHECKS[i] is ok. */
+  /** Bit i is set if CHECKS[i] is ok. */
   checks: number
   issues: string[]
-  /** The price that costs were computed with; empty when none was computed. */
+  /** The price of the computed costs; empty if none was computed. */
   price_model_id: string
-  /** Bits of SENT: costs that the client sent, which price changes do not affect. */
+  /** Bits of SENT for costs that the client sent, which price changes do not affect. */
   sent_costs: number
-  /** Parts of input_cost and output_cost; empty where they are not known. */
+  /** Parts of input_cost and output_cost; empty if unknown. */
   input_cost_details: CostDetails
   output_cost_details: CostDetails
-  /** Results of callIdOf and callFactsOf; 0 on types other than llm. */
+  /** Results of callIdOf and callFactsOf; 0 for types other than llm. */
   call_id: number
   call_facts: number
 }
 
 /**
- * The range of Decimal(38, 18). A higher cost is a mistake of a price, and is stored as unknown, since the row could
- * not be stored with it.
+ * Whether a cost is in the range of Decimal(38, 18). A higher cost results from a wrong price; it is stored as unknown,
+ * because the row could not be stored otherwise.
  */
 const fits = (value: bigint | null): boolean =>
   value === null || (value < 10n ** 38n && value > -(10n ** 38n))
@@ -94,7 +94,7 @@ const cost: Codec<bigint | null> = {
   ...knownCost,
   write: (out, value) => knownCost.write(out, fits(value) ? value : null),
 }
-/** A part is only too large if the cost is: the cost is null then, and its parts are zero. */
+/** Parts of a cost. If a part is too large, the cost is too: the cost is then null, and its parts are zero. */
 const costs = map<bigint>({ ...i128, write: (out, value) => out.i128(fits(value) ? value : 0n) })
 const texts = map(string)
 const counts = map(u64)
@@ -176,7 +176,7 @@ const SUM_COLUMNS = [
 /** The columns that roll-ups of several traces read. */
 export const ROLL_UP_COLUMNS = ['trace_id', ...SUM_COLUMNS] as const satisfies readonly (keyof TraceRunRow)[]
 
-/** TraceRuns that the outline of a trace holds. */
+/** Maximum number of TraceRuns in the outline of a trace. */
 export const MAX_OUTLINE_RUNS = 200_000
 
 /** The columns that the outline of a trace reads. */
@@ -194,14 +194,14 @@ export type OutlineColumns = Pick<TraceRunRow, (typeof TRACE_OUTLINE_COLUMNS)[nu
 /** The part of a row that a roll-up reads. */
 export type RollUpColumns = Pick<TraceRunRow, (typeof ROLL_UP_COLUMNS)[number]>
 
-/** The bit of column `checks` that is set when the check is ok. */
+/** The bit of column `checks` that is set if the check is ok. */
 export function checkBit(check: (typeof CHECKS)[number]): number {
   return CHECKS.indexOf(check)
 }
 
-/** Versions of a row from the same fragments: those derived before the parent arrived, and those after. */
+/** Number of versions of a row from the same fragments: those derived before the parent arrived, and those after. */
 const VERSIONS = 2 ** 21
-/** Versions of either kind: the first as derived, the others with changed prices. */
+/** Number of versions of either kind: the first as derived, the others with changed prices. */
 const PRICINGS = 2 ** 20
 
 /** The number of fragments, and of other roots of its trace, from which a row was derived. */
@@ -209,7 +209,7 @@ export function derivedFrom({ version }: Pick<TraceRunRow, 'version'>): number {
   return Math.floor(version / VERSIONS)
 }
 
-/** True when `row` was derived from fewer fragments and roots than `newer`. */
+/** Whether `row` was derived from fewer fragments and roots than `newer`. */
 export function isOutdated(row: TraceRunRow, newer: TraceRunRow): boolean {
   return derivedFrom(row) < derivedFrom(newer)
 }
@@ -274,13 +274,13 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
   }
 }
 
-/** True for a failed call without a known answer or counts. */
+/** Whether this is a failed call without a known answer or counts. */
 function isUnanswered({ status, usage, llm }: TraceRun): boolean {
   const { input, output } = usage.source
   return status === 'error' && llm?.response_id === undefined && input === null && output === null
 }
 
-/** Issues about prices come first: unlike the others they cannot be derived again without prices. */
+/** Codes of issues. Those about prices are first, because they cannot be derived again without prices. */
 function codesOf({ issues }: TraceRun): string[] {
   const codes = new Set(issues.map(({ code }) => code))
   const byPrice = PRICE_ISSUES.filter((code) => codes.has(code))
@@ -288,8 +288,8 @@ function codesOf({ issues }: TraceRun): string[] {
 }
 
 /**
- * Rows that delete those which an earlier derivation, from fewer fragments, may have written under another sort key.
- * Usually none: both SDKs repeat project and start in their updates.
+ * Rows that delete earlier rows of the TraceRun, which a derivation from fewer fragments may have written under another
+ * sort key. Usually none, because both SDKs repeat project and start in their updates.
  */
 export function tombstones(traceRun: TraceRun, row: TraceRunRow): TraceRunRow[] {
   const { keys } = traceRun.merged
@@ -317,7 +317,7 @@ export function tombstones(traceRun: TraceRun, row: TraceRunRow): TraceRunRow[] 
   return out
 }
 
-/** Range of DateTime64(6): 1900 to 2261. */
+/** Limits a time to the range of DateTime64(6), 1900 to 2261. */
 function storable(micros: number): number {
   return Math.min(Math.max(micros, -2_208_988_800_000_000), 9_200_000_000_000_000)
 }
@@ -328,7 +328,7 @@ function cut(value: string, size: number): string {
 
 const PREVIEW = 300
 
-/** The last message's text, or the start of the JSON where no format was recognised. */
+/** The last message's text, or the beginning of the JSON if no format was recognised. */
 function preview(
   messages: readonly Message[] | undefined,
   raw: Uint8Array | undefined,

@@ -7,9 +7,9 @@ import { readTools, toolsAsNamespace } from './tool-tokens.ts'
 /** An estimated number of tokens of one side of a TraceRun. */
 export interface Estimate {
   tokens: number
-  /** The encoding that was counted with. */
+  /** The encoding that was used. */
   encoding: Encoding
-  /** True when not all text was counted: a sample was extrapolated, or embedded media was left out. */
+  /** Whether some text was not counted, because a sample was extrapolated or embedded media was left out. */
   sampled: boolean
 }
 
@@ -19,14 +19,14 @@ export interface EstimateContext {
   provider?: string | undefined
   /** Tool definitions offered to the model, as sent; inputs only. */
   tools?: unknown
-  /** The TraceRun's budget (`tokenizer.budget()`), shared by both sides; without it each call has its own. */
+  /** The TraceRun's budget (`tokenizer.budget()`), shared by both sides. Absent: each call has a separate budget. */
   budget?: TokenBudget | undefined
 }
 
 /**
- * Tokens of the messages sent to a model, tools included. Equal to the vendor's own count for OpenAI
- * chat without tools and media, close to it elsewhere. Media is never counted, and neither is the reasoning of earlier
- * turns, which vendors leave out of the prompt. 0 without messages and tools.
+ * Tokens of the messages sent to a model, tools included. Equal to the vendor's count for OpenAI chat without tools and
+ * media, otherwise close to it. Not counted are media, and the reasoning of earlier turns, which vendors leave out of
+ * the prompt. 0 without messages and tools.
  */
 export function estimateInputTokens(
   messages: readonly Message[],
@@ -88,18 +88,18 @@ export function estimateTextTokens(
   return tally.result()
 }
 
-/** Tokens that a vendor adds to those of the texts of a request. */
+/** Tokens that a vendor adds to the tokens of the texts of a request. */
 interface Frame {
   /** Tokens added for each message, its role included. */
   perMessage: number
   perSystem: number
   /** Tokens that a speaker's name adds to those of the name itself; 0 if names are not sent to the model. */
   perName: number
-  /** Beyond `perMessage`, for a message with the result of a tool call. */
+  /** Tokens added to `perMessage` for a message with the result of a tool call. */
   perToolResult: number
   /** Tokens that each tool call adds to those of its name and arguments. */
   perToolCall: number
-  /** Once per request. */
+  /** Tokens added once per request. */
   priming: number
 }
 
@@ -121,7 +121,7 @@ const NAMESPACE_OVERHEAD = 9
 const CLAUDE_JSON_FACTOR = 0.8
 
 interface Tally {
-  /** Tokens that do not come from a text. */
+  /** Tokens that are not those of a text. */
   fixed: number
   /** Counts a text without its media; `factor` replaces the model's own. */
   add(text: string, factor?: number): void
@@ -199,7 +199,8 @@ function claudeToolPrompt(model: string): number {
   return 346
 }
 
-// A string is used unchanged. A value too deep for JSON.stringify cannot have been sent: it counts nothing.
+// Converts a value to JSON text; a string is unchanged. A value too deep for JSON.stringify cannot have been sent, and
+// counts as empty.
 function jsonText(value: unknown): string {
   if (typeof value === 'string') return value
   try {

@@ -1,15 +1,15 @@
 import { SENT } from '../price/complete-costs.ts'
 import type { TraceRunRow } from '../rows/trace-run-row.ts'
 
-/** The part of tokens and costs that comes from estimates; 0 without estimates. */
+/** The part of tokens and costs that is estimated; 0 without estimates. */
 export interface EstimatedPart {
   estimated_prompt_tokens: number
   estimated_completion_tokens: number
-  /** Cost in 10^-18 dollars; null where no cost is known. */
+  /** Cost in 10^-18 dollars; null if no cost is known. */
   estimated_cost: bigint | null
 }
 
-/** The fields of a TraceRun from which its estimated part is known. */
+/** The fields of a TraceRun that determine its estimated part. */
 export type EstimatedRow = Pick<
   TraceRunRow,
   | 'input_tokens'
@@ -23,7 +23,7 @@ export type EstimatedRow = Pick<
 >
 
 /**
- * The estimated part of one TraceRun's own tokens and costs. A cost that a client sent is no estimate, whatever its
+ * The estimated part of one TraceRun's own tokens and costs. A cost that a client sent is never an estimate, even if
  * tokens are. storage/clickhouse/usage/sums-sql.ts computes the same in SQL.
  */
 export function estimatedPart(row: EstimatedRow): EstimatedPart {

@@ -3,7 +3,7 @@ import { estimateInputTokens, estimateOutputTokens, estimateTextTokens } from '.
 import type { Countable, Estimator, TokenEstimate } from '../derive/llm.ts'
 import type { TokenBudget, Tokenizer } from './tokenizer.ts'
 
-/** Estimators that count with `tokenizer`; each shares one budget between the two sides of a TraceRun. */
+/** Creates estimators that count with `tokenizer`; both sides of a TraceRun share a budget. */
 export function createEstimates(tokenizer: Tokenizer): () => Estimator {
   return () => {
     const budget = tokenizer.budget()

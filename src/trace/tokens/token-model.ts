@@ -1,6 +1,6 @@
 import type { Encoding } from './bpe/ranks.ts'
 
-/** The vendor's method of turning a request into tokens; the table of `estimate.ts` has one entry per family. */
+/** The vendor's method of converting a request to tokens; the table of `estimate.ts` has one entry per family. */
 export type TokenFamily = 'openai' | 'openai-completion' | 'anthropic' | 'gemini' | 'other'
 
 /** Parameters for estimating the tokens of a model. */
@@ -9,7 +9,7 @@ export interface TokenModel {
   family: TokenFamily
   /** Tokens of the model per token of the encoding, for ordinary text. */
   factor: number
-  /** True when the encoding is the model's own, so that the count of a text is exact. */
+  /** Whether the encoding is the model's own, so that the count of a text is exact. */
   exact: boolean
 }
 
@@ -62,9 +62,9 @@ const PROVIDERS: readonly Rule[] = [
 ]
 
 /**
- * Selects the way of estimating for a model, by its name (any case; with or without provider prefix, Bedrock region and
- * vendor, fine-tune wrapping, version and date), then by its provider. A missing or unknown name is counted as
- * o200k_base with OpenAI's chat overhead. Never throws.
+ * Selects the parameters of estimates for a model, by its name (any case; with or without provider prefix, Bedrock
+ * region and vendor, fine-tune wrapping, version and date), then by its provider. A missing or unknown name is counted
+ * as o200k_base with OpenAI's chat overhead. Never throws.
  */
 export function tokenModelFor(model: string | undefined, provider?: string): TokenModel {
   const name = nameWithoutPrefix(model ?? '')

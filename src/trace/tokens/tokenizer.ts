@@ -5,31 +5,28 @@ import type { Encoding } from './bpe/ranks.ts'
 
 export type { Encoding, TokenCount }
 
-/**
- * The remaining work that may be spent on counting one TraceRun. Made by `Tokenizer.budget`, spent by
- * `Tokenizer.count`.
- */
+/** The remaining work for counting one TraceRun; created by `Tokenizer.budget`, used up by `Tokenizer.count`. */
 export interface TokenBudget {
-  /** UTF-16 units that may still be read. */
+  /** Remaining number of UTF-16 units to read. */
   left: number
-  /** Units counted so far, and their tokens: the rate for text that is beyond the budget. */
+  /** Units counted so far, and their tokens; their ratio is the rate for text beyond the budget. */
   countedUnits: number
   countedTokens: number
 }
 
 export interface Tokenizer {
-  /** A fresh budget of `maxChars`: one per TraceRun, shared by all its texts. */
+  /** Creates a budget of `maxChars`, which all texts of one TraceRun share. */
   budget(): TokenBudget
   /**
    * Counts the tokens of one text. Exact, or marked `sampled` if the budget (without one: `maxChars` for this text
-   * alone) or an extremely long piece allowed only a sample. The same calls in the same order on a budget return the
-   * same counts, whatever the cache holds. Never throws on any string.
+   * alone) or an extremely long piece allowed only a sample. The same calls in the same order with a budget return the
+   * same counts, independently of the cache. Never throws on any string.
    */
   count(text: string, encoding: Encoding, budget?: TokenBudget): TokenCount
 }
 
 export interface TokenizerOptions {
-  /** Most UTF-16 units read per budget; the rest is extrapolated. Default 1,048,576. */
+  /** Maximum number of UTF-16 units that are read per budget; the rest is extrapolated. Default 1,048,576. */
   maxChars?: number
   /** Number of texts whose counts are cached, by hash. Default 8,192 (about 1.5 MB when full). */
   cacheEntries?: number
@@ -37,17 +34,17 @@ export interface TokenizerOptions {
 
 const DEFAULT_MAX_CHARS = 1 << 20
 const DEFAULT_CACHE_ENTRIES = 8192
-// Counting a shorter text again is faster than hashing it.
+// Minimum length of a cached text, because counting a shorter one again is faster than hashing it.
 const CACHED_FROM = 512
 // UTF-16 units that are counted of a text beyond the budget, in windows spread evenly from start to end.
 const SAMPLE_UNITS = 1 << 17
 const SAMPLE_WINDOWS = 16
-// A smaller sample is not reliable: the text gets the rate of the texts counted before.
+// Minimum size of a reliable sample; with fewer units, a text gets the rate of earlier texts.
 const LEAST_SAMPLE = 1024
 // The rate of English prose; used only before anything was counted.
 const USUAL_TOKENS_PER_UNIT = 0.25
 
-/** Makes a tokenizer with its own cache and, from the first use on, rank tables (o200k: 50 ms, 8 MB). */
+/** Creates a tokenizer with its own cache; rank tables are loaded at the first use (o200k: 50 ms, 8 MB). */
 export function createTokenizer(options: TokenizerOptions = {}): Tokenizer {
   const maxChars = options.maxChars ?? DEFAULT_MAX_CHARS
   const countWhole = createCachedCounter(options.cacheEntries ?? DEFAULT_CACHE_ENTRIES)

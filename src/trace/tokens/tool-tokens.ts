@@ -4,11 +4,11 @@ import { isObject, type JsonObject } from '../../schema/json.ts'
 export interface ToolDefinition {
   name: string
   description: string
-  /** JSON Schema of the arguments; an empty object when there is none. */
+  /** JSON Schema of the arguments; an empty object if there is none. */
   parameters: JsonObject
 }
 
-// A schema with deeper nesting is abbreviated; definitions of real tools have far less.
+// Depth below which a schema is abbreviated; far more than real tools need.
 const DEEPEST = 24
 
 /**

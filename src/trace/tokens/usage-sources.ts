@@ -9,7 +9,7 @@ export type ReportedUsage = UsageMetadata
 /** The source of a side's count. */
 export type UsageSource = 'client' | 'vendor' | 'estimate'
 
-/** One place of a TraceRun that holds counts, in the shape of usage_metadata. */
+/** The counts in one place of a TraceRun, in the shape of usage_metadata. */
 export interface FoundUsage {
   value: JsonObject
   path: string

@@ -14,9 +14,9 @@ export interface Usage {
   input_cost?: Decimal
   output_cost?: Decimal
   total_cost?: Decimal
-  /** Bits of SENT: which of the costs a client sent; the others follow from these or from prices. */
+  /** Bits of SENT for costs that a client sent; the others are computed from these or from prices. */
   sent_costs?: number
-  /** The price that costs were computed with. */
+  /** The price of the computed costs. */
   price_model_id?: string
   input_cost_details: CostDetails
   output_cost_details: CostDetails
@@ -109,8 +109,8 @@ function readCounts(
 }
 
 /**
- * Rule N1: an integer of at least 0 is used. Digits in a string are used and reported as an issue. Anything
- * else is dropped and reported.
+ * Reads a count by rule N1: an integer of at least 0. Digits in a string are used and reported as an issue; any other
+ * value is dropped and reported.
  */
 function readCount(value: JsonValue | undefined, path: string, issues: Issue[]): number | undefined {
   if (value === undefined || value === null) return undefined
@@ -146,7 +146,7 @@ function readCount(value: JsonValue | undefined, path: string, issues: Issue[]):
   return undefined
 }
 
-/** Both spellings of the one-hour cache write are one key (the JS client writes 1hr). */
+/** Other spellings of details: the JS client writes the one-hour cache write as 1hr. */
 const DETAIL_ALIASES: ReadonlyMap<string, string> = new Map([
   ['ephemeral_1hr_input_tokens', 'ephemeral_1h_input_tokens'],
 ])
@@ -201,12 +201,12 @@ function readCosts(usage: Usage, value: JsonObject, path: string, issues: Issue[
   return any
 }
 
-/** Names become keys of stored rows, so their form is restricted. */
+/** Whether a name is allowed. Its form is restricted, because names become keys of stored rows. */
 function isDetailName(name: string): boolean {
   return name !== '__proto__' && name.length <= 128
 }
 
-/** Rules N2 and N3: a total that exceeds the sum by exactly the reasoning tokens means that output lacks them. */
+/** Applies rules N2 and N3: if the total exceeds the sum by exactly the reasoning tokens, output lacks them. */
 function reconcileTotal(
   usage: Usage,
   total: number | undefined,
@@ -275,7 +275,7 @@ export function restCounted(rest: number, how: string, path: string): Issue {
   }
 }
 
-/** Rules N4 and N7: cache counts above the input count are not part of it, so they are added once. */
+/** Applies rules N4 and N7: cache counts above the input count are not part of it, so they are added once. */
 function addSeparateCache(usage: Usage, issues: Issue[]): void {
   const cached = cacheTokens(usage)
   if (usage.input_tokens === undefined || cached <= usage.input_tokens) return

@@ -63,7 +63,10 @@ function fromAnthropic(raw: JsonObject): JsonObject {
   }
 }
 
-/** Gemini's REST responses are in camel case, its Python objects in snake case; its live API has `response`. */
+/**
+ * Names of Gemini's counts: camel case in REST responses, snake case in Python objects, with `response` in the live
+ * API.
+ */
 const GEMINI = [
   'promptTokenCount',
   'candidatesTokenCount',
@@ -77,7 +80,7 @@ export function isGemini(raw: JsonObject): boolean {
   return GEMINI.some((key) => key in raw)
 }
 
-/** A response of Ollama's API, whose prompt count excludes cached tokens. */
+/** Whether this is a response of Ollama's API, whose prompt count excludes cached tokens. */
 export function isOllama(raw: JsonObject): boolean {
   return typeof raw['eval_count'] === 'number' || typeof raw['prompt_eval_count'] === 'number'
 }
@@ -86,7 +89,7 @@ export function fromOllama(raw: JsonObject): JsonObject {
   return defined({ input_tokens: raw['prompt_eval_count'], output_tokens: raw['eval_count'] })
 }
 
-/** Anthropic's own counts. Gateways use OpenAI's names and include cached tokens. */
+/** Whether these are Anthropic's own counts. Gateways use OpenAI's names and include cached tokens. */
 function isAnthropic(raw: JsonObject): boolean {
   if (raw['prompt_tokens'] !== undefined || raw['input_tokens'] === undefined) return false
   return (
@@ -96,7 +99,10 @@ function isAnthropic(raw: JsonObject): boolean {
   )
 }
 
-/** Tool results are billed as input, thoughts as output; the counts of the two sides include neither. */
+/**
+ * Converts Gemini's counts, whose sides exclude tool results, which are billed as input, and thoughts, billed as
+ * output.
+ */
 function fromGemini(raw: JsonObject): JsonObject {
   const get = (camel: string, snake: string): JsonValue | undefined => raw[camel] ?? raw[snake]
   const prompt = get('promptTokenCount', 'prompt_token_count')
@@ -165,7 +171,7 @@ function count(value: JsonValue | undefined): number {
   return typeof value === 'number' && value >= 0 ? value : 0
 }
 
-/** The entries that are present and are not objects. */
+/** The entries that are present and not objects. */
 function defined(entries: Record<string, JsonValue | undefined>): JsonObject {
   const out: JsonObject = {}
   for (const [key, value] of Object.entries(entries)) {
@@ -175,8 +181,7 @@ function defined(entries: Record<string, JsonValue | undefined>): JsonObject {
 }
 
 /**
- * The usage under Weir's keys. Gemini too sends its counts as usage_metadata, but under different keys, which are
- * renamed.
+ * The usage under Weir's keys. Gemini sends its counts as usage_metadata too, but under other keys, which are renamed.
  */
 export function inOurNames(usage: JsonObject): JsonObject {
   return isGemini(usage) ? fromGemini(usage) : usage

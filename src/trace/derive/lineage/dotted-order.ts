@@ -1,7 +1,7 @@
 import { parseUuid } from '../../../base/ids.ts'
 import { digits, formatTime, microsOf, parseTime } from '../time.ts'
 
-/** One step of a dotted_order: when the TraceRun started (epoch microseconds) and its id. */
+/** One step of a dotted_order: start of the TraceRun (epoch microseconds) and its id. */
 export interface DottedSegment {
   time: number
   id: string
@@ -58,7 +58,10 @@ function segmentTime(part: string): number | undefined {
   )
 }
 
-/** One segment: `start` in epoch microseconds or as ISO 8601, `id` a dashed uuid. RangeError if start is not a time. */
+/**
+ * One segment from `start` (epoch microseconds or ISO 8601) and `id` (a uuid with dashes). Throws RangeError if start
+ * is not a time.
+ */
 export function dottedSegment(start: number | string, id: string): string {
   const micros = typeof start === 'number' ? start : parseTime(start)
   if (micros === undefined) throw new RangeError(`Not a time: ${start}`)

@@ -16,15 +16,15 @@ export interface Lineage {
   missing: string | undefined
   placed_by: PlacedBy
   /**
-   * Number of other roots of the trace that were known when it was placed. A row with a higher number replaces one with a
-   * lower number.
+   * Number of other roots of the trace that were known when the TraceRun was placed. A row with a higher number
+   * replaces a row with a lower one.
    */
   other_roots: number
 }
 
 /**
- * The source of trace_id. `statement`: it was sent for this TraceRun or one above it. `itself`: the topmost known
- * TraceRun has no parent. `unknown_parent`: it is the id of a parent that is unknown.
+ * The source of trace_id. `statement`: it was sent for this TraceRun or an ancestor. `itself`: it is the id of the
+ * topmost known TraceRun, which has no parent. `unknown_parent`: it is the id of an unknown parent.
  */
 export type PlacedBy = 'statement' | 'itself' | 'unknown_parent'
 
@@ -34,7 +34,7 @@ export interface ParentLineage {
   dotted_order: string
   /** The id of the parent, if it may differ from the requested one. */
   id?: string
-  /** The span id of the parent, if it came as a span. */
+  /** The span id of the parent, if the parent was sent as a span. */
   span_id?: string | undefined
   /** True if the parent of the parent is unknown, so that the dotted_order may change. */
   provisional?: boolean
@@ -49,9 +49,9 @@ export interface ParentLineage {
 export type ParentOf = (id: string) => ParentLineage | undefined
 
 /**
- * The ids of TraceRuns, one of which may be the parent that `merged` needs to find its place; empty if its place was
- * sent (REST). A span has its parent's span id, under which a TraceRun is filed unless it is the root of
- * the trace: so the id of the root is included.
+ * The ids of TraceRuns that may be the parent with which the place of `merged` is found; empty if its place was sent
+ * (REST). A span contains the span id of its parent. A root is stored under the id of the trace instead of its span id,
+ * so that id is included.
  */
 export function neededParents(merged: MergedTraceRun): string[] {
   if (text(merged.head['dotted_order']) !== undefined) return []
@@ -134,8 +134,8 @@ function findParent(
 }
 
 /**
- * A span has its trace id from the start: its provisional order contains trace, parent and itself, all with its own
- * start time.
+ * The provisional dotted_order of a span, whose trace id is always known: trace, parent and the span itself, all with
+ * the span's start time.
  */
 function provisionalOrder(
   merged: MergedTraceRun,

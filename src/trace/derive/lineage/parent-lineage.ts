@@ -3,12 +3,12 @@ import { type ParentLineage, type ParentOf, deriveLineage } from './lineage.ts'
 import type { MergedTraceRun } from '../merged-trace-run.ts'
 
 /**
- * In a deeper trace that was sent without any dotted_order, the places below this depth stay provisional,
- * because the length of a dotted_order grows with the depth.
+ * Depth below which places stay provisional in a trace that was sent without any dotted_order, because the length of a
+ * dotted_order grows with the depth.
  */
 export const MAX_DEPTH = 256
 
-/** The place of a TraceRun as its children need it; undefined until it has been created. */
+/** The facts about a TraceRun that its children need; undefined until it has been created. */
 export function parentLineage(merged: MergedTraceRun, parentOf: ParentOf): ParentLineage | undefined {
   if (!merged.created) return undefined
   const lineage = deriveLineage(merged, startTimeOf(merged), parentOf, [])

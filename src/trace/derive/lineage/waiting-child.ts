@@ -1,8 +1,8 @@
 import { flag, rowFormat, uuid } from '../../rows/row-format.ts'
 
 /**
- * A TraceRun sent without its place in the trace, whose parent had not been received; `resolved` once it has been
- * derived with the parent. Of two rows for one pair the later counts; the store adds the time, and deletes rows after a
+ * A TraceRun that was sent without its place in the trace before its parent arrived; `resolved` once it has been
+ * derived with the parent. The later of two rows of a pair counts; the store adds the time, and deletes rows after a
  * week.
  */
 export interface WaitingChild {

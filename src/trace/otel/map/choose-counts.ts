@@ -11,7 +11,7 @@ export interface SentCounts {
   total: JsonValue | undefined
 }
 
-/** The chosen count, and one that disagrees with it. */
+/** The chosen count, and a count that disagrees with it. */
 export interface ChosenCount {
   value: JsonValue
   path: string
@@ -45,7 +45,7 @@ export function chooseOutputCount(claims: readonly SentCounts[]): ChosenCount | 
   return chooseCount(claims, 'output', byTotal)
 }
 
-/** True when a claim has both chosen counts. */
+/** Whether one claim has both chosen counts. */
 export function countsInOne(claim: SentCounts, settled: JsonObject): boolean {
   return claim.input === settled['input_tokens'] && claim.output === settled['output_tokens']
 }

@@ -18,7 +18,7 @@ const INPUT_EVENT = /^gen_ai\.(system|user|assistant|tool)\.message$/
 /** Order of events with the same time: logs arrive in no order. */
 const TURN = ['system', 'user', 'assistant', 'tool']
 
-/** The conversation that the span's events and log records hold; empty when content was not captured. */
+/** The conversation in the span's events and log records; empty if content was not captured. */
 export function readSpokenEvents(view: SpanView): SpokenEvents {
   const { events, logs } = view.span
   const found: ContentEvent[] = []
@@ -41,8 +41,8 @@ export function readListedEvents(value: JsonValue | undefined): SpokenEvents {
 }
 
 /**
- * The attributes of all events and logs of this name on the span; of each attribute the last value. Strands sends input
- * and output as two events of one name.
+ * The attributes of all events and logs of this name on the span; the last value of each attribute counts. Strands
+ * sends input and output as two events of the same name.
  */
 export function eventAttributes(view: SpanView, name: string): JsonObject | undefined {
   let found: JsonObject | undefined
@@ -130,7 +130,10 @@ function hasContent(message: JsonObject): boolean {
   )
 }
 
-/** A message event's fields as a message; a tool result has its call's id in `id`, Gemini's content has its parts. */
+/**
+ * Converts the fields of a message event to a message. In a tool result `id` is the id of its call; Gemini's content
+ * has parts.
+ */
 function turn(fields: JsonObject, role: string): JsonObject {
   const { id, tool_calls, ...rest } = fields
   const message: JsonObject = { ...rest, role: text(fields['role']) ?? role }
@@ -141,7 +144,7 @@ function turn(fields: JsonObject, role: string): JsonObject {
   return message
 }
 
-/** A choice: its message is in `message` (an object, its JSON, or plain text) or at the top level. */
+/** Converts a choice, whose message is in `message` (an object, its JSON, or plain text) or at the top level. */
 function choice(fields: JsonObject): JsonObject {
   const { message, index: _index, ...rest } = fields
   const inner = message === undefined || message === null ? undefined : readJson(message)
@@ -150,7 +153,7 @@ function choice(fields: JsonObject): JsonObject {
   return turn(merged, 'assistant')
 }
 
-/** Text, a message or a list of messages, as Semantic Kernel puts them into one attribute. */
+/** Reads text, a message or a list of messages; Semantic Kernel puts each of them into the same attribute. */
 function loose(value: JsonValue | undefined, role: string): JsonObject[] {
   const read = value === undefined ? null : readJson(value)
   const list = Array.isArray(read) ? read : [read]

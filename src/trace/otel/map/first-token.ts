@@ -15,9 +15,9 @@ const FIRST_EVENTS = new Set([
 ])
 
 /**
- * When the first token arrived, epoch microseconds, by its sources in order of precedence: the convention's
- * seconds (as attribute of the answer, or as AI SDK 7 spells it), Vercel's milliseconds, events. A time before the
- * start or after the end is reported as an issue and ignored.
+ * Time of the first token in epoch microseconds. Sources in order of precedence: the convention's seconds (as attribute
+ * of the answer, or in the spelling of AI SDK 7), Vercel's milliseconds, events. A time before the start or after the
+ * end is reported as an issue and ignored.
  */
 export function firstTokenOfSpan(
   view: SpanView,
@@ -44,21 +44,21 @@ export function firstTokenOfSpan(
   return undefined
 }
 
-/** True when an event of the span shows that an answer has begun, at whatever time. */
+/** Whether an event of the span, with any time, shows that an answer has begun. */
 export function hasTokenEvent({ span }: SpanView): boolean {
   return span.events.some(({ name }) => FIRST_EVENTS.has(name))
 }
 
 /**
- * The time of Haystack's first token, in the sender's local time: in an output that OpenInference has printed, or in the
+ * The time of Haystack's first token in the sender's local time, in an output that OpenInference printed, or in the
  * JSON of Haystack's own tracer.
  */
 const PRINTED = /['"]completion_start_time['"]: ?['"](\d{4}-\d\d-\d\dT[\d:.]{8,15})['"]/
 const PRINTED_IN = ['output.value', 'haystack.component.output'] as const
-/** Offsets of time zones are multiples of this. In microseconds. */
+/** Microseconds of which all offsets of time zones are multiples. */
 const QUARTER = 900_000_000
 
-/** The printed time, in the time zone in which it is closest after the start. */
+/** The printed time, in the time zone that makes it the closest after the start. */
 function printedTime(view: SpanView, start: number): number | undefined {
   if (!/haystack/i.test(view.span.scope.name ?? '')) return undefined
   const local = PRINTED.exec(view.text(...PRINTED_IN) ?? '')?.[1]
@@ -67,8 +67,8 @@ function printedTime(view: SpanView, start: number): number | undefined {
 }
 
 /**
- * How long after the end of LlamaIndex's span the first token may come, in microseconds: the span of a stream ends when
- * the stream is returned, before its first piece.
+ * Maximum microseconds from the end of LlamaIndex's span to the first token: the span of a stream ends when the stream
+ * is returned, before its first piece.
  */
 const LATE = 10_000_000
 
@@ -76,7 +76,7 @@ function isLateEvent({ span }: SpanView, path: string): boolean {
   return path === 'events' && /llama_?index/i.test(span.scope.name ?? '')
 }
 
-/** How far a delay may reach beyond the span's end, in microseconds: another clock measures it. */
+/** Maximum microseconds by which a delay may exceed the span's end, because another clock measures it. */
 const CLOCKS_APART = 50_000
 
 function after(start: number, delay: number, end: number | undefined): number {
@@ -102,7 +102,7 @@ function* candidates(
     }
     const server = 'gen_ai.server.time_to_first_token'
     const wait = asNumber(view.get(server))
-    // Seconds by the conventions, milliseconds of Strands.
+    // The conventions use seconds, Strands uses milliseconds.
     const unit = view.span.scope.name?.startsWith('strands') ? 1e3 : 1e6
     if (wait !== undefined) yield [after(start, wait * unit, end), `attributes.${server}`]
     const printed = printedTime(view, start)

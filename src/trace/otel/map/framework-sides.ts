@@ -38,14 +38,14 @@ export function vercelOutputs({ view }: SideContext): Found {
   return embedding === undefined ? undefined : { value: { embeddings: [embedding] } }
 }
 
-/** Google's ADK logs Gemini's answer without the candidate around it. */
+/** Gemini's answer, which Google's ADK logs without the candidate around it. */
 export function adkOutput({ view }: SideContext): Found {
   const answer = view.json('gcp.vertex.agent.llm_response')
   if (!isObject(answer)) return undefined
   return isObject(answer['content']) ? { value: { candidates: [answer] } } : filled(answer)
 }
 
-/** The complete answer that Logfire's client integrations record; of a stream, its text. */
+/** The complete answer that Logfire's client integrations record; for a stream, its text. */
 export function logfireOutput({ view }: SideContext): Found {
   const answer = view.json('response_data')
   if (!isObject(answer)) return undefined
@@ -54,13 +54,13 @@ export function logfireOutput({ view }: SideContext): Found {
   return filled(answer)
 }
 
-/** Attributes that Mastra's exporter writes for its own steps. Their names contain the kind of the step. */
+/** Attributes that Mastra's exporter writes for its own steps, whose names contain the kind of the step. */
 export function mastra(view: SpanView, side: 'input' | 'output'): Found {
   const type = view.text('mastra.span.type')
   return type === undefined ? undefined : filled(view.json(`mastra.${type}.${side}`))
 }
 
-/** The texts in OpenInference's embedding spans, one attribute each; their vectors stay in the span. */
+/** The texts in OpenInference's embedding spans, one attribute each. Vectors are not read. */
 export function embedded({ view }: SideContext): Found {
   const texts = listOf(view, 'embedding.embeddings').flatMap((entry) => {
     const { embedding } = isObject(entry) ? entry : {}

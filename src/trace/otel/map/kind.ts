@@ -49,8 +49,8 @@ const KIND_KEYS = [
 ]
 
 /**
- * The run type of a span. Parents that have their children's sums are chains, whatever else they
- * contain (rule N6): `ai.generateText`, invoke_agent, workflows.
+ * The run type of a span. Parents with the sums of their children are chains, independently of other attributes (rule
+ * N6): `ai.generateText`, invoke_agent, workflows.
  */
 export function runTypeOf(view: SpanView): string {
   const sent = view.text('langsmith.span.kind')?.toLowerCase()
@@ -68,7 +68,7 @@ export function runTypeOf(view: SpanView): string {
   return haystackType(view) ?? unnamedType(view)
 }
 
-/** LiteLLM puts an `a` before the names of calls that were awaited. */
+/** The run type of a kind. LiteLLM puts an `a` before the names of awaited calls. */
 function kindOf(word: string): string | undefined {
   return KINDS.get(word) ?? (word.startsWith('a') ? KINDS.get(word.slice(1)) : undefined)
 }
@@ -81,7 +81,7 @@ function vercelType(operation: string): string {
   return last === 'toolCall' ? 'tool' : 'chain'
 }
 
-/** For frameworks that name no kind: a call of a model has a model and messages. */
+/** The run type of a span without a kind: a call of a model has a model and messages. */
 function unnamedType(view: SpanView): string {
   const genkit = view.text('genkit:metadata:subtype', 'genkit:type')
   if (genkit === 'model') return 'llm'

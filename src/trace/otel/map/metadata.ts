@@ -17,7 +17,7 @@ const PROVIDER = [
   'aisdk.model.provider',
 ] as const
 
-/** Attributes that name the model: the requested one before the one that answered (D-15). */
+/** Attributes that name the model; the requested model is before the model that answered (D-15). */
 const MODEL = [
   'langsmith.metadata.ls_model_name',
   'gen_ai.request.model',
@@ -104,7 +104,7 @@ function providerOfClient({ span }: SpanView): string | undefined {
   return undefined
 }
 
-/** Adds names of frameworks that stand in attributes for the provider, each under the attribute's name. */
+/** Adds names of frameworks from the attributes for the provider, each under the attribute's name. */
 function addFrameworks(view: SpanView, add: (key: string, value: JsonValue | undefined) => void): void {
   for (const key of PROVIDER) {
     const found = view.text(key)
@@ -112,7 +112,7 @@ function addFrameworks(view: SpanView, add: (key: string, value: JsonValue | und
   }
 }
 
-/** OpenInference names the model of a failed call only among its parameters. */
+/** The model of a span. For a failed call, OpenInference names it only in the parameters. */
 function modelOf(view: SpanView): string | undefined {
   const named = isMlflow(view) ? mlflowModel(view) : view.text(...MODEL)
   if (named !== undefined) return named
@@ -122,8 +122,8 @@ function modelOf(view: SpanView): string | undefined {
 }
 
 /**
- * MLflow's own attributes first. MLflow writes each attribute as JSON text; other senders add plain attributes to its
- * spans.
+ * The model in MLflow's attributes, which have precedence. MLflow writes each attribute as JSON text; other senders add
+ * plain attributes to its spans.
  */
 function mlflowModel(view: SpanView): string | undefined {
   for (const key of ['model', 'mlflow.llm.model', ...MODEL]) {

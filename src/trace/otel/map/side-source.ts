@@ -4,7 +4,7 @@ import type { SpanView } from '../span/view.ts'
 
 /** One side of a TraceRun, built from a span's attributes, events and logs. */
 export interface MappedSide {
-  /** An object: other values are put under `input` or `output`, as the clients' own wrapping does. */
+  /** An object; any other value is put under `input` or `output`, as clients do. */
   value: JsonObject
   /** Name of the processor for this shape; absent if the value itself shows its format. */
   dialect?: string
@@ -28,7 +28,7 @@ export function messages(list: readonly JsonObject[], dialect = 'otel-genai'): F
   return list.length === 0 ? undefined : { side: { value: { messages: [...list] }, dialect } }
 }
 
-/** A value with content: undefined for empty objects, lists and strings. */
+/** The value if it has content; undefined for empty objects, lists and strings. */
 export function filled(value: JsonValue | undefined): Found {
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'object' && Object.keys(value).length === 0) return undefined

@@ -23,7 +23,7 @@ import {
 } from './side-source.ts'
 import { type SpanView, listOf, nested, objectsOf, readJson } from '../span/view.ts'
 
-/** Attributes with a value in no known format, in order of precedence; read after those that hold messages. */
+/** Attributes with a value of unknown format, in order of precedence; read after the attributes with messages. */
 const INPUT_KEYS = [
   'input.value',
   'traceloop.entity.input',
@@ -124,7 +124,10 @@ function firstSide(
   return undefined
 }
 
-/** A value as a side: objects unchanged, lists of messages under `messages`, text in the shape of its operation. */
+/**
+ * Converts a value to a side: objects unchanged, lists of messages under `messages`, text in the shape of its
+ * operation.
+ */
 function wrap(value: JsonValue, key: 'input' | 'output', { view, runType }: SideContext): JsonObject {
   if (isObject(value)) return value
   if (runType !== 'llm') return { [key]: value }
@@ -184,7 +187,7 @@ function isEmpty({ parts, content }: JsonObject): boolean {
   return Array.isArray(parts) && parts.length === 0 && !content
 }
 
-/** litellm writes the calls of tools beside a message without parts, each as a completion. */
+/** Tool calls that litellm writes beside a message without parts, each as a completion. */
 function indexedCalls(view: SpanView): JsonObject[] {
   return listOf(view, 'gen_ai.completion').flatMap((entry) => {
     const call = isObject(entry) ? entry['function_call'] : undefined

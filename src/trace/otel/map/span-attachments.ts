@@ -9,8 +9,8 @@ const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
 /**
  * Reads the attachments in the attribute ATTACHMENTS (JSON `[{name, content, mime_type}]`, content in base64): their
- * bytes go to `blobs`, each content once, and are not stored in the span (D-18). Returns the JSON that names them, in
- * order of their names; '' when there are none or one is unreadable: the attribute is then kept.
+ * bytes are added to `blobs`, equal bytes only once, instead of being stored in the span (D-18). Returns the JSON about
+ * them, in order of their names. Returns '', and keeps the attribute, if there are none or one is unreadable.
  */
 export function takeAttachments(attributes: JsonObject, blobs: Map<string, Blob>): string {
   const sent = attributes[ATTACHMENTS]
@@ -23,7 +23,7 @@ export function takeAttachments(attributes: JsonObject, blobs: Map<string, Blob>
     const content = isObject(item) ? item['content'] : undefined
     if (name === undefined || !isObject(item) || typeof content !== 'string' || !BASE64.test(content))
       return ''
-    // A copy: small buffers share their memory, and this one moves to another thread.
+    // A copy, because small buffers share memory, and this one is transferred to another thread.
     const bytes = new Uint8Array(Buffer.from(content, 'base64'))
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     found.push([name, text(item['mime_type']) ?? 'application/octet-stream', { sha256, bytes }])

@@ -22,21 +22,21 @@ export interface MappedSpan {
   metadata: JsonObject
   tags: string[]
   error: string | undefined
-  /** True when the error shows that the vendor refused the call, and nothing shows a first token. */
+  /** Whether the error shows that the vendor refused the call, and nothing shows a first token. */
   refused: boolean
-  /** Settings of the call; the tools offered are under `tools`. */
+  /** Settings of the call, with the offered tools under `tools`. */
   invocation_params: JsonObject | undefined
   /** Sources of counts, the best first; searched before those in the outputs. */
   usage: FoundUsage[]
-  /** As `readTier` returns it; undefined when no attribute has one. */
+  /** The service tier as `readTier` returns it; undefined if no attribute has one. */
   service_tier: string | undefined
   /** True for the request of a call whose answer is another span. Its tokens are not estimated. */
   is_answered_elsewhere: boolean
-  /** The vendor's own SDK made the span, so that its counts are those of the answer. */
+  /** Whether the vendor's own SDK made the span, so that its counts are those of the answer. */
   is_vendors: boolean
-  /** The vendor's id of its answer; on spans of type llm only. */
+  /** The id of the vendor's answer; only for spans of type llm. */
   response_id: string | undefined
-  /** Epoch microseconds; on spans of type llm only. */
+  /** Epoch microseconds; only for spans of type llm. */
   first_token_time: number | undefined
   inputs: MappedSide | undefined
   outputs: MappedSide | undefined
@@ -44,7 +44,7 @@ export interface MappedSpan {
   issues: Issue[]
 }
 
-/** When the span started and ended, epoch microseconds, if known. */
+/** Start and end of the span in epoch microseconds, if known. */
 export interface SpanTimes {
   start: number | undefined
   end: number | undefined
@@ -85,7 +85,7 @@ export function mapSpan(span: OtelSpan, times: SpanTimes): MappedSpan {
 /** Scopes of vendors' SDKs that trace themselves: `com.anthropic.sdk.python`. */
 const VENDORS_OWN = /^com\.(?:anthropic|openai)\.sdk\b/
 
-/** Logfire reports the content of a stream in a log of its own, which follows the span of the request. */
+/** Whether the span is Logfire's request of a stream, whose content is in a separate log after the span. */
 function isStreamRequest(view: SpanView, outputs: MappedSide | undefined): boolean {
   const { status, scope } = view.span
   const isLogfire = /^logfire\.(?:openai|anthropic)/.test(scope.name ?? '')
@@ -97,7 +97,7 @@ const ANSWER_START = /^\s{0,8}\{\s{0,8}"id"\s{0,8}:\s{0,8}"[^"\\]{1,256}"/
 /** Fields of vendors' answers with the model's messages; always lists. */
 const ANSWER_LISTS = ['choices', 'content', 'output', 'candidates'] as const
 
-/** Senders without an attribute for the id record the whole answer. */
+/** The id of the vendor's answer, from an attribute or from the recorded answer. */
 function responseIdOf(view: SpanView): string | undefined {
   const named = view.text('gen_ai.response.id', 'ai.response.id', 'llm.response.id')
   if (named !== undefined) return named
@@ -139,7 +139,7 @@ function errorOf(view: SpanView): string | undefined {
   return type === undefined ? undefined : (view.text('error.message') ?? type)
 }
 
-/** Decides by the exception, the type of the error or an HTTP status. */
+/** Whether the exception, the type of the error or an HTTP status shows that the vendor refused the call. */
 function isRefused(view: SpanView, error: string): boolean {
   const status = view.number('http.response.status_code', 'http.status_code')
   const types = view.span.events.map(({ attributes }) => text(attributes['exception.type']))

@@ -8,7 +8,7 @@ export interface UsageDetails {
   /** As `input_token_details` and `output_token_details`. */
   input: JsonObject
   output: JsonObject
-  /** Cache tokens read and written; the 5 minute and 1 hour writes are parts of the written (rule N7). */
+  /** Cache tokens read and written; the 5 minute and 1 hour writes are parts of the written tokens (rule N7). */
   cached: number
   /** Input tokens besides the cache, if the span separates them. */
   uncached: number | undefined
@@ -75,7 +75,7 @@ const OUTPUT: readonly (readonly [detail: string, keys: readonly string[]])[] = 
 /** The scope whose Anthropic input always excludes the cache tokens (rule N4). */
 const RAW_ANTHROPIC = '@traceloop/instrumentation-anthropic'
 
-/** The details from all attributes of the span; those of `sent`, a usage_metadata object, take precedence. */
+/** The details from all attributes of the span. Those in `sent`, a usage_metadata object, take precedence. */
 export function readUsageDetails(view: SpanView, sent: JsonObject | undefined): UsageDetails {
   const input: JsonObject = {}
   const output: JsonObject = {}
@@ -106,8 +106,8 @@ export function readUsageDetails(view: SpanView, sent: JsonObject | undefined): 
 }
 
 /**
- * True for senders that are known to exclude cache tokens from the input, even if the sums do not show it: the
- * JavaScript Anthropic instrumentation, and the AI SDK before version 6 with Anthropic's counts.
+ * Whether the sender is known to exclude cache tokens from the input, even if the sums do not show it: the JavaScript
+ * Anthropic instrumentation, and the AI SDK before version 6 with Anthropic's counts.
  */
 export function isCountedBeside(view: SpanView): boolean {
   if (view.span.scope.name === RAW_ANTHROPIC) return true

@@ -18,7 +18,7 @@ import { isCountedBeside, readUsageDetails } from './usage-details.ts'
 
 const ATTRIBUTES = 'extra.otel_span.attributes'
 
-/** Counts under the names of each convention; within one, the first name that is present. */
+/** Names of counts in each convention; the first present name of a convention counts. */
 const CONVENTIONS = [
   {
     input: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens'],
@@ -58,9 +58,9 @@ const COSTS = [
 ] as const
 
 /**
- * The counts and costs of a span, best source first, in the shape of usage_metadata. Sources that disagree are
- * completed by rule N5, and N4 adds cache tokens that the input excludes; `issues` reports both. A chain has none: its
- * attributes repeat its children's (N6).
+ * The counts and costs of a span, best source first, in the shape of usage_metadata. Rule N5 decides between sources
+ * that disagree, and N4 adds cache tokens that the input excludes; `issues` reports both. A chain has no usage, because
+ * its attributes repeat those of its children (N6).
  */
 export function usageOfSpan(view: SpanView, runType: string, issues: Issue[]): FoundUsage[] {
   if (runType === 'chain') return []
@@ -162,7 +162,7 @@ function cacheAdded(cached: number, input: JsonValue | undefined, path: string):
   }
 }
 
-/** Attributes that may hold a vendor's complete response. */
+/** Attributes that may contain a vendor's complete response. */
 const ANSWERS = [
   'gcp.vertex.agent.llm_response',
   'response_data',
@@ -172,7 +172,7 @@ const ANSWERS = [
   'mlflow.spanOutputs',
 ] as const
 
-/** Raw usage of a vendor inside an attribute, for spans with missing or incomplete counts. */
+/** Raw usage of a vendor in an attribute, for spans with missing or incomplete counts. */
 function answerUsage(view: SpanView): FoundUsage[] {
   return ANSWERS.flatMap((key) => {
     if (key === 'output.value' && view.text('output.mime_type') === 'text/plain') return []

@@ -5,7 +5,7 @@ import type { IncomingSpan } from '../wire/record.ts'
 
 /**
  * Field in the head of a span whose TraceRun id the client sent. It is set only if that id is the id of the trace,
- * which a span without a parent would also get.
+ * because a span without a parent gets the same id.
  */
 export const ID_SENT = 'id_sent'
 
@@ -18,7 +18,7 @@ export interface SpanIds {
    * instead.
    */
   parent_run_id?: string
-  /** Only if the client sent one. */
+  /** Absent if the client sent none. */
   dotted_order?: string
   /** True when the client sent the id of the trace as the TraceRun id of this span (ID_SENT). */
   [ID_SENT]?: true
@@ -49,7 +49,7 @@ export function spanIds(span: IncomingSpan): SpanIds {
   const id = sentId ?? (parent === undefined ? trace_id : spanUuid(span.span_id))
   const dotted_order = text(marks['langsmith.span.dotted_order'])
   const sent = dotted_order === undefined ? undefined : parseDottedOrder(dotted_order)
-  // A dotted_order that contradicts the ids is ignored: the place is then derived.
+  // A dotted_order that contradicts the ids is ignored, and the place is derived.
   if (sent?.ok && sent.segments.at(-1)!.id === id && sent.segments[0]!.id === trace_id) {
     const above = sent.segments.at(-2)?.id
     return {

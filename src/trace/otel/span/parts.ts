@@ -5,11 +5,11 @@ import { spanUuid } from './ids.ts'
 
 /**
  * A fragment that belongs to a TraceRun with another id. The id of a TraceRun differs from that of its span if it is
- * the root, which has the trace's id, or if the client sent an id. Log records, which have only trace and span id, and
- * the alias of the span are then filed under the span's id. They are parts, not TraceRuns.
+ * the root, which has the trace's id, or if the client sent an id. Log records, which have only a trace id and a span
+ * id, and the alias of the span are then stored under the span's id. They are parts of a TraceRun.
  */
 export interface SpanParts {
-  /** Ids of TraceRuns, one of which is the owner. */
+  /** Ids of TraceRuns that may be the owner; one of them is. */
   owners: string[]
   span_id: string
 }
@@ -17,7 +17,7 @@ export interface SpanParts {
 /** Fields of a head that name the owner of a part. */
 export const PART_FIELDS = { trace: 'otel_trace_id', alias: 'alias_of' } as const
 
-/** True for the head of a fragment that is a part only. */
+/** Whether the head is that of a part. */
 export function isPartHead(head: JsonObject): boolean {
   return head[PART_FIELDS.trace] !== undefined || head[PART_FIELDS.alias] !== undefined
 }
@@ -31,7 +31,7 @@ export function spanParts(merged: MergedTraceRun): SpanParts | undefined {
   return { owners, span_id }
 }
 
-/** The id under which parts of this TraceRun may be filed, if it differs from its own. */
+/** The id under which parts of this TraceRun may be stored, if it is not the TraceRun's own id. */
 export function aliasOf(merged: MergedTraceRun): string | undefined {
   const span_id = text(merged.head['span_id'])
   if (!merged.created || span_id === undefined) return undefined

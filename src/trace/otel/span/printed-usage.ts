@@ -3,16 +3,16 @@ import { fromVendor } from '../../tokens/vendor-usage.ts'
 import { parseLiteral } from './python-literal.ts'
 import { type SpanView, asNumber } from './view.ts'
 
-/** Printed counts are never longer. In characters. */
+/** Maximum length of printed counts in characters. */
 const MOST_TEXT = 4096
 /** Marks before the counts in a printed Python answer: a field of an object, or an entry of a dict. */
 const MARKS = ['usage=', "'usage': "] as const
 
 /**
- * The counts in the answer that a span of OpenInference holds as Python prints objects, as
- * `ChatCompletion(…, usage=CompletionUsage(prompt_tokens=3, …))` or `ChatMessage(…, _meta={'usage': {…}})`: they have
- * details that the span's attributes leave out. Undefined where they are not those of the attributes, since the text
- * may be the model's own.
+ * The counts in an answer that a span of OpenInference contains as printed by Python: `ChatCompletion(…,
+ * usage=CompletionUsage(prompt_tokens=3, …))` or `ChatMessage(…, _meta={'usage': {…}})`. They have details that the
+ * span's attributes lack. Undefined if they differ from those of the attributes, since the model itself may have
+ * written the text.
  */
 export function printedUsage(view: SpanView): JsonObject | undefined {
   const [input, output] = [view.number('llm.token_count.prompt'), view.number('llm.token_count.completion')]
@@ -25,7 +25,7 @@ export function printedUsage(view: SpanView): JsonObject | undefined {
 }
 
 function readPrinted(answer: string) {
-  // The counts come after the model's text.
+  // The counts are after the model's text.
   const [place, mark] = MARKS.map((text) => [answer.lastIndexOf(text), text] as const).reduce((a, b) =>
     b[0] > a[0] ? b : a,
   )
@@ -41,7 +41,7 @@ function readPrinted(answer: string) {
   )
 }
 
-/** The text up to the bracket that closes its first one. */
+/** The text up to the closing bracket of its first bracket. */
 function balanced(text: string): string | undefined {
   let depth = 0
   for (let i = 0; i < text.length; i++) {

@@ -2,8 +2,8 @@ import type { JsonValue } from '../../../schema/json.ts'
 import { parseJson } from '../../json/json-text.ts'
 
 /**
- * The value of a text that is JSON, or Python's repr of dicts, lists, strings and numbers (rule N10:
- * `{'audio': 0, 'cache_read': 5}`). Undefined for other text; bare words and numbers are other text too. Linear.
+ * Parses JSON, or Python's repr of dicts, lists, strings and numbers (rule N10: `{'audio': 0, 'cache_read': 5}`).
+ * Undefined for other text, including single words and numbers. Linear.
  */
 export function parseLiteral(value: string): JsonValue | undefined {
   const first = /^\s{0,100}([[{"])/.exec(value)?.[1]
@@ -14,7 +14,7 @@ export function parseLiteral(value: string): JsonValue | undefined {
   return json === undefined ? undefined : parseJson(json)?.value
 }
 
-/** Longer texts are not counts or settings. */
+/** Maximum length of a text; longer texts are not counts or settings. */
 const MAX_PYTHON = 262_144
 const WORDS: Readonly<Record<string, string>> = {
   None: 'null',
@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 const TOKEN = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[A-Za-z_]+|-?\d[\d.eE+-]*|[[\]{}(),:]|\s+|[^]/gy
 
-/** Python's literal as JSON text; undefined if it contains anything else (a call, a name). */
+/** Converts Python's literal to JSON text; undefined if it contains anything else, such as a call or a name. */
 function toJson(value: string): string | undefined {
   if (value.length > MAX_PYTHON) return undefined
   const out: string[] = []

@@ -10,7 +10,10 @@ import { isPartHead } from './parts.ts'
 export interface RootSpans {
   /** Fragments of the TraceRun with that id. */
   own: StoredFragment[]
-  /** Fragments of the other spans without a parent, by span id (16 hex digits): each is a TraceRun of its own. */
+  /**
+   * Fragments of the other spans without a parent, by span id (16 hex digits); each of these spans is a separate
+   * TraceRun.
+   */
   others: Map<string, StoredFragment[]>
 }
 
@@ -23,8 +26,8 @@ interface Root {
 }
 
 /**
- * Separates the spans that are stored under the id of their trace: the first by start, then by span id, keeps that id.
- * Undefined for a single span. The result does not depend on the order or the payloads of the fragments.
+ * Separates the spans that are stored under the id of their trace. The first span, by start and then by span id, keeps
+ * that id. Undefined for a single span. The result is independent of the order and the payloads of the fragments.
  */
 export function splitRoots(fragments: readonly StoredFragment[]): RootSpans | undefined {
   if (fragments.length < 2 || !fragments.some(mayBeSpan)) return undefined
@@ -56,7 +59,9 @@ export function ownFragments(fragments: readonly StoredFragment[]): readonly Sto
   return splitRoots(fragments)?.own ?? fragments
 }
 
-/** True for the head of a span without a parent or a sent id, stored under the id of its trace. */
+/**
+ * Whether the head is that of a span without a parent and without a sent id, which is stored under the id of its trace.
+ */
 function isRootHead(head: JsonObject, runId: string): boolean {
   return (
     head['span_id'] !== undefined &&
@@ -77,7 +82,7 @@ function addRoot(roots: Map<string, Root>, fragment: StoredFragment, head: JsonO
     return
   }
   known.fragments.push(fragment)
-  // The start in the fragment received first is used, so that the order of spans does not change.
+  // The start in the first received fragment counts, so that the order of spans does not change.
   if (received_at > known.received_at || (received_at === known.received_at && start >= known.start)) return
   Object.assign(known, { received_at, start })
 }

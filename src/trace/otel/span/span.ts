@@ -9,7 +9,7 @@ export interface SpanEvent {
   attributes: JsonObject
 }
 
-/** A span as it is stored, unmapped, under `extra.otel_span`: it is mapped whenever its TraceRun is derived (D-11). */
+/** A span as stored under `extra.otel_span`, unmapped; it is mapped whenever its TraceRun is derived (D-11). */
 export interface SpanRecord {
   /** 32 hex digits, lower case. */
   trace_id: string
@@ -43,12 +43,12 @@ export interface OtelSpan extends SpanRecord {
   logs: SpanLog[]
 }
 
-/** The key of `extra` that holds the span. */
+/** The key of the span in `extra`. */
 export const SPAN_KEY = 'otel_span'
-/** Prefix of the keys of `extra` that hold its log records; a content hash follows. */
+/** Prefix of the keys of its log records in `extra`; a content hash follows. */
 export const LOG_PREFIX = 'otel_log:'
 
-/** The span that a TraceRun was sent as, with its log records; undefined for TraceRuns of the native wire. */
+/** The span as which a TraceRun was sent, with its log records; undefined for a TraceRun from LangSmith's API. */
 export function spanOf(merged: MergedTraceRun): OtelSpan | undefined {
   const span = merged.extra[SPAN_KEY]
   if (!isObject(span)) return undefined
@@ -59,7 +59,7 @@ export function spanOf(merged: MergedTraceRun): OtelSpan | undefined {
   return { ...readSpan(span), logs }
 }
 
-/** The later record of a span is used, unless it is an empty version of the earlier one. */
+/** Returns the later record of a span, unless it is an empty version of the earlier record. */
 export function laterSpan(before: JsonObject, now: JsonObject): JsonObject {
   return isEmpty(now) && now['name'] === before['name'] ? before : now
 }
@@ -69,7 +69,7 @@ function isEmpty({ attributes, events }: JsonObject): boolean {
   return !hasAttributes && !(Array.isArray(events) && events.length > 0)
 }
 
-/** Makes a valid record of any stored value: a native sender may have put anything under the key. */
+/** Converts any stored value to a valid record, since a client of LangSmith's API may send any value under the key. */
 function readSpan(span: JsonObject): SpanRecord {
   const scope = object(span['scope'])
   const status = object(span['status'])

@@ -7,13 +7,13 @@ export interface SpanView {
   span: OtelSpan
   /** The attribute's value; null counts as absent. */
   get(key: string): JsonValue | undefined
-  /** The first of `keys` that holds a non-empty string. */
+  /** The value of the first of `keys` with a non-empty string. */
   text(...keys: string[]): string | undefined
-  /** The first of `keys` that holds a finite number, also as text. */
+  /** The value of the first of `keys` with a finite number, which may be text. */
   number(...keys: string[]): number | undefined
-  /** The first of `keys` that is present; text that contains JSON (or a Python literal) is parsed. */
+  /** The value of the first of `keys` that is present; text that contains JSON or a Python literal is parsed. */
   json(...keys: string[]): JsonValue | undefined
-  /** The attributes of one of FAMILIES, keyed by the text after `<family>.`. */
+  /** The attributes of a family, by the text after `<family>.`. */
   group(family: Family): readonly Entry[]
 }
 
@@ -108,21 +108,21 @@ function groupFamilies(attributes: JsonObject): Map<string, Entry[]> {
   return groups
 }
 
-/** A finite number, also one that came as text. */
+/** The value as a finite number, also from text; undefined for any other value. */
 export function asNumber(value: JsonValue | undefined): number | undefined {
   if (typeof value === 'string' && /^-?\d{1,17}(?:\.\d{1,20})?(?:e-?\d{1,3})?$/i.test(value))
     return Number(value)
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined
 }
 
-/** Text that contains JSON, or a Python literal, parsed; anything else unchanged. */
+/** Parses text that contains JSON or a Python literal; returns any other value unchanged. */
 export function readJson(value: JsonValue): JsonValue {
   return typeof value === 'string' ? (parseLiteral(value) ?? value) : value
 }
 
 type Branch = Map<string, Branch | JsonValue>
 
-/** Flat keys combined: `0.message.role` becomes `[{message: {role}}]`. Lists close the gaps in their numbers. */
+/** Combines flat keys: `0.message.role` becomes `[{message: {role}}]`. Gaps in the numbers of a list are closed. */
 export function unflatten(entries: readonly Entry[]): JsonValue {
   const root: Branch = new Map()
   for (const [key, value] of entries) {
@@ -159,7 +159,7 @@ function grow(branch: Branch): JsonValue {
   return out
 }
 
-/** A value with dotted keys expanded to nested objects: `{'message.role': …}` becomes `{message: {role: …}}`. */
+/** Expands dotted keys to nested objects: `{'message.role': …}` becomes `{message: {role: …}}`. */
 export function nested(value: JsonValue, depth = 0): JsonValue {
   if (depth >= MAX_DEPTH) return value
   if (Array.isArray(value)) return value.map((item) => nested(item, depth + 1))
@@ -178,7 +178,7 @@ export function listOf(view: SpanView, family: Family): JsonValue[] {
   return Array.isArray(list) ? list : []
 }
 
-/** The objects among a list's items, or of a lone object; empty for anything else. */
+/** The objects in a list, or a single object as a list; empty for any other value. */
 export function objectsOf(value: JsonValue | undefined): JsonObject[] {
   if (isObject(value)) return [value]
   return Array.isArray(value) ? value.filter(isObject) : []

@@ -20,7 +20,7 @@ export function otlpFormat(contentType: string): OtlpFormat | undefined {
   return FORMATS.get(contentType.split(';', 1)[0]!.trim().toLowerCase())
 }
 
-/** Most reasons that one answer names. */
+/** Maximum number of reasons in one answer. */
 const MAX_REASONS = 3
 
 /**

@@ -23,13 +23,13 @@ import { spanIds, spanUuid } from '../span/ids.ts'
 import { timeText, writeStoredSpan } from './stored-span.ts'
 
 const NONE = new Uint8Array(0)
-/** The project of a span that names none. */
+/** Name of the project of a span that names no project. */
 const DEFAULT_PROJECT = 'default'
 
 /**
- * Turns the plain (uncompressed) body of an OTLP/HTTP request into fragments: one for each span, one for each log
- * record that belongs to a span. A bad record does not affect the others. Throws AppError unsupported_media_type,
- * invalid_otlp (the whole body is then refused), too_many_parts and body_too_large.
+ * Converts the uncompressed body of an OTLP/HTTP request to fragments: one for each span, and one for each log record
+ * that belongs to a span. A bad record does not affect the others. Throws AppError unsupported_media_type, invalid_otlp
+ * (the whole body is refused), too_many_parts and body_too_large.
  */
 export function decodeOtlp(head: RequestHead, body: Buffer): Decoded {
   const format = otlpFormat(head.content_type)
@@ -52,7 +52,10 @@ export function decodeOtlp(head: RequestHead, body: Buffer): Decoded {
 class OtlpWriter {
   readonly #head: RequestHead
   readonly #rows: RowWriter
-  /** Every stored record repeats its resource, so a small body could expand to very large rows without this limit. */
+  /**
+   * Limit on the size of the rows. Every stored record repeats its resource, so a small body could expand to very large
+   * rows.
+   */
   readonly #maxRowBytes: number
   readonly #projects = new Map<string, ProjectReference>()
   readonly #blobs = new Map<string, Blob>()
@@ -94,8 +97,8 @@ class OtlpWriter {
         start_time: formatTime(span.start),
         ...(span.end === 0 ? {} : { end_time: formatTime(span.end) }),
         span_id: span.span_id,
-        // A project named by the request changes the content: the span sent under another project is another fragment.
-        // A project named by the span or resource is already part of the span.
+        // A project in the request's header is added to the content, so that the same span under another project is
+        // another fragment. A project in the span or resource is already part of the span.
         ...(project.is_of_request ? { session_name: project.session_name } : {}),
       }),
       extra: this.#extra.view(),
@@ -119,7 +122,7 @@ class OtlpWriter {
     )
   }
 
-  /** A fragment filed under the span's own id that belongs to a TraceRun which may have another. */
+  /** Writes a part under the span's own id, which may differ from the id of the owning TraceRun. */
   #writePart(span_id: string, owner: Record<string, string>, extra: Uint8Array): void {
     const head = JSON.stringify({ ...owner, span_id })
     this.#write(span_id, { run_id: spanUuid(span_id), rank: RANK.update, head, extra, attachments: '' })
@@ -138,7 +141,7 @@ class OtlpWriter {
     }
   }
 
-  /** Writes one fragment; returns the position of its project id, or undefined when it is too large to be stored. */
+  /** Writes one fragment. Returns the position of its project id, or undefined if the fragment is too large. */
   #write(
     spanId: string,
     record: { run_id: string; rank: number; head: string; extra: Uint8Array; attachments: string },
@@ -186,7 +189,7 @@ class OtlpWriter {
   }
 }
 
-/** The project that a span is sent to, and whether a header of its request names it. */
+/** The project of a span, and whether a header of its request names it. */
 type SpanProject = Pick<ProjectReference, 'session_id' | 'session_name'> & { is_of_request: boolean }
 
 const NOT_ZERO = /[^0]/
@@ -197,7 +200,7 @@ function isId(id: string, digits: number): boolean {
   return id.length === digits && HEX.test(id) && NOT_ZERO.test(id)
 }
 
-/** Why a span cannot be stored. */
+/** The reason why a span cannot be stored. */
 function spanFault(span: IncomingSpan): Fault | undefined {
   const ids = idsFault(span)
   if (ids !== undefined) return ids

@@ -22,7 +22,10 @@ import {
 } from './proto/fields.ts'
 import { ProtoWriter } from './proto/writer.ts'
 
-/** Passes spans that were read from JSON on to `take`, encoded as protobuf: all spans are stored in one format. */
+/**
+ * Returns a function that encodes spans from JSON as protobuf and passes them to `take`, so that all spans are stored
+ * in one format.
+ */
 export function encoding(take: TakeSpan): (span: WireSpan, source: OtlpSource) => void {
   let last: { of: OtlpSource; encoded: IncomingSource } | undefined
   return (span, source) => {
@@ -101,7 +104,7 @@ function message(out: ProtoWriter, tag: number, write: () => void): void {
   out.end(start)
 }
 
-/** A list of attributes, each in a field with this tag. */
+/** Writes a list of attributes, each in a field with this tag. */
 function attributes(out: ProtoWriter, tag: number, values: JsonObject, without?: string): void {
   for (const key of Object.keys(values)) {
     if (key === without) continue
@@ -112,7 +115,7 @@ function attributes(out: ProtoWriter, tag: number, values: JsonObject, without?:
   }
 }
 
-/** An AnyValue in a field with this tag. */
+/** Writes an AnyValue in a field with this tag. */
 function value(out: ProtoWriter, tag: number, any: JsonValue): void {
   const start = out.begin(tag)
   if (typeof any === 'string') out.string(ANY_VALUE.string, any)

@@ -31,12 +31,12 @@ const LOGS: Levels = [
 
 type ReadRecord<T> = (record: JsonObject, budget: RecordBudget) => T
 
-/** The spans of an ExportTraceServiceRequest in JSON. Throws AppError invalid_otlp. */
+/** Reads the spans of an ExportTraceServiceRequest in JSON. Throws AppError invalid_otlp. */
 export function readJsonSpans(body: Buffer, take: TakeRecord<WireSpan>, group: () => void): void {
   readRequest(parsed(body), TRACES, readSpan, take, group)
 }
 
-/** The records of an ExportLogsServiceRequest in JSON. Throws AppError invalid_otlp. */
+/** Reads the records of an ExportLogsServiceRequest in JSON. Throws AppError invalid_otlp. */
 export function readJsonLogs(body: Buffer, take: TakeRecord<WireLog>, group: () => void): void {
   readRequest(parsed(body), LOGS, readLog, take, group)
 }
@@ -89,7 +89,10 @@ function readRequest<T>(
   }
 }
 
-/** A field by its lowerCamelCase name; protobuf's JSON mapping has readers accept the names of the .proto as well. */
+/**
+ * A field by its lowerCamelCase name, or by its name in the .proto, which protobuf's JSON mapping requires readers to
+ * accept.
+ */
 function field(object: JsonObject, name: string, protoName: string): JsonValue | undefined {
   return object[name] ?? object[protoName]
 }
@@ -192,9 +195,9 @@ function statusOf(value: JsonValue | undefined): WireSpan['status'] {
 }
 
 /**
- * An id of `size` bytes as lower-case hex digits. OTLP's JSON writes ids in hex, unlike other bytes; base64, which
- * protobuf's own JSON mapping uses for them, is recognised by its length. Other text is returned in lower case: the
- * caller checks whether it is a valid id.
+ * An id of `size` bytes as lower-case hex digits. OTLP's JSON has ids in hex, unlike other bytes; base64, which
+ * protobuf's JSON mapping uses, is recognised by its length. Other text is returned in lower case, and the caller
+ * checks whether it is a valid id.
  */
 function idOf(value: JsonValue | undefined, size: number): string {
   if (typeof value !== 'string') return ''
@@ -205,7 +208,8 @@ function idOf(value: JsonValue | undefined, size: number): string {
 }
 
 /**
- * Nanoseconds since 1970, a number or decimal digits, as whole microseconds; 0 when absent, NaN when it is not a time.
+ * Converts nanoseconds since 1970, a number or decimal digits, to whole microseconds; 0 if absent, NaN if it is not a
+ * time.
  */
 function microsOf(value: JsonValue | undefined): number {
   if (value === undefined || value === null || value === '') return 0
@@ -236,10 +240,10 @@ function addAttributes(
   }
 }
 
-/** An AnyValue; null when it is empty, NaN or infinite, and once the budget is spent. */
+/** Reads an AnyValue; null if it is empty, NaN or infinite, or the budget is spent. */
 function valueOf(any: JsonValue | undefined, budget: RecordBudget, depth: number): JsonValue {
   if (!budget.take(depth) || any === undefined || any === null) return null
-  // Some senders leave the wrapper out.
+  // Some senders send the value without the wrapper.
   if (!isObject(any)) return Array.isArray(any) ? null : any
   for (const name in any) {
     const value = any[name]

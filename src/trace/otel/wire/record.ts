@@ -4,7 +4,7 @@ import type { ProtoWriter } from './proto/writer.ts'
 /** Encoding of an OTLP/HTTP body. */
 export type OtlpFormat = 'protobuf' | 'json'
 
-/** The resource and scope of the records that follow: one object for all of them, so that its text is made once. */
+/** The resource and scope of records; the same object for all of their records, so that its text is made once. */
 export interface OtlpSource {
   resource: JsonObject
   scope: { name?: string; version?: string }
@@ -12,12 +12,12 @@ export interface OtlpSource {
 
 /** Fields that spans and log records have in common. */
 interface WireRecord {
-  /** Hex digits, lower case; '' when absent, any length when wrong. */
+  /** Hex digits in lower case; '' if absent; of any length if invalid. */
   trace_id: string
   span_id: string
   name: string
   attributes: JsonObject
-  /** Why the record cannot be stored. */
+  /** The reason why the record cannot be stored. */
   fault: OtlpFault | undefined
 }
 
@@ -27,7 +27,7 @@ export interface OtlpFault {
   reason: string
 }
 
-/** A span as it came. Times are epoch microseconds, 0 when absent. */
+/** A span as sent. Times are epoch microseconds, 0 if absent. */
 export interface WireSpan extends WireRecord {
   parent_span_id: string
   trace_state: string
@@ -51,7 +51,7 @@ export interface WireLink {
   attributes: JsonObject
 }
 
-/** A log record as it came. */
+/** A log record as sent. */
 export interface WireLog extends WireRecord {
   time: number
   body: JsonValue
@@ -63,7 +63,7 @@ export type TakeRecord<T> = (record: T, source: OtlpSource) => void
 /** Prefix of attributes that decoding itself reads. */
 export const MARK_PREFIX = 'langsmith.'
 
-/** A span that is about to be stored: the fields that filing it needs, and its bytes. */
+/** A span before it is stored: the fields that determine its ids and project, and its bytes. */
 export type IncomingSpan = Pick<
   WireSpan,
   'trace_id' | 'span_id' | 'parent_span_id' | 'name' | 'start' | 'end' | 'fault'
@@ -84,12 +84,12 @@ export interface IncomingSource {
 
 export type TakeSpan = (span: IncomingSpan, source: IncomingSource) => void
 
-/** Nesting of one attribute's value. */
+/** Maximum nesting of an attribute's value. */
 export const MAX_VALUE_DEPTH = 64
-/** Most attributes, and values inside them, of one record: mapping a span reads every one. */
+/** Maximum number of attributes of one record and of values inside them, since mapping a span reads each. */
 const MAX_VALUES = 10_000
 
-/** Counts the values of one record, to bound the work of reading it later. */
+/** Counts the values of one record, in order to limit the work of reading it later. */
 export class RecordBudget {
   private values = MAX_VALUES
   fault: OtlpFault | undefined
@@ -100,7 +100,7 @@ export class RecordBudget {
     this.fault = undefined
   }
 
-  /** Counts one more value, nested `depth` deep; false when it must be left out. */
+  /** Counts one more value, nested `depth` deep. Returns false if it must be left out. */
   take(depth: number): boolean {
     if (depth > MAX_VALUE_DEPTH) {
       this.fault ??= { code: 'invalid_field', reason: `A value is nested more than ${MAX_VALUE_DEPTH} deep.` }
@@ -112,18 +112,18 @@ export class RecordBudget {
   }
 }
 
-/** True for epoch microseconds that are a time; 0 means none, and NaN an invalid one. */
+/** Whether epoch microseconds are a time; 0 stands for none, NaN for an invalid time. */
 export function isTime(micros: number): boolean {
   return micros > 0 && micros <= Number.MAX_SAFE_INTEGER
 }
 
-/** Sets an attribute, also one named `__proto__`. */
+/** Sets an attribute, even if its name is `__proto__`. */
 export function setAttribute(attributes: JsonObject, key: string, value: JsonValue): void {
   if (key !== '__proto__') attributes[key] = value
   else Object.defineProperty(attributes, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** A floating-point number; null if it is not finite, since JSON has only finite ones; negative zero becomes 0. */
+/** Converts a floating-point number to one that JSON has: null if it is not finite; negative zero becomes 0. */
 export function finite(value: number): number | null {
   return Number.isFinite(value) ? value + 0 : null
 }

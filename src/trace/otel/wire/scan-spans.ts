@@ -31,8 +31,8 @@ import { ProtoReader } from './proto/reader.ts'
 import type { ProtoWriter } from './proto/writer.ts'
 
 /**
- * The spans of an ExportTraceServiceRequest as they are to be stored: every field is checked, but the bytes are not
- * changed. Throws AppError invalid_otlp.
+ * Reads the spans of an ExportTraceServiceRequest for storing: every field is checked, and the bytes stay unchanged.
+ * Throws AppError invalid_otlp.
  */
 export function scanSpans(body: Buffer, take: TakeSpan, group: () => void): void {
   const budget = new RecordBudget()
@@ -139,7 +139,10 @@ class ScannedSpan implements IncomingSpan {
   }
 }
 
-/** An event or a link: the tags of its attributes and of its two other fields, and the numbers of all three. */
+/**
+ * Scans an event or a link; the arguments are the tags of its attributes and of its two other fields, and the numbers
+ * of all three.
+ */
 function scanMessage(
   reader: ProtoReader,
   budget: RecordBudget,
@@ -158,7 +161,7 @@ function scanMessage(
   reader.close(outer)
 }
 
-/** A message whose field 1 is a list of attributes: a resource, or a kvlist. */
+/** Scans a message whose field 1 is a list of attributes: a resource, or a kvlist. */
 function scanAttributes(reader: ProtoReader, budget: RecordBudget, depth: number, marks?: JsonObject): void {
   const outer = reader.open()
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
@@ -168,7 +171,7 @@ function scanAttributes(reader: ProtoReader, budget: RecordBudget, depth: number
   reader.close(outer)
 }
 
-/** Puts the attribute into `marks` and returns its name, if the name begins with MARK_PREFIX. */
+/** Scans an attribute. If its name begins with MARK_PREFIX, adds it to `marks` and returns the name. */
 function scanAttribute(
   reader: ProtoReader,
   budget: RecordBudget,
@@ -196,7 +199,7 @@ function scanAttribute(
 
 const FIRST = MARK_PREFIX.charCodeAt(0)
 
-/** The next string, if it begins with MARK_PREFIX. */
+/** Reads the next string if it begins with MARK_PREFIX. */
 function markOf(reader: ProtoReader): string | undefined {
   const from = reader.skipBytes()
   if (reader.buffer[from] !== FIRST || reader.at - from < MARK_PREFIX.length) return undefined
@@ -204,7 +207,7 @@ function markOf(reader: ProtoReader): string | undefined {
   return key.startsWith(MARK_PREFIX) ? key : undefined
 }
 
-/** Counts values as readValue does, so that everything stored can be read. */
+/** Scans a value, and counts values as readValue does, so that everything stored can be read. */
 function scanValue(reader: ProtoReader, budget: RecordBudget, depth: number): void {
   const outer = reader.open()
   if (budget.take(depth)) {

@@ -6,12 +6,13 @@ import { readProtoSpans } from './proto/decode.ts'
 import { type IncomingSource, type IncomingSpan, isTime, type OtlpSource, type WireSpan } from './record.ts'
 import type { ProtoWriter } from './proto/writer.ts'
 
-/** First byte of a stored span: neither JSON nor text of clients begins with it. */
+/** First byte of a stored span, with which neither JSON nor text of clients begins. */
 const MARKER = 0
 
 /**
- * A span as the `extra` of its fragment: after a marker, an ExportTraceServiceRequest with this one span, its bytes
- * unchanged. Converting it to JSON would cost more than all the rest of decoding, and parsing that JSON even more.
+ * Writes a span as the `extra` of its fragment: a marker, and an ExportTraceServiceRequest with only this span, whose
+ * bytes are unchanged. Converting it to JSON would take longer than all other decoding, and parsing that JSON even
+ * longer.
  */
 export function writeStoredSpan(
   out: ProtoWriter,

@@ -9,7 +9,7 @@ export interface PreviewedRows {
   changed: number
   cost_before: Decimal
   cost_after: Decimal
-  /** Rows among the changed without a total cost. */
+  /** Number of changed rows without a total cost. */
   unpriced_before: number
   unpriced_after: number
   /** Sort key of the last row; undefined for an empty list. */
@@ -43,7 +43,7 @@ export function addPreviews(pages: readonly PreviewedRows[]): PreviewedRows {
   )
 }
 
-/** Compares the stored costs of rows with those that the prices give; sent costs stay. */
+/** Compares the stored costs of rows with costs computed from the prices; sent costs stay unchanged. */
 export function previewPrices(stored: Uint8Array, prices: PriceSource): PreviewedRows {
   const found = { ...NO_ROWS }
   for (const row of TRACE_RUN_ROWS.readAll(stored)) {

@@ -8,7 +8,7 @@ import { type CompletedCosts, completeCosts } from '../complete-costs.ts'
 
 /** The result of repricing a list of stored rows. */
 export interface Repriced {
-  /** Rows whose costs have changed, as RowBinary; inserted, they replace the old ones. */
+  /** Rows whose costs have changed, as RowBinary; inserting them replaces the old rows. */
   rows: Uint8Array<ArrayBuffer>
   examined: number
   changed: number
@@ -33,7 +33,7 @@ export function repriceRows(stored: Uint8Array, pricesOf: (workspace_id: string)
   return { rows: out.finish(), examined, changed, last }
 }
 
-/** The row with the costs that the prices give; undefined when they are unchanged. Sent costs stay. */
+/** The row with costs computed from the prices; undefined if they are unchanged. Sent costs stay unchanged. */
 export function repricedRow(row: TraceRunRow, prices: PriceSource): TraceRunRow | undefined {
   if (row.input_tokens === null && row.output_tokens === null) return undefined
   const input_tokens = row.input_tokens ?? undefined

@@ -4,21 +4,21 @@ import { type Encoding, loadRanks, rankFileOf } from './ranks.ts'
 /** A number of tokens, and whether part of the text was only extrapolated. */
 export interface TokenCount {
   tokens: number
-  /** True when not every character was counted, so that `tokens` is an extrapolation. */
+  /** Whether `tokens` is extrapolated, because some characters were not counted. */
   sampled: boolean
 }
 
 /**
- * Counts the tokens of a text in an encoding as js-tiktoken's `encode(text, [], [])` would: special tokens count as
- * plain text, a lone surrogate as U+FFFD. Exact unless a single piece (a run of letters, of spaces, …) is longer than
- * 65,536 UTF-16 units: the count of such a piece is extrapolated from its beginning.
+ * Counts the tokens of a text in an encoding like js-tiktoken's `encode(text, [], [])`: special tokens count as plain
+ * text, a lone surrogate as U+FFFD. Exact unless a single piece (a run of letters, of spaces, …) is longer than 65,536
+ * UTF-16 units: the count of such a piece is extrapolated from its beginning.
  */
 export type TextCounter = (text: string, encoding: Encoding) => TokenCount
 
-// Bounds the memory of a merge and keeps it within the processor's cache.
+// Limits the memory of a merge, so that it fits into the processor's cache.
 const LONGEST_PIECE = 1 << 16
 
-/** Makes a counter; rank tables are read on the first use of their encoding and kept. */
+/** Creates a counter, which reads and keeps the rank table of an encoding when it is first used. */
 export function createTextCounter(): TextCounter {
   const counters = new Map<string, (text: string) => TokenCount>()
   return (text, encoding) => {
@@ -41,7 +41,7 @@ function createTableCounter(rankFile: string): (text: string) => TokenCount {
     let tokens = 0
     let sampled = false
     let start = 0
-    // `test` only moves lastIndex, so no strings are made of the pieces, which follow each other without gaps.
+    // `test` only moves lastIndex and creates no strings; pieces follow each other without gaps.
     pattern.lastIndex = 0
     while (pattern.test(text)) {
       const end = pattern.lastIndex

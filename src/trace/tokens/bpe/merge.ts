@@ -1,16 +1,16 @@
 import type { RankTable } from './ranks.ts'
 import { NO_RANK, pairRankAt, rankOf } from './ranks.ts'
 
-// Up to this number of bytes, a plain scan for the lowest rank is faster than a heap.
+// Number of bytes up to which a plain scan for the lowest rank is faster than a heap.
 const SCAN_BYTES = 48
 
 /**
- * Counts the tokens of one piece: the bytes `0..length` of `bytes`, at least one. The same result as merging
- * the pair of lowest rank, leftmost first, until no pair is a token, in n log n time for any piece.
+ * Counts the tokens of one piece: the bytes `0..length` of `bytes`, at least one. The result is the same as merging the
+ * pair of lowest rank, leftmost first, until no pair is a token. Takes n log n time for any piece.
  */
 export type PieceCounter = (bytes: Uint8Array, length: number) => number
 
-/** Makes a counter over one rank table. It keeps scratch memory of 28 bytes per byte of its longest piece. */
+/** Creates a counter for one rank table, which keeps 28 bytes of memory per byte of its longest piece. */
 export function createPieceCounter(table: RankTable): PieceCounter {
   const countByScan = createScanCounter(table)
   const countByHeap = createHeapCounter(table)
@@ -62,7 +62,10 @@ interface Scratch {
   next: Int32Array
   /** Start of the part before, by start of the part; -1 for the first. */
   previous: Int32Array
-  /** Rank of a part joined to the next, by start of the part; NO_RANK when it is no token or merged away. */
+  /**
+   * Rank of a part joined to the next, by start of the part; NO_RANK if that is not a token, or the part is merged
+   * already.
+   */
   ranks: Int32Array
   /** Binary heap of `rank * 2^32 + start`, so that the order is by rank, then leftmost. */
   heap: Float64Array

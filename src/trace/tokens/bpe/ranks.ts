@@ -6,13 +6,13 @@ export type Encoding = 'o200k_base' | 'cl100k_base' | 'p50k_base' | 'p50k_edit' 
 /** The result of `rankOf` for bytes that are not a token. Larger than every rank. */
 export const NO_RANK = 0x7fffffff
 
-/** One encoding, ready to count with: its split pattern and its token table in typed arrays. */
+/** An encoding in the form for counting: its split pattern, and its token table in typed arrays. */
 export interface RankTable {
-  /** Splits text into pieces; its matches cover every text without gaps. */
+  /** Pattern that splits text into pieces; its matches cover every text without gaps. */
   readonly pattern: RegExp
-  /** The longest token in bytes: a longer byte string has no rank. */
+  /** Length of the longest token in bytes; a longer byte string has no rank. */
   readonly maxTokenBytes: number
-  /** Rank of each two-byte token, indexed by `first << 8 | second`; NO_RANK where there is none. */
+  /** Rank of each two-byte token, by `first << 8 | second`; NO_RANK if there is none. */
   readonly pairRanks: Int32Array
   /** The bytes of all tokens, one after the other. */
   readonly tokenBytes: Uint8Array
@@ -20,7 +20,7 @@ export interface RankTable {
   readonly tokenStarts: Uint32Array
   /** Length in bytes of the token of a rank; 0 for a rank that is not used. */
   readonly tokenLengths: Uint8Array
-  /** Open addressing over token hashes: slot holds rank + 1, or 0 when free. Length is a power of two. */
+  /** Open addressing over token hashes: a slot contains rank + 1, or 0 if it is free. The length is a power of two. */
   readonly slots: Int32Array
 }
 
@@ -39,7 +39,7 @@ const RANK_FILES: Readonly<Record<Encoding, string>> = {
   gpt2: 'js-tiktoken/ranks/r50k_base',
 }
 
-/** The key under which encodings of equal counts share one table. */
+/** The key of the table of an encoding; encodings with equal counts share a table. */
 export function rankFileOf(encoding: Encoding): string {
   return RANK_FILES[encoding]
 }

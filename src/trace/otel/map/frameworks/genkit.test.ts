@@ -4,7 +4,7 @@ import { mapSpan } from '../span.ts'
 import { genkitUsage } from './genkit.ts'
 import { type SpanView, viewSpan } from '../../span/view.ts'
 
-// Attributes as Genkit 1.42.0 sends them, and usage objects of its plugins.
+// A view of attributes in the form of Genkit 1.42.0, with usage objects of its plugins.
 function view(attributes: JsonObject): SpanView {
   const ids = { trace_id: '0af7651916cd43dd8448eb211c80319c', span_id: '00f067aa0ba902b7' }
   const scope = { name: 'genkit-tracer', version: 'v1' }

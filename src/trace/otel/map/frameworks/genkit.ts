@@ -9,14 +9,14 @@ const PATH = `extra.otel_span.attributes.${OUTPUT}`
 /** Attributes in which plugins put the vendor's own answer. Genkit has used two names for it. */
 const ANSWERS = ['raw', 'custom'] as const
 
-/** Genkit's request has messages, its answer one message. */
+/** Reads a side of Genkit: the request has several messages, the answer has one. */
 export function genkitSide(value: JsonValue | undefined): Found {
   if (!isObject(value)) return filled(value)
   if (isObject(value['message'])) return messages([value['message']])
   return Array.isArray(value['messages']) ? { side: { value, dialect: 'otel-genai' } } : filled(value)
 }
 
-/** The provider in the name of a model, which starts with that of its plugin: `openai/gpt-4o`. */
+/** The provider in the name of a model, which begins with the name of its plugin: `openai/gpt-4o`. */
 export function genkitProvider(view: SpanView): string | undefined {
   const name = view.text('genkit:name') ?? ''
   const slash = name.indexOf('/')

@@ -25,12 +25,12 @@ export function haystackProvider(view: SpanView): string | undefined {
   return /\.(?:generators|embedders)\.(?:chat\.)?([a-z]+)\w*\./.exec(module)?.[1]
 }
 
-/** The model that answered, which is the only one that Haystack's spans name. */
+/** The model that answered; Haystack's spans name no other. */
 export function haystackModel(view: SpanView): string | undefined {
   return text(answerOf(view)?.['model'])
 }
 
-/** Prompts and answers of generators as messages; everything else as it was sent. */
+/** A side of a span: prompts and answers of generators as messages, everything else as sent. */
 export function haystackSide(view: SpanView, side: 'input' | 'output'): Found {
   const value = view.json(`haystack.component.${side}`) ?? view.json(`haystack.pipeline.${side}_data`)
   const list = isObject(value) ? (side === 'input' ? value['messages'] : value['replies']) : undefined
@@ -38,7 +38,7 @@ export function haystackSide(view: SpanView, side: 'input' | 'output'): Found {
   return messages(list.map(messageOf))
 }
 
-/** The vendor's counts, which Haystack keeps with the first reply. */
+/** The vendor's counts, which Haystack stores with the first reply. */
 export function haystackUsage(view: SpanView): FoundUsage | undefined {
   const answer = answerOf(view)
   if (answer === undefined) return undefined
@@ -46,14 +46,14 @@ export function haystackUsage(view: SpanView): FoundUsage | undefined {
   return found
 }
 
-/** The metadata that a generator records about its answer; undefined where the content was not recorded. */
+/** The metadata that a generator records about its answer; undefined if the content was not recorded. */
 function answerOf(view: SpanView): JsonObject | undefined {
   if (view.get(OUTPUT) === undefined || haystackType(view) !== 'llm') return undefined
   const output = view.json(OUTPUT)
   if (!isObject(output)) return undefined
   const meta = Array.isArray(output['meta']) ? output['meta'][0] : undefined
   const reply = Array.isArray(output['replies']) ? output['replies'][0] : undefined
-  // Generators of plain text keep it beside the replies.
+  // Generators of plain text store the metadata beside the replies.
   const found = isObject(reply) ? reply['meta'] : meta
   return isObject(found) ? found : undefined
 }

@@ -24,8 +24,8 @@ export function langfuseUsage(view: SpanView): FoundUsage | undefined {
 
 /**
  * Langfuse's own names: `input`, `output`, `total`, and each detail as `input_<detail>` or `output_<detail>`. Langfuse
- * prices every entry by itself, so its integrations subtract the details from their side; the total shows whether they
- * have.
+ * prices every entry separately, so its integrations subtract the details from their side; the total shows whether that
+ * was done.
  */
 function ownCounts(sent: JsonObject): JsonObject {
   const input = { ...detailsOf(sent, 'input_'), ...vendorCache(sent) }

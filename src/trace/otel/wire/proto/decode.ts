@@ -39,15 +39,15 @@ const SCOPE_FIELDS = knownFields(SCOPE)
 const STATUS_FIELDS = knownFields(STATUS)
 const LOG_FIELDS = knownFields(LOG_RECORD)
 
-/** Reads one record whose message comes next in the buffer. */
+/** Reads one record, whose message is next in the buffer. */
 type ReadRecord<T> = (reader: ProtoReader, budget: RecordBudget) => T
 
-/** The spans of an ExportTraceServiceRequest. Throws AppError invalid_otlp. */
+/** Reads the spans of an ExportTraceServiceRequest. Throws AppError invalid_otlp. */
 export function readProtoSpans(body: Buffer, take: TakeRecord<WireSpan>, group: () => void): void {
   readRecords(body, readSpan, take, group)
 }
 
-/** The records of an ExportLogsServiceRequest. Throws AppError invalid_otlp. */
+/** Reads the records of an ExportLogsServiceRequest. Throws AppError invalid_otlp. */
 export function readProtoLogs(body: Buffer, take: TakeRecord<WireLog>, group: () => void): void {
   readRecords(body, readLog, take, group)
 }
@@ -75,7 +75,7 @@ function readRecords<T>(body: Buffer, read: ReadRecord<T>, take: TakeRecord<T>, 
   })
 }
 
-/** A message whose field 1 is a list of attributes: a resource, or a kvlist. */
+/** Reads a message whose field 1 is a list of attributes: a resource, or a kvlist. */
 function readAttributes(reader: ProtoReader, into: JsonObject, budget: RecordBudget, depth = 0): void {
   const outer = reader.open()
   for (let tag = reader.tag(); tag !== 0; tag = reader.tag()) {
@@ -242,7 +242,7 @@ function readAttribute(reader: ProtoReader, into: JsonObject, budget: RecordBudg
   if (budget.fault === undefined) setAttribute(into, key, value)
 }
 
-/** The AnyValue that comes next; null when it is empty, NaN or infinite, and once the budget is spent. */
+/** Reads the next AnyValue; null if it is empty, NaN or infinite, or the budget is spent. */
 export function readValue(reader: ProtoReader, budget: RecordBudget, depth: number): JsonValue {
   let value: JsonValue = null
   const outer = reader.open()

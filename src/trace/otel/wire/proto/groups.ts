@@ -16,11 +16,11 @@ import type { ProtoReader } from './reader.ts'
 export interface GroupReader<R, S> {
   /** Called for each resource and each scope. */
   group(): void
-  /** Reads the fields of the open ResourceSpans or ResourceLogs that are its resource. */
+  /** Reads the resource of the open ResourceSpans or ResourceLogs. */
   resource(reader: ProtoReader): R
-  /** Reads the fields of the open ScopeSpans or ScopeLogs that are its scope. */
+  /** Reads the scope of the open ScopeSpans or ScopeLogs. */
   scope(reader: ProtoReader, resource: R): S
-  /** Reads the record whose message comes next. */
+  /** Reads the next record. */
   record(reader: ProtoReader, source: S): void
 }
 
@@ -32,7 +32,7 @@ export function readGroups<R, S>(reader: ProtoReader, levels: GroupReader<R, S>)
   }
 }
 
-/** The resource may come after its scopes, so its message is read twice. */
+/** Reads the message of a resource twice, because the resource may be after its scopes. */
 function readResourceGroup<R, S>(reader: ProtoReader, levels: GroupReader<R, S>): void {
   levels.group()
   const outer = reader.open()
@@ -46,7 +46,7 @@ function readResourceGroup<R, S>(reader: ProtoReader, levels: GroupReader<R, S>)
   reader.close(outer)
 }
 
-/** The scope may come after its records. */
+/** Reads the message of a scope twice, because the scope may be after its records. */
 function readScopeGroup<R, S>(reader: ProtoReader, resource: R, levels: GroupReader<R, S>): void {
   levels.group()
   const outer = reader.open()

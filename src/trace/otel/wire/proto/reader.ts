@@ -5,14 +5,14 @@ export const WIRE = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const
 const WIRE_NAMES = ['varint', 'fixed64', 'bytes', 'start of a group', 'end of a group', 'fixed32', '6', '7']
 
 /**
- * Reads the wire format of Protocol Buffers (https://protobuf.dev/programming-guides/encoding) in place. Every read
- * stays inside the open message; bytes that do not fit throw AppError invalid_otlp. Groups are not read.
+ * Reads the wire format of Protocol Buffers (https://protobuf.dev/programming-guides/encoding) in place. Reads never go
+ * beyond the open message; bytes that do not fit throw AppError invalid_otlp. Groups are not supported.
  */
 export class ProtoReader {
   readonly buffer: Buffer
   /** Position of the next byte. */
   at = 0
-  /** Where the open message ends. */
+  /** Position of the end of the open message. */
   end: number
 
   constructor(buffer: Buffer) {
@@ -63,7 +63,7 @@ export class ProtoReader {
     else throw this.fault(`field ${field} has the type ${WIRE_NAMES[type]}`)
   }
 
-  /** Skips a length-delimited field and returns where its bytes begin; they end at the reader's new position. */
+  /** Skips a length-delimited field. Returns the position of its first byte; its end is the reader's new position. */
   skipBytes(): number {
     const end = this.take(this.size())
     const from = this.at
@@ -71,13 +71,13 @@ export class ProtoReader {
     return from
   }
 
-  /** Text; bytes that are not UTF-8 become U+FFFD. */
+  /** Reads text; bytes that are not UTF-8 become U+FFFD. */
   string(): string {
     const from = this.skipBytes()
     return this.buffer.toString('utf8', from, this.at)
   }
 
-  /** Bytes as lower-case hex digits. */
+  /** Reads bytes as lower-case hex digits. */
   hex(): string {
     return this.encoded('hex')
   }
@@ -91,7 +91,7 @@ export class ProtoReader {
     return this.buffer.toString(encoding, from, this.at)
   }
 
-  /** A signed 64-bit integer: a number if that is exact, else its digits. */
+  /** Reads a signed 64-bit integer, as a number if that is exact, otherwise as digits. */
   int64(): number | string {
     const first = this.byte()
     if (first < 128) return first
@@ -120,13 +120,13 @@ export class ProtoReader {
     return this.buffer.readDoubleLE(end - 8)
   }
 
-  /** Nanoseconds since 1970 (fixed64) as whole microseconds; 0 means "not set". */
+  /** Reads nanoseconds since 1970 (fixed64) as whole microseconds; 0 if not set. */
   micros(): number {
     const end = this.take(8)
     this.at = end
     const low = this.buffer.readUInt32LE(end - 8)
     const high = this.buffer.readUInt32LE(end - 4)
-    // A number cannot hold nanoseconds exactly, so the high half is divided first.
+    // Nanoseconds exceed the exact range of numbers, so the high half is divided first.
     return Math.floor(high / 1000) * 2 ** 32 + Math.floor(((high % 1000) * 2 ** 32 + low) / 1000)
   }
 
@@ -137,7 +137,7 @@ export class ProtoReader {
     return value
   }
 
-  /** The end of the next `size` bytes. */
+  /** Skips `size` bytes and returns the position after them. */
   private take(size: number): number {
     const end = this.at + size
     if (end > this.end) throw this.fault('it ends inside a field')

@@ -1,4 +1,4 @@
-/** Bytes of the length of an open message: it is written before the length is known, so it always has this size. */
+/** Number of bytes of a message's length, always the same because they are reserved before the length is known. */
 const LENGTH_BYTES = 5
 
 /** Writes the wire format of Protocol Buffers. One writer can be reset and used again without new allocations. */
@@ -28,7 +28,7 @@ export class ProtoWriter {
     this.buffer[this.length++] = value
   }
 
-  /** Unchanged bytes. */
+  /** Writes bytes unchanged. */
   raw(bytes: Uint8Array): void {
     this.reserve(bytes.length)
     this.buffer.set(bytes, this.length)
@@ -52,7 +52,7 @@ export class ProtoWriter {
     }
   }
 
-  /** A string field. */
+  /** Writes a string field. */
   string(tag: number, text: string): void {
     const start = this.begin(tag)
     this.reserve(text.length * 3)
@@ -60,14 +60,14 @@ export class ProtoWriter {
     this.end(start)
   }
 
-  /** A bytes field from hex digits. */
+  /** Writes a bytes field from hex digits. */
   hex(tag: number, digits: string): void {
     const start = this.begin(tag)
     this.raw(Buffer.from(digits, 'hex'))
     this.end(start)
   }
 
-  /** A varint field: up to 2^53, and negative integers. */
+  /** Writes a varint field with an integer up to 2^53, or a negative one. */
   int(tag: number, value: number): void {
     this.byte(tag)
     let rest = value
@@ -86,7 +86,7 @@ export class ProtoWriter {
     this.length = this.buffer.writeDoubleLE(value, this.length)
   }
 
-  /** Microseconds since 1970 as nanoseconds in a fixed64 field. */
+  /** Writes microseconds since 1970 as nanoseconds in a fixed64 field. */
   micros(tag: number, value: number): void {
     this.byte(tag)
     this.reserve(8)
