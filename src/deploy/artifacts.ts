@@ -3,7 +3,7 @@ import { access, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Revision } from './model.ts'
 
-/** Folders of builds, and of what they have made. */
+/** Folders of builds and of artifacts. */
 export interface Artifacts {
   /** The folder in which the revision is built. */
   building(revision_id: string): string
@@ -11,14 +11,17 @@ export interface Artifacts {
   begin(revision_id: string): Promise<string>
   /** Whether the folder of the revision's build exists. */
   isBegun(revision_id: string): Promise<boolean>
-  /** Makes the built folder the artifact `sha256`, unless there is one already. */
+  /** Makes the built folder the artifact `sha256`, unless that artifact exists. */
   keep(revision: Pick<Revision, 'id' | 'deployment_id'>, sha256: string): Promise<void>
   /** Removes the folder in which the revision was built. */
   discard(revision_id: string): Promise<void>
   /** The folder of an artifact. */
   path(deployment_id: string, sha256: string): string
   has(deployment_id: string, sha256: string): Promise<boolean>
-  /** Removes the artifacts and sources that none of `revisions` uses (P-22); sources only when they are a day old. */
+  /**
+   * Removes the artifacts and sources that no revision of `revisions` uses (P-22); sources only if they are older than
+   * a day.
+   */
   prune(deployment_id: string, revisions: readonly Revision[], now: number): Promise<void>
   /** Removes all artifacts and sources of a deployment. */
   removeAll(deployment_id: string): Promise<void>
@@ -27,8 +30,8 @@ export interface Artifacts {
 const DAY_MS = 86_400_000
 
 /**
- * Artifacts below `dir`, each named by the inputs that decide its content. `forget` removes the other files of a
- * deleted deployment.
+ * Opens the artifacts below `dir`, each named by the inputs that determine its content. `forget` removes the other
+ * files of a deleted deployment.
  */
 export function createArtifacts(
   dir: string,
@@ -74,8 +77,8 @@ export function createArtifacts(
 }
 
 /**
- * The name of the artifact of a source: the same for the same source, path of langgraph.json, commands, Node, Python
- * (`python` is its file and version) and platform, and the same use of install scripts.
+ * The name of an artifact. It is equal for equal source, path of langgraph.json, commands, Node, Python (`python` is
+ * its file and version), platform, and use of install scripts.
  */
 export function artifactName(
   { source_sha256, config_path, commands: { install_command, build_command } }: Revision,

@@ -34,11 +34,11 @@ export interface Deployer {
 /** The deployment of GRAPHS, which is listed and cannot be changed (P-2). */
 export interface ServerDeployment
   extends Pick<StoredDeployment, 'id' | 'workspace_id' | 'name' | 'created_at'> {
-  /** Its present state; it has no revisions. */
+  /** The current state of the deployment, which has no revisions. */
   status(): HostingStatus
 }
 
-/** A deployment of the control plane, or that of GRAPHS. */
+/** A deployment of the control plane, or the deployment of GRAPHS. */
 export interface ListedDeployment extends StoredDeployment {
   managed_by: 'api' | 'server'
 }
@@ -46,12 +46,12 @@ export interface ListedDeployment extends StoredDeployment {
 /** The changes of one update of a deployment. */
 export interface DeploymentChange {
   type: DeploymentType | undefined
-  /** The object of an upload; undefined: the source remains. */
+  /** The object of an upload; undefined to keep the source. */
   source_path: string | undefined
   config_path: string
-  /** Commands that are undefined are not changed. */
+  /** New commands; undefined ones are kept. */
   commands: Partial<BuildCommands>
-  /** Undefined or empty: they remain (P-17). */
+  /** All secrets; undefined or empty to keep the stored ones (P-17). */
   secrets: readonly Secret[] | undefined
 }
 
@@ -68,23 +68,25 @@ export interface ControlPlaneOptions {
   sealer: Sealer
   plan: Plan
   clock: Clock
-  /** Sources and builds of all servers; undefined: there is one server. */
+  /** Sources and builds of all servers; undefined if there is a single server. */
   files: Pick<SharedFiles, 'has' | 'prune'> | undefined
-  /** Called when a deployment or a revision was made or deleted, for other servers. */
+  /** Called when a deployment or a revision was created or deleted; notifies other servers. */
   changed(): void
   /** @throws AppError disk_full, disk_unwritable */
   assertRoom(): Promise<void>
-  /** Undefined: the server has no GRAPHS. */
+  /** The deployment of GRAPHS; undefined if GRAPHS is not set. */
   own: ServerDeployment | undefined
   /** Called with errors of `remove` and of other work in the background. */
   failed(error: unknown, deployment_id: string): void
 }
 
-/** Creates, updates and deletes deployments. Every method that takes an id throws `not_found` for another workspace's. */
+/**
+ * Creates, updates and deletes deployments. Every method with an id throws `not_found` for an id of another workspace.
+ */
 export interface ControlPlane {
   runtimes: Runtimes
   hosting: Pick<DeploymentHosting, 'status'>
-  /** Newest first; that of GRAPHS is the last one. */
+  /** Deployments, newest first; the deployment of GRAPHS is the last one. */
   list(workspace_id: string, filter: Parameters<DeploymentStore['list']>[1]): Promise<ListedDeployment[]>
   get(workspace_id: string, id: string): Promise<ListedDeployment>
   /** @throws AppError plan_required, container_runtime_unavailable, deployment_name_taken, invalid_request */
@@ -93,15 +95,19 @@ export interface ControlPlane {
     wanted: Pick<DeploymentChange, 'secrets' | 'commands'> & { name: string; type: DeploymentType },
   ): Promise<StoredDeployment>
   /**
-   * Makes a revision, which is built and started later (P-8): of the source that is named, else of the active revision.
-   * None when there is neither. @throws AppError deployment_type_fixed, deployment_managed_by_server
+   * Creates a revision, which is built and started later (P-8), from the given source, otherwise from that of the
+   * active revision. Creates none if there is neither. @throws AppError deployment_type_fixed,
+   * deployment_managed_by_server
    */
   update(
     deployer: Deployer,
     id: string,
     change: DeploymentChange,
   ): Promise<{ deployment: StoredDeployment; revision: Revision | undefined }>
-  /** The deployment is not found from now on; its processes, rows and files are erased in the background (P-4). */
+  /**
+   * Marks the deployment as deleted, so that it is no longer found; its processes, rows and files are erased in the
+   * background (P-4).
+   */
   remove(workspace_id: string, id: string): Promise<StoredDeployment>
   allowUpload(workspace_id: string, id: string): ReturnType<Uploads['allow']>
   receiveUpload: Uploads['receive']
@@ -111,22 +117,25 @@ export interface ControlPlane {
     filter: { status?: RevisionState | undefined } & ListPart,
   ): Promise<Revision[]>
   revision(workspace_id: string, id: string, revision_id: string): Promise<Revision>
-  /** A new revision with the artifact of an old one (P-35). @throws AppError conflict when it was never built */
+  /**
+   * Creates a revision with the artifact of an old revision (P-35). @throws AppError conflict if the old revision was
+   * never built
+   */
   redeploy(deployer: Deployer, id: string, revision_id: string): Promise<{ revision: Revision; of: Revision }>
   /** @throws AppError conflict when it has ended */
   interrupt(workspace_id: string, id: string, revision_id: string): Promise<Revision>
   logs(workspace_id: string, id: string, query: LogQuery): Promise<LogLine[]>
-  /** Resolves with the lines as they come, until the signal aborts or the deployment is deleted. */
+  /** Yields the lines as they arrive, until the signal aborts or the deployment is deleted. */
   followLogs(
     workspace_id: string,
     id: string,
     query: FollowQuery,
   ): Promise<(signal: AbortSignal) => AsyncIterable<FollowedLines>>
-  /** Completes deletions that a crash cut short. */
+  /** Completes deletions that a crash has interrupted. */
   eraseDeleted(): Promise<void>
 }
 
-/** Names that no deployment may have, because the API has other paths under them. */
+/** Names that deployments must not have, because the API uses them in other paths. */
 const RESERVED = new Set(['runtimes'])
 const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const RECENT = { limit: 100, offset: 0 }
@@ -249,7 +258,7 @@ function revisionCalls(
   }
 }
 
-/** @throws AppError build_not_kept when neither this server nor the shared store has the artifact any more (P-22) */
+/** @throws AppError build_not_kept if neither this server nor the shared store still has the artifact (P-22) */
 async function assertKept(
   { artifacts, files }: Pick<ControlPlaneOptions, 'artifacts' | 'files'>,
   deployment_id: string,
@@ -365,7 +374,7 @@ async function revisionOf(
   const { id, active_revision_id, commands } = deployment
   const active = active_revision_id === null ? undefined : await store.revision(id, active_revision_id)
   if (active === undefined) return undefined
-  // The same source with other commands is built into another artifact.
+  // With other commands, the same source makes another artifact.
   const isSame = isDeepStrictEqual(commands, active.commands)
   return { ...active, commands, rolled_back_from: null, ...(!isSame && { artifact_sha256: null }) }
 }
@@ -376,7 +385,8 @@ async function erase(
   deployment: StoredDeployment,
 ): Promise<void> {
   const { id } = deployment
-  // At once, so that its path answers 404; a step that is just ending may still have opened a revision.
+  // Remove the deployment at once, so that its path answers 404. A step that is just ending may still have opened a
+  // revision.
   const removed = hosting.remove(hostedOf(deployment))
   for (const { id: revision_id } of await store.revisions(id, RECENT)) {
     const interrupted = await store.interrupt(id, revision_id)

@@ -1,10 +1,10 @@
 import { AppError } from '../base/errors.ts'
 import type { HostingLimits } from './hosting.ts'
 
-/** The type of a deployment, which decides its limits. */
+/** The type of a deployment, which determines its limits. */
 export type DeploymentType = 'dev' | 'prod'
 
-/** Names of LangSmith's clients, and the types that they mean here (P-3). */
+/** Names that LangSmith's clients send, and the corresponding types (P-3). */
 const TYPES: Readonly<Record<string, DeploymentType>> = {
   dev: 'dev',
   dev_zero: 'dev',
@@ -21,7 +21,7 @@ export const TYPE_LIMITS: Readonly<Record<DeploymentType, HostingLimits>> = {
   prod: { hosts: 8, warm: 2, memory_bytes: 2 * GIB, cpus: 2 },
 }
 
-/** The type that a client names; undefined when it names none. @throws AppError invalid_request */
+/** Reads the type that a client sends; undefined if it sends none. @throws AppError invalid_request */
 export function readDeploymentType(asked: unknown): DeploymentType | undefined {
   if (asked === undefined || asked === null) return undefined
   if (typeof asked === 'string' && Object.hasOwn(TYPES, asked)) return TYPES[asked]

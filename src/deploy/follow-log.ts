@@ -5,10 +5,10 @@ import type { DeploymentLogStore, LogLine, LogQuery } from './stores/log-lines.t
 /** The lines to follow. `limit`: number of the newest lines that are sent first, unless `after_us` is set. */
 export type FollowQuery = Omit<LogQuery, 'order' | 'to_us'>
 
-/** Lines that have come, oldest first; the first part may have none. */
+/** New lines, oldest first; the first part may have none. */
 export interface FollowedLines {
   lines: LogLine[]
-  /** `after_us` of a query that goes on after this part. */
+  /** `after_us` of a query that continues after this part. */
   cursor: number
 }
 
@@ -16,17 +16,17 @@ export interface FollowedLines {
 export interface FollowParts {
   store: Pick<DeploymentLogStore, 'newest' | 'read'>
   log: Pick<DeploymentLog, 'listen'>
-  /** False when the deployment was deleted. */
+  /** Whether the deployment still exists. */
   isThere(): Promise<boolean>
 }
 
-/** Pause after each part, so that a graph that prints much costs four reads a second. */
+/** Pause after each part, so that a graph that prints a lot costs only four reads a second. */
 const PART_MS = 250
-/** Other servers of the same store write lines as well, without a notification to this one. */
+/** Maximum time between two reads: other servers of the same store write lines too, without notifying this server. */
 const LOOK_MS = 2_000
 const PAGE = 1_000
 
-/** The lines of a log as they are stored, without loss or repeat, until the signal aborts or the deployment is deleted. */
+/** Yields each line of a log once, as it is stored, until the signal aborts or the deployment is deleted. */
 export async function* followLog(
   { store, log, isThere }: FollowParts,
   deployment_id: string,
@@ -50,7 +50,7 @@ export async function* followLog(
         await Promise.race([wake.promise, pause(LOOK_MS, signal)])
         continue
       }
-      // Lines that the query leaves out are passed over once, not again with every read.
+      // Up to `newest`, to which the cursor moves, so that lines that the query leaves out are read only once.
       const page = { ...query, order: 'asc', limit: PAGE, after_us: cursor, to_us: newest } as const
       const come = await store.read(deployment_id, page)
       cursor = come.length < PAGE ? newest : (come.at(-1)?.at_us ?? newest)

@@ -1,7 +1,7 @@
 /**
- * The interface through which the control plane uses the part of the server that runs deployments. The
- * control plane makes artifacts and decides which revision is active. Hosting opens this revision, switches
- * to it, and ends the one before.
+ * The interface through which the control plane uses the part of the server that runs deployments. The control plane
+ * makes artifacts and selects the active revision. Hosting opens this revision, switches to it, and ends the previous
+ * revision.
  */
 
 /** A deployment of the control plane, as hosting needs it. */
@@ -19,7 +19,7 @@ export interface HostedDeployment {
 export interface HostingLimits {
   /** Maximum number of host processes at a time, at least 1. */
   hosts: number
-  /** Hosts that are kept ready without work, at least 1. */
+  /** Number of hosts that are kept ready without work, at least 1. */
   warm: number
   /** Memory of one host. A JavaScript heap gets 75 % of it (P-24). */
   memory_bytes: number
@@ -27,7 +27,7 @@ export interface HostingLimits {
   cpus: number
 }
 
-/** A built revision. Hosting only reads its files, which must not change while it is active or drains. */
+/** A built revision. Hosting only reads its files, which must not change while the revision is active or drains. */
 export interface HostedRevision {
   /** UUID; runs show it as `weir.revision_id`. */
   id: string
@@ -38,8 +38,8 @@ export interface HostedRevision {
   /** Path of langgraph.json relative to `dir`. */
   config_path: string
   /**
-   * The variables that processes of this revision get besides those that every process needs (P-18): `env` of
-   * langgraph.json and the secrets, without reserved names. Hosting adds nothing of the server's environment.
+   * The variables of the revision's processes, in addition to those that every process needs (P-18): `env` of
+   * langgraph.json and the secrets, without reserved names. Hosting adds no variables of the server.
    */
   env: Readonly<Record<string, string>>
 }
@@ -48,57 +48,57 @@ export interface HostedRevision {
 export interface ActivationOptions {
   /** Receives one line for each step and each warning, for the log of kind `deploy`. */
   log(line: string): void
-  /** Receives each line that processes of the revision print, as long as they run, for the log of kind `server`. */
+  /** Receives each line that processes of the revision print, for the log of kind `server`. */
   printed?: ((from: 'stdout' | 'stderr', line: string) => void) | undefined
-  /** Receives starts and ends of processes of the revision, as long as they run, for the log of kind `deploy` (P-39). */
+  /** Receives starts and ends of processes of the revision, for the log of kind `deploy` (P-39). */
   noted?: ((level: 'INFO' | 'WARNING', message: string) => void) | undefined
   /** Hides values of secrets in errors and in messages of the revision's processes (P-16). */
   mask?: ((text: string) => string) | undefined
   /**
-   * Called when all checks have passed, before the switch. False: the revision is not wanted any more; its hosts are
-   * ended, and the activation rejects with an `AbortError`.
+   * Called when all checks have passed, before the switch. If it resolves with false, the revision is no longer needed:
+   * its hosts are ended, and the activation rejects with an `AbortError`.
    */
   commit?: ((report: Omit<ActivationReport, 'draining_runs'>) => Promise<boolean>) | undefined
-  /** Ends the activation, which then rejects with an `AbortError`. Has no effect after `commit`. */
+  /** An abort ends the activation, which then rejects with an `AbortError`. Has no effect after `commit`. */
   signal: AbortSignal
 }
 
 /** The results of an activation. */
 export interface ActivationReport {
   graphs: string[]
-  /** Time until hosts were open, and until all checks had passed. */
+  /** Milliseconds until hosts were open, and until all checks had passed. */
   started_ms: number
   checked_ms: number
-  /** Runs that end on the revision that was active before. */
+  /** Number of runs that end on the previously active revision. */
   draining_runs: number
 }
 
 /** The numbers of runs and rows that a removal has cancelled and erased. */
 export interface RemovalReport {
   cancelled_runs: number
-  /** Rows by table, threads and crons among them. */
+  /** Number of rows by table, including threads and crons. */
   erased: Readonly<Record<string, number>>
 }
 
-/** A revision that serves, or that ends the runs it had begun. */
+/** A revision that serves, or that still executes runs that it had begun. */
 export interface HostingRevision {
   revision_id: string
   number: number
-  /** Runs that it executes now. */
+  /** Number of runs that the revision executes. */
   runs: number
   /** Pids of its graph hosts. */
   host_pids: number[]
-  /** Memory of its graph hosts; undefined where it cannot be read. */
+  /** Memory of its graph hosts; undefined if it cannot be read. */
   memory_bytes: number | undefined
 }
 
-/** The present state of a deployment. */
+/** The current state of a deployment. */
 export interface HostingStatus {
-  /** Undefined while none has been activated. */
+  /** The active revision; undefined before the first activation. */
   active: HostingRevision | undefined
   /** Oldest first. */
   draining: HostingRevision[]
-  /** Whether the auth file of the active revision authenticates requests of Studio. */
+  /** Whether the auth file of the active revision refuses Studio's keys, and authenticates its requests itself. */
   refuses_studio: boolean
   /** The graphs of the active revision; `unavailable` is the reason why a graph cannot be loaded. */
   graphs: { graph_id: string; language: 'javascript' | 'python'; unavailable: string | null }[]
@@ -107,17 +107,16 @@ export interface HostingStatus {
 /** Runs the deployments of the control plane beside that of `GRAPHS`. */
 export interface DeploymentHosting {
   /**
-   * Registers the deployment, so that its path answers 503 `deployment_not_ready` with `reason` until a revision is
-   * active (P-34). Replaces the reason of a deployment that is registered already; its active revision continues to
-   * serve.
+   * Registers the deployment, whose path answers 503 `deployment_not_ready` with `reason` until a revision is active
+   * (P-34). For a registered deployment, replaces the reason; its active revision continues to serve.
    */
   announce(deployment: HostedDeployment, reason: string): void
   /**
-   * Opens hosts of the revision, checks it (P-32) and switches to it. Resolves after the switch; runs that the replaced
-   * revision has begun end there, for at most `DEPLOY_DRAIN_SECONDS`. Also for a restart of the server (P-36), when
-   * there is nothing to replace. Activations of one deployment run one after the other.
+   * Opens hosts of the revision, checks it (P-32) and switches to it. Resolves after the switch. The replaced revision
+   * continues its runs for at most `DEPLOY_DRAIN_SECONDS`. Also used when the server restarts (P-36) and there is no
+   * revision to replace. Activations of one deployment run one after the other.
    * @throws AppError `deployment_failed`, whose `details` are `{graph?, file?, line?}`; the active revision is then
-   *   untouched
+   * untouched
    */
   activate(
     deployment: HostedDeployment,
@@ -126,14 +125,14 @@ export interface DeploymentHosting {
   ): Promise<ActivationReport>
   /**
    * Answers 404 at once, cancels the runs and waits up to 10 s for them, ends the hosts, and erases the deployment's
-   * rows (P-4). The caller keeps its own record until this resolves, and calls it again after a crash to erase the
-   * rest. Works for a deployment that was never activated too. Artifacts and secrets are deleted by the caller.
+   * rows (P-4). The caller keeps its record until this resolves, and calls this again after a crash to erase the rest.
+   * The deployment may never have been activated. The caller deletes artifacts and secrets.
    */
   remove(deployment: HostedDeployment): Promise<RemovalReport>
   /** Ends the hosts of a deployment that another server has removed, whose runs that server cancels. */
   release(deployment_id: string): Promise<void>
-  /** The deployments that were announced or activated, and not removed. */
+  /** The deployments that were announced or activated and have not been removed. */
   known(): readonly HostedDeployment[]
-  /** Undefined: not known. */
+  /** The state of a deployment; undefined if it is not known. */
   status(deployment_id: string): HostingStatus | undefined
 }

@@ -9,13 +9,16 @@ import {
   type NewLogLine,
 } from './stores/log-lines.ts'
 
-/** Writes lines without making their sender wait. */
+/** Writes lines; callers do not wait for the store. */
 export interface DeploymentLog {
-  /** Drops and counts lines beyond 500 a second of what hosts print (P-39), and beyond 4,000 that wait for the store. */
+  /** Drops and counts lines of hosts beyond 500 a second (P-39), and lines beyond 4,000 that wait for the store. */
   write(deployment_id: string, line: NewLogLine): void
-  /** Resolves when the lines so far are stored, or could not be. */
+  /** Resolves when all earlier lines are stored or lost. */
   flushed(): Promise<void>
-  /** Calls `listener` whenever lines of the deployment were stored by this server; the returned function ends that. */
+  /**
+   * Calls `listener` whenever this server has stored lines of the deployment; the returned function removes the
+   * listener.
+   */
   listen(deployment_id: string, listener: () => void): () => void
 }
 
@@ -29,18 +32,18 @@ export interface DeploymentLogOptions {
 interface Waiting {
   lines: NewLogLine[]
   stored: Promise<void> | undefined
-  /** Lines of hosts are limited for each second: number of the current second, its lines, and its dropped lines. */
+  /** The limit of lines of hosts: number of the current second, its lines, and its dropped lines. */
   second: number
   printed: number
   dropped: number
 }
 
 const PER_SECOND = 500
-/** Lines that wait for the store. */
+/** Maximum number of lines that wait for the store. */
 const MAX_WAITING = 4_000
 const BATCH = 500
 
-/** The log of every deployment. */
+/** Creates the log of all deployments. */
 export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptions): DeploymentLog {
   const byDeployment = new Map<string, Waiting>()
   const listeners = new Map<string, Set<() => void>>()
@@ -65,7 +68,7 @@ export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptio
       const waiting = byDeployment.get(deployment_id) ?? newWaiting()
       byDeployment.set(deployment_id, waiting)
       if (!mayStay(waiting, line, Math.floor(clock.now() / 1000))) return
-      // The store cuts to bytes; this bounds what waits.
+      // The store cuts messages to a number of bytes; this limits the waiting lines.
       waiting.lines.push({ ...line, message: line.message.slice(0, MAX_MESSAGE_BYTES) })
       waiting.stored ??= Promise.resolve().then(() => storeLines(deployment_id, waiting))
     },
@@ -87,7 +90,7 @@ function newWaiting(): Waiting {
   return { lines: [], stored: undefined, second: 0, printed: 0, dropped: 0 }
 }
 
-/** False for a line that is dropped. When there is room again, a line reports how many were dropped. */
+/** Whether a line is kept. When there is room again, a line reports the number of dropped lines. */
 function mayStay(waiting: Waiting, line: NewLogLine, second: number): boolean {
   if (second !== waiting.second) Object.assign(waiting, { second, printed: 0 })
   const isPrinted = line.kind === 'server'

@@ -11,7 +11,7 @@ export interface SealedSecret {
 
 /** Shell commands of a build, run in the folder of langgraph.json. */
 export interface BuildCommands {
-  /** Runs instead of the package manager; null: the package manager of the lock file. */
+  /** Shell command instead of the package manager; null for the package manager of the lock file. */
   install_command: string | null
   /** Shell command that is run after the dependencies were installed. */
   build_command: string | null
@@ -35,7 +35,7 @@ export interface StoredDeployment {
   updated_at: number
 }
 
-/** Why a revision has failed. */
+/** The reason for which a revision failed. */
 export interface RevisionError {
   code: string
   message: string
@@ -57,14 +57,14 @@ export interface Revision {
   source_sha256: string | null
   artifact_sha256: string | null
   error: RevisionError | null
-  /** Short form of the key that made it. */
+  /** Short form of the key that created the revision. */
   created_by: string
   graphs: string[] | null
-  /** The number of the revision whose artifact it uses. */
+  /** Number of the older revision whose artifact this one uses. */
   rolled_back_from: number | null
   /** Milliseconds by step. */
   timings: Readonly<Record<string, number>>
-  /** Builds that have begun. */
+  /** Number of builds that have begun. */
   builds: number
   created_at: number
   updated_at: number

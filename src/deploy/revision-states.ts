@@ -32,19 +32,22 @@ export const REVISION_EVENTS = [
 /** One event of a revision. */
 export type RevisionEvent = (typeof REVISION_EVENTS)[number]
 
-/** Facts besides state and event that decide the next state. */
+/** Facts besides state and event that determine the next state. */
 export interface RevisionFacts {
-  /** Another revision of the deployment builds or deploys. */
+  /** Whether another revision of the deployment is being built or deployed. */
   behind_another: boolean
-  /** The artifact of the revision exists, so no build is needed. */
+  /** Whether the artifact of the revision exists, so that no build is needed. */
   has_artifact: boolean
-  /** Builds of this revision that have begun, the present one included. */
+  /** Number of builds of this revision that have begun, including the current one. */
   builds: number
 }
 
 type Next = RevisionState | ((facts: RevisionFacts) => RevisionState)
 
-/** A revision fails if the server has ended unexpectedly during this many of its builds: the build may be the cause. */
+/**
+ * Number of builds during which the server ended unexpectedly, after which the revision fails, because the build may be
+ * the cause.
+ */
 const MAX_BUILDS = 2
 
 const afterAcceptance = ({ has_artifact, behind_another }: RevisionFacts): RevisionState => {
@@ -55,7 +58,7 @@ const afterAcceptance = ({ has_artifact, behind_another }: RevisionFacts): Revis
 const afterDeath = ({ builds }: RevisionFacts): RevisionState =>
   builds < MAX_BUILDS ? 'AWAITING_BUILD' : 'BUILD_FAILED'
 
-/** Terminal states have no entry, impossible events none in their row. */
+/** The next state by state and event. Terminal states have no entry; impossible events have none in their row. */
 const TABLE: Partial<Record<RevisionState, Partial<Record<RevisionEvent, Next>>>> = {
   CREATING: {
     accepted: afterAcceptance,
@@ -108,7 +111,7 @@ export function nextState(
   return typeof next === 'function' ? next(facts) : next
 }
 
-/** True for a state that never changes again. */
+/** Whether the state never changes again. */
 export function isTerminal(state: RevisionState): boolean {
   return TABLE[state] === undefined
 }

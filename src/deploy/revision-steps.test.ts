@@ -40,7 +40,7 @@ it('a langgraph.json that a build has made a link to a file of others is not rea
   expect(activated).toHaveBeenCalledOnce()
 })
 
-/** The steps of a server with a build of `REVISION`, whose shared store is away until `back` is called. */
+/** The steps of a server that has a build of `REVISION`, and whose shared store fails until `back` is called. */
 async function openSharing(isAlone: boolean) {
   const kept = join(folder, 'kept')
   await mkdir(kept)

@@ -37,12 +37,12 @@ export interface RevisionStepsOptions {
   /** The variables of package managers. */
   buildEnvironment(deployment: StoredDeployment): Readonly<Record<string, string>>
   record: InstallOptions['record']
-  /** The sandbox of builds; undefined: builds are not isolated. @throws AppError container_runtime_unavailable */
+  /** The sandbox of builds; undefined if builds are not isolated. @throws AppError container_runtime_unavailable */
   sandbox(): Promise<Sandbox | undefined>
   languageOf: DemandsOptions['languageOf']
-  /** Artifacts that other servers can fetch; undefined: there is one server. */
+  /** Artifacts that other servers can fetch; undefined if there is a single server. */
   files: SharedFiles | undefined
-  /** Whether no other server lives. */
+  /** Whether no other server is running. */
   isAlone(): Promise<boolean>
 }
 
@@ -53,14 +53,17 @@ export interface RevisionWork extends RevisionSteps {
     revision: Revision,
     options: Pick<ActivationOptions, 'signal' | 'commit'>,
   ): Promise<ActivationReport>
-  /** Stores the source and the build of a revision for the other servers, if this server has them and the store has not. */
+  /**
+   * Stores the source and the build of a revision for other servers, if this server has them and the shared store lacks
+   * them.
+   */
   share(deployment: StoredDeployment, revision: Revision, signal: AbortSignal): Promise<void>
 }
 
 const BUILD_MS = 15 * 60_000
 const NODE_MAJOR = Number.parseInt(process.versions.node, 10)
 
-/** The deployment as hosting needs it. */
+/** The fields of a deployment that hosting needs. */
 export function hostedOf({ id, name, workspace_id, type }: StoredDeployment): HostedDeployment {
   return { id, name, workspace_id, type, limits: TYPE_LIMITS[type] }
 }
@@ -107,7 +110,7 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
     build: (revision, { signal }) => build(options, revision, signal),
     async deploy(revision, { signal, finish }) {
       const deployment = await deploymentOf(options, revision)
-      // The state is stored before the switch: otherwise an interruption in between would leave a revision serving that
+      // The state is stored before the switch. Otherwise, after an interruption in between, a revision would serve that
       // is INTERRUPTED in the database.
       const commit: ActivationOptions['commit'] = ({ graphs, started_ms, checked_ms }) =>
         finish({ graphs, timings: { start: started_ms, check: checked_ms - started_ms } })
@@ -129,7 +132,7 @@ async function create(
   const deployment = await deploymentOf(options, revision)
   await bringArtifact(options, deployment, built, signal)
   if (await artifacts.has(revision.deployment_id, known)) {
-    // A build of this server alone, before others joined it, is shared now.
+    // The build may be from a time when this server was alone; it is shared now.
     await shareBuild(options, deployment, built, signal)
     return { artifact_sha256: known }
   }
@@ -160,7 +163,7 @@ async function build(
 ): ReturnType<RevisionSteps['build']> {
   const { artifacts, log } = options
   const { id, deployment_id } = revision
-  // An earlier build may have left some of its files, and another server may have read the source.
+  // An earlier build may have left files, or another server may have unpacked the source.
   const isUnpacked = revision.builds === 1 && (await artifacts.isBegun(id))
   const dir = isUnpacked ? artifacts.building(id) : await unpack(options, revision, signal)
   const demands = await readDemands(options, dir, revision)
@@ -215,7 +218,7 @@ function artifactOf(artifacts: Artifacts, { deployment_id, artifact_sha256 }: Re
   return artifacts.path(deployment_id, artifact_sha256)
 }
 
-/** Calls `share` where there are other servers. */
+/** Calls `share` if there are other servers. */
 async function sharingOf<T>(
   { files, ...parts }: RevisionStepsOptions,
   deployment: StoredDeployment,
@@ -226,8 +229,8 @@ async function sharingOf<T>(
 }
 
 /**
- * Stores a build for the other servers. Any of them may have to start it next, so it fails where it cannot be stored; a
- * server that is alone goes on, and tries again later (`shareAgain`).
+ * Stores a build for the other servers. Any of them may have to start the revision next, so the step fails if the build
+ * cannot be stored. A server that is alone continues, and tries again later (`shareAgain`).
  */
 async function shareBuild(
   options: RevisionStepsOptions,
@@ -273,7 +276,7 @@ async function readDemands(
   return readProjectDemands(text, { node: NODE_MAJOR, languageOf })
 }
 
-/** The server itself reads this file, so that a link of a build must not lead to files of others. */
+/** Reads langgraph.json of a build. It must not be a link out of the project, because the server itself reads it. */
 async function readConfig(dir: string, { config_path }: Revision): Promise<string> {
   const [file, folder] = [await realpath(join(dir, config_path)), await realpath(dir)]
   if (file.startsWith(folder + sep)) return readFile(file, 'utf8')

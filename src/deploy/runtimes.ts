@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts'
 import type { Isolation, IsolationName } from './isolation/isolation.ts'
 
-/** Whether a runtime can be used, and what it isolates deployed code from. */
+/** Whether a runtime can be used, and its isolation of deployed code. */
 export type Probe =
   | { ok: true; isolation: IsolationName; reason?: string | null }
   | { ok: false; reason: string }
@@ -12,7 +12,7 @@ export type RuntimeName = 'process' | 'container' | 'kubernetes'
 /** A runtime as clients see it. */
 export interface RuntimeReport {
   runtime: RuntimeName
-  /** New revisions use it. */
+  /** Whether new revisions use the runtime. */
   in_use: boolean
   usable: boolean
   isolation: string | null
@@ -33,11 +33,13 @@ export interface Runtimes {
 /** The isolation that is in force. */
 export interface IsolationInUse {
   name: IsolationName
-  /** Reads the present isolation: containers may have failed, or work again. */
+  /** Reads the current isolation, since containers may have failed or work again. */
   look(): Promise<Pick<Isolation, 'name' | 'reason'>>
 }
 
-/** The runtimes; `name` selects one of them, and `probeContainer` looks for docker and podman where they are not in use. */
+/**
+ * The runtimes; `name` selects one of them, and `probeContainer` looks for docker and podman if they are not in use.
+ */
 export function createRuntimes(
   name: 'process' | 'container',
   isolation: IsolationInUse,

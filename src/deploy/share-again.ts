@@ -12,8 +12,9 @@ export interface ShareAgainParts {
 }
 
 /**
- * Returns the function that stores the files of active revisions which this server has and the shared store lacks: it was
- * away when they were built, or has lost a part. Called at intervals; of calls that overlap, one does the work.
+ * Returns a function that stores the files of active revisions that this server has and the shared store lacks, because
+ * the store failed when they were built, or has lost a part. Called at intervals; only one of overlapping calls does
+ * the work.
  */
 export function shareAgain({ store, work, logger, signal }: ShareAgainParts): () => Promise<void> {
   const shareAll = async (): Promise<void> => {

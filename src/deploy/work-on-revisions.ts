@@ -8,21 +8,21 @@ export interface StepContext {
   /** Aborts when the revision was interrupted, its lease was lost, or the server stops. */
   signal: AbortSignal
   /**
-   * Stores the end of the step before it takes effect. False: the revision was interrupted or its lease was lost, and the
-   * step must have no effect.
+   * Stores the end of the step before the step takes effect. Returns false if the revision was interrupted or its lease
+   * was lost; the step must then have no effect.
    */
   finish(findings: RevisionFindings): Promise<boolean>
 }
 
 /**
- * One step of a revision: resolves with what it has found, or with undefined if it has called `finish`, or rejects with
- * the reason why the revision fails.
+ * One step of a revision. Resolves with its findings, or with undefined if it has called `finish`; rejects with the
+ * reason why the revision fails.
  */
 export type RevisionStep = (revision: Revision, context: StepContext) => Promise<RevisionFindings | undefined>
 
 /** The steps, in their order. */
 export interface RevisionSteps {
-  /** Reads source and langgraph.json. Its result depends on the revision only, because the step may be repeated. */
+  /** Reads source and langgraph.json. The result must depend only on the revision, because the step may be repeated. */
   create: RevisionStep
   /** Makes the artifact; its findings have `artifact_sha256`. */
   build: RevisionStep
@@ -37,20 +37,20 @@ export interface RevisionWorkerOptions {
   /** Called for each change of a state, for the log of kind `deploy`. */
   changed(revision: Revision): void
   lease_ms: number
-  /** Builds at a time on the server (P-6). */
+  /** Maximum number of simultaneous builds on the server (P-6). */
   builds: number
   logger: Logger
 }
 
 /** Works on revisions until it is stopped. */
 export interface RevisionWorker {
-  /** Claims all revisions that can be worked on now. Resolves when none is left. */
+  /** Claims all revisions that can be processed. Resolves when none is left. */
   wake(): Promise<void>
-  /** Ends the step of a revision that is INTERRUPTED now; resolves when it has ended. */
+  /** Ends the step of an INTERRUPTED revision; resolves when the step has ended. */
   interrupted(revision: Revision): Promise<void>
-  /** Whether it carries out a step of the revision now. */
+  /** Whether it currently executes a step of the revision. */
   works(revision_id: string): boolean
-  /** Takes back revisions whose server has ended: with `all` those of every lease. */
+  /** Takes back revisions whose server has ended; with `all`, all leased revisions. */
   takeBack(options: { all: boolean }): Promise<void>
   /** Ends all steps; their revisions are taken back by the next start. */
   stop(): Promise<void>
@@ -59,14 +59,14 @@ export interface RevisionWorker {
 const STEPS = { CREATING: 'create', BUILDING: 'build', DEPLOYING: 'deploy' } as const
 const RENEWALS_PER_LEASE = 3
 
-/** Takes leases on revisions and carries out their steps, several deployments at a time (P-5, P-6). */
+/** Takes leases on revisions and executes their steps, for several deployments at a time (P-5, P-6). */
 export function createRevisionWorker(options: RevisionWorkerOptions): RevisionWorker {
   const { store, lease_ms, builds, changed, logger } = options
   const running = new Map<string, { abort: AbortController; ended: Promise<void> }>()
   let isStopped = false
   let claiming: Promise<void> | undefined
 
-  /** A revision that has ended in another way, such as a skipped one, does not need its step any longer. */
+  /** A revision that has ended in another way, for example because it was skipped, no longer needs its step. */
   const noted = (revision: Revision): void => {
     if (revision.status === 'SKIPPED') running.get(revision.id)?.abort.abort()
     changed(revision)
@@ -151,7 +151,8 @@ async function carryOut(
   try {
     const findings = await steps[step](revision, { signal: abort.signal, finish }).catch(
       async (error: unknown) => {
-        // An aborted step is no failure: an interruption has already set the state, else the revision is taken back.
+        // An aborted step is no failure. After an interruption the state is already set; otherwise the revision is
+        // taken back.
         if (!abort.signal.aborted)
           await advance(step === 'create' ? 'refused' : 'error', { error: reasonOf(error) })
       },

@@ -2,7 +2,7 @@
 export interface UsageLimit {
   id: string
   organization_id: string
-  /** Exactly one of the two is set. */
+  /** Exactly one of `workspace_id` and `api_key_id` is set. */
   workspace_id: string | null
   api_key_id: string | null
   limit_type: 'monthly_traces'
@@ -21,11 +21,11 @@ export type UsageLimitFields = Omit<UsageLimit, 'id' | 'created_at' | 'updated_a
 export interface UsageLimitStore {
   /** Oldest first. */
   list(organization_id: string): Promise<UsageLimit[]>
-  /** Sets the limit of that workspace or key: it has one at most. */
+  /** Sets the only limit of that workspace or key. */
   put(fields: UsageLimitFields): Promise<UsageLimit>
-  /** False when the organization has none with that id. */
+  /** Returns false if the organization has no limit with that id. */
   remove(organization_id: string, id: string): Promise<boolean>
-  /** Every limit; changes of another process are included within seconds. Synchronous when nothing must be read. */
+  /** All limits; changes of other processes are included within seconds. Synchronous if nothing must be read. */
   snapshot(): readonly UsageLimit[] | Promise<readonly UsageLimit[]>
 }
 
@@ -33,6 +33,6 @@ export interface UsageLimitStore {
 export interface TraceTally {
   /** Traces counted for the limited workspace or key in `[start, end)`, epoch milliseconds. */
   count(limit: UsageLimit, start: number, end: number): Promise<number>
-  /** The traces that are already counted. */
+  /** Returns those of the traces that are already counted. */
   known(workspace_id: string, trace_ids: readonly string[]): Promise<ReadonlySet<string>>
 }

@@ -11,8 +11,8 @@ export interface DiskLimit {
 const BLOCK = 1024
 
 /**
- * Measures the disk space of the files below `dir` at intervals with `du`, and calls `exceeded` once when it is above
- * the limit. On a machine without `du` there is no limit. Returns a function that stops the measuring.
+ * Measures the disk space of the files below `dir` at intervals with `du`, and calls `exceeded` once if it is above the
+ * limit. On a machine without `du` there is no limit. Returns a function that stops the measuring.
  */
 export function watchDisk(dir: string, { max_bytes, every_ms }: DiskLimit, exceeded: () => void): () => void {
   const stopped = new AbortController()
@@ -29,7 +29,7 @@ export function watchDisk(dir: string, { max_bytes, every_ms }: DiskLimit, excee
 
 function usedBytes(dir: string, signal: AbortSignal): Promise<number> {
   return new Promise((resolve) => {
-    // `du` exits with 1 when files vanish while it reads, and still prints the sum.
+    // `du` exits with 1 if files disappear while it reads, but still prints the sum.
     execFile('du', ['-skx', dir], { signal }, (_error, printed) => {
       resolve((Number.parseInt(printed, 10) || 0) * BLOCK)
     })

@@ -19,13 +19,13 @@ const NEWEST_FIRST = Array.from(
   (_, i) => `3.${NEWEST_MINOR - i}`,
 )
 const PROBE_MS = 10_000
-/** Prints the Python that an environment was made of. The sandbox can run that one. */
+/** Program that prints the Python from which an environment was made, which the sandbox can run. */
 const PROBE =
   'import sys; print(sys._base_executable, sys.base_prefix, "%d.%d" % sys.version_info[:2], sep="\\n")'
 
 /**
- * The Python with which the environment of a project is made: of the requested version if it is on the PATH, else
- * `python3`, else the newest one. Undefined when there is none of 3.11 or newer.
+ * The Python with which the environment of a project is made: the requested version if it is on the PATH, otherwise
+ * `python3`, otherwise the newest version. Undefined if there is none from 3.11 on.
  */
 export async function findPython(
   env: Readonly<Record<string, string | undefined>>,

@@ -16,14 +16,14 @@ export interface InstallOptions extends StepOptions {
 }
 
 const GIB = 2 ** 30
-/** What the folder of a build may have (P-20). */
+/** The limit of the folder of a build (P-20). */
 export const BUILD_DISK: DiskLimit = { max_bytes: 4 * GIB, every_ms: 2_000 }
 
 const UNCONFINED = 'This server has no sandbox for builds: the command can read what the server can read.'
 
 /**
- * Installs the dependencies of the project in `dir`, into it, and runs its build command (P-20). Install scripts of
- * packages are run in a sandbox only.
+ * Installs the dependencies of the project in `dir` into that folder, and runs its build command (P-20). Install
+ * scripts of packages are run only in a sandbox.
  * @throws AppError build_failed naming the package manager or the command; the signal's reason on abort
  */
 export async function installDependencies(dir: string, options: InstallOptions): Promise<void> {

@@ -2,12 +2,12 @@ import { lstat, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 /**
- * Makes an environment of Python, if there is one, usable at another place: programs in it and links to the packages of
- * the project name their folder absolutely. `from` and `to` are the folders that hold everything of the build.
+ * Makes a Python environment, if there is one, usable in another folder, because its programs, and its links to
+ * packages of the project, contain absolute paths. `from` and `to` are the folders of the whole build.
  */
 export async function moveEnvironment(environment: string, from: string, to: string): Promise<void> {
   for (const file of await filesWithPaths(environment)) {
-    // A build may have made a link that leads out of the environment.
+    // A build may have created a link to a file outside of the environment.
     if (!(await lstat(file)).isFile()) continue
     const text = await readFile(file, 'utf8')
     if (text.includes(from)) await writeFile(file, text.replaceAll(from, to))
@@ -28,7 +28,7 @@ async function filesWithPaths(environment: string): Promise<string[]> {
   return found
 }
 
-/** True for a file that names its interpreter or is read by a shell; links and programs are left alone. */
+/** Whether a file names its interpreter or is read by a shell; false for links and binary programs. */
 async function isScript(file: string): Promise<boolean> {
   const stats = await lstat(file)
   if (!stats.isFile()) return false

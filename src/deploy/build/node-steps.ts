@@ -9,7 +9,7 @@ interface PackageManager {
   args: readonly string[]
 }
 
-/** The first entry whose `file` exists beside langgraph.json is used (P-20). */
+/** Package managers; the first one whose `file` exists beside langgraph.json is used (P-20). */
 const MANAGERS: readonly PackageManager[] = [
   { file: 'package-lock.json', command: 'npm', args: ['ci', '--no-audit', '--no-fund'] },
   { file: 'pnpm-lock.yaml', command: 'pnpm', args: ['install', '--frozen-lockfile'] },
@@ -22,14 +22,14 @@ const WARNING =
 /** The settings of the build steps of a language. */
 export interface StepsOptions {
   env: Readonly<Record<string, string>>
-  /** False: the install scripts of packages are not executed. */
+  /** Whether the install scripts of packages are executed. */
   withScripts: boolean
   log(line: string): void
 }
 
 /**
- * Installs the packages of a Node project with the package manager of its lock file; empty when there is nothing to
- * install. @throws AppError build_failed naming a package manager that is missing
+ * The steps that install the packages of a Node project with the package manager of its lock file; empty if there is
+ * nothing to install. @throws AppError build_failed naming a package manager that is missing
  */
 export async function nodeSteps(dir: string, { env, withScripts, log }: StepsOptions): Promise<BuildStep[]> {
   const manager = await findManager(dir)

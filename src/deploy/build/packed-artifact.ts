@@ -23,7 +23,7 @@ export interface SharingParts {
 type Built = Pick<Revision, 'id' | 'deployment_id' | 'config_path'> & { artifact_sha256: string }
 
 const PACKED = '.weir-artifact.tar.gz'
-/** What a build may unpack to: the disk space of a build (P-20), and ten times the entries of a source. */
+/** Limits of an unpacked artifact: the disk space of a build (P-20), and ten times the entries of a source. */
 const ARTIFACT_LIMITS: SourceLimits = {
   max_bytes: BUILD_DISK.max_bytes,
   max_files: 10 * SOURCE_LIMITS.max_files,
@@ -35,7 +35,10 @@ export function artifactPath({ deployment_id, artifact_sha256 }: Omit<Built, 'id
   return `artifacts/${deployment_id}/${artifact_sha256}`
 }
 
-/** Stores an artifact for the other servers, unless it is stored already. @throws AppError build_failed where there is no `tar` */
+/**
+ * Stores an artifact for the other servers, unless it is stored already. @throws AppError build_failed if there is no
+ * `tar`
+ */
 export async function shareArtifact(parts: SharingParts, built: Built, signal: AbortSignal): Promise<void> {
   const { files, artifacts } = parts
   if (await files.has(built.deployment_id, artifactPath(built))) return
@@ -51,8 +54,9 @@ export async function shareArtifact(parts: SharingParts, built: Built, signal: A
 }
 
 /**
- * Brings an artifact that another server has built. Its archive is unpacked as builds are run, because it has what a
- * build has written. @throws AppError deployment_failed, build_failed, source_invalid when it is larger than `limits`
+ * Fetches an artifact that another server has built. Its archive is unpacked in the isolation of builds, because a
+ * build has written its content. @throws AppError deployment_failed, build_failed, source_invalid when it is larger
+ * than `limits`
  */
 export async function fetchArtifact(
   parts: SharingParts,
@@ -62,7 +66,7 @@ export async function fetchArtifact(
 ): Promise<boolean> {
   const { files, artifacts } = parts
   const { deployment_id: id, artifact_sha256 } = built
-  // Not the folder of the revision's own build, which may go on meanwhile.
+  // Another id than that of the revision, whose own build may use its folder at the same time.
   const revision = { ...built, id: `${built.id}-shared` }
   const dir = await artifacts.begin(revision.id)
   const file = join(dir, PACKED)

@@ -7,7 +7,7 @@ import { installDependencies } from './install-dependencies.ts'
 import { moveEnvironment } from './move-environment.ts'
 import type { PythonProject } from './python-steps.ts'
 
-/** A Python of version 3.12 whose environments have a Python that notes how it was called. */
+/** A Python of version 3.12; the Python of its environments records its arguments. */
 const PYTHON = `if [ "$1" = -c ]; then printf '%s\\n' "$0" /opt/python 3.12; exit; fi
 mkdir -p .venv/bin; printf '#!/bin/sh\\necho "ran $*" config "$PIP_CONFIG_FILE"\\n' > .venv/bin/python; chmod +x .venv/bin/python
 echo "$*"`
@@ -18,7 +18,7 @@ describe('P-20: dependencies of Python projects', () => {
   beforeEach(async () => {
     dir = await mkdtemp(join(tmpdir(), 'weir-python-'))
     lines = []
-    // No other program is found, such as the Python of the machine.
+    // The PATH has only this folder, so that no other program is found, such as the Python of the machine.
     await mkdir(join(dir, 'bin'))
     for (const name of ['sh', 'mkdir', 'chmod']) await symlink(`/bin/${name}`, join(dir, 'bin', name))
   })

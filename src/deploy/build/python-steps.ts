@@ -7,12 +7,12 @@ import { buildFailed, type BuildStep } from './run-step.ts'
 
 /** Settings of langgraph.json for a project with Python graphs. */
 export interface PythonProject {
-  /** Folders of the project, which begin with a dot, and packages. */
+  /** Packages, and folders of the project, which begin with a dot. */
   dependencies: readonly string[]
   /** Such as 3.12. */
   python_version: string | undefined
   pip_config_file: string | undefined
-  /** True when the project uses uv. */
+  /** Whether the project uses uv. */
   uses_uv: boolean
 }
 
@@ -26,8 +26,8 @@ const WARNING =
 export const ENVIRONMENT = '.venv'
 
 /**
- * Makes the environment of a Python project, with the requested version of Python if there is one. @throws AppError
- * build_failed when there is no Python
+ * The step that creates the environment of a Python project, with the requested version of Python if available. @throws
+ * AppError build_failed if there is no Python
  */
 export async function environmentStep(
   { python_version: asked }: PythonProject,
@@ -56,8 +56,8 @@ export function inEnvironment(
 }
 
 /**
- * Installs the packages of a Python project into its environment: with uv if it has a uv.lock, else with pip (P-20);
- * empty when there is nothing to install. @throws AppError build_failed when uv is missing
+ * The steps that install the packages of a Python project into its environment: with uv if it has a uv.lock, otherwise
+ * with pip (P-20); empty if there is nothing to install. @throws AppError build_failed if uv is missing
  */
 export async function packageSteps(
   dir: string,
@@ -73,7 +73,7 @@ export async function packageSteps(
       '--no-dev',
       ...(withScripts ? [] : ['--no-build', '--no-install-project']),
     ]
-    // uv uses the Python of the environment: one that uv downloads would not be visible in the sandbox.
+    // uv uses the Python of the environment, because a Python that uv downloads would not be visible in the sandbox.
     const only = { UV_PROJECT_ENVIRONMENT: ENVIRONMENT, UV_PYTHON_DOWNLOADS: 'never', UV_LINK_MODE: 'copy' }
     return [{ name: 'uv sync', title: `uv ${args.join(' ')}`, command: 'uv', args, env: only }]
   }
@@ -91,8 +91,8 @@ export async function packageSteps(
 }
 
 /**
- * A folder with a package definition is installed as an editable package, one with a list of requirements by that list.
- * A folder with neither is only importable.
+ * Arguments of pip for a dependency. A folder with a package definition is installed as an editable package; for a
+ * folder with a list of requirements, the list is installed. Any other folder is only importable.
  */
 function pipArguments(dir: string, dependency: string): string[] {
   if (!dependency.startsWith('.')) return [dependency]

@@ -18,13 +18,13 @@ export interface BuildStep {
 
 /** Options for the programs of a build. */
 export interface StepOptions {
-  /** The variables of package managers, and no others: builds get no secrets (P-18). */
+  /** Only the variables of package managers, because builds get no secrets (P-18). */
   env: Readonly<Record<string, string>>
   timeout_ms: number
   /** Receives each line that the program prints. */
   log(line: string): void
   signal: AbortSignal
-  /** Runs the program in a sandbox; undefined: there is no sandbox. */
+  /** Runs the program in a sandbox; undefined if there is no sandbox. */
   confine?: Confine | undefined
   /** Records the process, so that the next start can end it; resolves with a function that removes the record. */
   record(name: string, pid: number): Promise<() => Promise<void>>
@@ -45,7 +45,7 @@ export async function runStep(
   const plain = { file: command, args, cwd: dir, env: { ...env, ...ofStep }, ...sockets }
   const start: ConfinedCommand = confine?.(plain) ?? plain
   const { container } = start
-  // A group of its own, so that the children of the program end with it.
+  // A separate process group, so that the children of the program can be ended with it.
   const child = spawn(start.file, start.args, {
     ...{ cwd: start.cwd, env: start.env, detached: true, ...start.user },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -77,7 +77,7 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // The process group has ended already.
+    // The process group has already ended.
   }
 }
 
@@ -87,7 +87,7 @@ function forwardLines(output: Readable, log: (line: string) => void): void {
   })
 }
 
-/** The error of a build, with a reason that its author can act on. */
+/** The error of a build, with a reason for its author. */
 export function buildFailed(message: string): AppError {
   return new AppError('build_failed', { message })
 }

@@ -11,14 +11,14 @@ export interface ContainerCommand {
   kind: 'podman' | 'docker'
   /** The program. */
   file: string
-  /** Flags that stand before the name of each of its commands. */
+  /** Flags before the name of each command. */
   flags: readonly string[]
   /** The environment of the server. */
   env: Readonly<Record<string, string | undefined>>
 }
 
 const ASK_MS = 30_000
-/** A container that is being made cannot be killed yet. */
+/** Number of tries to kill a container, because one that is being created cannot be killed yet. */
 const KILL_TRIES = 25
 const KILL_PAUSE_MS = 200
 const PID_TRIES = 150
@@ -32,7 +32,7 @@ export function ask(command: ContainerCommand, args: readonly string[]): Promise
 /** A requested container. */
 export interface WantedContainer {
   name: string
-  /** The file to which podman writes the pid of the program; the pid of docker's programs is read by a command. */
+  /** The file to which podman writes the pid of the program; for docker, a command returns the pid. */
   pidFile: string
   /** Called when the program has ended. */
   ended(): void
@@ -84,13 +84,14 @@ export function containedProcess(
 
 const SINCE = '24h'
 
-/** Whether a container that was killed, and not by the server, had used too much memory. */
+/** Whether a container that was not killed by the server was killed because it used too much memory. */
 async function ranOutOfMemory(command: ContainerCommand, name: string): Promise<boolean> {
   const format = '{{.State.OOMKilled}}'
   const found = await ask(command, ['inspect', '--format', format, name]).catch(() => undefined)
   if (found?.stdout.trim() === 'true') return true
   if (command.kind === 'docker' || existsSync('/sys/fs/cgroup/cgroup.controllers')) return false
-  // On cgroup v1 podman does not report a lack of memory. Its events have kills by its command, but none by the kernel.
+  // On cgroup v1 podman does not report a lack of memory. Its events include kills by its command, but not kills by the
+  // kernel.
   const filters = ['--filter', `container=${name}`, '--filter', 'event=kill', '--since', SINCE]
   const events = await ask(command, ['events', '--stream=false', ...filters]).catch(() => undefined)
   return events === undefined || events.stdout.trim() === ''

@@ -38,8 +38,8 @@ export function clientEnvironment(server: Environment): Record<string, string> {
 
 /**
  * Returns the flags that give a container the variables `wanted`, and the environment of the command with these flags.
- * The command passes on its own variables, since arguments can be read by every user of the machine; only variables
- * that would change the command itself are in the flags with their values.
+ * Values are passed in the environment of the command, because every user of the machine can read arguments. Only
+ * variables that would change the command itself are in the flags with their values.
  */
 export function environmentFlags(
   wanted: Readonly<Record<string, string>>,

@@ -14,29 +14,29 @@ import { type VisibleFiles, visibleFiles, type VisibleFilesOptions } from './vis
 
 /** Containers in which builds and hosts run. */
 export interface Containers extends Sandbox {
-  /** The command that runs them, such as `podman --runtime runc` or `docker`. */
+  /** The command that runs containers, such as `podman --runtime runc` or `docker`. */
   command: string
 }
 
 /** The files of the server, and the command that runs containers. */
 export interface ContainersOptions extends VisibleFilesOptions {
-  /** The command, such as `docker` or `podman --runtime crun`; undefined: the first one that works. */
+  /** The command, such as `docker` or `podman --runtime crun`; undefined for the first one that works. */
   command?: string | undefined
 }
 
-/** Commands that are tried, in this order. Where crun cannot set up a container, runc may be able to. */
+/** Commands that are tried, in this order. If crun cannot set up a container, runc may. */
 const CANDIDATES = ['podman', 'podman --runtime runc', 'docker'] as const
 const PROBE_MS = 60_000
 const MAX_PROCESSES = 1024
-/** P-20: builds of packages may need more than one host. */
+/** Limits of builds, which may need more memory than a host (P-20). */
 const BUILD_LIMITS = { memory_bytes: 4 * 1024 ** 3, cpus: 2 }
 /** Empty folders of the image, on which the files of this machine are mounted. */
 const FOLDERS = ['usr', 'etc', 'proc', 'dev', 'sys', 'tmp', 'run', 'var']
 
 /**
  * Finds a container runtime, and runs Node in a container of it. The containers have an image without files: the files
- * of this machine that they read are mounted, as in the sandbox. Containers that an earlier start has left are removed.
- * Resolves with the reason when none works.
+ * of this machine that they read are mounted, as in the sandbox. Removes containers of an earlier start. Resolves with
+ * the reason if no runtime works.
  */
 export async function openContainers(options: ContainersOptions): Promise<Containers | { reason: string }> {
   if (process.platform !== 'linux') return { reason: 'hosts in containers need Linux.' }
@@ -78,7 +78,10 @@ function sandboxOf(confine: Binds): Sandbox {
   }
 }
 
-/** Removes containers of an earlier start, makes the image, and returns what makes commands for further ones. */
+/**
+ * Removes containers of an earlier start, creates the image, and returns a function that makes the commands of new
+ * containers.
+ */
 async function containersOf(command: ContainerCommand, visible: VisibleFiles): Promise<Binds> {
   const label = `weir.server=${hashOf(visible.hidden)}`
   await removeLeftovers(command, label)
@@ -101,7 +104,7 @@ async function containersOf(command: ContainerCommand, visible: VisibleFiles): P
     const name = `weir-${randomBytes(8).toString('hex')}`
     const pidFile = join(tmpdir(), `${name}.pid`)
     const { flags, env } = environmentFlags({ ...wanted.env, HOME: '/tmp', TMPDIR: '/tmp' }, command.env)
-    // docker passes no descriptor to a container.
+    // docker cannot pass a file descriptor to a container.
     const channel = wanted.hasChannel && command.kind === 'docker' ? openSocketChannel() : undefined
     return {
       ...wanted,
@@ -128,13 +131,16 @@ async function containersOf(command: ContainerCommand, visible: VisibleFiles): P
   }
 }
 
-/** The user of the server: only it can read the files of a revision. Without capabilities, root has no further rights. */
+/**
+ * Flags for the user of the server, since only this user can read the files of a revision. Without capabilities, root
+ * has no additional rights.
+ */
 function userFlags({ kind }: ContainerCommand): string[] {
   const [uid = 0, gid = 0] = [process.getuid?.(), process.getgid?.()]
   return ['--user', `${uid}:${gid}`, ...(uid === 0 || kind === 'docker' ? [] : ['--userns', 'keep-id'])]
 }
 
-/** By default runtimes raise these limits above those of the server, which some machines refuse. */
+/** Limit of open files. By default runtimes raise it above that of the server, which some machines refuse. */
 const OPEN_FILES = 4096
 const USER_PROCESSES = 4096
 
@@ -149,8 +155,8 @@ async function mountsOf({ system, others, hidden }: VisibleFiles): Promise<strin
 }
 
 /**
- * Makes the image, which has only empty folders and the links of this machine. Its name is their hash, so each is made
- * once.
+ * Creates the image, which has only empty folders and the links of this machine. Its name is the hash of its content,
+ * so that an image is created once.
  */
 async function ensureImage(command: ContainerCommand, { links }: VisibleFiles): Promise<string> {
   const image = `localhost/weir-host:${hashOf(JSON.stringify([FOLDERS, links]))}`

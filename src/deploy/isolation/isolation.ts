@@ -8,9 +8,9 @@ export type IsolationName = 'none' | 'uid' | 'sandbox' | 'container'
 
 /** The isolation that is in force. */
 export type Isolation =
-  | { name: 'none' /** Why there is no better isolation; null when `none` was set. */; reason: string | null }
+  | { name: 'none' /** `reason`: why there is no better isolation; null if `none` was set. */; reason: string | null }
   | { name: Exclude<IsolationName, 'none'>; reason: null; sandbox: Sandbox }
-  /** DEPLOY_RUNTIME names containers, and they do not work. */
+  /** DEPLOY_RUNTIME names containers, but containers do not work. */
   | { name: 'container'; reason: string }
 
 /**
@@ -22,7 +22,7 @@ export function sandboxIn(isolation: Isolation): Sandbox | undefined {
   throw new AppError('container_runtime_unavailable', { message: isolation.reason })
 }
 
-/** Containers of docker or podman, or why there are none. */
+/** Opens containers of docker or podman, or returns the reason why there are none. */
 export async function openContainerIsolation(
   options: ContainersOptions,
   open: typeof openContainers = openContainers,
@@ -32,7 +32,7 @@ export async function openContainerIsolation(
   return { name: 'container', reason: `DEPLOY_RUNTIME is container, and none works: ${opened.reason}` }
 }
 
-/** The isolations that `auto` tries, the best one first, each with the text for its absence. */
+/** The isolations that `auto` tries, the best first, each with the text about its absence. */
 const CHOICES = [
   { name: 'sandbox', words: 'no sandbox' },
   { name: 'uid', words: 'no user id for each deployment' },
@@ -42,7 +42,7 @@ type Choice = (typeof CHOICES)[number]['name']
 type Open = (options: SandboxOptions) => Promise<Sandbox | { reason: string }>
 
 /**
- * The isolation of DEPLOY_ISOLATION; `auto` is the best one that works here.
+ * Opens the isolation of DEPLOY_ISOLATION; `auto` opens the best one that works.
  * @throws AppError isolation_unavailable when the named one does not work
  */
 export async function openIsolation(

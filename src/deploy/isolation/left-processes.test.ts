@@ -22,7 +22,7 @@ describe('leftRunning', () => {
 })
 
 describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('P-23: processes of a user', () => {
-  /** Starts a process that starts a detached one and prints its pid. */
+  /** Program that starts a process, which starts a detached process and prints its pid. */
   const DETACHING = `
     const { spawn } = require('node:child_process')
     const child = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' })

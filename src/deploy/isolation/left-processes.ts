@@ -13,16 +13,16 @@ interface ProcessEntry {
 /** The processes of users that only this server uses. */
 export interface UserProcesses {
   /**
-   * Notes that a process of the user has started. The returned function is called when it has ended, and ends the
-   * processes of the user that the ended one has left: all that do not descend from a process that still runs.
+   * Must be called when a process of the user has started; the returned function when it has ended. That function ends
+   * the user's remaining processes that do not descend from a running one.
    */
   started(user: ProcessUser, pid: number): () => Promise<void>
 }
 
-/** Rounds in which new processes are looked for: one that is being ended may have started others. */
+/** Number of rounds in which new processes are searched, since a process may start others while it is being ended. */
 const ROUNDS = 5
 
-/** The processes that are running, by user id. */
+/** Creates a record of the running processes, by user id. */
 export function createUserProcesses(): UserProcesses {
   const running = new Map<number, Set<number>>()
   return {
@@ -50,7 +50,7 @@ export function leftRunning(processes: readonly ProcessEntry[], running: Readonl
   return processes.map(({ pid }) => pid).filter((pid) => !isOfRunning(pid))
 }
 
-/** All processes of the machine whose real user is wanted, but those that have ended and wait for their parent. */
+/** All processes of the machine with a matching real user, except zombies. */
 export async function processesOf(isWanted: (uid: number) => boolean): Promise<ProcessEntry[]> {
   const found: ProcessEntry[] = []
   for (const name of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
@@ -68,8 +68,8 @@ export async function processesOf(isWanted: (uid: number) => boolean): Promise<P
 const END = `for (const pid of process.argv.slice(1)) try { process.kill(Number(pid), 'SIGKILL') } catch {}`
 
 /**
- * Ends processes of the user, by default all of them. A process of this user sends the signals, so that they reach no
- * other process that has got the same pid meanwhile.
+ * Ends processes of the user, by default all. A process of this user sends the signals, so that they cannot reach a
+ * process of another user that has got the same pid meanwhile.
  */
 export async function endProcesses(user: ProcessUser, pids: readonly number[] = [-1]): Promise<void> {
   const args = ['-e', END, '--', ...pids.map(String)]

@@ -17,16 +17,19 @@ import { giveFiles, takeFiles } from './user-files.ts'
 import { createUserProcesses, endProcesses, processesOf } from './left-processes.ts'
 
 const PROBE_MS = 10_000
-/** Folders of DATA_DIR/deployments that the users of deployments must be able to enter: each has a folder inside. */
+/**
+ * Folders of DATA_DIR/deployments that users of deployments must be able to enter, because each user has a folder in
+ * them.
+ */
 const ENTERED = ['builds', 'artifacts', 'users']
 /** The mode of a folder such as /tmp. */
 const STICKY = 0o1000
 
 /**
  * Isolation by user ids (P-23), for a server that runs as root on Linux: the hosts of each deployment have one user id,
- * and its builds another one, so that a build cannot change what a host runs. Makes DATA_DIR a folder that others may
- * enter and not list, and closes everything in it but the folders of deployments. Resolves with the reason when that
- * does not work.
+ * and its builds another one, so that a build cannot change what a host runs. Lets other users enter DATA_DIR but not
+ * list it, and closes everything in it except the folders of deployments. Resolves with the reason if that does not
+ * work.
  */
 export async function openOwnUsers(options: SandboxOptions): Promise<Sandbox | { reason: string }> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
@@ -75,7 +78,7 @@ export async function openOwnUsers(options: SandboxOptions): Promise<Sandbox | {
       const ofCache = (value: string): string =>
         value.startsWith(cache) ? own + value.slice(cache.length) : value
       return {
-        // A cache that deployments share would let one change the packages of another.
+        // With a shared cache, a deployment could change the packages of another.
         confine: (command) => confine({ ...command, env: mapValues(command.env, ofCache) }),
         end: () => endProcesses(builder).finally(leave),
       }
@@ -89,8 +92,8 @@ export async function openOwnUsers(options: SandboxOptions): Promise<Sandbox | {
 }
 
 /**
- * Builds of one deployment one after the other: each of them ends all processes of their user. A build of another server
- * may be unpacked while this one builds the next revision.
+ * Runs builds of one deployment one after the other, because each ends all processes of their common user. Otherwise a
+ * build of another server could be unpacked while this server builds the next revision.
  */
 function createTurns(): { enter(deployment_id: string): Promise<() => void> } {
   const last = new Map<string, Promise<void>>()
@@ -117,7 +120,7 @@ function confineTo(user: ProcessUser, home: string): Confine {
   return (command): ConfinedCommand => {
     for (const path of command.reach) openPath(path, user)
     for (const folder of command.socketFolders) {
-      // With this mode each user can remove only files of its own.
+      // With this mode each user can remove only its own files.
       chownSync(folder, 0, user.gid)
       chmodSync(folder, 0o1770)
     }
@@ -138,7 +141,7 @@ function openPath(path: string, { gid }: ProcessUser): void {
     chmodSync(path, 0o750)
     return
   }
-  // The socket of the storage broker, which requires a token, is for all deployments.
+  // All deployments use the socket of the storage broker, which requires a token.
   chmodSync(dirname(path), 0o711)
   chmodSync(path, 0o666)
 }
@@ -148,7 +151,10 @@ async function giveFolder(folder: string, { gid }: ProcessUser): Promise<void> {
   await chmod(folder, 0o750)
 }
 
-/** Makes the folders of deployments enterable, and everything else in DATA_DIR the server's own. */
+/**
+ * Lets other users enter the folders of deployments, and makes everything else in DATA_DIR accessible only to the
+ * server.
+ */
 async function closeDataDir(root: string): Promise<void> {
   for (const name of ENTERED) await mkdir(join(root, name), { recursive: true, mode: 0o700 })
   await closeEntries(dirname(root), ['deployments'])
@@ -161,13 +167,16 @@ async function closeEntries(folder: string, except: readonly string[]): Promise<
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (except.includes(entry.name) || entry.isSymbolicLink()) continue
     const path = join(folder, entry.name)
-    // A file may vanish meanwhile.
+    // A file may disappear meanwhile.
     const found = await stat(path).catch(() => undefined)
     if (found !== undefined) await chmod(path, found.mode & 0o770).catch(() => undefined)
   }
 }
 
-/** Exits with an error when it cannot read what hosts need or write to a folder of its own, or can list DATA_DIR. */
+/**
+ * Program that exits with an error if it cannot read the files that hosts need, cannot write to its own folder, or can
+ * list DATA_DIR.
+ */
 const PROBE = `
   const fs = require('node:fs')
   const [hidden, own, file, ...folders] = process.argv.slice(1)
@@ -179,7 +188,7 @@ const PROBE = `
   if (names) throw new Error(hidden + ' can be read by other users')
 `
 
-/** Closes DATA_DIR, and runs Node as another user, as hosts are run; resolves with why that does not work. */
+/** Closes DATA_DIR, and runs Node as another user like a host. Resolves with the reason if that does not work. */
 async function probe(user: ProcessUser, root: string, options: SandboxOptions): Promise<string | undefined> {
   const entry = new URL(childEntry('graph-host')).pathname
   const own = join(root, 'users', 'probe')
@@ -187,7 +196,7 @@ async function probe(user: ProcessUser, root: string, options: SandboxOptions): 
   try {
     await closeDataDir(root)
     await mkdir(own, { recursive: true, mode: 0o700 })
-    // Not every file system has owners.
+    // Fails on a file system without owners.
     await chown(own, user.uid, user.gid)
     await promisify(execFile)(process.execPath, args, { ...user, cwd: '/', env: {}, timeout: PROBE_MS })
     return undefined
@@ -200,8 +209,8 @@ async function probe(user: ProcessUser, root: string, options: SandboxOptions): 
 }
 
 /**
- * Ends what an earlier start has left running under these ids: no process may change a folder while the server, which is
- * root, works in it.
+ * Ends processes of an earlier start under these ids, because no process may change a folder while the server, as root,
+ * works in it.
  */
 async function endLeftovers({ first, probe: { uid: last } }: ServerIds): Promise<void> {
   const left = await processesOf((uid) => uid >= first && uid <= last)

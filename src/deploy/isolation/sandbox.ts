@@ -7,14 +7,14 @@ import type { HostingLimits } from '../hosting.ts'
 import { findProgram } from './find-program.ts'
 import { visibleFiles, type VisibleFilesOptions } from './visible-files.ts'
 
-/** The settings of a sandbox. Its processes can read nothing of `dataDir` but the folder of their own revision. */
+/** The settings of a sandbox. In `dataDir`, its processes can read only the folder of their own revision. */
 export type SandboxOptions = VisibleFilesOptions
 
 /** The isolation that works on this machine: bubblewrap, a container runtime, or user ids. */
 export interface Sandbox {
-  /** Hosts of a revision, which read its folder `dir` and write only to a place of their own, `TMPDIR`. */
+  /** The isolation of hosts of a revision, which read its folder `dir` and write only to their own `TMPDIR`. */
   hosts(dir: string, deployment: { id: string; limits: HostingLimits }): Promise<Confine>
-  /** A build, which writes to `dir` and to its cache: `cache`, or one of the deployment in its place. */
+  /** The isolation of a build, which writes to `dir` and to `cache`, or to a separate cache of the deployment. */
   builds(dir: string, deployment: { id: string; cache: string }): Promise<IsolatedBuild>
   /** Removes the sandbox's own files of a deployment whose processes have ended. */
   forget(deployment_id: string): Promise<void>
@@ -23,22 +23,25 @@ export interface Sandbox {
 /** A build that is isolated. */
 export interface IsolatedBuild {
   confine: Confine
-  /** Ends the processes that its programs have left. */
+  /** Ends the processes that its programs have left behind. */
   end(): Promise<void>
 }
 
 const PROBE_MS = 10_000
 
-/** Namespaces that each process gets; it shares the network and the limits of the user with the server. */
+/** Namespaces of each process, which shares the network and the limits of the user with the server. */
 const NAMESPACES = [
   ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
   ...['--disable-userns', '--uid', '65534', '--gid', '65534', '--hostname', 'weir'],
   ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
 ]
-/** bubblewrap itself runs with the variables of the host: these would load code into it, outside of the sandbox. */
+/**
+ * Variables that would load code into bubblewrap itself, which runs with the variables of the host outside of the
+ * sandbox.
+ */
 const LOADER = /^(LD_|GCONV_PATH$|GLIBC_TUNABLES$|LOCPATH$)/
 
-/** Finds bubblewrap and runs Node and npm in it once. Resolves with the reason when that does not work. */
+/** Finds bubblewrap and runs Node and npm in it once. Resolves with the reason if that does not work. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox | { reason: string }> {
   if (process.platform !== 'linux') return { reason: 'a sandbox needs Linux.' }
   const bwrap = await findProgram('bwrap', options.env)
@@ -63,14 +66,14 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox | { 
     hosts: async (dir) => confine(['--ro-bind', dir, dir]),
     async builds(dir, { cache }) {
       await mkdir(cache, { recursive: true })
-      // Its processes end with their namespace.
+      // The processes of a build end with their namespace.
       return { confine: confine(['--bind', dir, dir, '--bind', cache, cache]), end: async () => undefined }
     },
     forget: async () => undefined,
   }
 }
 
-/** Runs what builds and hosts run, once; resolves with why that does not work. */
+/** Runs the programs of builds and hosts once; resolves with the reason if that does not work. */
 async function probe(confine: Confine, { PATH = '' }: SandboxOptions['env']): Promise<string | undefined> {
   const programs = [process.execPath, ...((await findProgram('npm', { PATH })) === undefined ? [] : ['npm'])]
   for (const file of programs) {
@@ -92,7 +95,7 @@ async function probe(confine: Confine, { PATH = '' }: SandboxOptions['env']): Pr
   return undefined
 }
 
-/** The mounts that are the same for all; DATA_DIR is covered if it lies in one of them. */
+/** The mounts that all processes have; DATA_DIR is hidden if it is in one of them. */
 async function readOnlyFiles(options: SandboxOptions): Promise<string[]> {
   const { system, others, links, hidden } = await visibleFiles(options)
   return [

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Duplex, PassThrough } from 'node:stream'
 
-/** The server's end of a channel over a socket, which one program connects to. */
+/** The server's end of a channel over a socket, to which one program connects. */
 export interface SocketChannel {
-  /** Path of the socket, which has a folder for itself. */
+  /** Path of the socket, which is alone in its folder. */
   path: string
-  /** Keeps what is written until the program is connected. */
+  /** Stream that buffers written data until the program is connected. */
   stream: Duplex
   close(): void
 }
@@ -19,7 +19,7 @@ export function openSocketChannel(): SocketChannel {
   const path = join(folder, 'socket')
   const [incoming, outgoing] = [new PassThrough(), new PassThrough()]
   const stream = Duplex.from({ readable: incoming, writable: outgoing })
-  // A channel that is cut ends; that is no error.
+  // A cut channel ends without an error.
   for (const part of [incoming, outgoing, stream]) part.on('error', () => undefined)
   let connected: Socket | undefined
   const server = createServer((socket) => {

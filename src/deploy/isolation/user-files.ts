@@ -6,17 +6,20 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ProcessUser } from '../../base/node/confined-command.ts'
 
-// Owners of whole folders are changed by `chown` and `chmod` of the system, which follow no link in them. No process of
-// the user may run meanwhile.
+// Owners of whole folders are changed with the programs `chown` and `chmod`, which follow no links. No process of the
+// user may run meanwhile.
 
 const GIVEN = 0o750
 
-/** Makes the folder and all in it the user's own. */
+/** Makes the user the owner of the folder and everything in it. */
 export async function takeFiles(folder: string, { uid, gid }: ProcessUser): Promise<void> {
   await run('chown', ['-R', '-h', '-P', `${uid}:${gid}`, folder])
 }
 
-/** Makes the folder and all in it the server's, and readable by the user alone; only once for a folder. */
+/**
+ * Makes the server the owner of the folder and everything in it, and lets only the user read them; done once for each
+ * folder.
+ */
 export async function giveFiles(folder: string, { gid }: ProcessUser): Promise<void> {
   const found = await stat(folder)
   if (found.gid === gid && found.uid === 0 && (found.mode & 0o7777) === GIVEN) return
@@ -29,17 +32,14 @@ export async function giveFiles(folder: string, { gid }: ProcessUser): Promise<v
     // `find` leaves out links, whose targets `chmod` would change.
     await run('find', [...entries, '!', '-type', 'l', '-exec', 'chmod', 'u=rwX,g=rX,o=', '{}', '+'])
   }
-  // Last, because it marks the folder as done.
+  // Done last, because it marks the folder as complete.
   await chmod(folder, GIVEN)
 }
 
-/** Bytes of the paths of a project. */
+/** Maximum bytes of all paths of a project. */
 const MAX_PATHS = 256 << 20
 
-/**
- * Gives files with several links content of their own: package managers link packages to their cache, which stays the
- * user's.
- */
+/** Copies files with several hard links: package managers link packages to their cache, which the user still owns. */
 async function separate(entries: readonly string[], folder: string): Promise<void> {
   const args = [...entries, '-type', 'f', '-links', '+1', '-print0']
   const { stdout } = await promisify(execFile)('find', args, { maxBuffer: MAX_PATHS })

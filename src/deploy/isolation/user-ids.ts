@@ -11,24 +11,28 @@ export interface DeploymentUsers {
   builder: ProcessUser
 }
 
-/** The user ids that a server gives to its deployments: two each, from `first` on. */
+/** The user ids that a server gives to its deployments, two to each, from `first` on. */
 export interface ServerIds {
   first: number
   deployments: number
-  /** The user of the check at the start, under which no deployment runs. */
+  /** The user of the check at the start; no deployment runs as this user. */
   probe: ProcessUser
 }
 
-/** The user ids of each deployment. They are stored as the owner of its folder `home`, and so survive a restart. */
+/**
+ * The user ids of each deployment. They are stored as the owner of its folder `home`, so that they survive a restart.
+ */
 export interface UserIds {
-  /** Gives ids to a deployment without ids. @throws AppError deployment_failed when all are given */
+  /**
+   * The ids of a deployment; assigns new ids if it has none. @throws AppError deployment_failed if all ids are assigned
+   */
   of(deployment_id: string): Promise<DeploymentUsers>
   find(deployment_id: string): Promise<DeploymentUsers | undefined>
 }
 
-/** Above the ids that Linux distributions, systemd and container runtimes give. */
+/** First id, above those that Linux distributions, systemd and container runtimes assign. */
 const FIRST = 1_900_000_000
-/** Servers of one machine have blocks of their own. */
+/** Number of blocks of ids; servers of one machine have different blocks. */
 const BLOCKS = 65_536
 const PER_BLOCK = 2048
 const PER_DEPLOYMENT = 2
@@ -48,7 +52,7 @@ export function userOf(id: number): ProcessUser {
 /** Ids of the deployments that have a folder in `users`. */
 export function createUserIds(users: string, ids: ServerIds): UserIds {
   const homeOf = (deployment_id: string): string => join(users, deployment_id, 'home')
-  /** File with the place that was given last, also when its deployment is deleted. */
+  /** File with the last assigned place, even if its deployment is deleted. */
   const lastFile = join(users, 'last')
   let last: Promise<unknown> = Promise.resolve()
 
@@ -76,13 +80,13 @@ export function createUserIds(users: string, ids: ServerIds): UserIds {
     await mkdir(home, { recursive: true, mode: 0o700 })
     await chmod(dirname(home), 0o711)
     const { host } = usersAt(ids, free)
-    // A server with another DATA_DIR may have left files in it.
+    // A server with another DATA_DIR may have left files in this folder.
     await takeFiles(home, host)
     return free
   }
   return {
     async of(deployment_id) {
-      // One at a time, so that no place is given twice.
+      // One at a time, so that no place is assigned twice.
       const next = last.then(() => give(deployment_id))
       last = next.catch(() => undefined)
       return usersAt(ids, await next)
@@ -95,8 +99,8 @@ export function createUserIds(users: string, ids: ServerIds): UserIds {
 }
 
 /**
- * Returns the next free place after the last given one, so that the ids of a deleted deployment are not given again
- * soon: the deployment may have left files in folders that all users share.
+ * Returns the next free place after the last assigned one. So the ids of a deleted deployment, which may have left
+ * files in folders that all users share, are not assigned again soon.
  */
 export function freePlace(
   given: readonly number[],

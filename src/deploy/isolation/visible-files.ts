@@ -18,7 +18,7 @@ export interface VisibleFiles {
   /** Programs, packages, certificates and Weir's code, at their own paths; some may not exist. */
   others: string[]
   links: VisibleLink[]
-  /** The folder of which nothing can be read, even inside a readable one. */
+  /** The folder that cannot be read, even inside a readable one. */
   hidden: string
 }
 
@@ -62,7 +62,7 @@ export async function visibleFiles({ env, dataDir, packages }: VisibleFilesOptio
     packages,
     ...certificates,
   ]
-  // A link in a visible folder is there already.
+  // A link in a visible folder is visible already.
   const links = tools
     .flatMap((tool) => tool.links)
     .filter(({ path }) => !others.some((file) => path.startsWith(`${file}/`)))
@@ -81,8 +81,8 @@ async function systemFolder(path: string): Promise<{ folder?: string; link?: Vis
 }
 
 /**
- * The files of a program, and its link if it is one: the programs of npm are links into the folder of a package, and
- * read further files from there.
+ * The files of a program, and its link if it is one: npm's programs are links into the folder of a package, from which
+ * they read further files.
  */
 async function programFiles(
   name: string,

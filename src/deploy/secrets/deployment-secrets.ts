@@ -3,9 +3,9 @@ import type { Secret } from './environment.ts'
 import type { Sealer } from '../../base/node/sealer.ts'
 
 /**
- * The secrets of a deployment after a client has sent a list: an empty list keeps the stored ones, because `langgraph
- * deploy` sends it when there is no `.env`; any other list replaces all (P-17). Of several with one name, the last is
- * used.
+ * The secrets of a deployment after a client has sent a list. An empty list, which `langgraph deploy` sends without a
+ * `.env`, keeps the stored secrets; any other list replaces all (P-17). The last of several secrets with the same name
+ * counts.
  */
 export function replacedSecrets(
   { id, secrets }: { id: string; secrets: readonly SealedSecret[] },

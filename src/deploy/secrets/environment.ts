@@ -4,7 +4,7 @@ export interface Secret {
   value: string
 }
 
-/** Names that a deployment cannot set: `langgraph-cli` (deploy.py) leaves these out before it sends a project's `.env`. */
+/** Names that a deployment cannot set, which `langgraph-cli` (deploy.py) removes from a project's `.env`. */
 const RESERVED = new Set(
   `LANGCHAIN_TRACING_V2 LANGSMITH_TRACING_V2 LANGCHAIN_ENDPOINT LANGCHAIN_PROJECT LANGSMITH_PROJECT
    LANGSMITH_LANGGRAPH_GIT_REPO LANGGRAPH_GIT_REPO_PATH LANGCHAIN_API_KEY LANGSMITH_CONTROL_PLANE_API_KEY
@@ -18,7 +18,7 @@ const RESERVED = new Set(
 )
 const RESERVED_PREFIX = /^(WEIR_|LD_|DYLD_|PYTHON)/
 
-/** True for a name that would change how the server runs its processes (P-18). */
+/** Whether a variable would change how the server runs its processes (P-18). */
 function isReserved(name: string): boolean {
   return RESERVED.has(name) || RESERVED_PREFIX.test(name)
 }

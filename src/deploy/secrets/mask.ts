@@ -1,7 +1,7 @@
-/** Shorter values would hide ordinary words of a log. */
+/** Minimum length of a masked value; shorter values would hide ordinary words of a log. */
 const MIN_MASKED = 8
 const MASK = '***'
-/** Lines of this length may have been cut within a value. */
+/** Length from which a line may have been cut within a value. */
 const CUT_LENGTH = 4_000
 
 /**
@@ -11,7 +11,7 @@ const CUT_LENGTH = 4_000
  */
 export function createMask(values: readonly string[]): (line: string) => string {
   const parts = values.flatMap((value) => [value, ...value.split(/\r?\n/)])
-  // The longest first: a value that contains another one is replaced as a whole.
+  // The longest first, so that a value that contains another value is replaced as a whole.
   const masked = [...new Set(parts.filter((part) => part.length >= MIN_MASKED))].toSorted(
     (a, b) => b.length - a.length,
   )

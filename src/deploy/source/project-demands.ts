@@ -6,11 +6,11 @@ import type { PythonProject } from '../build/python-steps.ts'
 export interface ProjectDemands {
   /** Warnings for the build log. */
   warnings: string[]
-  /** `env`, when it is a map. */
+  /** `env`, if it is a map. */
   env: Readonly<Record<string, unknown>>
   /** Ids of the graphs, in their order. */
   graphs: string[]
-  /** True if something in the project is JavaScript or TypeScript. */
+  /** Whether any part of the project is JavaScript or TypeScript. */
   javascript: boolean
   /** The requirements of the project's Python code; undefined if it has none. */
   python: PythonProject | undefined
@@ -24,11 +24,11 @@ export interface DemandsOptions {
   languageOf(spec: string): 'javascript' | 'python'
 }
 
-/** Settings that cannot be ignored: a build without them would behave differently from what the project requires. */
+/** Settings that cannot be ignored, because the project would behave differently without them. */
 const IMPOSSIBLE = ['encryption', 'priority'] as const
-/** Settings of images, which no runtime of this version makes. */
+/** Settings of images; no runtime of this version makes images. */
 const OF_IMAGES = ['dockerfile_lines', 'base_image'] as const
-/** Settings without which the graphs work the same, or almost. */
+/** Settings that can be ignored, because the graphs work almost the same without them. */
 const IGNORED = ['image_distro', 'api_version', 'keep_pkg_tools'] as const
 
 /**
@@ -87,7 +87,7 @@ function parse(text: string): Readonly<Record<string, unknown>> {
     const file: unknown = JSON.parse(text)
     if (isObject(file)) return file
   } catch {
-    // Text that is no JSON gets the same error as JSON that is no object.
+    // Text that is not JSON gets the same error as JSON that is not an object.
   }
   throw failed('langgraph.json is not a JSON object.')
 }

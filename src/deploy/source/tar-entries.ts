@@ -7,17 +7,17 @@ export interface TarEntry {
   path: string
   size: number
   isExecutable: boolean
-  /** The bytes of a file, in their order; must be read to their end before the next entry is read. */
+  /** The bytes of a file; must be read to the end before the next entry is read. */
   content: AsyncIterable<Uint8Array>
 }
 
-/** The refusal of an archive that is damaged, or that has something which sources may not have. */
+/** The error for an archive that is damaged, or contains entries that sources must not have. */
 export function refusedArchive(message: string): AppError {
   return new AppError('source_invalid', { message })
 }
 
 const BLOCK = 512
-/** Bytes of a header that only has names of the next entry. */
+/** Maximum bytes of a header that contains only names of the next entry. */
 const MAX_NAMES_BYTES = 64 * 1024
 const MAX_SHOWN = 200
 
@@ -30,9 +30,9 @@ const KINDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * The entries of a tar file: ustar, with names in the formats of PAX and GNU. Bytes are read only when an entry is
- * read. @throws AppError source_invalid naming the entry, for links, devices, absolute paths, `..`, and damaged files
- * (P-19)
+ * Reads the entries of a tar file: ustar, with names in the formats of PAX and GNU. Bytes are read only when an entry
+ * is read. @throws AppError source_invalid naming the entry, for links, devices, absolute paths, `..`, and damaged
+ * files (P-19)
  */
 export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const reader = createReader(bytes)
@@ -58,7 +58,7 @@ export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
-/** Records of PAX that give an entry another size than its header does; `tar` writes them for files above 8 GiB only. */
+/** Records of PAX with another size than in the header of the entry, which `tar` writes only for files above 8 GiB. */
 const OTHER_SIZE = /(^|\n)\d+ (size|GNU\.sparse[^=]*)=/
 
 /**
@@ -97,7 +97,7 @@ function readEntry(
   const sent = names.path ?? (prefix === '' ? name : `${prefix}/${name}`)
   const shown = JSON.stringify(sent.slice(0, MAX_SHOWN))
   const isPlain = type === '0' || type === '\0'
-  // Archives of before ustar mark folders by their names alone.
+  // Archives older than ustar mark folders only by their names.
   const isFolder = type === '5' || (isPlain && sent.endsWith('/'))
   if (!isFolder && !isPlain)
     throw refusedArchive(`The archive has ${KINDS[type] ?? `an entry of type ${type}`}: ${shown}.`)
@@ -148,7 +148,7 @@ function textAt(header: Uint8Array, at: number, length: number): string {
   return field.toString('utf8', 0, end < 0 ? length : end)
 }
 
-/** Octal, or, with the highest bit set, binary. */
+/** Reads a number, which is octal or, if the highest bit is set, binary. */
 function numberAt(header: Uint8Array, at: number, length: number): number {
   const field = header.subarray(at, at + length)
   if (((field[0] ?? 0) & 0x80) !== 0)
@@ -169,7 +169,7 @@ function createReader(bytes: AsyncIterable<Uint8Array>) {
   const source = bytes[Symbol.asyncIterator]()
   let rest: Uint8Array = new Uint8Array(0)
 
-  /** At most `size` bytes; empty at the end. */
+  /** Reads at most `size` bytes; empty at the end. */
   const some = async (size: number): Promise<Uint8Array> => {
     while (rest.length === 0) {
       const next = await source.next()
@@ -199,7 +199,7 @@ function createReader(bytes: AsyncIterable<Uint8Array>) {
   return {
     content,
     padding,
-    /** Undefined at the end. */
+    /** Reads a block; undefined at the end. */
     async block(): Promise<Uint8Array | undefined> {
       const first = await some(BLOCK)
       if (first.length === 0) return undefined

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { refusedArchive, type TarEntry, tarEntries, tarSizes } from './tar-entries.ts'
 
-/** Limits of what an archive may unpack to. */
+/** Limits of an unpacked archive. */
 export interface SourceLimits {
   max_files: number
   max_bytes: number
@@ -14,7 +14,7 @@ export interface SourceLimits {
 /** The limits of P-19. */
 export const SOURCE_LIMITS: SourceLimits = { max_files: 50_000, max_bytes: 1024 ** 3 }
 
-/** Headers, names and padding of one entry. */
+/** Maximum bytes of headers, names and padding for an entry. */
 const BYTES_PER_ENTRY = 4096
 
 /** The size of an unpacked archive. */
@@ -24,7 +24,8 @@ export interface UnpackedSource {
 }
 
 /**
- * Unpacks a gzipped tar file into `dir`, which must exist and be empty; what was written before an error stays there.
+ * Unpacks a gzipped tar file into `dir`, which must exist and be empty. After an error, files that were already written
+ * stay there.
  * @throws AppError source_invalid naming the entry that is refused (P-19)
  */
 export async function unpackSource(
@@ -39,7 +40,7 @@ export async function unpackSource(
       count(unpacked, entry, limits)
       await write(entry, dir)
     }
-    // Bytes after the last entry are checked too, because a truncated file has no end of its gzip stream.
+    // Bytes after the last entry are read too, which finds a truncated gzip stream.
     for await (const _rest of bounded);
   }
   try {
@@ -69,7 +70,7 @@ export async function assertUnpacksWithin(file: string, limits: SourceLimits): P
   }
 }
 
-/** Headers and padding count too, so that an archive without entries cannot keep the reader busy. */
+/** Limits all bytes, including headers and padding, so that an archive without entries cannot keep the reader busy. */
 async function* limited(bytes: AsyncIterable<Uint8Array>, limits: SourceLimits) {
   let left = limits.max_bytes + limits.max_files * BYTES_PER_ENTRY
   for await (const part of bytes) {

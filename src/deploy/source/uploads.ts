@@ -15,14 +15,14 @@ export interface UploadsOptions {
   store: UploadStore
   /** Folder of the sources. */
   dir: string
-  /** Bytes of one source. */
+  /** Maximum bytes of one source. */
   max_bytes: number
   clock: Clock
-  /** Sources that other servers can read; undefined: there is one server. */
+  /** Sources that other servers can read; undefined if there is a single server. */
   files?: SharedFiles | undefined
 }
 
-/** Uploads of sources, to an address with a token in place of a key (P-11). */
+/** Uploads of sources to an address with a token, without a key (P-11). */
 export interface Uploads {
   /** Allows one upload within 15 minutes. */
   allow(deployment_id: string): Promise<{ object_path: string; token: string }>
@@ -32,9 +32,11 @@ export interface Uploads {
    * disk_full or disk_unwritable
    */
   receive(token: string, body: AsyncIterable<Uint8Array>): Promise<UploadedSource>
-  /** The file of a source that has arrived. @throws AppError invalid_request when there is none of the deployment */
+  /**
+   * Opens the file of a source that has arrived. @throws AppError invalid_request if the deployment has no such source
+   */
   open(deployment_id: string, object_path: string): Promise<UploadedSource & { file: string }>
-  /** Stores a source for the other servers, if this server has it and it is not stored. */
+  /** Stores a source for other servers, if this server has it and it is not stored yet. */
   share(deployment_id: string, object_path: string): Promise<void>
 }
 
@@ -63,7 +65,7 @@ export function createUploads({ store, dir, max_bytes, clock, files }: UploadsOp
       return source
     },
     async open(deployment_id, object_path) {
-      // The store has only paths that it has issued, so no path is outside of the folder.
+      // The store only knows paths that the server has issued, so no path is outside of the folder.
       const source = await store.find(deployment_id, object_path)
       if (source === undefined)
         throw new AppError('invalid_request', {

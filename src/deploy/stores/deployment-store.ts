@@ -1,13 +1,13 @@
 import type { BuildCommands, StoredDeployment, Revision, RevisionLease, SealedSecret } from '../model.ts'
 import type { RevisionEvent, RevisionState } from '../revision-states.ts'
 
-/** A deployment to be made; the store adds the rest. */
+/** A deployment to create; the store adds the other fields. */
 export type NewDeployment = Pick<
   StoredDeployment,
   'id' | 'organization_id' | 'workspace_id' | 'name' | 'type' | 'secrets' | 'commands'
 >
 
-/** A revision to be made; the store adds the rest. */
+/** A revision to create; the store adds the other fields. */
 export type NewRevision = Pick<
   Revision,
   | 'source_path'
@@ -33,7 +33,7 @@ export interface ListPart {
 /** The effects of a change of state. */
 export interface Advance {
   revision: Revision
-  /** Older revisions that waited and are not needed any more. */
+  /** Older waiting revisions that are no longer needed. */
   skipped: Revision[]
 }
 
@@ -81,23 +81,23 @@ export interface DeploymentStore {
     filter: { status?: RevisionState | undefined; limit: number },
   ): Promise<Revision[]>
   /**
-   * Takes a lease of `lease_ms` on the oldest revision that can be worked on: one of a deployment of which no other is
-   * leased (P-6), and, to be built, while fewer than `builds` are built. QUEUED and AWAITING_BUILD become BUILDING,
-   * AWAITING_DEPLOY becomes DEPLOYING, CREATING remains. Undefined: there is none.
+   * Takes a lease of `lease_ms` on the oldest revision that can be processed. No other revision of its deployment may
+   * be leased (P-6), and a build needs fewer than `builds` other builds. QUEUED and AWAITING_BUILD become BUILDING,
+   * AWAITING_DEPLOY becomes DEPLOYING, CREATING stays. Undefined if there is none.
    */
   claim(limits: { lease_ms: number; builds: number }): Promise<RevisionLease | undefined>
-  /** False: the lease was lost. */
+  /** Renews the lease; returns false if it was lost. */
   renew(lease: RevisionLease, lease_ms: number): Promise<boolean>
   /**
-   * Changes the state by the table and ends the lease. `accepted` skips older revisions that wait, `ok` of DEPLOYING
-   * makes the revision the active one. Undefined: the lease was lost, and nothing was changed.
+   * Changes the state by the table and ends the lease. `accepted` skips older waiting revisions; `ok` in DEPLOYING
+   * makes the revision the active one. Returns undefined, and changes nothing, if the lease was lost.
    */
   advance(
     lease: RevisionLease,
     event: Extract<RevisionEvent, 'accepted' | 'refused' | 'ok' | 'error'>,
     findings: RevisionFindings,
   ): Promise<Advance | undefined>
-  /** Undefined: it has ended already. */
+  /** Interrupts a revision; returns undefined if it has already ended. */
   interrupt(deployment_id: string, id: string): Promise<Revision | undefined>
   /** Applies `server_died` to revisions whose lease has run out, or, with `all`, to all that are leased. */
   takeBack(options: { all: boolean }): Promise<Revision[]>

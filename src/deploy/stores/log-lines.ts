@@ -27,26 +27,26 @@ export interface LogQuery {
   order: 'asc' | 'desc'
   limit: number
   revision_id?: string | undefined
-  /** This level and higher ones. */
+  /** The lowest level to include. */
   level?: LineLevel | undefined
-  /** Text that the message has, in letters of any case. */
+  /** Text that the message contains, ignoring case. */
   text?: string | undefined
-  /** The first time that is wanted. */
+  /** Earliest time, inclusive. */
   from_us?: number | undefined
-  /** The last time that is wanted. */
+  /** Latest time, inclusive. */
   to_us?: number | undefined
-  /** Lines beyond this one, in the order of the query. */
+  /** Time of the line after which the page begins, in the order of the query. */
   after_us?: number | undefined
 }
 
 /** Logs of deployments. */
 export interface DeploymentLogStore {
-  /** Adds lines in their order, at the present time or just after the newest line. Long messages are cut. */
+  /** Adds lines in order, at the current time or directly after the newest line. Long messages are cut. */
   append(deployment_id: string, lines: readonly NewLogLine[]): Promise<void>
   read(deployment_id: string, query: LogQuery): Promise<LogLine[]>
-  /** `at_us` of the newest line; 0: there is none. Later lines have later times. */
+  /** `at_us` of the newest line; 0 if there is none. Later lines have later times. */
   newest(deployment_id: string): Promise<number>
-  /** Deletes lines from before `before_us`, and the oldest of deployments that have more than `max_bytes`. */
+  /** Deletes lines before `before_us`, and the oldest lines of deployments that have more than `max_bytes`. */
   trim(limits: { before_us: number; max_bytes: number }): Promise<void>
 }
 

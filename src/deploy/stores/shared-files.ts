@@ -1,11 +1,12 @@
 /** Sources and builds that all servers of one database can read (P-37). `path` is relative to DATA_DIR/deployments. */
 export interface SharedFiles {
   has(deployment_id: string, path: string): Promise<boolean>
-  /** Stores the file, unless there is one at this path. `made_in`: the folder of a build; empty for a source. */
+  /** Stores the file, unless the path is taken. `made_in`: the folder of a build; empty for a source. */
   put(deployment_id: string, path: string, file: string, made_in: string): Promise<void>
   /**
-   * Copies the stored file to `file`. Undefined: nothing is stored at this path, or not all of its bytes; then it counts
-   * as not stored from now on, and can be put again. @throws AppError deployment_failed when it has more than `max_bytes`
+   * Copies the stored file to `file`. Returns undefined if nothing is stored at this path, or some bytes are missing;
+   * such a file counts as not stored from now on, so that it can be put again. @throws AppError deployment_failed when
+   * it has more than `max_bytes`
    */
   get(
     deployment_id: string,
@@ -16,8 +17,8 @@ export interface SharedFiles {
   /** Removes all files of the deployment that were stored before the time, except those in `kept`. */
   prune(deployment_id: string, kept: ReadonlySet<string>, before: number): Promise<void>
   /**
-   * Removes what was stored before the time for deployments that do not exist any more, and bytes that belong to no file
-   * because a server ended, or the store failed, while a file was put or removed.
+   * Removes files that were stored before the time for deployments that no longer exist. Removes bytes that belong to
+   * no file too, because a server ended or the store failed while a file was put or removed.
    */
   sweep(before: number): Promise<void>
 }
@@ -25,7 +26,7 @@ export interface SharedFiles {
 /** Notifications of changed deployments and revisions among the servers of one database. */
 export interface DeploymentChanges {
   announce(): void
-  /** `changed` is called when another server has announced something, and when announcements may have been missed. */
+  /** `changed` is called when another server has announced a change, and when announcements may have been missed. */
   listen(changed: () => void): void
   close(): Promise<void>
 }

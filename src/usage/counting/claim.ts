@@ -12,11 +12,11 @@ import { parseTime } from '../../trace/derive/time.ts'
 
 /** The basis of a claim. */
 export const BASIS = {
-  /** An operation names the trace, or belongs to a TraceRun that does, or to one whose parent's trace is named. */
+  /** The operation, its TraceRun or the parent of that TraceRun names the trace. */
   stated: 0,
   /** No received data contradicts that the TraceRun is the root of its own trace. */
   itself: 1,
-  /** The TraceRun is placed under the id of a parent of which no trace is named. */
+  /** The TraceRun is placed under the id of a parent whose trace no operation names. */
   parent: 2,
   /** Voids claims on `itself`: the TraceRun of this id turned out to be in another trace. */
   not_itself: 3,
@@ -26,7 +26,7 @@ export const BASIS = {
 
 /**
  * The statement of one operation about the existence and the attribution of a trace (D-30). Claims are never withdrawn;
- * the best one that is not voided counts (countedTraces). So their order and number make no difference.
+ * the best claim that is not voided counts (countedTraces). So the order and number of claims have no effect.
  */
 export interface UsageClaim {
   workspace_id: string
@@ -38,7 +38,7 @@ export interface UsageClaim {
   rank: bigint
   /** When the trace started, epoch milliseconds. */
   start: number
-  /** NIL_UUID for none, in all three. */
+  /** Each of these three is NIL_UUID if there is none. */
   project_id: string
   user_id: string
   api_key_id: string
@@ -64,8 +64,8 @@ export interface UsagePeriod {
 }
 
 /**
- * The receive time of an operation that arrives now. If a period is open, the time is never before its beginning, which
- * another process may have set whose clock is ahead of this one's.
+ * The receive time of an operation that arrives now. If a period is open, the time is not before its beginning, which a
+ * process with a clock that is ahead may have set.
  */
 export function receiveTime(now: number, periods: readonly UsagePeriod[]): number {
   const open = periods.find(({ to }) => to === Number.POSITIVE_INFINITY)
@@ -73,8 +73,8 @@ export function receiveTime(now: number, periods: readonly UsagePeriod[]): numbe
 }
 
 /**
- * A claim by an operation with more information is better. Between claims with the same information, the one
- * received first is better.
+ * Ranks by the information in an operation: more is better. Of claims with equal information, the one received first is
+ * better.
  */
 const KIND = { under_parent: 0, unplaced: 1, child: 2, root: 3 } as const
 const DAY = 86_400_000
@@ -105,8 +105,7 @@ export class UsageClaims {
         this.#claim(merged, merged.id, BASIS.itself, creates(facts) ? KIND.root : KIND.unplaced, facts)
       else if (lineage.placed_by === 'itself' || lineage.trace_id === lineage.parent_run_id)
         this.#claim(merged, lineage.trace_id, BASIS.parent, KIND.under_parent, facts)
-      // Otherwise the TraceRun is below a known parent, which is itself below an unknown one. Then the parent
-      // makes the claim.
+      // Otherwise the TraceRun is below a known parent that is below an unknown one, and the parent makes the claim.
       if (own === undefined) this.#void(merged, lineage.trace_id, facts)
     }
   }
@@ -137,8 +136,8 @@ export class UsageClaims {
   }
 
   /**
-   * The operation alone did not determine the place, and the place differs from the assumed one: claims for the assumed
-   * one are voided.
+   * Voids claims for the assumed place of an operation that did not determine its place alone, because the actual place
+   * differs.
    */
   #void(merged: MergedTraceRun, trace_id: string, facts: FragmentFacts): void {
     const parent = parseUuid(facts.head?.['parent_run_id'])
@@ -166,9 +165,9 @@ export class UsageClaims {
 
 /** The facts about an operation that the rank of its claim encodes. */
 export interface ClaimFacts {
-  /** The part of the trace in the operation: the root, another TraceRun, or less. */
+  /** The information of the operation about the trace, see KIND. */
   kind: keyof typeof KIND
-  /** The operation named a start, though it may be too far in the future to count. */
+  /** Whether the operation named a start, even one that is too far in the future to count. */
   has_start: boolean
   /** Epoch milliseconds. */
   received_at: number

@@ -13,11 +13,11 @@ export interface UsageRebuild {
 
 /** Rebuilds rollups in the background, one at a time. */
 export interface UsageRebuilds {
-  /** Starts one, unless one is running; then returns that one. */
+  /** Starts a rebuild, or returns the running one. */
   start(): UsageRebuild
-  /** The last one of this process, if any. */
+  /** The last rebuild of this process, if any. */
   last(): UsageRebuild | undefined
-  /** Aborts the running one. */
+  /** Aborts the running rebuild. */
   stop(): Promise<void>
 }
 

@@ -24,32 +24,32 @@ export interface UsageStore {
   mark(hours: readonly UsageHour[], signal?: AbortSignal): Promise<void>
 }
 
-/** Counts traces: turns the claims of operations into counted traces (ADR 0015). */
+/** Counts traces: converts the claims of operations to counted traces (ADR 0015). */
 export interface UsageRecorder {
   /** Operations received outside of these periods make no claims. */
   readonly periods: readonly UsagePeriod[]
   /**
-   * Resolves when the claims (rows of `usage_claims`) are counted. It may be interrupted and repeated at any point, as
-   * long as it is completed at some time. One call at a time.
+   * Resolves when the claims (rows of `usage_claims`) are counted. A call may be interrupted at any point if it is
+   * repeated until it is complete. One call at a time.
    */
   record(claims: readonly Uint8Array[], signal?: AbortSignal): Promise<void>
-  /** Number of `record` calls that have counted something: it rises when there may be something to roll up. */
+  /** Number of `record` calls that have counted a trace; increases when there may be changes to roll up. */
   readonly recorded: number
 }
 
 export interface UsageRecorderDeps {
   store: UsageStore
-  /** True if no other process writes to the store. Then claims may be read while own claims are added. */
+  /** Whether no other process writes to the store. Claims may then be read while own claims are added. */
   exclusive: boolean
-  /** When traces are counted; set before this process accepts its first request. */
+  /** The periods in which traces are counted; set before this process accepts its first request. */
   periods: readonly UsagePeriod[]
   /** Number of traces whose claims are cached; default 100,000 (about 30 MB). */
   remembered?: number
 }
 
 /**
- * A mark covers changes up to this long after it was sent. Less than the margin by which a rollup must be younger than
- * the last mark to count as complete (storage/clickhouse/usage/rollups.ts).
+ * Time after sending a mark for which it covers changes. Less than the margin by which a complete rollup is younger
+ * than the last mark (storage/clickhouse/usage/rollups.ts).
  */
 const MARK_HOLDS_MS = 3_000
 const MAX_MARKS = 10_000
@@ -60,12 +60,9 @@ export function createUsageRecorder(deps: UsageRecorderDeps): UsageRecorder {
 
 class ClaimRecorder implements UsageRecorder {
   readonly #deps: UsageRecorderDeps
-  /**
-   * For each trace and basis, the highest rank of a counted claim. Claims of at most this rank change
-   * nothing.
-   */
+  /** The highest rank of a counted claim for each trace and basis. Claims of at most this rank have no effect. */
   readonly #memory: RecentMap<string, (bigint | undefined)[]>
-  /** When each hour was last marked. */
+  /** Time of the last mark of each hour. */
   readonly #marked = new Map<string, { steady: number; wall: number }>()
   readonly periods: readonly UsagePeriod[]
   recorded = 0
@@ -122,7 +119,7 @@ class ClaimRecorder implements UsageRecorder {
     await this.#mark(hours, signal)
   }
 
-  /** After the rows, so that a rollup without them is known to be outdated. */
+  /** Writes marks. Called after the rows were written, so that a rollup without the rows counts as outdated. */
   async #mark(hours: ReadonlyMap<string, UsageHour>, signal: AbortSignal | undefined): Promise<void> {
     const now = { steady: performance.now(), wall: Date.now() }
     const due = [...hours].filter(([key]) => {
@@ -139,7 +136,7 @@ class ClaimRecorder implements UsageRecorder {
     for (const [key] of due) this.#marked.set(key, now)
   }
 
-  /** True when the recorded claims make this claim irrelevant, whatever arrives later. */
+  /** Whether the recorded claims make this claim irrelevant, even after later claims. */
   #isSettled(claim: UsageClaim): boolean {
     const known = this.#memory.get(keyOf(claim))
     if (!known) return false

@@ -11,22 +11,20 @@ export interface UsageRoller {
 
 export interface UsageRollerDeps {
   rollups: UsageRollups
-  /** Increases when this process has counted something. */
+  /** A number that increases when this process has counted traces. */
   recorded(): number
   /** Resolves when the store can be read. */
   ready: Promise<void>
   logger: Logger
-  /** Default 5 s. */
+  /** Milliseconds between two checks; default 5 s. */
   intervalMs?: number
 }
 
 const INTERVAL_MS = 5_000
-/** Changes of other processes are found after this many intervals without changes of this process. */
+/** Number of intervals without changes of this process after which changes of other processes are searched. */
 const IDLE_INTERVALS = 60
 
-/**
- * Starts with the changes that earlier processes left; then works when there are new ones, and checks rarely otherwise.
- */
+/** Rolls up the changes of earlier processes first, and then new changes; checks rarely without changes. */
 export function startUsageRoller(deps: UsageRollerDeps): UsageRoller {
   return { stop: startWhenReady(deps.ready, async (signal) => await run(deps, signal)) }
 }

@@ -4,10 +4,10 @@ export type RollupUnit = 'hour' | 'day'
 /** Precomputed counts per hour and day, so that a query need not read traces. */
 export interface UsageRollups {
   /**
-   * Computes the hours or days again that have changed since they were last computed and have not changed for a while.
-   * Returns how many it computed and how many changed ones remain. Any number of processes may do so at once.
+   * Computes the hours or days that have changed since they were last computed, but not within the last seconds.
+   * Returns the numbers of computed and of remaining ones. Several processes may call this at the same time.
    */
   refresh(unit: RollupUnit, signal?: AbortSignal): Promise<{ done: number; left: number }>
-  /** Computes all of them again from the counted traces. Changes no count. */
+  /** Computes all hours and days again from the counted traces, which does not change counts. */
   rebuild(signal?: AbortSignal): Promise<void>
 }

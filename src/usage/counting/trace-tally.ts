@@ -7,14 +7,14 @@ import type { UsageStore } from './recorder.ts'
 export interface TraceTallyDeps {
   source: UsageCounts
   store: UsageStore
-  /** Ids of an organization's workspaces, deleted ones too. */
+  /** Ids of an organization's workspaces, including deleted ones. */
   workspaces(organization_id: string): Promise<readonly string[]>
 }
 
 /** A stride of a whole month, so that the counts of a month are one bucket. */
 const MONTH = { days: 31, hours: 0 }
 
-/** The counts that limits are compared with: the same as in usage reports. */
+/** The counts with which limits are compared; the same as in usage reports. */
 export function createTraceTally({ source, store, workspaces }: TraceTallyDeps): TraceTally {
   return {
     async count({ organization_id, workspace_id, api_key_id }, start, end) {

@@ -2,7 +2,7 @@ import type { GranularUsage, UsageDetails, UsageStride } from '../../schema/type
 import { strideMillis } from './stride.ts'
 import { formatUsageTime } from './time.ts'
 
-/** A cost is text, but is written as a number. */
+/** A sum. A cost is text, but is written as a number. */
 type Sum = string | number | null
 
 /** Column titles by the key in `dimensions`. */
@@ -40,8 +40,8 @@ interface Line {
 }
 
 /**
- * The usage report as CSV (RFC 4180, CRLF after every line): always the ten columns, of which those are filled by which
- * the report is grouped. A cell that a spreadsheet would read as a formula begins with a tab.
+ * The usage report as CSV (RFC 4180, CRLF after every line). It always has the ten columns; only those of the report's
+ * grouping are filled. A cell that a spreadsheet would read as a formula begins with a tab.
  */
 export function usageCsv(report: GranularUsage): string {
   return csv(report.stride, report.usage, DIMENSIONS, { traces: 'Traces' })
@@ -75,7 +75,7 @@ function csv<S extends string>(
   return [header, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
 }
 
-/** Spreadsheets execute text that begins with one of `= + - @`, tab or CR: it gets a tab before it. */
+/** Adds a tab before text that begins with one of `= + - @`, tab or CR, because spreadsheets execute such text. */
 function textCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `\t${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

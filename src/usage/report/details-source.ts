@@ -15,7 +15,7 @@ export interface UsageDetailsQuery extends Omit<UsageQuery, 'group_by'> {
 export interface UsageSums {
   prompt_tokens: number
   completion_tokens: number
-  /** Decimals in US dollars; null when none is known. */
+  /** Decimals in US dollars; null if unknown. */
   prompt_cost: string | null
   completion_cost: string | null
   total_cost: string | null
@@ -38,7 +38,7 @@ export interface UsageDetail extends Omit<UsageCount, 'traces'>, UsageSums {
   model: string
   /** The number of all TraceRuns, including those whose usage is unknown or not counted. */
   llm_runs: number
-  /** Counted TraceRuns with tokens and without a cost, and their tokens. */
+  /** Number of counted TraceRuns with tokens but without a cost, and their tokens. */
   unpriced_runs: number
   unpriced_tokens: number
 }

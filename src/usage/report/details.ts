@@ -20,7 +20,7 @@ function orderOfDetail(group_by: DetailGrouping, detail: UsageDetail, names: Usa
 }
 
 /**
- * Tokens and costs in the shape and by the rules of the usage report.
+ * Reports tokens and costs in the shape and by the rules of the usage report.
  * @throws AppError invalid_request unless `end` is after `start`
  */
 export async function reportUsageDetails(

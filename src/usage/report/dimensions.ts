@@ -2,7 +2,7 @@ import { NIL_UUID } from '../../base/ids.ts'
 import type { UsageDimensions } from '../../schema/types.gen.ts'
 import type { Grouping, UsageCount } from './source.ts'
 
-/** Names for reports, also of deleted records. */
+/** Names for reports, including those of deleted records. */
 export interface UsageNames {
   /** By workspace id. */
   workspaces: ReadonlyMap<string, string>

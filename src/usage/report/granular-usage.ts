@@ -5,7 +5,7 @@ import { bucketOf, bucketOrigin, chooseStride } from './stride.ts'
 import type { Grouping, UsageQuery, UsageCounts } from './source.ts'
 import { formatUsageTime } from './time.ts'
 
-/** The parameters of a report: readable workspaces only. Times are epoch milliseconds, with fractions. */
+/** The parameters of a report, with readable workspaces only. Times are epoch milliseconds, with fractions. */
 export interface UsageRequest<G> {
   workspace_ids: readonly string[]
   start: number
@@ -29,7 +29,7 @@ export function rangeOf(start: number, end: number): Pick<UsageQuery, 'start' | 
   return {
     start: first,
     end: Math.max(Math.min(Math.ceil(end), LATEST), first),
-    // An origin before the earliest time would not be computable: the same buckets, counted from a later one.
+    // An origin before the earliest time cannot be computed, so the same buckets are counted from a later origin.
     origin: origin < EARLIEST ? bucketOf(first, origin, stride) : origin,
     stride,
   }

@@ -19,7 +19,7 @@ export type Summed = (typeof SUMMED)[number]
 /** A TraceRun that adds to tokens and costs. */
 export interface UsageRun {
   workspace_id: string
-  /** NIL_UUID if there is none; also for the user and the key. */
+  /** Project, user and key are NIL_UUID if there is none. */
   project_id: string
   user_id: string
   api_key_id: string
@@ -27,14 +27,14 @@ export interface UsageRun {
   run_id: string
   name: string
   run_type: string
-  /** '' for none; also for the model. */
+  /** Provider and model are '' if unknown. */
   provider: string
   model: string
   /** The time at which it counts, epoch microseconds. */
   time: number
   prompt_tokens: number | null
   completion_tokens: number | null
-  /** Decimals in US dollars; null when not known. The second is the estimated part of the first. */
+  /** Decimals in US dollars; null if unknown. The second is the estimated part of the first. */
   total_cost: string | null
   estimated_cost: string | null
 }
@@ -42,7 +42,7 @@ export interface UsageRun {
 /** The place of a run in a list: newest first, then by workspace, project and run. */
 export type UsageRunPlace = Pick<UsageRun, 'time' | 'workspace_id' | 'project_id' | 'run_id'>
 
-/** A model as groups name it; '' for a provider or a model that is not known. */
+/** A model as named in groups; '' for an unknown provider or model. */
 export interface UsageModel {
   provider: string
   model: string
@@ -106,8 +106,8 @@ function toAnswer(run: UsageRun, names: UsageNames): UsageRuns['items'][number] 
 }
 
 /**
- * One page of the TraceRuns that a number of the details adds up. Without changes between the requests, the tokens or
- * costs of all pages together are that number. @throws AppError invalid_request
+ * One page of the TraceRuns behind a number of the details. If nothing changes between the requests, the sum over all
+ * pages is that number. @throws AppError invalid_request
  */
 export async function listUsageRuns(
   source: UsageRunSource,

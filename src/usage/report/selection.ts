@@ -4,7 +4,7 @@ import type { UsageNames } from './dimensions.ts'
 import { rangeOf } from './granular-usage.ts'
 import { bucketOf, strideMillis } from './stride.ts'
 
-/** Groups whose records a list leaves out: it is then about all other groups. */
+/** Groups that a list excludes, so that it shows the records of all other groups. */
 export interface ExcludedGroups {
   project_id: readonly string[]
   /** NIL_UUID for records without a user. */
@@ -29,7 +29,7 @@ export interface UsageSelection {
   excluded: Omit<ExcludedGroups, 'api_key_id'> & { api_key: readonly string[] }
 }
 
-/** The part of the range that lies in the bucket. @throws AppError invalid_request when the report has no such bucket */
+/** The part of the range that is in the bucket. @throws AppError invalid_request when the report has no such bucket */
 export function boundsOf({ start, end, bucket }: UsageSelection): { start: number; end: number } {
   const range = rangeOf(start, end)
   if (bucket === undefined) return { start: range.start, end: range.end }
@@ -51,7 +51,7 @@ export function keyIdOf(api_key: string, { short_keys }: UsageNames): string | u
   return UUID.test(id) ? id : undefined
 }
 
-/** The same with the ids of keys. A name that is no key has no records. */
+/** The excluded groups, with the ids of keys. A name that is not a key's has no records. */
 export function excludedOf({ excluded }: UsageSelection, names: UsageNames): ExcludedGroups {
   const { project_id, user_id, api_key } = excluded
   const api_key_id = api_key.flatMap((name) => keyIdOf(name, names) ?? [])

@@ -3,7 +3,7 @@ export const GROUPINGS = ['workspace', 'project', 'user', 'api_key'] as const
 
 export type Grouping = (typeof GROUPINGS)[number]
 
-/** A bucket's size; exactly one of the two is not 0. */
+/** The size of a bucket; either days or hours is not 0. */
 export interface Stride {
   days: number
   hours: number
@@ -15,19 +15,22 @@ export interface UsageQuery {
   /** Epoch milliseconds. */
   start: number
   end: number
-  /** Start of the first bucket, epoch milliseconds: on a UTC hour or a UTC day. */
+  /** Start of the first bucket in epoch milliseconds, which is that of a UTC hour or a UTC day. */
   origin: number
   stride: Stride
   group_by: Grouping
 }
 
-/** The traces of one bucket and group; groups without any are left out. */
+/** The number of traces of one bucket and group; groups without traces are left out. */
 export interface UsageCount {
   /** Start of the bucket, epoch milliseconds. */
   bucket: number
-  /** For `project` too, since a project's id is unique only within its workspace. NIL_UUID for other groupings. */
+  /**
+   * Set for `workspace` and `project`, since a project's id is unique only within its workspace; NIL_UUID for other
+   * groupings.
+   */
   workspace_id: string
-  /** Id of the project, user or key; the workspace's for `workspace`; NIL_UUID for a trace without a user. */
+  /** Id of the project, user or key, or of the workspace for `workspace`; NIL_UUID for a trace without a user. */
   dimension_id: string
   traces: number
 }

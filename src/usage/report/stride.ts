@@ -3,7 +3,7 @@ import type { Stride } from './source.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** The longest range in whole days for each bucket size; for longer ranges it is a year. */
+/** The longest range in whole days for each bucket size; for longer ranges the size is a year. */
 const LADDER: readonly { up_to: number; stride: Stride }[] = [
   { up_to: 0, stride: { days: 0, hours: 1 } },
   { up_to: 31, stride: { days: 1, hours: 0 } },
@@ -28,7 +28,7 @@ export function bucketOrigin(start: number, { hours }: Stride): number {
   return Math.floor(start / unit) * unit
 }
 
-/** Start of the bucket that `time` lies in, with buckets counted from `origin`. All in epoch milliseconds. */
+/** Start of the bucket that contains `time`, with buckets counted from `origin`. All in epoch milliseconds. */
 export function bucketOf(time: number, origin: number, stride: Stride): number {
   const size = strideMillis(stride)
   return origin + Math.floor((time - origin) / size) * size

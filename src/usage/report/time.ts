@@ -2,9 +2,9 @@ const ISO =
   /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,12}))?)?(?:[Zz]|([ +-])(\d\d)(?::?(\d\d))?)?)?$/
 
 /**
- * An ISO 8601 time of a query as epoch milliseconds, with a fraction if it is more precise: `T` or a space, seconds and
- * fraction optional, `Z` or an offset, UTC without one; a date alone is its midnight. An unescaped `+` arrives as a
- * space and is read as `+`. Undefined for an invalid date.
+ * Parses an ISO 8601 time of a query to epoch milliseconds, with a fraction if it is more precise: `T` or a space;
+ * seconds and fraction optional; `Z` or an offset, without them UTC; a date alone is its midnight. An unescaped `+`
+ * arrives as a space and is read as `+`. Undefined for an invalid date.
  */
 export function parseUsageTime(text: string): number | undefined {
   const match = ISO.exec(text)
@@ -18,7 +18,7 @@ export function parseUsageTime(text: string): number | undefined {
   return time + Number(fraction.padEnd(12, '0')) / 1e9 - (sign === '-' ? -east : east)
 }
 
-/** A bucket's start or end as the reports show it: `2026-01-15T00:00:00Z`. Epoch milliseconds, on a whole second. */
+/** Formats a bucket's start or end for reports: `2026-01-15T00:00:00Z`. Epoch milliseconds, on a whole second. */
 export function formatUsageTime(time: number): string {
   return new Date(time).toISOString().replace('.000Z', 'Z')
 }

@@ -47,7 +47,7 @@ export interface UsageTracesQuery {
   limit: number
 }
 
-/** Lists counted traces, from the table that they are counted in. */
+/** Lists counted traces from the table of counted traces. */
 export interface UsageTraceSource {
   list(query: UsageTracesQuery): Promise<UsageTrace[]>
 }
@@ -81,7 +81,7 @@ function toAnswer(trace: UsageTrace, names: UsageNames): UsageTraces['items'][nu
     ...namedPlace(trace, names),
     counted_at: new Date(start).toISOString(),
     counted_by: kind,
-    // A start that is too far in the future was replaced by the time of receiving.
+    // A start that is too far in the future was replaced by the receive time.
     time_source: has_start && start !== received_at ? 'start_time' : 'received',
     received_at: new Date(received_at).toISOString(),
     app_path: `/app/traces/${trace_id}`,
@@ -89,8 +89,8 @@ function toAnswer(trace: UsageTrace, names: UsageNames): UsageTraces['items'][nu
 }
 
 /**
- * One page of the traces that a number of the report counts. Without changes between the requests, all pages together
- * have as many traces as the report counts. @throws AppError invalid_request
+ * One page of the traces behind a number of the report. If nothing changes between the requests, all pages together
+ * have that number of traces. @throws AppError invalid_request
  */
 export async function listUsageTraces(
   source: UsageTraceSource,
