@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.ts'
 import { nearestName } from './arguments/command-arguments.ts'
 
-/** A subcommand: its own arguments in, its exit code out. */
+/** A subcommand, which gets its own arguments and returns the exit code. */
 export type Command = (args: string[]) => Promise<number>
 
 /** Each command is loaded only when it is used, so that `validate` starts without loading the server. */

@@ -8,7 +8,7 @@ import { main } from './main.ts'
 
 // Invalid command lines and their messages: each names the wrong word or value, and a valid one.
 
-/** `serve` changes that of this process, which other test files share. */
+/** The umask of this process, which `serve` changes and other test files share. */
 const umask = process.umask()
 const ID = '4612d97d-00b9-4ade-a923-27bbbf7f98d0'
 

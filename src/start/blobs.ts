@@ -13,7 +13,7 @@ import { reportConnections } from '../storage/sql/driver/postgres/connection-bud
 import { type JoiningParts, joinServers } from './cluster/other-servers.ts'
 import { CLAIM_MS, claimLater } from './own-stores.ts'
 
-/** Parts that attachments need. */
+/** The parts of a server with which attachments are opened. */
 export interface BlobParts {
   config: JoiningParts['config'] & Pick<Config, 'databaseConnections'>
   logger: Logger
@@ -29,9 +29,9 @@ export interface OpenedBlobs {
 }
 
 /**
- * Opens the store of attachments: the bucket or folder of BLOB_URL, or a folder in DATA_DIR. A bucket that does not answer
- * is checked once it does. Enters the server into the list of those that share the
- * database. @throws AppError config_invalid, store_changed
+ * Opens the store of attachments: the bucket or folder of BLOB_URL, or a folder in DATA_DIR. A bucket that does not
+ * answer is checked as soon as it does. Registers the server among those that share the database. @throws AppError
+ * config_invalid, store_changed
  */
 export async function openBlobs(
   parts: BlobParts,

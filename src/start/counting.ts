@@ -29,7 +29,7 @@ export interface CountingParts {
   usagePeriods: Awaited<ReturnType<typeof switchUsage>>
 }
 
-/** The parts that count traces, and the sources of reports, which are `undefined` when reporting is switched off. */
+/** The parts that count traces, and the sources of reports, which are undefined if reporting is switched off. */
 export interface UsageCounting {
   recorder: UsageRecorder
   sources: UsageSources | undefined
@@ -37,7 +37,9 @@ export interface UsageCounting {
   tally: TraceTally | undefined
 }
 
-/** Counts traces and keeps the rollups up to date; with the switches off it only counts what was received before. */
+/**
+ * Counts traces and keeps the rollups up to date. With the switches off, only counts traces that were received before.
+ */
 export function startCounting({
   config,
   logger,

@@ -11,7 +11,7 @@ const ANOTHER = 'or set DATA_DIR to another folder'
 const SQLITE_CANTOPEN = 14
 
 /**
- * Creates the directory with owner-only access, and a .gitignore in it, since it often lies in a repository.
+ * Creates the directory with owner-only access, and a .gitignore in it, since it is often in a repository.
  * @throws AppError data_dir_unusable when a server runs on it
  */
 export async function prepareDataDir(dataDir: string): Promise<void> {
@@ -27,7 +27,10 @@ export async function prepareDataDir(dataDir: string): Promise<void> {
   if ((await readFile(ignore, 'utf8').catch(() => '')) === '') await writeFile(ignore, '*\n')
 }
 
-/** Node reports ENOENT, not the cause, when a parent folder refuses new folders, such as one on a read-only disk. */
+/**
+ * Creates a folder. If a parent refuses new folders, for example on a read-only disk, Node reports only ENOENT, so this
+ * names the cause.
+ */
 async function makeFolder(folder: string): Promise<void> {
   try {
     const first = await makeFolders(folder)
@@ -42,7 +45,7 @@ async function makeFolder(folder: string): Promise<void> {
 }
 
 /**
- * Creates the folder and its missing parents; returns the first one that is new. Not by a recursive `mkdir`, which never
+ * Creates the folder and its missing parents; returns the first new one. Does not use a recursive `mkdir`, which never
  * ends in folders such as /proc, where nothing can be created.
  */
 async function makeFolders(folder: string): Promise<string | undefined> {
@@ -66,7 +69,7 @@ async function makeFolders(folder: string): Promise<string | undefined> {
   return first ?? made
 }
 
-/** Makes the names of the new folders from `first` down to `last` durable. */
+/** Makes the names of the new folders from `first` to `last` durable. */
 async function syncNames(first: string, last: string): Promise<void> {
   for (let folder = last; ; folder = dirname(folder)) {
     // A parent that this user may not read cannot be synced.
@@ -83,7 +86,7 @@ async function assertNoFile(path: string): Promise<void> {
   throw unusable(`${path} is a file, and DATA_DIR needs a folder there. Set DATA_DIR to another folder.`)
 }
 
-/** The error of a failed start: `data_dir_unusable` when DATA_DIR is the cause, else the thrown value itself. */
+/** The error of a failed start: `data_dir_unusable` if DATA_DIR is the cause, otherwise the thrown value. */
 export function toStartError(thrown: unknown, dataDir: string): unknown {
   if (!(thrown instanceof Error)) return thrown
   const { code, path, errcode } = thrown as NodeJS.ErrnoException & { errcode?: number }
@@ -105,12 +108,12 @@ export function toStartError(thrown: unknown, dataDir: string): unknown {
   return thrown
 }
 
-/** The code of a disk error; undefined when its own message names a disk other than that of DATA_DIR. */
+/** The code of a disk error; undefined if its message names another disk than that of DATA_DIR. */
 function ownDiskCode({ code, message }: AppError): AppError['code'] | undefined {
   return message === ERRORS[code].message ? code : undefined
 }
 
-/** True when the path is the folder, a parent of it, or inside it. */
+/** Whether the path is the folder, one of its parents, or inside it. */
 function isOnWay(path: string, folder: string): boolean {
   const isIn = (inner: string, outer: string): boolean => !relative(outer, inner).startsWith('..')
   return isIn(path, folder) || isIn(folder, path)

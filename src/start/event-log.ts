@@ -38,8 +38,8 @@ export interface StartedEventLog {
 }
 
 /**
- * Limits of a thread's events: a day, so that a client can resume on the next morning, but no more than the size of
- * some long conversations.
+ * Limits of a thread's events: a day, so that a client can resume the next morning, and the size of some long
+ * conversations.
  */
 const BOUNDS: Omit<EventBounds, 'total_chars'> = {
   events: 50_000,
@@ -85,7 +85,7 @@ async function startInRedis(
   redisUrl: string,
 ): Promise<StartedEventLog> {
   const clock = systemClock
-  // Loading it takes a tenth of a server's start, so it is loaded only if it is used.
+  // Loading this takes a tenth of a server's start, so it is loaded only if it is used.
   const { openRedis } = await import('../storage/redis/redis.ts')
   const redis = openRedis(redisUrl, logger)
   try {

@@ -26,9 +26,9 @@ export interface GraphHostsParts {
 
 export interface HostedGraphs {
   file: DeploymentFile
-  /** Options with which hosts open run state, or what gives each host its own. */
+  /** Options with which hosts open run state, or a function that returns separate ones for each host. */
   storage: GraphHostOptions['storage']
-  /** Grants of storage for hosts of Python graphs, which have no access but through the storage broker. */
+  /** Grants of storage for hosts of Python graphs, which access storage only through the broker. */
   brokered: GrantStorage
   /** Path of the socket at which graphs call the API of their deployment. */
   ownApi: string
@@ -48,7 +48,7 @@ export interface HostedGraphs {
   mask?: ((text: string) => string) | undefined
 }
 
-/** Hosts that load the graphs in the background, and the watch over their files if it is configured. */
+/** Starts hosts, which load the graphs in the background, and watches their files if that is configured. */
 export async function startGraphHosts(
   { config, hosted, logger, confine, stops }: GraphHostsParts,
   { file, storage, brokered, ownApi, name, minHosts, maxHosts, maxBytes, printed, noted, mask }: HostedGraphs,
@@ -104,7 +104,7 @@ function filesOf({ graphs }: DeploymentFile, language: GraphLanguage): string[] 
   return graphs.filter((graph) => graph.language === language).map((graph) => graph.file)
 }
 
-/** Resolves when the graphs are loaded: the message of each that failed. */
+/** Resolves when the graphs are loaded, with the messages of those that failed. */
 export async function graphFailuresOf(host: GraphHosts | undefined): Promise<string[]> {
   // The failures below contain the reason why a host could not be opened.
   await host?.ready().catch(() => undefined)

@@ -35,7 +35,10 @@ import type { Hosting } from './deployments/create-hosting.ts'
 import { startLargeBodies } from './worker-threads/bodies.ts'
 
 const REQUEST_GRACE_MS = 10_000
-/** Inputs of runs and states of threads are larger than JSON bodies of the platform API may be. */
+/**
+ * Maximum bytes of JSON bodies of deployments: inputs of runs and states of threads are larger than bodies of the
+ * platform API.
+ */
 const MAX_DEPLOYMENT_BODY_BYTES = 20 * 1024 * 1024
 
 export interface HttpParts {
@@ -43,15 +46,15 @@ export interface HttpParts {
   logger: Logger
   /** Dependencies of the platform API. */
   deps: AppDeps
-  /** Undefined: the server has no GRAPHS. */
+  /** The deployment of GRAPHS; undefined if GRAPHS is not set. */
   hosted: OwnDeployment | undefined
-  /** Makes what hosts further deployments. */
+  /** Creates the hosting of further deployments. */
   startHosting(appOf: AppOf): Hosting
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
 }
 
-/** A default port that was taken, and the port used instead; undefined: none. */
+/** A default port that was taken, and the port used instead; undefined if there is none. */
 export interface MovedPort {
   setting: PortSetting
   taken: number
@@ -62,13 +65,16 @@ export interface MovedPort {
 export interface ListenerUrls {
   url: string
   deploymentUrl: string | undefined
-  /** Undefined: there is no OTLP over gRPC. */
+  /** Undefined without OTLP over gRPC. */
   otlpGrpcUrl: string | undefined
   hosting: Hosting
   movedPorts: MovedPort[]
 }
 
-/** Fails before anything is started when a configured port is taken. @throws AppError config_invalid */
+/**
+ * Checks configured ports, so that the start fails before anything is started if one is taken. @throws AppError
+ * config_invalid
+ */
 export async function assertPortsFree(config: Config): Promise<void> {
   for (const setting of config.namedPorts) {
     const isUsed = setting !== 'DEPLOYMENT_PORT' || config.hosted !== undefined
@@ -111,7 +117,7 @@ export async function startHttp({
     entrance.refusals.noteProtocol('a connection', from, 'it speaks HTTP/2; OTLP/gRPC goes to OTLP_GRPC_PORT')
   const platform = await startHttpServer(app, { ...listenOptions(config, 'PORT'), onHttp2 })
   ports.platform = platform.port
-  // Requests that wait for a run end when the worker has stopped: it ends or releases its runs.
+  // Requests that wait for a run end when the worker stops, which ends or releases its runs.
   let deploymentUrl: string | undefined
   const movedPorts = movedPort(config, 'PORT', platform.port)
   const ends = [(): Promise<void> => platform.stop(REQUEST_GRACE_MS)]
@@ -135,14 +141,17 @@ export async function startHttp({
   return { ...urls, hosting }
 }
 
-/** The web interface. In a clone it is `ui/dist`, which is built while the server runs; a package contains it built. */
+/**
+ * The web interface. In a clone, it is `ui/dist`, which is built while the server runs; a package contains the built
+ * interface.
+ */
 function webApp(): WebApp {
   const ui = fileURLToPath(new URL('../../ui/', import.meta.url))
   const folder = import.meta.url.endsWith('.ts') ? join(ui, 'dist') : ui
   return createWebApp({ folder, errorFile: join(ui, '.dist-error') })
 }
 
-/** Undefined when it is off, and when its default port is taken. */
+/** Starts OTLP over gRPC; undefined if it is off or its default port is taken. */
 async function startGrpc(
   config: Config,
   calls: GrpcHandler,
@@ -168,7 +177,7 @@ function listenOptions(config: Config, setting: PortSetting): ListenOptions {
   const port = portOf(config, setting) ?? 0
   if (setting === 'OTLP_GRPC_PORT') return { host, port, setting, unset: '`off` none' }
   if (namedPorts.includes(setting)) return { host, port, setting }
-  // Listeners that start first must not use the ports that are configured for the others.
+  // Earlier listeners must not use the ports that are configured for later ones.
   const isLater = (other: PortSetting): boolean =>
     other === 'OTLP_GRPC_PORT' || (other === 'DEPLOYMENT_PORT' && hosted !== undefined)
   const avoid = namedPorts.filter(isLater).flatMap((other) => portOf(config, other) ?? [])
@@ -181,7 +190,7 @@ function movedPort(config: Config, setting: PortSetting, port: number | undefine
   return isMoved ? [{ setting, taken, port }] : []
 }
 
-/** Undefined: it is off. */
+/** The port of a setting; undefined if it is off. */
 function portOf(config: Config, setting: PortSetting): number | undefined {
   const { port, deploymentPort, otlpGrpcPort } = config
   return { PORT: port, DEPLOYMENT_PORT: deploymentPort, OTLP_GRPC_PORT: otlpGrpcPort }[setting]
@@ -190,8 +199,8 @@ function portOf(config: Config, setting: PortSetting): number | undefined {
 type Guard = Pick<DeploymentDeps, 'cors' | 'gates'>
 
 /**
- * CORS rules of the deployment. With authentication they are those of langgraph.json. Without it, a wildcard is replaced by
- * the pages of this machine, and under the platform API's address no other page may call the deployment.
+ * CORS rules of the deployment: with authentication, those of langgraph.json. Without it, a wildcard is replaced by the
+ * pages of this machine, and pages of other origins must not call the deployment at the platform API's address.
  */
 function guardsOf(
   { host, publicUrl }: Config,

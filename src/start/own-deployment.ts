@@ -27,12 +27,12 @@ import { startGraphHosts } from './graph-hosts.ts'
 import { startLists } from './worker-threads/lists.ts'
 import { followFile, startProject } from './project.ts'
 
-/** The deployment of `GRAPHS`, and what it shares with the deployments of the control plane. */
+/** The deployment of `GRAPHS`, and the parts that it shares with the deployments of the control plane. */
 export interface OwnDeployment extends RunningDeployment {
   shared: SharedRuns
 }
 
-/** Starts the parts of the deployment; its runs of earlier processes continue. */
+/** Starts the parts of the deployment; runs of earlier processes continue. */
 export async function startDeployment(
   parts: DeploymentParts & { hosted: HostedConfig },
 ): Promise<OwnDeployment> {

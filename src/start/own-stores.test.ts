@@ -11,7 +11,7 @@ import { eventually } from '../../test/support/eventually.ts'
 
 const logger = createLogger({ level: 'silent' })
 
-/** An installation whose stores do not answer; it counts the requests to them. */
+/** An installation whose stores do not answer, and which counts the requests to the stores. */
 function unanswered() {
   const claims = { count: 0 }
   const claim = (): Promise<never> => {

@@ -18,14 +18,14 @@ import {
 import type { Database } from '../storage/sql/driver/database.ts'
 import { keptValue } from '../storage/files/kept-value.ts'
 
-/** Time for which a start waits for the installation id that is stored in a server. */
+/** Time for which a start waits for a server's answer about the stored installation id. */
 export const CLAIM_MS = 5_000
 const RETRY_MS = 1_000
 
 /**
  * Checks that ClickHouse belongs to the same installation as the other stores. A server that is down is checked once it
- * answers. `ready` of the result resolves only after a check that succeeded, so nothing is stored before.
- * The wait ends when `stopping` aborts.
+ * answers. `ready` of the result resolves only after a successful check, so that nothing is stored before. An abort of
+ * `stopping` ends the wait.
  */
 export async function claimClickHouse(
   { config, logger, stopping }: { config: Config; logger: Logger; stopping: AbortSignal },
@@ -47,12 +47,15 @@ export async function claimClickHouse(
     outcome = () => Promise.reject(toAppError(error))
     return new Promise<void>(() => undefined)
   })
-  // One statement: each round trip counts against the time that a check has.
+  // A single statement, because the time of a check is limited, and each round trip takes time.
   const answers = (): Promise<unknown> => connection.rows('SELECT 1 AS one')
   return { ...clickhouse, ready, check: async () => void (await (outcome ?? answers)()) }
 }
 
-/** The name of an embedded ClickHouse holds the id of this server: servers that share a database have one each. */
+/**
+ * The store of an embedded ClickHouse, whose name contains the id of this server, because servers that share a database
+ * have one each.
+ */
 async function markedClickHouse(
   config: Config,
   connection: OpenedClickHouse['connection'],
@@ -63,7 +66,7 @@ async function markedClickHouse(
   return clickHouseStore(`clickhouse ${await instanceOf(config)}`, place, connection)
 }
 
-/** Claims a store; repeats that until the store answers. Undefined when `stopping` aborts before. */
+/** Claims a store, and retries until the store answers. Undefined if `stopping` aborts before. */
 export async function claimWhenUp(
   installation: Pick<Installation, 'claim'>,
   store: MarkedStore,
@@ -87,7 +90,7 @@ export function claimRuns(
 }
 
 /**
- * Claims a server's store once it answers. `claimed` then resolves, or rejects when the store belongs to another
+ * Claims a store on a server once it answers. `claimed` then resolves, or rejects if the store belongs to another
  * installation; later calls of `check` do the same.
  */
 export function claimLater(
@@ -108,11 +111,11 @@ export function claimLater(
 export async function claimFolders(config: Config, installation: Installation): Promise<() => Promise<void>> {
   const { dataDir } = config
   const instance = await instanceOf(config)
-  // Attachments that servers share are claimed as one store of all of them.
+  // Attachments that servers share are claimed as a store of the whole installation.
   const names = config.blobUrl === undefined ? ['ingest-log', 'blobs'] : ['ingest-log']
   const folders = names.map((name) => ({ name, path: join(resolve(dataDir), name) }))
   for (const { path } of folders) await mkdir(path, { recursive: true, mode: 0o700 })
-  // Before they are claimed: after a power cut, a database must not list a folder that does not exist.
+  // Done before claiming, so that after a power cut the database lists no folder that does not exist.
   await syncDirectory(resolve(dataDir))
   const checks: (() => Promise<void>)[] = []
   for (const { name, path } of folders)

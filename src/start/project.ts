@@ -17,7 +17,7 @@ export interface ProjectParts {
   logger: Logger
   /** Isolates the processes of a deployment of the control plane. */
   confine?: Confine | undefined
-  /** Receives each line that they print; default: the server's log. */
+  /** Receives each line that the processes print; default: the server's log. */
   printed?: PrintedLines | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
@@ -25,9 +25,9 @@ export interface ProjectParts {
 
 /** The parts of a project other than graphs and auth. */
 export interface ProjectProcesses {
-  /** langgraph.json, `http.app`. */
+  /** The process of `http.app` of langgraph.json. */
   app: HttpApp | undefined
-  /** langgraph.json, `ui`. */
+  /** The bundles of `ui` of langgraph.json. */
   ui: UiBundles | undefined
   /** Reloads the app from the current code and langgraph.json; UI components watch their own files. */
   reload(file: DeploymentFile): void

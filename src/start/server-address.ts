@@ -13,9 +13,9 @@ import { startTime } from '../storage/child-processes.ts'
 export interface ServerAddress {
   /** The platform API. */
   readonly url: string
-  /** The deployment API; undefined when no graphs are hosted. */
+  /** The deployment API; undefined if no graphs are hosted. */
   readonly deploymentUrl: string | undefined
-  /** OTLP over gRPC; undefined when it is off. */
+  /** OTLP over gRPC; undefined if it is off. */
   readonly otlpGrpcUrl?: string | undefined
 }
 
@@ -24,7 +24,7 @@ export interface RunningServer extends ServerAddress {
   readonly pid: number
 }
 
-/** Content of DATA_DIR/server.json. The file stays when the server has ended. */
+/** Content of DATA_DIR/server.json. The file is kept after the server has ended. */
 interface AddressFile {
   url: string
   deployment_url: string | null
@@ -37,7 +37,7 @@ interface AddressFile {
 }
 
 const FILE = 'server.json'
-/** Addresses that one can listen on but not connect to, and their replacements. */
+/** Addresses on which a server can listen, but to which clients cannot connect, and their replacements. */
 const ALL_INTERFACES = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }
 
 /** Writes the addresses of this process to `dataDir`, so that commands find it (D-55). */
@@ -45,11 +45,11 @@ export async function announceServer(
   dataDir: string,
   { url, deploymentUrl, otlpGrpcUrl }: ServerAddress,
 ): Promise<{
-  /** True when no server has used this directory before. */
+  /** Whether this is the first server that uses this directory. */
   isFirst: boolean
   /** Addresses that differ from those of the last start in this directory. */
   movedAddresses: MovedAddress[]
-  /** Removes the addresses; call it before the listeners close. */
+  /** Removes the addresses. Must be called before the listeners close. */
   withdraw(): Promise<void>
 }> {
   const last = await readAddress(dataDir)
@@ -71,8 +71,8 @@ export async function announceServer(
 }
 
 /**
- * The server that uses `dataDir` now. Undefined when there is none, when it is stopping, when its process is dead, and
- * when the folder is a copy, since another program may listen at those addresses. Never rejects.
+ * The running server that uses `dataDir`. Undefined if there is none, it is stopping, its process has ended, or the
+ * folder is a copy, since another program may listen at its addresses. Never rejects.
  */
 export async function findServer(dataDir: string): Promise<RunningServer | undefined> {
   const file = await readAddress(dataDir)
@@ -87,13 +87,13 @@ function addressOf({ url, deployment_url, otlp_grpc_url }: AddressFile): ServerA
   return { url, deploymentUrl: deployment_url ?? undefined, otlpGrpcUrl: otlp_grpc_url ?? undefined }
 }
 
-/** An address of the last start, and the one that it has now. */
+/** An address of the last start, and its current replacement. */
 export interface MovedAddress {
   readonly from: string
   readonly to: string
 }
 
-/** The addresses of the APIs that differ from those of the last start; an API that is new or gone has not moved. */
+/** The addresses of the APIs that differ from those of the last start; an added or removed API has not moved. */
 function compareAddresses(last: ServerAddress, { url, deployment_url }: AddressFile): MovedAddress[] {
   const pairs = [
     [last.url, url],
@@ -108,7 +108,7 @@ async function writeAddress(dataDir: string, file: AddressFile): Promise<void> {
   await rename(`${path}.part`, path)
 }
 
-/** Undefined when the file is missing or not valid. */
+/** Reads the file; undefined if it is missing or invalid. */
 async function readAddress(dataDir: string): Promise<AddressFile | undefined> {
   const text = await readFile(join(dataDir, FILE), 'utf8').catch(() => '')
   try {
@@ -183,6 +183,6 @@ export function createAppLinks(
 export interface AppLinks {
   /** The address of the interface. */
   readonly page: string
-  /** A link that signs in with the server's first key, once; without a ticket when that key is not known. */
+  /** A link that signs in once with the server's first key; without a ticket if that key is not known. */
   signIn(): Promise<string>
 }

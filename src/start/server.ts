@@ -61,27 +61,28 @@ import type { DecodeLimits } from '../trace/decode/decoded.ts'
 export interface WeirServer {
   /** URL of the platform API, e.g. `http://127.0.0.1:1984`. */
   readonly url: string
-  /** URL of the deployment API; undefined when no deployment is hosted. */
+  /** URL of the deployment API; undefined if no deployment is hosted. */
   readonly deploymentUrl: string | undefined
-  /** URL of OTLP over gRPC; undefined when it is off or its default port is taken. */
+  /** URL of OTLP over gRPC; undefined if it is off or its default port is taken. */
   readonly otlpGrpcUrl: string | undefined
-  /** Runs deployments beside that of `GRAPHS`. */
+  /** Runs deployments besides that of `GRAPHS`. */
   readonly hosting: DeploymentHosting
   /** Links to the web interface. */
   readonly app: AppLinks
-  /** Resolves when the graphs are loaded: one sentence for each that failed. */
+  /** Resolves when the graphs are loaded, with one sentence for each graph that failed. */
   graphFailures(): Promise<readonly string[]>
   /** Default ports that were taken and replaced. */
   readonly movedPorts: readonly MovedPort[]
-  /** True when no server has used this data directory before. */
+  /** Whether this is the first server that uses this data directory. */
   readonly isFirst: boolean
   /** Addresses that differ from those of the last start. */
   readonly movedAddresses: readonly MovedAddress[]
   /** The organization and workspace that the first start created, and their API key if it is known. */
   readonly identity: Bootstrapped
   /**
-   * Is not ready for the delay of DRAIN_DELAY_SECONDS, then accepts no new connection, waits for running requests, stores acknowledged data as far as the store responds (the
-   * rest stays in the ingest log), and ends every child and thread.
+   * Stops the server: reports that it is not ready for DRAIN_DELAY_SECONDS, then closes the listeners, waits for
+   * running requests, stores acknowledged data if the store responds (otherwise it stays in the ingest log), and ends
+   * every child and thread.
    */
   stop(): Promise<void>
 }
@@ -89,9 +90,9 @@ export interface WeirServer {
 /** Parts that a caller may provide. */
 export interface ServerOverrides {
   logger?: Logger
-  /** Accepts a store that was emptied since the last start. */
+  /** Whether a store that was emptied since the last start is accepted. */
   acceptEmptyStore?: boolean
-  /** Resolves when the server must stop: a start that waits for a store then ends. */
+  /** Resolves when the server must stop, which ends a start that waits for a store. */
   stopping?: Promise<unknown>
 }
 
@@ -107,17 +108,20 @@ const OPEN_FRAGMENT_BYTES = 64 * MB
  * Stores of runs and identity, to which parts write while they stop. Data acknowledged by ingest is already on disk.
  */
 const STATE_STORES = ['sql', 'runs', 'redis']
-/** Time limit for stopping all parts while one of these stores does not respond; after it each part has a moment. */
+/**
+ * Time limit for stopping all parts while one of these stores does not respond; after it, each further part gets only a
+ * moment.
+ */
 const OUTAGE_STOP_MS = 4_000
 const MOMENT_MS = 100
 
-/** Resolves when a part is not waited for any more; empty without a time limit. */
+/** Promises that resolve when the wait for a part ends; none without a time limit. */
 function lateAt(until: number): Promise<void>[] {
   if (until === Number.POSITIVE_INFINITY) return []
   return [delay(Math.max(MOMENT_MS, until - performance.now()))]
 }
 
-/** Starts everything in dependency order. Rejects with an AppError and leaves nothing running when a part fails. */
+/** Starts all parts in dependency order. If a part fails, rejects with an AppError and leaves nothing running. */
 export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<WeirServer> {
   const logger = overrides.logger ?? createLogger({ level: config.logLevel })
   const stops: Stops = []
@@ -184,7 +188,7 @@ interface Base {
   /** Aborts when the server must stop. */
   stopping: AbortSignal
   acceptEmptyStore: boolean
-  /** Undefined: no other server shares the stores. */
+  /** Undefined if no other server shares the stores. */
   asLeader: AsLeader | undefined
 }
 
@@ -249,12 +253,12 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   return { checks, identity, ...news, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
 }
 
-/** Reads of prices, none of which changes them. */
+/** Reads of prices. */
 function readPrices(deps: PricePreviewDeps): Pick<AppDeps, 'findPrice' | 'previewPrices'> {
   return { findPrice: createPriceLookup(deps.lane, deps.prices), previewPrices: createPricePreview(deps) }
 }
 
-/** The feed of changes; it ends after what publishes to it. */
+/** Starts the feed of changes, which ends after all parts that publish to it. */
 function startLive({ stops }: Base, { livePeers }: SqlStores): LiveFeed {
   const feed = createLiveFeed(livePeers)
   stops.push(() => feed.close())
@@ -280,7 +284,7 @@ async function prepare({ config, logger, metrics, stops }: Base): Promise<void> 
   stops.push(() => telemetry.stop())
 }
 
-/** Authentication by key or session; with AUTH=off every request that the browser gates accept. */
+/** Authenticates by key or session; with AUTH=off, accepts every request that the browser gates accept. */
 function doorOf(
   { auth, host, publicUrl, identityOutageMs: outageMs }: Config,
   { identityStore: store, sessions, identity }: SqlStores,
@@ -303,7 +307,7 @@ function decodeLimits({ ingestMaxBodyBytes }: Config): DecodeLimits {
   return { max_body_bytes: ingestMaxBodyBytes, max_parts: MAX_PARTS, max_part_bytes: MAX_PART_BYTES }
 }
 
-/** Opens while other parts start; a ClickHouse that could not be opened needs no stop. */
+/** Opens ClickHouse while other parts start; a ClickHouse that could not be opened needs no stop. */
 function startClickHouse({ config, logger, stops, asLeader }: Base): Promise<OpenedClickHouse> {
   const opening = openClickHouse({
     url: config.clickhouseUrl,
@@ -334,7 +338,7 @@ interface IngestParts {
   feed: LiveFeed
 }
 
-/** Log, writer and ingester: stopping stores the content of the log, as far as the store responds. */
+/** Starts log, writer and ingester. The stop stores the content of the log, if the store responds. */
 async function startIngest(
   base: Base,
   { store, ready, lanes, projects, prices, blobs, usage, disk, deletions, feed }: IngestParts,

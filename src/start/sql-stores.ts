@@ -24,17 +24,17 @@ export interface SqlStoreParts {
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
   acceptEmptyStore: boolean
-  /** Undefined: no other server shares the stores. */
+  /** Undefined if no other server shares the stores. */
   asLeader: AsLeader | undefined
 }
 
 export type SqlStores = Awaited<ReturnType<typeof openSqlStores>>
 
-/** The SQL store: organization, workspaces, keys, projects, own prices. */
+/** Opens the SQL store: organization, workspaces, keys, projects, own prices. */
 export async function openSqlStores({ config, logger, stops, acceptEmptyStore, asLeader }: SqlStoreParts) {
   const dataDir = resolve(config.dataDir)
   const file = join(dataDir, 'weir.db')
-  // Acknowledged traces are useless without their project, which must survive the same failures.
+  // Acknowledged traces are useless without their project, so projects must survive the same failures.
   const connections = connectionShares(config.databaseConnections).identity
   const sqlPlace = { url: config.databaseUrl, file, synchronous: 'full', connections } as const
   const database = await openSql(sqlPlace, asLeader)
@@ -54,7 +54,7 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
     database,
     identity,
     identityStore,
-    /** Undefined: no other server shares the store. */
+    /** Undefined if no other server shares the store. */
     livePeers:
       config.databaseUrl === undefined
         ? undefined

@@ -17,9 +17,9 @@ import { createFeedbackTokenStore } from '../storage/sql/feedback/token-store.ts
 import { serverSecret } from '../storage/sql/shares/server-secret.ts'
 import { createShareStore } from '../storage/sql/shares/share-store.ts'
 
-/** Reads of one share in a minute. */
+/** Maximum number of reads of one share in a minute. */
 const SHARE_READS = { max: 300, window_ms: 60_000 }
-/** Calls of one token in a minute. */
+/** Maximum number of calls with one token in a minute. */
 const TOKEN_CALLS = { max: 60, window_ms: 60_000 }
 
 /** The dependencies of the feedback routes. */
@@ -41,7 +41,7 @@ interface Background {
   stops: (() => Promise<unknown> | void)[]
 }
 
-/** Starts what repairs and indexes stored rows in the background. */
+/** Starts the repairs and the indexing of stored rows in the background. */
 export function startUpkeep(
   { logger, stops }: Background,
   { connection, ready }: Pick<OpenedClickHouse, 'connection' | 'ready'>,
@@ -63,7 +63,7 @@ interface DeletingParts extends Pick<DeleterDeps, 'deletions' | 'ingester' | 'bl
   clickhouse: Pick<OpenedClickHouse, 'connection' | 'ready'>
 }
 
-/** Starts the deletions in the background, and the sweeps of what has expired. */
+/** Starts the deletions, and the sweeps of expired TraceRuns, in the background. */
 export function startDeleting(
   { logger, stops }: Background,
   { clickhouse: { connection, ready }, deletions, sharing: { shares }, ingester, blobs }: DeletingParts,
@@ -99,7 +99,7 @@ export function startRepricing(
   return repricer
 }
 
-/** True when nothing received before `time` is waiting for the store. */
+/** Whether everything received before `time` is stored. */
 function isStored(ingester: Pick<Ingester, 'health'>, time: number): boolean {
   const { oldest_waiting_at } = ingester.health()
   return oldest_waiting_at === null || Date.parse(oldest_waiting_at) > time

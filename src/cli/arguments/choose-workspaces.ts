@@ -14,13 +14,13 @@ export interface WorkspaceChoice {
   /** Workspaces that the key would serve without --workspace. */
   possible: readonly string[]
   names: WorkspaceNames
-  /** Undefined when there is no terminal. */
+  /** Undefined without a terminal. */
   ask: Question | undefined
 }
 
 /**
- * Chooses the workspaces of a new key. Ingest refuses requests of a key with several workspaces and no default unless they
- * name one, which clients rarely do, so the key must have one workspace or a default.
+ * Chooses the workspaces of a new key. The key must have one workspace or a default: ingest refuses a request that
+ * names no workspace if its key has several and no default, and clients rarely name one.
  * @throws AppError invalid_request when there is a choice and no terminal
  */
 export async function chooseWorkspaces({ named, preferred, possible, names, ask }: WorkspaceChoice): Promise<{

@@ -14,10 +14,10 @@ export function readArguments<const T extends Flags>(args: string[], options: T,
   }
 }
 
-/** A short word with two mistakes is another word. */
+/** Minimum length of a word in which two mistakes are allowed. */
 const LETTERS_FOR_TWO_MISTAKES = 6
 
-/** The message for an invalid option, with the one that was most likely meant. */
+/** The message for an invalid option, with the most similar valid one. */
 function optionFault(error: unknown, names: readonly string[]): string {
   if (!(error instanceof Error)) return String(error)
   const unknown = /^Unknown option '--([^']+)'/.exec(error.message)?.[1]
@@ -36,7 +36,7 @@ function valueFault(message: string): string {
     : `${option} needs a value after it.`
 }
 
-/** The one of `names` that was most likely meant; undefined when none is close. */
+/** The most similar of `names`; undefined if none is similar enough. */
 export function nearestName(text: string, names: readonly string[]): string | undefined {
   const [nearest] = names
     .map((name) => ({ name, distance: editDistance(text, name) }))
@@ -63,7 +63,7 @@ export function uuidArgument(text: string, what: string, command: string): strin
   })
 }
 
-/** The positional arguments that were given, for the end of a message; '' without any. */
+/** The given positional arguments, for the end of a message; '' if there are none. */
 export function saidText(words: readonly string[]): string {
   return words.length === 0 ? '' : `, not "${words.join(' ')}"`
 }

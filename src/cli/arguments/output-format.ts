@@ -8,8 +8,8 @@ export const FORMAT_FLAGS = { format: { type: 'string' }, json: { type: 'boolean
 export const FORMAT_HELP = '  --format WORD    table for people, or json as the API gives it (default: table)'
 
 /**
- * The format to print: the given word, else the first of `words`, which include json. @throws AppError invalid_request
- * for another word, and for two flags that contradict each other
+ * The format to print: the given word, otherwise the first of `words`, which include json. @throws AppError
+ * invalid_request for another word, and for two flags that contradict each other
  */
 export function formatOf<const W extends readonly [string, ...string[]]>(
   { format, json }: { format?: string | undefined; json?: boolean | undefined },

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { AppError } from '../../base/errors.ts'
 
-/** A captured request body with its headers as far as known; '' for unknown ones. */
+/** A captured request body with its headers, which are '' if unknown. */
 export interface Capture {
   content_type: string
   content_encoding: string
   body: Uint8Array
 }
 
-/** Most bytes of one capture, as sent and decompressed: the limit of one string. */
+/** Maximum bytes of a capture, as sent and after decompression, which is the limit of a string. */
 export const MAX_CAPTURE_BYTES = 400 * 1024 * 1024
 
 /**
@@ -41,14 +41,14 @@ function unreadableText(cause: unknown): string {
   return `It cannot be read: ${message}`
 }
 
-/** The Content-Encoding that a body was compressed with, by its first bytes; '' for none. */
+/** The Content-Encoding of a body, determined by its first bytes; '' if it is not compressed. */
 function encodingOf(body: Buffer): string {
   if (body.length < 4) return ''
   if (body.readUInt16BE(0) === 0x1f8b) return 'gzip'
   return body.readUInt32BE(0) === 0x28b52ffd ? 'zstd' : ''
 }
 
-/** `{version, endpoint, headers, body_base64}`; undefined for anything else. */
+/** Reads a dump `{version, endpoint, headers, body_base64}`; undefined for any other file. */
 function readDump(file: Buffer): Capture | undefined {
   const start = file.toString('latin1', 0, 8192)
   if (!start.startsWith('{') || !start.includes('"body_base64"')) return undefined

@@ -4,7 +4,7 @@ import { parseTime } from '../../trace/derive/time.ts'
 const HOURS: Readonly<Record<string, number>> = { h: 1, d: 24, w: 7 * 24, y: 365 * 24 }
 const HOUR_MS = 3_600_000
 const SPAN = /^(\d{1,5})([hdwy])$/
-/** Checks the date only; the server parses the rest. */
+/** Pattern of a time. It checks only the date; the server parses the rest. */
 const ISO = /^\d{4}-\d\d-\d\d([T ].*)?$/
 
 /** Name and text of a flag. */

@@ -105,7 +105,7 @@ function readFlags(args: string[]) {
   return readArguments(args, FLAGS, HELP)
 }
 
-/** Exit code 1 when the server refused the deployment, 2 when no request was sent (P-43). */
+/** The exit code of an error: 1 if the server refused the deployment, 2 if no request was sent (P-43). */
 function refused(error: unknown): number {
   if (!(error instanceof Refusal) || error.answered === 401) throw error
   console.error(`weir deploy: ${error.message}`)

@@ -49,7 +49,7 @@ export async function dev(args: string[]): Promise<number> {
     stopping,
   })
   const failures = await soonGraphFailures(server, stopping)
-  // The text shows the key also when standard output is not a terminal.
+  // The text shows the key even if standard output is not a terminal.
   console.log(devWelcome(server, config, { failures, link: await appLink(server, config, true) }))
   log.open()
   await stopping

@@ -39,7 +39,7 @@ export async function env(args: string[]): Promise<number> {
   return 0
 }
 
-/** Checks that a Weir answers and accepts the key. @throws AppError when not */
+/** Checks that a Weir server answers and accepts the key. @throws AppError otherwise */
 async function assertAccepted(url: string, flags: TargetFlags): Promise<void> {
   const api = await connectApi(flags)
   await api.text('/settings').catch((error: unknown) => {

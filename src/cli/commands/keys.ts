@@ -63,7 +63,7 @@ interface Kind {
 }
 
 const SERVICE: Kind = { path: '/orgs/current/service-keys', user_id: undefined, workspaces: null }
-/** Keys of the user of the requesting key; a service key has none. */
+/** Keys of the requesting key's user; a service key has no user. */
 const PERSONAL: Kind = { path: '/orgs/current/personal-access-tokens', user_id: undefined, workspaces: null }
 
 const ACTIONS = {
@@ -94,7 +94,10 @@ export async function keys(args: string[]): Promise<number> {
   return 0
 }
 
-/** Undefined when neither --personal nor --user is given. @throws AppError invalid_request when there is no such member */
+/**
+ * The kind that the flags select; undefined without --personal and --user. @throws AppError invalid_request if there is
+ * no such member
+ */
 async function namedKind(api: ApiClient, { personal, user }: Flags): Promise<Kind | undefined> {
   if (user === undefined) return personal === true ? PERSONAL : undefined
   const members = await api.json<SchemaTypes['member'][]>('/orgs/current/members')
@@ -112,7 +115,7 @@ async function readKeys(api: ApiClient, { path, user_id }: Kind): Promise<ApiKey
   return await api.json(user_id === undefined ? path : `${path}?user_id=${user_id}`)
 }
 
-/** The keys of all kinds; of several kinds, without those that the requesting key may not see. */
+/** The keys of the kinds. If there are several kinds, those that the requesting key may not see are left out. */
 async function readAll(api: ApiClient, kinds: readonly Kind[]): Promise<ApiKey[]> {
   const found = await Promise.all(
     kinds.map(async (kind) =>
@@ -207,7 +210,10 @@ function lastKey({ short_key }: ApiKey): AppError {
   return new AppError('invalid_request', { message })
 }
 
-/** False when the key is of none of the kinds. An id may be that of another member's token, which is not listed. */
+/**
+ * Revokes a key; returns false if it is of none of the kinds. The id may be that of another member's token, which is
+ * not listed.
+ */
 async function deleteKey(api: ApiClient, kinds: readonly Kind[], id: string): Promise<boolean> {
   for (const { path } of kinds) {
     try {

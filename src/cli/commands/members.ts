@@ -68,7 +68,7 @@ export async function members(args: string[]): Promise<number> {
   return 0
 }
 
-/** Whether a member has the role and may use one of the workspaces; undefined: any. */
+/** Whether a member has the role and may use one of the workspaces; undefined matches any. */
 function isAsked(member: Member, role: string | undefined, workspace_ids: string[] | undefined): boolean {
   const mayUse = (id: string): boolean => member.workspace_ids === null || member.workspace_ids.includes(id)
   return (role === undefined || member.role === role) && (workspace_ids?.some(mayUse) ?? true)

@@ -46,7 +46,7 @@ export function browserCommand(platform: NodeJS.Platform, url: string): [program
   return ['xdg-open', [url]]
 }
 
-/** Opens the browser, if the machine has a program for this; the link was printed in any case. */
+/** Opens the browser, if the machine has a program for this. The link is printed in any case. */
 function openBrowser(url: string): void {
   const [program, args] = browserCommand(process.platform, url)
   const child = spawn(program, args, { stdio: 'ignore', detached: true })

@@ -2,8 +2,8 @@ import { UMASK_VARIABLE } from '../../base/files/umask.ts'
 import type { Config, RunsConfig } from '../../config.ts'
 
 /**
- * Makes new files and folders of this process accessible to their owner only, also in a folder that others may read.
- * User code runs with the umask that the server was started with.
+ * Makes new files and folders of this process accessible only to their owner, even in a folder that others may read.
+ * User code runs with the umask with which the server was started.
  */
 export function keepFilesPrivate(config: Config): Config {
   const before = process.umask(0o077)

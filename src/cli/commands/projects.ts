@@ -103,7 +103,7 @@ async function deleteProject(
   return { json: job, text }
 }
 
-/** @throws AppError invalid_request when `days` is no number of days */
+/** @throws AppError invalid_request if `days` is not a number of days */
 async function keep(api: ApiClient, { id, name }: Project, days = ''): Promise<Answer> {
   if (!/^\d{1,5}$/.test(days))
     throw new AppError('invalid_request', { message: `"${days}" is not a number of days.` })

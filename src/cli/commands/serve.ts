@@ -31,7 +31,7 @@ export async function serve(args: string[]): Promise<number> {
     return 0
   }
   if (positionals.length > 0) throw misused(`weir serve takes no arguments${saidText(positionals)}.`, HELP)
-  // Bodies use memory outside of the heap; by default every 64 MB of them cost a full collection.
+  // Bodies use memory outside of the heap. By default, every 64 MB of it cause a full garbage collection.
   setFlagsFromString('--external-memory-accounted-in-global-limit')
   const config = keepFilesPrivate(readConfig())
   const stopping = stopSignal()
@@ -53,7 +53,7 @@ export async function serve(args: string[]): Promise<number> {
   return 0
 }
 
-/** True when a port was taken, or an address is not that of the last start. */
+/** Whether a port was taken, or an address differs from that of the last start. */
 function hasMoved({
   movedPorts,
   movedAddresses,
@@ -61,7 +61,7 @@ function hasMoved({
   return movedPorts.length > 0 || movedAddresses.length > 0
 }
 
-/** JSON lines, or warnings and errors as text where a person reads them: on a terminal, with no LOG_LEVEL set. */
+/** The server's logger: JSON lines, or on a terminal without LOG_LEVEL, warnings and errors as text for people. */
 export function serveLogger(
   { settings, logLevel: level }: Pick<Config, 'settings' | 'logLevel'>,
   stdout: Pick<NodeJS.WriteStream, 'isTTY' | 'hasColors' | 'write'>,

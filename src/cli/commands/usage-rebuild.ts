@@ -16,13 +16,13 @@ ${API_HELP}
 const FLAGS = { ...API_FLAGS, ...FORMAT_FLAGS, help: { type: 'boolean', short: 'h' } } as const
 const PATH = '/orgs/current/billing/usage-rebuild'
 const POLL_MS = 250
-/** This many polls in a row (half a minute) may be answered by servers that do not run the rebuild. */
+/** Maximum number of successive polls (half a minute) that servers without the rebuild may answer. */
 const MAX_UNSEEN = 120
 
 type Rebuild = SchemaTypes['usage-rebuild']
 
 /**
- * `weir usage rebuild`: waits until the server has rebuilt its rollups; 1 when that failed, or when its result remains
+ * `weir usage rebuild`: waits until the server has rebuilt its rollups; returns 1 if that failed, or its result stays
  * unknown.
  */
 export async function usageRebuild(args: string[]): Promise<number> {
@@ -42,8 +42,8 @@ export async function usageRebuild(args: string[]): Promise<number> {
 }
 
 /**
- * Polls until the rebuild that began as `first` has ended; undefined when no server reports it any more. Behind a load
- * balancer other servers answer some of the polls, with rebuilds of their own or none.
+ * Polls until the rebuild that began as `first` has ended; undefined if no server reports it any more. Behind a load
+ * balancer, other servers answer some of the polls, with another rebuild or none.
  */
 export async function followRebuild(
   first: Rebuild,

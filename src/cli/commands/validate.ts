@@ -40,7 +40,10 @@ const FLAGS = {
 
 const FORMATS = ['human', 'json'] as const
 const COLORS = ['auto', 'always', 'never']
-/** As in the server (GET /info); the number of parts is unlimited here, since a capture is not one request. */
+/**
+ * Maximum bytes of a field, as in the server (GET /info). The number of parts is unlimited here, since a capture may
+ * contain several requests.
+ */
 const MAX_FIELD_BYTES = 50 * 1024 * 1024
 
 /** `weir validate`: prints the validation report for captured runs; unreadable input is reported on standard error. */
@@ -75,14 +78,14 @@ export async function validate(args: string[]): Promise<number> {
   return report.valid ? 0 : 1
 }
 
-/** Prices that come with Weir; a workspace's own prices are stored in its server. */
+/** The default prices of Weir; a workspace's own prices are stored in its server. */
 async function defaultPrices(): Promise<() => PriceSource> {
   const { createDefaultPrices } = await import('../../trace/price/default-prices.ts')
   const prices = createDefaultPrices()
   return () => prices
 }
 
-/** Every file decoded, and one line for each unreadable file. */
+/** Decodes every file; returns one line for each unreadable file. */
 async function readAll(paths: readonly string[]): Promise<{ bodies: ReadBody[]; unreadable: string[] }> {
   const bodies: ReadBody[] = []
   const unreadable: string[] = []

@@ -49,8 +49,8 @@ export async function workspaces(args: string[]): Promise<number> {
 }
 
 /**
- * The API accepts the name of an existing workspace; commands refer to workspaces by name, so they create no second
- * one. @throws AppError invalid_request when a workspace that the key may use has the name
+ * Creates a workspace. The API accepts the name of an existing workspace, but commands refer to workspaces by name, so
+ * the name must be new. @throws AppError invalid_request when a workspace that the key may use has the name
  */
 async function create(api: ApiClient, display_name: string, id: string | undefined): Promise<Workspace> {
   const found = (await api.json<Workspace[]>('/workspaces')).find((one) => one.display_name === display_name)

@@ -64,7 +64,7 @@ export async function findDeployment(api: ApiClient, word: string): Promise<Show
   })
 }
 
-/** The deployment with this name; undefined: there is none. */
+/** The deployment with this name; undefined if there is none. */
 export async function findByName(api: ApiClient, name: string): Promise<ShownDeployment | undefined> {
   const { resources } = await api.json<SchemaTypes['deployment-page']>(
     `/v2/deployments?limit=1&name=${encodeURIComponent(name)}`,

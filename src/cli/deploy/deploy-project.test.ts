@@ -13,7 +13,7 @@ let dir: string
 let url: string
 let calls: string[] = []
 let isKnown = false
-/** A server whose disk is full: it makes deployments, and refuses sources. */
+/** A server with a full disk, which creates deployments and refuses sources. */
 const server = createServer((req, res) => void answer(req, res))
 
 async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 afterEach(() => void (calls = []))
 
-/** The error of a deployment of the project, in words. */
+/** Deploys the project and returns the message of the error. */
 async function deploy(): Promise<string> {
   const ignored = {
     stdout: () => undefined,

@@ -31,7 +31,7 @@ const MB = 1_000_000
 const LARGEST = 5
 const UPLOAD_MS = 600_000
 
-/** Deploys the project of this folder: creates the deployment, or updates the one of the same name. */
+/** Deploys the project of this folder: creates the deployment, or updates the deployment of the same name. */
 export async function deployProject(flags: DeployFlags, progress: Progress): Promise<number> {
   const type = flags['deployment-type']
   if (type !== undefined && type !== 'dev' && type !== 'prod')
@@ -136,7 +136,7 @@ async function addRevision(
   return await api.json<ShownRevision>(`${path}/revisions/${latest_revision_id}`)
 }
 
-/** @throws AppError body_too_large with the files that take most, Refusal */
+/** @throws AppError body_too_large with the largest files, Refusal */
 async function uploadSource(url: string, { file, bytes, files }: PackedSource): Promise<void> {
   const body = await openAsBlob(file, { type: 'application/gzip' })
   const signal = AbortSignal.timeout(UPLOAD_MS)

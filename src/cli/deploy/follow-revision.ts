@@ -5,13 +5,13 @@ import type { ShownDeployment, ShownRevision } from './connection.ts'
 import type { Progress } from './progress.ts'
 import { secondsText, stepTimes } from './step-times.ts'
 
-/** The exit code for the end of a revision: 0 when it is active. */
+/** The exit code for the end of a revision: 0 if it is active. */
 export type RevisionExit = 0 | 1
 
 type LogPage = SchemaTypes['deployment-log-page']
 
 const LOOK_MS = 500
-/** Longest time for the build and the start of a revision, and for the wait before them. */
+/** Maximum time for waiting, build and start of a revision. */
 const PATIENCE_MS = 30 * 60_000
 const SHOWN_LINES = 30
 const WORDS: Readonly<Record<string, string>> = {

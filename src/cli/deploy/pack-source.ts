@@ -43,7 +43,7 @@ const NEVER = [
 const IGNORE_FILES = ['.dockerignore', '.gitignore']
 const BLOCK = 512
 
-/** Packs the project in `dir`, without what its .dockerignore and .gitignore name, into a temporary file. */
+/** Packs the project in `dir`, without the entries of its .dockerignore and .gitignore, into a temporary file. */
 export async function packSource(dir: string): Promise<PackedSource> {
   const rules = ignore().add(NEVER)
   for (const name of IGNORE_FILES) rules.add(await readFile(join(dir, name), 'utf8').catch(() => ''))
@@ -85,7 +85,7 @@ async function listFiles(dir: string, rules: Ignore): Promise<Pick<PackedSource,
 /** A tar file (ustar, with PAX headers for names that ustar cannot have). */
 async function* tarOf(dir: string, files: readonly SourceFile[]): AsyncGenerator<Buffer> {
   for (const file of files) {
-    // The size that is in the header must be that of the content, also of a file that changes now.
+    // Read whole, because the size in the header must be that of the content, even if the file changes now.
     const content = await readFile(join(dir, file.path))
     const mode = file.isExecutable ? 0o755 : 0o644
     if (!isPlain(file.path)) {
@@ -99,7 +99,7 @@ async function* tarOf(dir: string, files: readonly SourceFile[]): AsyncGenerator
   yield Buffer.alloc(2 * BLOCK)
 }
 
-/** True for a name that fits into the field of ustar. */
+/** Whether a name fits into the field of ustar. */
 function isPlain(path: string): boolean {
   return /^[ -~]{1,100}$/.test(path)
 }

@@ -36,7 +36,7 @@ const WIDTH = 18
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
 const CLEAR = '\r\u001b[2K'
 
-/** Steps for people: on a terminal with a moving line, else one line for each step, with the time. */
+/** Shows steps for people: on a terminal with a changing line, otherwise one line for each step with its time. */
 export function textProgress({ stdout, stderr, isTerminal, now }: Output): Progress {
   let shown = ''
   let frame = 0
@@ -72,7 +72,7 @@ export function textProgress({ stdout, stderr, isTerminal, now }: Output): Progr
   }
 }
 
-/** One JSON object a line on stdout, with the names of events that `langgraph deploy --json` has. */
+/** Prints one JSON object per line on stdout, with the names of events of `langgraph deploy --json`. */
 export function jsonProgress({ stdout }: Output): Progress {
   const write = (event: object): void => stdout(`${JSON.stringify(event)}\n`)
   let number = 0

@@ -9,14 +9,14 @@ import { KEY_VARIABLES, readDeploySettings } from '../server/client-settings.ts'
 export interface LocalProject {
   /** The folder that contains langgraph.json; its content is deployed. */
   dir: string
-  /** Name of the file in it. */
+  /** Name of the file of langgraph.json in this folder. */
   config: string
   graphs: string[]
   /** The variables of its `.env`; empty without one. */
   env: Readonly<Record<string, string>>
 }
 
-/** Variables of this machine's clients, which are no secrets of the deployment. */
+/** Variables of clients on this machine, which are not secrets of the deployment. */
 const OF_CLIENTS = new Set<string>([
   ...KEY_VARIABLES,
   ...['WEIR_URL', 'LANGSMITH_ENDPOINT', 'LANGSMITH_DEPLOYMENT_NAME', 'LANGSMITH_TENANT_ID'],
@@ -52,8 +52,8 @@ export function secretsOf({ env }: Pick<LocalProject, 'env'>): { name: string; v
 }
 
 /**
- * Returns the name of the project's deployment. `asked` is LANGSMITH_DEPLOYMENT_NAME; when undefined, the folder gives
- * the name.
+ * Returns the name of the project's deployment. `asked` is LANGSMITH_DEPLOYMENT_NAME; if it is undefined, the folder
+ * determines the name.
  */
 export function wantedName({ dir, env }: Pick<LocalProject, 'dir' | 'env'>): {
   name: string
@@ -63,7 +63,10 @@ export function wantedName({ dir, env }: Pick<LocalProject, 'dir' | 'env'>): {
   return { name: deploymentNameOf(asked ?? basename(dir)), asked }
 }
 
-/** A name that can be part of a path: lower case, one `-` for all other characters in a row, at most 63 characters. */
+/**
+ * Converts a text to a name that can be part of a path: lower case, one `-` for each series of other characters, at
+ * most 63 characters.
+ */
 export function deploymentNameOf(text: string): string {
   return text
     .toLowerCase()
@@ -81,7 +84,7 @@ async function readConfig(path: string): Promise<Readonly<Record<string, unknown
     const file: unknown = JSON.parse(text)
     if (isObject(file)) return file
   } catch {
-    // Text that is not JSON gets the error below, as JSON of another type does.
+    // Text that is not JSON gets the error below, like JSON of another type.
   }
   throw invalid(`${path} is not a JSON object.`)
 }

@@ -23,7 +23,7 @@ type Line = LogPage['logs'][number]
 const TYPES = ['deploy', 'build', 'server'] as const
 const KINDS = { deploy: ['deploy', 'server'], build: ['build'], server: ['server'] } as const
 
-/** `weir deploy logs`: the last lines, and with --follow also new ones until the command is stopped. */
+/** `weir deploy logs`: prints the last lines, and with --follow new ones until the command is stopped. */
 export async function showLogs(api: ApiClient, word: string, flags: LogFlags): Promise<number> {
   const type = TYPES.find((known) => known === (flags.type ?? 'deploy'))
   if (type === undefined)
@@ -47,7 +47,7 @@ export async function showLogs(api: ApiClient, word: string, flags: LogFlags): P
     for (const line of logs.toReversed()) print(line)
     return 0
   }
-  // The id of an event is the time of its line: it is valid on a server that was started again too.
+  // The id of an event is the time of its line, so it stays valid after a restart of the server.
   await followEvents(api, path, {
     ...{ from: undefined, tries: Infinity, isOver: () => false },
     print: ({ event, data }) => event === 'log' && print(JSON.parse(data) as Line),
@@ -56,7 +56,8 @@ export async function showLogs(api: ApiClient, word: string, flags: LogFlags): P
 }
 
 /**
- * Finds the revision whose lines are requested; for logs of builds the newest one. @throws Refusal when there is none
+ * Finds the revision whose lines are requested; for logs of builds, the newest revision. @throws Refusal when there is
+ * none
  */
 async function revisionOf(
   api: ApiClient,

@@ -4,7 +4,7 @@ import type { ShownRevision } from './connection.ts'
 export interface StepTimes {
   /** Undefined for a step that the revision did not need or reach. */
   steps: Partial<Record<'read' | 'built' | 'started' | 'checked', number>>
-  /** The sum of the steps as they are shown. */
+  /** The sum of the displayed steps. */
   total: number
 }
 
@@ -28,7 +28,7 @@ function toTenths(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms / 100)
 }
 
-/** `3.4 s`. */
+/** Formats seconds, such as `3.4 s`. */
 export function secondsText(seconds: number): string {
   return `${seconds.toFixed(1)} s`
 }

@@ -36,16 +36,16 @@ export interface ApiClient {
   readonly url: string
   /** `path` as in the API's description, with its query. */
   text(path: string, call?: ApiCall): Promise<string>
-  /** The same, parsed; the type is not checked. */
+  /** As `text`, but parsed as JSON; the type is not checked. */
   json<T>(path: string, call?: ApiCall): Promise<T>
   /**
-   * The response as it arrives, without a time limit; `signal` ends it. Rejects only for a refusal or without any
-   * response.
+   * Returns the response as soon as it begins, without a time limit; an abort of `signal` ends it. Rejects only for a
+   * refusal, or if there is no response.
    */
   open(path: string, call: ApiCall, signal: AbortSignal): Promise<Response>
 }
 
-/** The server refused the request: a retry would be refused as well, unless `answered` is 429 or at least 500. */
+/** The server refused the request. A retry would be refused too, unless `answered` is 429 or at least 500. */
 export class Refusal extends AppError {
   /** HTTP status. */
   readonly answered: number
@@ -56,7 +56,7 @@ export class Refusal extends AppError {
   }
 }
 
-/** True for a 404: the record does not exist, or was deleted. */
+/** Whether the error is a 404: the record does not exist, or was deleted. */
 export function isGone(error: unknown): boolean {
   return error instanceof Refusal && error.answered === 404
 }
@@ -71,12 +71,12 @@ export async function connectApi(flags: TargetFlags & { tenant?: string | undefi
   return connectTarget(await findTarget('platform', flags), flags.tenant)
 }
 
-/** The same for a server that was found already. */
+/** As `connectApi`, for a server that was already found. */
 export function connectTarget(target: Target, tenant: string | undefined): ApiClient {
   return clientOf(target, '/api/v1', tenant === undefined ? {} : { 'x-tenant-id': tenant })
 }
 
-/** The same for the API of a deployment. */
+/** As `connectApi`, for the API of a deployment. */
 export async function connectDeployment(flags: TargetFlags): Promise<ApiClient> {
   return clientOf(await findTarget('deployment', flags), '', {})
 }
@@ -132,9 +132,7 @@ async function send(target: Target, path: string, init: RequestInit): Promise<Re
   }
 }
 
-/**
- * Words the hint that the server of DATA_DIR has another address than the used one; '' when no other address is known.
- */
+/** The hint that the server of DATA_DIR has another address than the used one; '' if no other address is known. */
 function movedText({ urlSource, movedTo }: Target): string {
   if (urlSource === undefined || movedTo === undefined) return ''
   const isVariable = !urlSource.startsWith('-')
@@ -161,7 +159,7 @@ function noAnswerText(target: Target, thrown: unknown): string {
   return `No server answers at ${url}${source}.${moved === '' ? start : moved}`
 }
 
-/** The message for a 401: which key was refused, and how to get one. */
+/** The message for a 401: the refused key, and how to get a valid one. */
 function keyRefusal(target: Target): string {
   return `${keyRefusalText(target)}${movedText(target)}`
 }
@@ -182,7 +180,7 @@ function refusal(target: Target, status: number, answer: string): string {
   return refusalText(status, answer) ?? `The server at ${target.url} answered ${status}.${movedText(target)}`
 }
 
-/** The server's message in one line; undefined when the body of its answer has none. */
+/** The server's message in one line; undefined if the body of its answer has none. */
 export function refusalText(status: number, answer: string): string | undefined {
   try {
     const { detail } = JSON.parse(answer) as { detail?: unknown }

@@ -31,7 +31,7 @@ export function readClientSettings(env: Environment = process.env): ClientSettin
 
 /** Settings of `weir deploy`, which uses those of LangSmith's clients too. */
 export interface DeploySettings {
-  /** WEIR_URL, else LANGSMITH_ENDPOINT, with the name of the variable. */
+  /** WEIR_URL, otherwise LANGSMITH_ENDPOINT, with the name of the variable. */
   url: { name: string; value: string } | undefined
   /** The first key that is set, with the name of its variable. */
   key: { name: string; value: string } | undefined
@@ -49,7 +49,7 @@ export const KEY_VARIABLES = [
 
 const URL_VARIABLES = ['WEIR_URL', 'LANGSMITH_ENDPOINT'] as const
 
-/** Reads the settings of `weir deploy`: of the environment, then of the project's `.env`. */
+/** Reads the settings of `weir deploy` from the environment, then from the project's `.env`. */
 export function readDeploySettings(dotEnv: Environment, env: Environment = process.env): DeploySettings {
   const named = (name: string): string | undefined => env[name]?.trim() || dotEnv[name]?.trim() || undefined
   const keys = [env, dotEnv].flatMap((from) =>

@@ -31,12 +31,12 @@ export interface TargetFlags {
 
 const KEY_FILE = 'api-key'
 const LAST_PORT = 65_535
-/** The path that addresses of LangSmith's clients may end with. */
+/** The path at the end of addresses for LangSmith's clients. */
 const PLATFORM_PATH = /(\/api(\/v1)?)?\/*$/
 
 /**
- * The server that flags or environment name, else the one that uses DATA_DIR. A default port is never tried, because
- * another program may listen there and would get the key of DATA_DIR.
+ * The server that flags or environment name, otherwise the one that uses DATA_DIR. A default port is never tried,
+ * because another program may listen there and would get the key of DATA_DIR.
  * @throws AppError invalid_request when no server is named and none runs
  */
 export async function findTarget(
@@ -65,8 +65,8 @@ export async function findTarget(
 }
 
 /**
- * Both APIs of the server that flags or environment name, else of the one that uses DATA_DIR. `flags.url` names the
- * platform API. The deployment is undefined when the server hosts no graphs, or is another machine's and
+ * Both APIs of the server that flags or environment name, otherwise of the one that uses DATA_DIR. `flags.url` names
+ * the platform API. The deployment is undefined if the server hosts no graphs, or is on another machine and
  * WEIR_DEPLOYMENT_URL is not set. @throws AppError invalid_request when no server is named and none runs
  */
 export async function findTargets(
@@ -81,7 +81,7 @@ export async function findTargets(
   return { platform, deployment }
 }
 
-/** The URL from flags or environment, and which of them; undefined when neither names one. */
+/** The URL from flags or environment, and its source; undefined if neither names one. */
 function namedUrl(
   api: Api,
   flags: TargetFlags,

@@ -6,10 +6,10 @@ import { type ApiClient, Refusal } from './api-client.ts'
 export interface FollowedStream {
   /** Cursor of the first request. */
   from: string | undefined
-  /** Failures in succession after which the last one is thrown. */
+  /** Number of successive failures after which the last one is thrown. */
   tries: number
   print(event: StreamEvent): void
-  /** Called when the server has closed the stream. Returns true when nothing more will come. */
+  /** Called when the server has closed the stream. Returns whether the stream is complete. */
   isOver(): Promise<boolean> | boolean
 }
 
@@ -48,7 +48,7 @@ export async function followEvents(
   }
 }
 
-/** A retry would not help. */
+/** Whether a retry is useless. */
 function isFinal(error: unknown): boolean {
   return error instanceof Refusal && error.answered < 500 && error.answered !== 429
 }

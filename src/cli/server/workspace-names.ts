@@ -5,15 +5,18 @@ import type { ApiClient } from './api-client.ts'
 
 /** The workspaces that the key may use, by name and id. */
 export interface WorkspaceNames {
-  /** All of them. */
+  /** Ids of all these workspaces. */
   ids: readonly string[]
-  /** @throws AppError invalid_request unless exactly one has the name; an id is returned unchanged */
+  /**
+   * The id of the workspace with this name; an id is returned unchanged. @throws AppError invalid_request unless
+   * exactly one has the name
+   */
   idOf(nameOrId: string): string
-  /** `all` for null, else the names. */
+  /** Returns the names; `all` for null. */
   text(ids: readonly string[] | null): string
 }
 
-/** Reads them from the server. */
+/** Reads the workspaces from the server. */
 export async function readWorkspaceNames(api: ApiClient): Promise<WorkspaceNames> {
   const workspaces = await api.json<SchemaTypes['workspace'][]>('/workspaces')
   const nameOf = new Map(workspaces.map(({ id, display_name }) => [id, display_name]))

@@ -3,7 +3,7 @@ import type { SchemaTypes } from '../../schema/types.gen.ts'
 const MS_PER_S = 1000
 const MB = 1e6
 
-/** Words the report of a finished backup or restore. */
+/** The report of a finished backup or restore. */
 export function backupText(
   done: string,
   { tables, files, started_at }: SchemaTypes['backup-manifest'],

@@ -19,13 +19,15 @@ const MENDS: Readonly<Record<CheckName, string>> = {
     'Put usage_metadata with input_tokens and output_tokens into outputs or into extra.metadata; on a span gen_ai.usage.input_tokens and gen_ai.usage.output_tokens. OpenAI counts a streamed call only with stream_options: {include_usage: true}.',
 }
 const SEVERITY_STYLES: Record<Issue['severity'], Style> = { error: 'red', warning: 'yellow', info: 'cyan' }
-/** Control characters and characters that change the direction of text: a name must not control the terminal. */
+/**
+ * Control characters and characters that change the direction of text, with which a name could control the terminal.
+ */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /** Options of printing a report. */
 export interface ReportTextOptions {
   colors: boolean
-  /** Only the summary. */
+  /** Whether only the summary is printed. */
   quiet: boolean
 }
 
@@ -79,8 +81,7 @@ function evidence(name: CheckName, run: ReportedRun): string {
 }
 
 /**
- * Words the hint for a run of another type with a provider and a model, which only llm calls have (D-13 is for llm
- * runs).
+ * The hint for a run of another type with a provider and a model, which only llm calls have (D-13 applies to llm runs).
  */
 function disguised({ run_type }: ReportedRun): string {
   return `It names a provider and a model: if it is an LLM call, send run_type "llm" instead of "${printable(run_type)}".`
@@ -133,7 +134,7 @@ function tick(ok: boolean, paint: Paint): string {
   return ok ? paint('green', '✓') : paint('red', '✗')
 }
 
-/** Text with control and direction characters as escapes: names from outside must not control the terminal. */
+/** Escapes control and direction characters, so that names from clients cannot control the terminal. */
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -1,9 +1,9 @@
 import type { EventEmitter } from 'node:events'
 
-/** Signals within this time are one signal: systemd sends it to the launcher too, which forwards it. */
+/** Time within which signals count as one: systemd also sends the signal to the launcher, which forwards it. */
 const SAME_MS = 1_000
 
-/** After the server has stopped, connections to stores that do not answer keep the process for no longer than this. */
+/** Maximum time for which open connections to stores keep the process running after the server has stopped. */
 const LINGER_MS = 500
 
 /** Ends the process soon, even if something keeps it running. */

@@ -6,7 +6,7 @@ import { printable } from './report-text.ts'
 export interface TerminalLog {
   /** One line of JSON. */
   write(line: string): void
-  /** Writes the lines held back so far, and all later ones at once. */
+  /** Writes the lines that were held back, and from now on all lines at once. */
   open(): void
 }
 
@@ -44,7 +44,7 @@ function sentenceOfLogged({ level, text = '', fields, node }: LogRecord): Return
   }
 }
 
-/** Messages for developers of graphs, reworded. Other messages are shown only from the level warning on. */
+/** Messages in the words of developers of graphs. Other messages are shown only from level warning on. */
 const SENTENCES: Readonly<Record<string, Sentence>> = {
   'graph host wrote': ({ text = '' }) => ({ text }),
   'graph host wrote to stderr': ({ text = '' }) => ({ text, style: 'yellow' }),
@@ -54,7 +54,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
     text: `${files.map((file) => relative('', file)).join(', ')} changed: loading the graphs anew`,
     style: 'dim',
   }),
-  // Not shown: the welcome text has the same facts.
+  // Not shown, because the welcome text has the same facts.
   'a default port is taken: listening on the next free one': () => undefined,
   'a default port is taken: there is no OTLP over gRPC': () => undefined,
   'graphs are loaded': ({ graphs = [] }) => ({
@@ -91,7 +91,7 @@ function placeText(file: string, line: number | null | undefined): string {
   return line === null || line === undefined ? path : `${path}:${line}`
 }
 
-/** The server's log for people: messages about their graphs, and faults. With `all`, everything. */
+/** The server's log for people: messages about their graphs, and faults; with `all`, all messages. */
 export function createTerminalLog(
   write: (text: string) => void,
   { colors, all }: { colors: boolean; all: boolean },
@@ -106,7 +106,7 @@ export function createTerminalLog(
       const sentence = sentenceOf(record, all)
       if (sentence === undefined) return
       const text = sentence.text.split('\n').map(printable).join('\n')
-      // Every run that fails for the same reason repeats it.
+      // Every run that fails for the same reason repeats the message.
       if (text === last && record.level === 'error') return
       last = text
       const time = new Date(record.time).toTimeString().slice(0, 8)
@@ -136,10 +136,12 @@ function sentenceOf(record: LogRecord, all: boolean): ReturnType<Sentence> {
   return style === undefined ? { text } : { text, style }
 }
 
-/** Between the words of a message: `1.7.3` and `a/b` are words, the full stop of a sentence is not part of one. */
+/**
+ * Text between the words of a message. `1.7.3` and `a/b` are words; the full stop of a sentence is not part of a word.
+ */
 const NO_WORD = /[\s"';,()~@]+|[.:](?=\s|$)/
 
-/** The fields of a line that its text does not contain; '' when it contains all. */
+/** The fields of a line that its text does not contain; '' if it contains all. */
 function factsText(facts: object, words: string): string {
   const printed = words.split(NO_WORD)
   const isPrinted = (fact: unknown): boolean => printed.includes(String(fact))

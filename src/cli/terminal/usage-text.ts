@@ -11,7 +11,7 @@ export interface UsageTextOptions {
   group_by: string
 }
 
-/** The values of one line of a report that are drawn, and its further columns. */
+/** The drawn values of one line of a report, and its further columns. */
 interface Sums {
   amount: number
   /** Undefined in a report on traces. */
@@ -22,7 +22,7 @@ interface Tokens {
   prompt: number
   completion: number
   cost: Decimal | null
-  /** The part of each that is estimated. */
+  /** The estimated part of each. */
   estimated: { prompt: number; completion: number; cost: Decimal }
   /** Calls without a cost, and their tokens. */
   unpriced: { runs: number; tokens: number }
@@ -161,7 +161,7 @@ function numbers({ amount, tokens }: Sums): string[] {
   ]
 }
 
-/** The mark before a number that is estimated, if only in part. */
+/** The mark before a number that is at least partly estimated. */
 function mark(isEstimated: boolean): string {
   return isEstimated ? '~' : ''
 }
@@ -173,7 +173,7 @@ function estimateText({ amount, tokens }: Sums): string | undefined {
   return `~ in part estimated: no count was reported for ${NUMBER.format(estimated)} of ${NUMBER.format(amount)} tokens.`
 }
 
-/** The line about calls whose cost the total does not include; undefined when every call has one. */
+/** The line about calls whose cost is missing in the total; undefined if every call has a cost. */
 function unpricedText({ tokens }: Sums): string | undefined {
   if (tokens === undefined || tokens.unpriced.runs === 0) return undefined
   const { runs, tokens: count } = tokens.unpriced

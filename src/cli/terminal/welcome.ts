@@ -18,8 +18,8 @@ export interface WelcomeExtras {
 }
 
 /**
- * Link to the web interface for a welcome text. It has a ticket where the text may show the key: on a terminal and at the
- * first start, and never for the key of BOOTSTRAP_API_KEY.
+ * Link to the web interface for a welcome text. It has a ticket if the text may show the key: on a terminal and at the
+ * first start, but never for the key of BOOTSTRAP_API_KEY.
  */
 export async function appLink(
   { app, isFirst, identity }: Pick<WeirServer, 'app' | 'isFirst' | 'identity'>,
@@ -31,7 +31,10 @@ export async function appLink(
   return mayShow && (isTerminal || isFirst || replaced) ? await app.signIn() : app.page
 }
 
-/** Welcome text of `weir serve`: environment variables for clients. The key is shown at the first start, then its file. */
+/**
+ * Welcome text of `weir serve`: environment variables for clients. The first start shows the key, later starts show its
+ * file.
+ */
 export function serveWelcome(started: Started, config: Config, extras: WelcomeExtras): string {
   const { url, deploymentUrl, otlpGrpcUrl } = started
   const { link, failures = [] } = extras
@@ -73,7 +76,9 @@ export function devWelcome(started: Started, config: Config, { link, failures = 
 
 const LOAD_MS = 10_000
 
-/** Messages of graphs that could not be loaded; none when loading takes more than `LOAD_MS` or the server is stopping. */
+/**
+ * Messages of graphs that could not be loaded; none if loading takes more than `LOAD_MS`, or the server is stopping.
+ */
 export async function soonGraphFailures(
   { graphFailures }: Pick<WeirServer, 'graphFailures'>,
   stopping: Promise<void>,
@@ -96,7 +101,7 @@ function movedLines({ movedPorts, movedAddresses }: Started): string[] {
   return [...taken, ...moved]
 }
 
-/** Never prints the key of BOOTSTRAP_API_KEY. */
+/** The line about the key; never shows the key of BOOTSTRAP_API_KEY. */
 function devKeyText(key: string | undefined, { bootstrapApiKey }: Config): string {
   if (key === undefined) return 'one that you created'
   return key === bootstrapApiKey ? 'the value of BOOTSTRAP_API_KEY' : key

@@ -19,7 +19,8 @@ import {
 } from './open-stores.ts'
 
 /**
- * Backs up the stores of a server, which may run or not: everything that was acknowledged before the call is in the backup.
+ * Backs up the stores of a server, which may be running. The backup contains everything that was acknowledged before
+ * the call.
  * @throws AppError backup_unusable, store_unavailable, config_invalid when a server is just starting or stopping
  */
 export async function backUpServer({ config, dir, logger, progress }: BackupParts): Promise<Manifest> {
@@ -30,7 +31,7 @@ export async function backUpServer({ config, dir, logger, progress }: BackupPart
     const clickhouse = await connectTraces(config, dataDir, { logger, stops, isRunning })
     const source: BackupSource = {
       dataDir,
-      // Servers of other machines cannot be seen from here.
+      // Servers on other machines may be running, which this process cannot detect.
       isLive: isRunning || config.databaseUrl !== undefined || config.clickhouseUrl !== undefined,
       installation_id: () => installationOf(config, dataDir),
       traces: await readClickHouseTables(clickhouse),

@@ -33,7 +33,7 @@ export type Stops = (() => Promise<unknown> | void)[]
 
 /** The files of SQLite in DATA_DIR. */
 const FILES = { identity: 'weir.db', runs: 'runs.db' } as const
-/** A read of a whole table may take hours. */
+/** Time limit of a statement in seconds, since reading a whole table may take hours. */
 const LONG_SECONDS = 7 * 24 * 3_600
 
 /** The two SQL stores. */
@@ -49,7 +49,7 @@ export async function withStops<T>(work: (stops: Stops) => Promise<T>): Promise<
   }
 }
 
-/** The ClickHouse of CLICKHOUSE_URL, that of the running server, or the embedded one, which is started. */
+/** Connects to the ClickHouse of CLICKHOUSE_URL or of the running server; otherwise starts the embedded one. */
 export async function connectTraces(
   { clickhouseUrl, clickhouseCluster: cluster }: Config,
   dataDir: string,
@@ -75,7 +75,7 @@ function closing(clickhouse: ClickHouse, stops: Stops): ClickHouse {
   return clickhouse
 }
 
-/** The attachments of BLOB_URL, or those in DATA_DIR. */
+/** Opens the attachments of BLOB_URL, or those in DATA_DIR. */
 export async function openBlobs(
   { blobUrl }: Config,
   dataDir: string,
@@ -110,7 +110,7 @@ export function openDatabase({ databaseUrl: url }: Config, dataDir: string, stor
   return openPostgres(store === 'runs' ? inSchema(url, RUN_SCHEMA) : url)
 }
 
-/** The SQL store that carries the id of the installation. */
+/** The SQL store that contains the id of the installation. */
 export function installationStore({ databaseUrl }: Config, identity: Database): MarkedStore {
   return sqlStore('sql', databasePlace(databaseUrl, 'identity'), identity)
 }

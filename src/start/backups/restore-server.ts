@@ -44,7 +44,7 @@ export async function restoreServer({ config, dir, logger, progress }: BackupPar
       restoreBackup(() => openTarget(config, dataDir, { logger, stops }), { dir, progress }),
     )
   } catch (error) {
-    // DATA_DIR was empty, so everything in it is of this restore. Servers' stores stay as they are.
+    // DATA_DIR was empty, so everything in it is from this restore. Stores on servers are left unchanged.
     for (const name of await entriesOf(dataDir)) await rm(join(dataDir, name), { recursive: true })
     throw error
   }
@@ -88,7 +88,7 @@ async function assertEmptyFolder(dataDir: string): Promise<void> {
   })
 }
 
-/** Lists the entries of DATA_DIR, without the file that is created with it and the folder that a new disk has. */
+/** Lists the entries of DATA_DIR, except the file that is created with it and the folder on a new disk. */
 async function entriesOf(dataDir: string): Promise<string[]> {
   return (await readdir(dataDir)).filter((name) => name !== '.gitignore' && name !== 'lost+found')
 }
@@ -122,14 +122,14 @@ interface RepeatParts {
 }
 
 /**
- * Writes the data received since the time to the ingest log, from which the first start stores and derives the data
- * once more. Queues the jobs that ended since then once more: their effect may be missing in some of the tables.
+ * Writes the data received since the time to the ingest log, from which the first start stores and derives it again.
+ * Queues the jobs that ended since then again, because some of the tables may lack their effect.
  */
 async function repeatSince(
   time: Date,
   { dataDir, logger, clickhouse, identity }: RepeatParts,
 ): Promise<void> {
-  // The backup may be of an earlier release, whose tables have not all of the columns that are read and written now.
+  // The backup may be from an earlier release, whose tables lack some of the current columns.
   await migrate(clickhouse, { logger })
   const log = await openIngestLog({
     dir: join(dataDir, 'ingest-log'),

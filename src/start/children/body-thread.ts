@@ -14,7 +14,7 @@ export interface BodyTask {
   schema: SchemaName
 }
 
-/** Everything else has priority. */
+/** A low priority, since all other work is more urgent. */
 const NICENESS = 10
 
 yieldTo(NICENESS)

@@ -5,7 +5,8 @@ import { moved } from '../../worker-threads/movable.ts'
 import { serveTasks } from '../../worker-threads/serve-tasks.ts'
 import { yieldTo } from '../../worker-threads/thread-priority.ts'
 
-// Entry of the threads that decode requests. A start waits for one of them, so this loads no code for deriving.
+// Entry of the threads that decode requests. The start of a server waits for one of them, so no code for deriving is
+// loaded here.
 yieldTo((workerData as DecodeLaneData).niceness)
 
 serveTasks({

@@ -21,15 +21,15 @@ import { createKvStore, type KvStoreOptions } from '../../storage/sql/items/kv-s
 import { connectRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
 import type { SqlPlace } from '../../storage/sql/driver/open.ts'
 
-// The composition root of a graph host: a child process that the server starts for a deployment. It has nothing of the
-// server's environment; its first message contains what it opens.
+// The composition root of a graph host: a child process that the server starts for a deployment. It gets no environment
+// of the server; its first message contains the options of the storage that it opens.
 
 async function openStorage(message: OpenHost): Promise<GraphStorage> {
   const { broker } = message.storage
   return isObject(broker) ? openBrokered(message, broker) : openDirectly(message)
 }
 
-/** The storage of a deployment that the control plane made: a socket and a token are all that the host has (P-25). */
+/** Opens the storage of a deployment of the control plane, for which the host has only a socket and a token (P-25). */
 async function openBrokered(message: OpenHost, { socket, token }: JsonObject): Promise<GraphStorage> {
   const place = { socket: String(socket), token: String(token) }
   const connection = await connectBroker(place, () => process.exit(1))
@@ -97,7 +97,7 @@ async function embeddingOf(store_index: JsonObject | null): Promise<KvStoreOptio
 
 type Embed = NonNullable<KvStoreOptions['index']>['embed']
 
-/** A function of texts, or LangChain's Embeddings. */
+/** Converts an exported value, which is a function of texts or an instance of LangChain's Embeddings. */
 function toEmbed(value: unknown, name: string): Embed {
   if (typeof value === 'function') return async (texts) => value(texts) as ReturnType<Embed>
   if (isObject(value) && 'embedDocuments' in value && typeof value['embedDocuments'] === 'function') {

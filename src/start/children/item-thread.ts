@@ -19,7 +19,7 @@ export interface MatchTask {
   filter: JsonObject
 }
 
-/** Everything else has priority. */
+/** A low priority, since all other work is more urgent. */
 const NICENESS = 10
 
 yieldTo(NICENESS)

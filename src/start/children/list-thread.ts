@@ -13,7 +13,7 @@ import { createRunStore } from '../../storage/sql/runs/run-store.ts'
 import type { SqlPlace } from '../../storage/sql/driver/open.ts'
 import { type Allowance, meteredDatabase } from '../../storage/sql/driver/metered-database.ts'
 
-// Composition root of a thread that reads lists of a deployment, over a read-only connection of its own.
+// Composition root of a thread that reads lists of a deployment over a separate read-only connection.
 
 /** `workerData` of the thread. */
 export interface ListThreadData {
@@ -26,7 +26,7 @@ export interface ListTask {
   tenant: Tenant
   request: ListRequest
   access: AccessFilter
-  /** When the list needs more, the answer is null. Null: no limit. */
+  /** If the list needs more, the answer is null. Null for no limit. */
   allowance: Allowance | null
 }
 

@@ -22,11 +22,11 @@ import { mediaAt, withMediaLinks } from '../../trace/json/media.ts'
 import { assembleOutline } from '../../query/outline-reads.ts'
 import { createTraceAssembly } from '../../query/trace-assembly.ts'
 
-// Entry of the threads that derive and read: payloads are parsed here and never on the main thread.
+// Entry of the threads that derive and read. Payloads are parsed here, never on the main thread.
 const data = workerData as LaneData
 yieldTo(data.niceness)
 const context: LlmContext = {
-  // A user's own processors come first: of two that match equally well the first is used.
+  // A user's own processors are first, because the first of several equally good matches is used.
   processors: [...(await loadOwnProcessors(data.processor_modules)), ...builtInProcessors],
   startEstimate: createEstimates(createTokenizer()),
 }
@@ -48,7 +48,7 @@ function readRun({ read, choice, prices: snapshot }: LaneTasks['read-trace-run']
   return assembly.traceRun(read, choice, (workspace_id) => prices.of(workspace_id))
 }
 
-/** The fields in which a search looks, with the id. */
+/** The fields that a search reads, and the id. */
 const SEARCHED = ['id', 'name', 'inputs', 'outputs', 'error', 'extra']
 
 const handlers: Handlers = {

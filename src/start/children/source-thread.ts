@@ -10,7 +10,7 @@ export interface SourceTask {
   dir: string
 }
 
-/** Everything else has priority. */
+/** A low priority, since all other work is more urgent. */
 const NICENESS = 10
 
 yieldTo(NICENESS)

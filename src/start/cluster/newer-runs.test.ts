@@ -4,7 +4,10 @@ import { RUN_VERSION } from '../../runs/state.ts'
 import { GRAPHS_KEPT_MS } from '../../storage/sql/server-registry.ts'
 import { watchNewerRuns } from './newer-runs.ts'
 
-/** A server on whose stores runs wait that need `waiting`, and whose newest neighbour has `others`. */
+/**
+ * A server in whose stores runs wait that need the versions `waiting`, while the newest other server has version
+ * `others`.
+ */
 function server() {
   const world = { now: 1e12, waiting: [RUN_VERSION + 1], others: RUN_VERSION, looks: 0 }
   const stops: (() => unknown)[] = []
@@ -26,7 +29,7 @@ function server() {
     stops: stops as never,
     everyMs: 1,
   })
-  /** Resolves when a look that began after the call has ended. */
+  /** Resolves when a check that began after the call has ended. */
   const looked = async (): Promise<void> => {
     const wanted = world.looks + 3
     await vi.waitFor(() => expect(world.looks).toBeGreaterThanOrEqual(wanted))

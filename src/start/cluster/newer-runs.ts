@@ -6,11 +6,11 @@ import { GRAPHS_KEPT_MS, type ServerRegistry } from '../../storage/sql/server-re
 
 export interface NewerRunsParts {
   store: Pick<RunStore, 'waitingVersions'>
-  /** Undefined: there is no other server. */
+  /** The other servers; undefined if there are none. */
   servers: Pick<ServerRegistry, 'runVersion'> | undefined
   clock: Clock
   logger: Logger
-  /** Called when runs were given up, to claim them. */
+  /** Called when runs were given up, so that they are claimed. */
   changed(): void
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
@@ -20,9 +20,9 @@ export interface NewerRunsParts {
 const EVERY_MS = 60_000
 
 /**
- * Watches for runs that need a later release than any server has. This server logs a version when it first finds it, and
- * gives it up when no server has had the version for ten minutes from then on, as it does with graphs. Returns the
- * version above which runs are given up; undefined: none are.
+ * Watches for runs that need a later release than any server has. This server logs a version when it first finds it,
+ * and gives it up if no server has had the version within ten minutes after that, as for graphs. Returns a function
+ * that returns the version above which runs are given up; undefined if none are.
  */
 export function watchNewerRuns({
   store,
@@ -33,7 +33,7 @@ export function watchNewerRuns({
   stops,
   everyMs = EVERY_MS,
 }: NewerRunsParts): () => number | undefined {
-  /** When each version was found first, epoch milliseconds. */
+  /** Time at which each version was first found, epoch milliseconds. */
   const found = new Map<number, number>()
   let above: number | undefined
   const look = async (): Promise<void> => {

@@ -30,13 +30,13 @@ export interface JoiningParts {
 
 const EVERY_MS = 5_000
 const LOOK_MS = 1_000
-/** A server that was killed is in the list for a while. */
+/** Time for which a start waits for conflicting servers, because a killed server stays registered for a while. */
 const PATIENCE_MS = DEAD_MS + EVERY_MS
 
 /**
- * Registers this server among those that share the Postgres of DATABASE_URL, until it ends. Resolves with the number of
- * others that live and have started before. @throws AppError config_invalid when another server stays registered for
- * `patienceMs`, and one of the two stores attachments in its own files or encrypts with another key
+ * Registers this server, until it ends, among those that share the Postgres of DATABASE_URL. Resolves with the number
+ * of other running servers that started earlier. @throws AppError config_invalid if another server stays registered for
+ * `patienceMs`, and one of the two stores attachments in its own files, or they encrypt with different keys
  */
 export async function joinServers(
   parts: JoiningParts,
@@ -77,7 +77,10 @@ async function graphsOf({ hosted }: Pick<Config, 'hosted'>): Promise<string[]> {
   return file.graphs.map(({ graph_id }) => graphName(name, graph_id))
 }
 
-/** Servers with other settings work, but not as one; a restart one by one may change them. */
+/**
+ * Warns about servers with other settings, which work, but not as one. The settings may differ while servers are
+ * restarted one by one.
+ */
 function warnOfDifferences(
   { config, logger }: JoiningParts,
   own: JoiningServer,
@@ -94,7 +97,7 @@ function warnOfDifferences(
   for (const words of new Set(found.map((one) => one.words))) logger.warn({ code }, words)
 }
 
-/** The other servers, once none of them is in conflict with this one. */
+/** Returns the other servers, once none of them is in conflict with this one. */
 async function withoutConflict(
   { logger, stopping }: JoiningParts,
   { own, patienceMs }: { own: JoiningServer; patienceMs: number },
@@ -113,9 +116,9 @@ async function withoutConflict(
   return []
 }
 
-/** Returns why the two servers cannot run at a time, and how to resolve it; undefined when they can. */
+/** Returns why the two servers cannot run at the same time, and a solution; undefined if they can. */
 function conflictOf(own: JoiningServer, other: RegisteredServer): string | undefined {
-  // An earlier process of the same DATA_DIR has the same files.
+  // An earlier process on the same DATA_DIR has the same files.
   if (other.instance_id === own.instance_id) return undefined
   if (own.blobs === 'local' || other.blobs === 'local') {
     const which = own.blobs === 'local' ? 'this server stores' : 'the other one stores'

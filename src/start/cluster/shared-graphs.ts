@@ -19,8 +19,8 @@ export interface SharedGraphsParts {
 /** The graphs of a deployment on several servers. Each server executes the runs of the graphs that it has. */
 export interface SharedGraphs {
   /**
-   * Ids of the graphs whose runs this server claims: the graphs of its `GRAPHS`, and graphs that no server has any
-   * more, whose runs end with an error.
+   * Ids of the graphs whose runs this server claims: the graphs of its `GRAPHS`, and abandoned graphs, whose runs end
+   * with an error.
    */
   claimed(): readonly string[]
   /** Whether one of the servers has the graph. @throws AppError store_unavailable */
@@ -30,9 +30,8 @@ export interface SharedGraphs {
 const EVERY_MS = 60_000
 
 /**
- * A graph is abandoned when a run has waited for it for ten minutes, and no server has had it in that time: the servers
- * that had it were not only restarted. This server counts the time from its own start, since all servers may have been
- * down before.
+ * A graph is abandoned if a run has waited for it for ten minutes, and no server has had it in that time, which is
+ * longer than a restart. This server counts the time from its own start, since all servers may have been down before.
  */
 export function shareGraphs({
   deployment: { name, deployment_id },

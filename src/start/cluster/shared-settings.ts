@@ -2,7 +2,10 @@ import { scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { Config } from '../../config.ts'
 
-/** Fingerprints of the settings that must be the same on all servers of one database; null for one that is not set. */
+/**
+ * Fingerprints of the settings that must be the same on all servers of one database; null for a setting that is not
+ * set.
+ */
 export type SettingPrints = Readonly<Record<SettingName, string | null>>
 type SettingName = (typeof NAMES)[number]
 
@@ -13,7 +16,7 @@ const derive = promisify<string, string, number, Buffer>(scrypt)
 /** A setting whose values differ between two servers, with its consequences. */
 export interface Difference {
   name: SettingName
-  /** The two values exclude each other: what one server encrypts the other cannot read. */
+  /** Whether the servers cannot work with different values, because one cannot decrypt the other's data. */
   isFatal: boolean
   words: string
 }
@@ -25,8 +28,8 @@ const WORDS: Readonly<Record<SettingName, string>> = {
 }
 
 /**
- * Slow hashes, so that whoever reads the database cannot try out weak secrets quickly. `salt` is the id of the
- * installation.
+ * Computes the fingerprints with slow hashes, so that readers of the database cannot quickly guess weak secrets. `salt`
+ * is the id of the installation.
  */
 export async function settingPrints(
   { redisUrl, deploy, runs }: Pick<Config, 'redisUrl' | 'deploy' | 'runs'>,
@@ -41,15 +44,15 @@ export async function settingPrints(
   }
 }
 
-/** Servers may have users of their own. */
+/** The address of Redis without its user, because servers may have different users. */
 function placeOfRedis(text: string): string {
   const url = new URL(text)
   return `${url.hostname}:${url.port || '6379'}${url.pathname.replace(/\/$/, '') || '/0'}`
 }
 
 /**
- * Returns the settings in which two servers differ. A secret that is set on neither differs too, because each server
- * makes its own. `other` may be of a release that stores fewer settings. Pure.
+ * Returns the settings in which two servers differ. A secret that neither server sets differs too, because each server
+ * creates its own. `other` may be of a release that stores fewer settings. Pure.
  */
 export function settingDifferences(
   own: SettingPrints,

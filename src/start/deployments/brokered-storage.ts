@@ -8,12 +8,12 @@ import { createGraphStoreBatch } from '../../storage/sql/items/graph-store-batch
 import type { DeploymentParts, RunState } from './run-state.ts'
 import { itemsOf } from './serving.ts'
 
-/** Items that one search of a graph may find. */
+/** Maximum bytes of the items that one search of a graph finds. */
 const MAX_FOUND_BYTES = 64 << 20
 
 /**
- * Each host reaches the rows of its own deployment through the broker (P-25). `hosts` are those whose embeddings the
- * long-term memory uses.
+ * Gives each host access to the rows of its deployment through the broker (P-25). `hosts` compute the embeddings of the
+ * long-term memory.
  */
 export function brokeredStorage(
   { broker, state, config }: { broker: StorageBroker; state: RunState } & Pick<DeploymentParts, 'config'>,

@@ -61,7 +61,7 @@ export interface ControlPlaneParts {
   own: ServerDeployment | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
-  /** The servers that share the stores; undefined: there is no other server. */
+  /** The servers that share the stores; undefined if there is no other server. */
   servers: Pick<ServerRegistry, 'living'> | undefined
 }
 
@@ -74,12 +74,12 @@ const KEPT_LOG_MS = 14 * 86_400_000
 const KEPT_LOG_BYTES = 64 << 20
 const US_PER_MS = 1000
 const DAY_MS = 86_400_000
-/** Artifacts that are kept (P-22), beside those of active and draining revisions. */
+/** Number of artifacts that are kept (P-22), besides those of active and draining revisions. */
 const KEPT_ARTIFACTS = 5
 
 /**
  * Opens the control plane: deployments that were active serve again, work on revisions continues, and deletions that a
- * crash has cut short are completed.
+ * crash has interrupted are completed.
  */
 export async function openControlPlane(parts: ControlPlaneParts): Promise<ControlPlane> {
   const { config, logger, database, disk, hosting, stops } = parts
@@ -98,7 +98,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const log = createDeploymentLog({ store: logs, clock, logger })
   stops.push(() => log.flushed())
   const sandbox = async () => sandboxIn(await parts.isolation())
-  // When containers do not work, no deployment has files in them.
+  // If containers do not work, no deployment has files in them.
   const isolating = () => sandbox().catch(() => undefined)
   const artifacts = createArtifacts(dir, async (id) => (await isolating())?.forget(id))
   const uploadStore = createUploadStore(database, clock)
@@ -142,8 +142,8 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
 }
 
 /**
- * Starts the active revisions, and follows other servers. Returns a function that looks for revisions to work on, once
- * the active ones have started.
+ * Starts the active revisions, and follows other servers. Returns a function that searches for revisions to process,
+ * once the active ones have started.
  */
 function startServing(
   { hosting, logger, stops }: ControlPlaneParts,
@@ -181,7 +181,7 @@ interface WorkerParts {
   store: DeploymentStore
   work: RevisionSteps
   log: DeploymentLog
-  /** Undefined: there is one server. */
+  /** Undefined if there is a single server. */
   changes: DeploymentChanges | undefined
   /** Called when a revision has ended. */
   tidy(revision: Revision): void
@@ -199,7 +199,7 @@ function createTidying(
   const tidy = async ({ id, deployment_id }: Revision): Promise<void> => {
     await artifacts.discard(id)
     const limit = KEPT_ARTIFACTS
-    // Builds that never served must not take the place of those that did.
+    // Builds that never served must not displace those that did.
     const built = await store.newestOfArtifacts(deployment_id, { limit })
     const deployed = await store.newestOfArtifacts(deployment_id, { limit, status: 'DEPLOYED' })
     // Their sources may be needed for a build.
@@ -255,7 +255,7 @@ function openSharing(
 }
 
 /**
- * Decrypts all stored secrets: with the key of another installation nothing must be deployed (P-16).
+ * Decrypts all stored secrets, so that nothing is deployed with the key of another installation (P-16).
  * @throws AppError secrets_unreadable
  */
 export async function assertSecretsReadable({
@@ -301,7 +301,7 @@ function keepShared(
   })
 }
 
-/** What removes, at intervals, that which deployments no longer need. */
+/** The functions that are called at intervals to remove data that deployments no longer need. */
 function sweepsOf({
   logs,
   files,
@@ -317,7 +317,7 @@ function sweepsOf({
   }
 }
 
-/** Searches for revisions to work on at intervals as well, in case a claim failed. */
+/** Searches for revisions to process at intervals too, in case a claim has failed. */
 function keepAwake(
   { wake, sweeps }: { wake(): Promise<void>; sweeps: Readonly<Record<string, () => Promise<void>>> },
   { logger, stops }: Pick<ControlPlaneParts, 'logger' | 'stops'>,
@@ -348,10 +348,7 @@ function logChange(log: DeploymentLog, { id, deployment_id, number, status, erro
   })
 }
 
-/**
- * The variables that package managers need. They contain no secrets and nothing else of the server's
- * environment (P-18).
- */
+/** The variables that package managers need, which contain no secrets; builds get no others of the server (P-18). */
 const BUILD_VARIABLES = [
   ...['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', 'SystemRoot'],
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'],

@@ -28,23 +28,23 @@ export interface HostingTimes {
   drain: number
 }
 
-/** The deployments of the control plane, and where requests find them. */
+/** The deployments of the control plane, and their paths. */
 export interface Hosting extends DeploymentHosting, DeploymentMounts {
-  /** Claims no more runs, of any deployment, and ends or releases those that are executed. */
+  /** Stops claiming runs of all deployments, and ends or releases those that are being executed. */
   settle(): Promise<void>
-  /** Ends all of them; runs must have been settled. */
+  /** Ends all deployments, after their runs were settled. */
   stop(): Promise<void>
 }
 
 interface Known {
   deployment: HostedDeployment
-  /** Why no revision is active yet. */
+  /** The reason why no revision is active yet. */
   reason: string
   active: OpenRevision | undefined
   draining: Set<OpenRevision>
-  /** Runs that the revision executes now. */
+  /** Number of runs that the revision executes. */
   running(revision: OpenRevision): number
-  /** The activation under way, and those that wait for it. */
+  /** The end of the current activation, and of those that wait for it. */
   last: Promise<unknown>
 }
 
@@ -56,16 +56,16 @@ const REQUEST_GRACE_MS = 10_000
 /** The state of the hosting. */
 interface Host extends DeploymentParts {
   times: HostingTimes
-  /** Opens what all deployments share, the first time that it is needed. */
+  /** Opens the stores and services that all deployments share; the first call opens them. */
   shared(): Promise<SharedRuns>
-  /** Ends or releases all runs, if they were opened; see `Working.settle`. */
+  /** Ends or releases all runs, if the shared stores were opened; see `Working.settle`. */
   settle(): Promise<void>
   appOf: AppOf
-  /** Opens the broker of hosts, the first time that it is needed. */
+  /** The broker of hosts, which the first call opens. */
   broker(): Promise<StorageBroker>
   /** The isolation of hosts, which the first call opens. */
   isolation(): Promise<Isolation>
-  /** By deployment id. */
+  /** Deployments by id. */
   known: Map<string, Known>
   stopping: AbortController
 }
@@ -156,7 +156,7 @@ async function activate(
   return { graphs, started_ms, checked_ms, draining_runs }
 }
 
-/** Ends the hosts of a revision that is not wanted any more, or whose state could not be stored, and rejects. */
+/** If a revision is no longer needed, or its state could not be stored, ends its hosts and rejects. */
 async function assertWanted(opened: OpenRevision, committing: Promise<boolean> | undefined): Promise<void> {
   try {
     if ((await committing) === false)
@@ -167,7 +167,10 @@ async function assertWanted(opened: OpenRevision, committing: Promise<boolean> |
   }
 }
 
-/** Waits for the runs of a replaced revision, takes back what is left after the time limit, and ends its hosts. */
+/**
+ * Waits for the runs of a replaced revision, takes back the runs that are left after the time limit, and ends its
+ * hosts.
+ */
 async function drain(
   { shared, times, stopping }: Omit<Host, 'shared'> & { shared: SharedRuns },
   from: Known,
@@ -200,7 +203,7 @@ async function remove(host: Host, deployment: HostedDeployment): Promise<Removal
   return { cancelled_runs, erased }
 }
 
-/** Serves the deployment no more, and ends its hosts when its runs have ended; `cancel` makes them end. */
+/** Stops serving the deployment, and ends its hosts when its runs have ended; `cancel` ends the runs. */
 async function release(
   { known, shared }: Host,
   { id: deployment_id }: Pick<HostedDeployment, 'id'>,

@@ -4,7 +4,7 @@ import type { HostedDeployment, HostingStatus } from '../../deploy/hosting.ts'
 import type { Revision, StoredDeployment } from '../../deploy/model.ts'
 import { type FollowServersParts, followDeployments } from './follow-deployments.ts'
 
-/** A server that serves what it activates, and the store that it shares with others. */
+/** A server that serves the revisions that it activates, and the store that it shares with others. */
 function server() {
   const served = new Map<string, string>()
   const known = new Map<string, HostedDeployment>()

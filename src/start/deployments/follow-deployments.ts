@@ -17,9 +17,9 @@ export interface FollowServersParts extends RestoreParts {
 }
 
 /**
- * Returns the function that follows the other servers of one database (P-37): a call serves each revision that another
- * server has made active, and ends the deployments that one has deleted. However many calls arrive during one, one more
- * follows it.
+ * Returns a function that follows the other servers of one database (P-37): a call serves each revision that another
+ * server has made active, and ends deployments that another server has deleted. All calls during a call cause one
+ * further call.
  */
 export function followDeployments(parts: FollowServersParts): () => Promise<void> {
   const { store, hosting, artifacts, worker, logger, signal } = parts

@@ -25,11 +25,11 @@ export interface FurtherDeploymentsParts extends DeploymentParts {
   database: Database
   /** The deployment of `GRAPHS`. */
   own: OwnDeployment | undefined
-  /** When the deployment of `GRAPHS` was made, epoch milliseconds. */
+  /** Creation time of the deployment of `GRAPHS`, epoch milliseconds. */
   own_created_at: number
 }
 
-/** Deployments besides that of `GRAPHS`. Their stores are opened when the first of them is used. */
+/** Deployments besides that of `GRAPHS`. Their stores are opened when the first of these deployments is used. */
 export interface FurtherDeployments {
   /** Called once, before the listeners are opened. */
   startHosting(appOf: AppOf): Hosting
@@ -37,7 +37,7 @@ export interface FurtherDeployments {
   controlPlane(): Promise<ControlPlane>
   /** Streams of the lines of their logs. */
   logStreams: EventStreams
-  /** Brings back the deployments of earlier starts. */
+  /** Starts the deployments of earlier starts again. */
   restore(): Promise<void>
   /** Checks of their stores, if the deployment of `GRAPHS` does not have the same ones. */
   checks: StoreChecks
@@ -46,7 +46,7 @@ export interface FurtherDeployments {
 const LOG_STREAMS = { max_unsent_bytes: 16 << 20, max_ms: 10 * 60_000 }
 
 /**
- * Hosting and control plane over what the server has opened.
+ * Opens hosting and control plane with the stores that the server has opened.
  * @throws AppError config_invalid, secrets_unreadable, isolation_unavailable
  */
 export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Promise<FurtherDeployments> {
@@ -55,7 +55,7 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
   if (!isEmpty && own !== undefined) await assertOwnName(database, own)
   if (!isEmpty) await (await import('./control-plane.ts')).assertSecretsReadable(parts)
   const isolation = isolationOf(config)
-  // A named isolation that does not work stops the start (P-23).
+  // The start fails if the named isolation does not work (P-23).
   if (config.deploy.runtime === 'process' && config.deploy.isolation !== 'auto') await isolation()
   const hosting = Promise.withResolvers<Hosting>()
   const open = async (): Promise<ControlPlane> => {
@@ -98,7 +98,7 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
         ? {}
         : { redis: async () => (await shares?.opened())?.checks['redis']?.() },
     async restore() {
-      // Another server may make deployments (P-37).
+      // Another server may create deployments (P-37).
       const isShared = config.databaseUrl !== undefined && config.blobUrl !== undefined
       if (!isEmpty || isShared) await controlPlane()
     },
@@ -106,7 +106,8 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
 }
 
 /**
- * P-1: both deployments would be at one path, and that of `GRAPHS` would hide the other.
+ * Checks that no other deployment has the name of the deployment of `GRAPHS`, which would hide it at the same path
+ * (P-1).
  * @throws AppError config_invalid
  */
 async function assertOwnName(database: Database, { name }: Pick<OwnDeployment, 'name'>): Promise<void> {
@@ -115,7 +116,7 @@ async function assertOwnName(database: Database, { name }: Pick<OwnDeployment, '
   throw new AppError('config_invalid', { message })
 }
 
-/** The state of the deployment of `GRAPHS`: it has no revisions, so its files count as one. */
+/** The state of the deployment of `GRAPHS`, which has no revisions; its files count as one. */
 function statusOf({ tenant, host, shared, userAuth }: OwnDeployment): HostingStatus {
   const served = shared.state.served.get(tenant.deployment_id)
   const runs = served === undefined ? 0 : shared.working.worker.running(served)
@@ -129,8 +130,8 @@ function statusOf({ tenant, host, shared, userAuth }: OwnDeployment): HostingSta
 }
 
 /**
- * Stores that all deployments share. They are those of the deployment of `GRAPHS` if there is one, otherwise
- * they are opened at the first use.
+ * Stores that all deployments share: those of the deployment of `GRAPHS` if there is one; otherwise the first use opens
+ * them.
  */
 function sharedOf(parts: FurtherDeploymentsParts): {
   shared(): Promise<SharedRuns>
@@ -158,7 +159,10 @@ function sharedOf(parts: FurtherDeploymentsParts): {
   }
 }
 
-/** The isolation that DEPLOY_RUNTIME and DEPLOY_ISOLATION name, opened once; containers that do not work are tried again. */
+/**
+ * Returns a function that opens the isolation of DEPLOY_RUNTIME and DEPLOY_ISOLATION once; containers that do not work
+ * are tried again.
+ */
 function isolationOf({ deploy, runs, dataDir }: FurtherDeploymentsParts['config']): () => Promise<Isolation> {
   const open = async (): Promise<Isolation> => {
     const { openContainerIsolation, openIsolation } = await import('../../deploy/isolation/isolation.ts')

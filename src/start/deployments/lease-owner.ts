@@ -5,10 +5,10 @@ import type { Config } from '../../config.ts'
 import { instanceOf } from '../own-stores.ts'
 
 /**
- * The owner of the leases of this process: the next process on the same DATA_DIR takes its runs and webhooks over at
- * once. Servers that share a database may have the same instance id, because DATA_DIR was copied. So the owner also
- * contains the place of DATA_DIR: the boot of the machine, the device and the inode. When that has changed, leases end
- * by their time.
+ * The owner of the leases of this process. The next process on the same DATA_DIR has the same owner, so that it takes
+ * over runs and webhooks at once. Servers that share a database may have the same instance id because DATA_DIR was
+ * copied, so the owner also contains the place of DATA_DIR: the boot of the machine, the device and the inode. If the
+ * place has changed, leases end only when they expire.
  */
 export async function leaseOwner(config: Pick<Config, 'dataDir' | 'databaseUrl'>): Promise<string> {
   const instance = await instanceOf(config)
@@ -17,7 +17,7 @@ export async function leaseOwner(config: Pick<Config, 'dataDir' | 'databaseUrl'>
   return `${instance} on ${await bootId()} ${dev}:${ino}`
 }
 
-/** Only Linux has an id of each boot. */
+/** The id of the boot, which only Linux has. */
 async function bootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => hostname())).trim()
 }

@@ -6,7 +6,7 @@ import { restoreDeployments, type RestoreParts, startUntilServed } from './resto
 const deploymentNamed = (name: string) =>
   ({ id: name, name, workspace_id: 'w', type: 'dev' }) as StoredDeployment
 
-/** Active revisions of which that of `bot` fails to start `failures` times. */
+/** Starts active revisions; the revision of `bot` fails to start `failures` times. */
 function startedWith(failures: number) {
   const ending = new AbortController()
   const tried: string[] = []

@@ -15,9 +15,9 @@ export interface RestoreParts {
   logger: Logger
   /** Aborts when the server stops. */
   signal: AbortSignal
-  /** Time until a start that failed is tried again; it doubles with each failure. Default 10 s. */
+  /** Time until a failed start is tried again; doubles with each failure. Default 10 s. */
   retry_ms?: number
-  /** `followDeployments` runs too, and starts failed revisions again. */
+  /** True if `followDeployments` runs too, which starts failed revisions again. */
   isFollowed?: boolean
 }
 
@@ -31,9 +31,9 @@ const RETRY_MS = 10_000
 const MAX_RETRY_MS = 300_000
 
 /**
- * Starts every active revision again, without a build (P-36), and resolves when each was tried once. One that cannot start
- * harms no other, and is tried again until it serves or another revision is the active one; by `followDeployments` if that
- * runs too.
+ * Starts every active revision again, without a build (P-36), and resolves when each was tried once. A revision that
+ * cannot start does not affect others; it is tried again until it serves or another revision is the active one, by
+ * `followDeployments` if that runs too.
  */
 export async function restoreDeployments(parts: RestoreParts): Promise<void> {
   const { store, hosting, retry_ms = RETRY_MS, isFollowed = false } = parts
@@ -48,13 +48,13 @@ export async function restoreDeployments(parts: RestoreParts): Promise<void> {
   await Promise.all(Array.from({ length: STARTED_AT_ONCE }, lane))
 }
 
-/** Starts a revision, and tries it again until it serves or another one is the active one. */
+/** Starts a revision, and tries again until it serves or another revision is the active one. */
 export async function startUntilServed(parts: RestoreParts, one: Active): Promise<void> {
   const { retry_ms = RETRY_MS } = parts
   if (!(await start(parts, one, retry_ms))) await startLater(parts, one, retry_ms)
 }
 
-/** False: it has failed, which is logged with the time until the next try. */
+/** Starts a revision. Returns false if that failed, and logs it with the time until the next try. */
 async function start(
   { work, hosting, log, logger, signal }: RestoreParts,
   { deployment, revision }: Active,

@@ -35,21 +35,21 @@ export interface RevisionParts extends DeploymentParts {
   isolation: Isolation
 }
 
-/** A revision whose processes run, ready to serve. */
+/** A revision with running processes, which is ready to serve. */
 export interface OpenRevision {
   revision: HostedRevision
-  /** Executes its runs, once it is in `RunState.served`. */
+  /** The deployment whose runs are executed once it is in `RunState.served`. */
   deployment: ServedDeployment
   app: DeploymentApp
   hosts: GraphHosts
   /** Whether its auth file authenticates requests of Studio. */
   refuses_studio: boolean
-  /** Time until hosts were open, and until all checks had passed. */
+  /** Milliseconds until hosts were open, and until all checks had passed. */
   started_ms: number
   checked_ms: number
   /** Ends crons and webhooks; requests and runs continue. */
   retire(): Promise<void>
-  /** Ends everything. */
+  /** Ends all parts of the revision. */
   close(): Promise<void>
 }
 
@@ -91,11 +91,11 @@ export async function openRevision(
   }
 }
 
-/** A revision to be opened. */
+/** A revision to open. */
 export interface WantedRevision {
   deployment: HostedDeployment
   revision: HostedRevision
-  /** True if no revision of the deployment has served since the server started. */
+  /** Whether no revision of the deployment has served since the server started. */
   isFirst: boolean
 }
 
@@ -115,13 +115,13 @@ async function start(
       NODE_OPTIONS: `--max-old-space-size=${heap}`,
     },
   )
-  // Settings that cannot be used must fail before anything is switched.
+  // Invalid settings must fail before the switch.
   webhookRules(hosted, file)
   const { isolation } = parts
   const confine = await sandboxIn(isolation)?.hosts(dir, { id, limits })
   const hosting = { ...parts, hosted, confine, printed: receivers.printed }
   const tenant = { workspace_id, deployment_id: id }
-  // The hosts that use the store's own embeddings are those that the store serves.
+  // The store needs hosts for its embeddings, and these hosts need the store.
   const { promise: opened, resolve: open } = Promise.withResolvers<GraphHosts>()
   const brokered = brokeredStorage({ ...parts, state: parts.shared.state }, { tenant, file, hosts: opened })
   const ownApi = await ownApiSocket(parts)
@@ -158,12 +158,12 @@ async function loaded(host: GraphHosts): Promise<void> {
 async function check({ tenant, file, host, userAuth, project }: OpenDeployment): Promise<void> {
   await userAuth?.ready()
   await project.app?.open()
-  // The compiler needs seconds to make the schemas of a graph's types: they are made at the first request for them.
+  // The compiler needs seconds for schemas from TypeScript types, so the first request for them makes them.
   const known = { name: 'schemas', config: {}, types: '{}' } as const
   for (const { graph_id } of file.graphs) await host.call(tenant, { ...known, graph_id })
 }
 
-/** Resolves as `work`; rejects when `signal` aborts first. */
+/** Resolves like `work`; rejects if `signal` aborts first. */
 async function until(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>()
   const abort = (): void => reject(signal.reason)
@@ -176,7 +176,10 @@ async function until(work: Promise<unknown>, signal: AbortSignal): Promise<void>
   }
 }
 
-/** The same error with paths inside of the project, and without values of secrets, which a module may throw (P-16). */
+/**
+ * The error with paths relative to the project, and without values of secrets, which errors of a module may contain
+ * (P-16).
+ */
 function shown(error: unknown, dir: string, mask: (text: string) => string): unknown {
   if (!(error instanceof AppError)) return error
   const inside = (text: string): string => mask(text.replaceAll(`${dir}/`, ''))
@@ -185,7 +188,7 @@ function shown(error: unknown, dir: string, mask: (text: string) => string): unk
   return new AppError(error.code, { message: inside(error.message), details })
 }
 
-/** Why a revision is not served; after an abort by the caller, the caller's reason. */
+/** The reason why a revision is not served; after an abort by the caller, the caller's reason. */
 function failureOf(error: unknown, signal: AbortSignal): unknown {
   const isTimeout = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
   if (signal.aborted && !isTimeout) return signal.reason
@@ -196,7 +199,7 @@ function failureOf(error: unknown, signal: AbortSignal): unknown {
   return new AppError('deployment_failed', { message, cause: error })
 }
 
-/** The API and the executing side of an open revision. */
+/** Starts the API of an open revision, and the execution of its runs. */
 function begin(
   parts: RevisionParts,
   { deployment, revision, open, isFirst }: WantedRevision & { open: OpenDeployment },

@@ -59,9 +59,9 @@ export interface DeploymentParts {
   installation: Installation
   reads: Pick<TraceReads, 'query'>
   disk: Pick<DataDisk, 'assertRoom'>
-  /** Undefined: no other server shares the stores. */
+  /** Undefined if no other server shares the stores. */
   asLeader: AsLeader | undefined
-  /** The servers that share the stores; undefined: there is no other server. */
+  /** The servers that share the stores; undefined if there is no other server. */
   servers: ServerRegistry | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
@@ -76,9 +76,9 @@ export interface ServedDeployment extends Deployment {
 export interface RunState {
   place: SqlPlace
   database: Database
-  /** The clock of leases and due times, the same on all servers of the database. */
+  /** The clock of leases and due times, which is the same on all servers of the database. */
   clock: Clock
-  /** Rows of checkpoints, for the hosts that have no access to the database. */
+  /** Rows of checkpoints for hosts without access to the database. */
   checkpointRows: CheckpointRowStore
   /** Options with which hosts open run state. */
   storage: JsonObject
@@ -88,11 +88,11 @@ export interface RunState {
   cronStore: CronStore
   webhookStore: WebhookStore
   largeItems: LargeItems
-  /** Undefined: runs are not traced. */
+  /** Undefined if runs are not traced. */
   ownTraces: OwnTraces | undefined
   /** The revision that serves each deployment, by deployment id. One assignment switches it. */
   served: Map<string, ServedDeployment>
-  /** Crons of all served revisions, which end before the worker. */
+  /** Crons of all served revisions; they end before the worker. */
   crons: Set<Pick<Crons, 'stop'>>
   /** The open streams of all deployments. */
   openStreams: OpenStreams
@@ -108,8 +108,8 @@ export interface Working {
   earlyCancels: EarlyCancels
   wake: Wake
   /**
-   * Claims no more runs, waits a while for running ones and returns the others to the store, then rejects all waiting
-   * requests. Requests may still be running meanwhile.
+   * Stops claiming runs, waits a while for running ones, returns the others to the store, and then rejects all waiting
+   * requests. Other requests may be running meanwhile.
    */
   settle(): Promise<void>
 }

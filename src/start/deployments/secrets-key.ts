@@ -4,7 +4,7 @@ import { createSealer, type Sealer } from '../../base/node/sealer.ts'
 import type { Config } from '../../config.ts'
 import { keptValue } from '../../storage/files/kept-value.ts'
 
-/** Encrypts with SECRETS_KEY, or with the key in DATA_DIR, which is made at the first use. */
+/** Opens the sealer, which encrypts with SECRETS_KEY, or with the key in DATA_DIR, which the first use creates. */
 export async function openSealer({ deploy, dataDir }: Pick<Config, 'deploy' | 'dataDir'>): Promise<Sealer> {
   return createSealer(deploy.secretsKey ?? (await keptValue(resolve(dataDir), 'secrets-key', newKey)))
 }

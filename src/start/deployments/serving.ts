@@ -41,7 +41,7 @@ export interface OpenDeployment {
   userAuth: UserAuth | undefined
   project: ProjectProcesses
   ownApi: string
-  /** Signs its webhooks. */
+  /** The secret that signs its webhooks. */
   webhookSecret: string
   owner: string
 }
@@ -103,7 +103,7 @@ export function startUserAuth(
   return userAuth
 }
 
-/** Reads the secret and the lease owner of webhooks; creates a secret where none is set. */
+/** Reads the secret and the lease owner of webhooks; creates a secret if none is set. */
 export async function webhookSender(
   parts: Pick<DeploymentParts, 'config' | 'hosted'>,
 ): Promise<Pick<OpenDeployment, 'webhookSecret' | 'owner'>> {
@@ -145,11 +145,11 @@ export function webhookRules({ environment }: DeploymentParts['hosted'], file: D
 interface UseCaseParts {
   deployment: ServedDeployment
   open: OpenDeployment
-  /** Whether a server of the deployment has the graph; undefined: there is only this one. */
+  /** Whether a server of the deployment has the graph; undefined if there is only this server. */
   hasGraph?: ((graph_id: string) => Promise<boolean>) | undefined
 }
 
-/** The use cases of a deployment that `working` executes; its crons create runs from now on. */
+/** Opens the services of a deployment whose runs `working` executes; its crons create runs from now on. */
 export function openUseCases(
   parts: Pick<DeploymentParts, 'hosted' | 'logger' | 'reads' | 'disk'>,
   { state, working }: { state: RunState; working: Working },
@@ -185,7 +185,7 @@ function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`
 }
 
-/** The assistant, by its id. For the name of a graph, its default assistant. */
+/** Returns a function that finds an assistant by its id, or the default assistant of a graph by the graph's name. */
 function assistantFinder(
   assistants: AssistantStore,
   host: GraphHosts,
@@ -199,7 +199,7 @@ function assistantFinder(
   }
 }
 
-/** langgraph.json, `checkpointer.ttl`. */
+/** `checkpointer.ttl` of langgraph.json. */
 function defaultTtl({ checkpointer_ttl }: DeploymentFile): ThreadTtl | null {
   const minutes = checkpointer_ttl?.['default_ttl']
   if (typeof minutes !== 'number') return null
@@ -216,7 +216,9 @@ const TOTALS = [
   'total_cost',
 ]
 
-/** Tokens and cost of a trace: those of its root, which has the trace's id. */
+/**
+ * Returns a function that reads tokens and cost of a trace, which are those of its root; the root has the trace's id.
+ */
 function totalsReader(reads: Pick<TraceReads, 'query'>) {
   return async ({ workspace_id }: Tenant, trace_id: string): Promise<JsonObject | null> => {
     const query = { trace: trace_id, id: [trace_id], select: TOTALS, limit: 1, order: 'desc' } as const

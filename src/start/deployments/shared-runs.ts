@@ -26,7 +26,7 @@ export interface SharedRuns {
 const SWEEP_MS = 60_000
 const SWEEP_ITEMS_MS = 10_000
 
-/** Opens what deployments share, on a server without a deployment of `GRAPHS`. */
+/** Opens the stores and services that deployments share, on a server without a deployment of `GRAPHS`. */
 export async function openSharedRuns(parts: DeploymentParts): Promise<SharedRuns> {
   const { config, logger } = parts
   const state = await openRunState(parts)
@@ -49,7 +49,7 @@ export async function repairUseCounts(
   stops.push(observeUse({ read: () => readUse(database, { workspace_id }), metrics }))
 }
 
-/** Deletes what has expired, of all deployments. */
+/** Starts the deletion of expired threads and items, and of webhooks without runs, of all deployments. */
 export function startSweeping(
   { logger, stops }: DeploymentParts,
   { store, events, webhookStore }: RunState,

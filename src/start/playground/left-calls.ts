@@ -48,12 +48,12 @@ export function pendingCalls(database: Database, store: Pick<TraceStore, 'list'>
 }
 
 const EVERY_MS = 60_000
-/** Half of the time for storing the end of a call. */
+/** Age of the oldest waiting data above which the server is behind: half of the time for storing the end of a call. */
 const BEHIND_MS = 30_000
 
 /**
- * Ends left calls now and every minute, unless this server is behind in storing acknowledged data, which may contain
- * ends of calls. Returns a function that stops this.
+ * Ends calls of ended servers now and every minute, unless this server is behind in storing acknowledged data, which
+ * may contain ends of calls. Returns a function that stops this.
  */
 export function watchLeftCalls(
   left: LeftCalls,

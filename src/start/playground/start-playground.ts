@@ -22,17 +22,20 @@ export interface PlaygroundInputs extends Omit<OwnTracesDeps, 'clock' | 'pausesM
   config: Config
   /** The SQL store, migrated. */
   database: Database
-  /** Finds the traces of calls. */
+  /** The store in which traces of calls are searched. */
   store: Pick<TraceStore, 'list'>
   lanes: Pick<Lanes, 'read'>
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
 }
 
-/** Bytes of a request, with its pictures and files as base64. Its trace has about as many, which ingest takes. */
+/**
+ * Maximum bytes of a request, including pictures and files as base64. Its trace has about the same size, which ingest
+ * accepts.
+ */
 const MAX_BODY_BYTES = 20 << 20
 
-/** Each call may wait for its provider for minutes. */
+/** Limits of the streams of calls, each of which may wait for its provider for minutes. */
 const CALL_STREAMS = { at_once: 200, at_once_per_key: 20, max_unsent_bytes: 64 << 20 }
 
 /**
@@ -68,7 +71,10 @@ export async function startPlayground(
   }
 }
 
-/** `auto` allows them where every client is on this machine, and can reach these addresses without the server. */
+/**
+ * Whether private addresses may be called. `auto` allows them if every client is on this machine, and can reach them
+ * without the server.
+ */
 function mayCallPrivateAddresses({ playgroundPrivateAddresses: wanted, host, publicUrl }: Config): boolean {
   return wanted === 'on' || (wanted === 'auto' && isLoopback(host) && publicUrl === undefined)
 }

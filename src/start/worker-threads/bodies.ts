@@ -11,11 +11,11 @@ export interface LargeBodiesStart {
   stops: (() => Promise<unknown> | void)[]
 }
 
-/** While a body is parsed it may need ten times its size in memory. */
+/** Limits of bodies that are parsed at a time: a body may need ten times its size in memory. */
 const PARSED = { at_once: 2, at_once_per_key: 1, waiting_per_key: 64 }
 const TIMEOUT_MS = 30_000
 const IDLE_MS = 20_000
-/** Heap of a thread in MB. A body that needs more ends its thread and leaves the process running. */
+/** Heap limit of a thread in MB. A body that needs more ends its thread, but not the process. */
 const HEAP_MB = 2048
 
 /** Parses large bodies in threads that exist while they are needed; callers take turns. */

@@ -15,7 +15,7 @@ function large(owner: string): string {
   return JSON.stringify({ owner, text: 'a text', pad: 'x'.repeat(LARGE_JSON_CHARS) })
 }
 
-/** The thread, with a list of the questions that it got. */
+/** The thread, and a list of the tasks that it received. */
 function openThread(): LargeItems & { asked: string[] } {
   const stops: (() => Promise<unknown> | void)[] = []
   const thread = startLargeItems({ logger: createLogger({ level: 'silent' }), stops })

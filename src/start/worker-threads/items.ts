@@ -10,9 +10,9 @@ export interface LargeItemsStart {
 }
 
 const TIMEOUT_MS = 30_000
-/** A thread that is idle for this long ends. */
+/** Idle time after which a thread ends. */
 const IDLE_MS = 20_000
-/** A value that needs more ends its thread, but not the process. */
+/** Heap limit of a thread in MB. A value that needs more ends its thread, but not the process. */
 const HEAP_MB = 1024
 
 /** A thread that reads large values of items, started with the first one. */

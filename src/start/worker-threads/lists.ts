@@ -31,19 +31,25 @@ export type ListsOf = (items: ListedItems) => Lists
 
 type Page = Omit<ListText, 'body'> & { body: Uint8Array }
 
-/** Most lists take a millisecond; one that exceeds these limits is read again from the start by the threads of long lists. */
+/**
+ * Limits of short lists, most of which take a millisecond. A list that exceeds them is read again from the start in a
+ * thread of long lists.
+ */
 const LIGHT = { cpu_ms: 25, wall_ms: 1000, bytes: 1 << 20 }
-/** Limits of long lists. Each holds a page of up to 32 MB until it has been sent. */
+/** Limits of long lists, each of which keeps a page of up to 32 MB until it has been sent. */
 const LONG = { at_once: 8, at_once_per_key: 2, waiting_per_key: 64 }
 const LONG_TIMEOUT_MS = 30_000
-/** Tasks queued inside the thread: fetching the next one from the main thread takes longer than most lists. */
+/**
+ * Number of tasks queued inside the thread, because fetching the next task from the main thread takes longer than most
+ * lists.
+ */
 const LIGHT_DEPTH = 8
-/** Threads for a SQLite file; with a remote database a thread spends most of its time waiting. */
+/** Numbers of threads for a SQLite file; with a remote database, a thread spends most of its time waiting. */
 const LOCAL = { lists: 1, longLists: 2 }
 /** Long lists have the lowest priority. */
 const LONG_NICENESS = 10
 const IDLE_LONG_MS = 20_000
-/** A page that needs more ends its thread instead of the process. */
+/** Heap limit of a thread in MB. A page that needs more ends its thread, but not the process. */
 const LONG_HEAP_MB = 1024
 
 /**
@@ -117,7 +123,7 @@ async function readLong(
   }
 }
 
-/** The queue is fair among API keys and users of the deployment's auth file. */
+/** The key of a caller in the queue, which is fair among API keys and users of the deployment's auth file. */
 function keyOf({ api_key_id, user }: Caller): string {
   return JSON.stringify([api_key_id, user?.identity ?? null])
 }

@@ -6,7 +6,7 @@ import type { SqlPlace } from '../../storage/sql/driver/open.ts'
 import type { StatementThreadData } from '../children/statement-thread.ts'
 
 const TIMEOUT_MS = 30_000
-/** A thread that is idle for this long ends. */
+/** Idle time after which a thread ends. */
 const IDLE_MS = 20_000
 const HEAP_MB = 1024
 

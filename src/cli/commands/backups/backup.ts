@@ -20,7 +20,7 @@ Options:
 
 const FLAGS = { help: { type: 'boolean', short: 'h' } } as const
 
-/** `weir backup`: 0 when the backup is whole. */
+/** `weir backup`; returns 0 if the backup is complete. */
 export async function backup(args: string[]): Promise<number> {
   const dir = folderOf(args, 'backup', HELP)
   if (dir === undefined) return 0

@@ -13,7 +13,7 @@ The backup is checked before anything is written. After a failure later on, empt
 Options:
   -h, --help  print this`
 
-/** `weir restore`: 0 when everything is restored. */
+/** `weir restore`; returns 0 if everything is restored. */
 export async function restore(args: string[]): Promise<number> {
   const dir = folderOf(args, 'restore', HELP)
   if (dir === undefined) return 0

@@ -33,7 +33,7 @@ export async function runsCancel(run_ids: readonly string[], flags: RunsFlags): 
   return results.every(({ outcome }) => outcome === 'ended' || outcome === 'requested') ? 0 : 1
 }
 
-/** The API takes runs of one thread at a time, so their threads are found first. */
+/** Cancels runs by id. The API cancels runs of one thread at a time, so the threads of the runs are read first. */
 async function cancelByIds(api: ApiClient, run_ids: readonly string[], flags: RunsFlags): Promise<Result[]> {
   const found = await Promise.all(run_ids.map((run_id) => findRun(api, run_id)))
   const byThread = Map.groupBy(
@@ -62,7 +62,7 @@ async function findRun(api: ApiClient, run_id: string): Promise<DeploymentRun | 
   })
 }
 
-/** The outcome for each run; empty when there was nothing to cancel. */
+/** Cancels runs and returns the outcome for each; empty if there was nothing to cancel. */
 async function cancel(
   api: ApiClient,
   body: SchemaTypes['run-cancel-many'] | { status: string },

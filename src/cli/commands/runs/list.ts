@@ -8,7 +8,7 @@ import { textTable } from '../../terminal/text-table.ts'
 const TITLES = ['RUN', 'THREAD', 'GRAPH', 'STATUS', 'MADE', 'TOOK', 'ERROR']
 const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted']
 const MAX_LIMIT = 1_000
-/** Maximum number of threads to search, the most recently used ones. */
+/** Maximum number of threads that are searched, the most recently used first. */
 const MAX_THREADS = 10_000
 const THREADS_AT_ONCE = 100
 const REQUESTS_AT_ONCE = 8
@@ -104,8 +104,8 @@ async function runsOfNamed(api: ApiClient, thread_id: string, page: Page): Promi
 }
 
 /**
- * The newest runs of all threads. Threads are read in order of their last use, until the rest was last used before the
- * oldest wanted run was created. Only threads that are busy have active runs.
+ * The newest runs of all threads. Threads are read in order of their last use, until the remaining ones were last used
+ * before the oldest of the found runs was created. Only busy threads have active runs.
  */
 async function newestRuns(api: ApiClient, page: Page): Promise<DeploymentRun[]> {
   let newest: DeploymentRun[] = []
@@ -131,7 +131,7 @@ async function newestRuns(api: ApiClient, page: Page): Promise<DeploymentRun[]> 
   return newest
 }
 
-/** The thread may have been deleted, as threads of stateless runs are. */
+/** Runs of a thread; none if it was deleted, like threads of stateless runs. */
 async function runsIfThere(api: ApiClient, thread_id: string, page: Page): Promise<DeploymentRun[]> {
   return runsOf(api, thread_id, page).catch((error: unknown) => {
     if (isGone(error)) return []

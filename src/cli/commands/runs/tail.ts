@@ -11,7 +11,7 @@ import type { RunsFlags } from './flags.ts'
 export type Followed = { run_id: string } | { thread_id: string }
 
 const MODES = ['run_modes', 'lifecycle', 'state_update']
-/** All events that are kept. */
+/** Position before all kept events. */
 const FROM_START = '-'
 const TRIES = 12
 
@@ -37,7 +37,7 @@ export async function tailRuns(followed: Followed, flags: RunsFlags): Promise<nu
   return 0
 }
 
-/** 1 when it failed. */
+/** Prints the events of a run; returns 1 if the run failed. */
 async function tailRun(api: ApiClient, asked: string, print: (event: StreamEvent) => void): Promise<number> {
   const { run_id, thread_id, kwargs } = await readRun(api, asked)
   const path =
@@ -73,7 +73,7 @@ function jsonLine({ id, event, data }: StreamEvent): string {
   return `{${id === undefined ? '' : `"id":${JSON.stringify(id)},`}"event":${JSON.stringify(event)},"data":${data}}`
 }
 
-/** Cut to the width of a terminal. */
+/** An event as one line, cut to the width of a terminal. */
 function textLine({ event, data }: StreamEvent, width: number | undefined): string {
   const line = printable(`${event.padEnd(12)}  ${data}`)
   return width === undefined || line.length <= width ? line : `${line.slice(0, width - 1)}…`
