@@ -27,57 +27,60 @@ export interface Config {
   readonly host: string
   readonly port: number
   readonly deploymentPort: number
-  /** Undefined: OTLP over gRPC is off. */
+  /** Port of OTLP over gRPC; undefined if it is off. */
   readonly otlpGrpcPort: number | undefined
-  /** Ports that the environment sets. A default port that is taken is replaced by the next free one (D-55), or OTLP over gRPC is off. */
+  /**
+   * Ports that the environment sets. If a default port is taken, the next free one is used (D-55), except for OTLP over
+   * gRPC, which is then off.
+   */
   readonly namedPorts: readonly PortSetting[]
   readonly dataDir: string
-  /** Undefined: embedded ClickHouse in `dataDir`. */
+  /** Undefined for an embedded ClickHouse in `dataDir`. */
   readonly clickhouseUrl: string | undefined
-  /** Undefined: SQLite in `dataDir`. */
+  /** Undefined for SQLite in `dataDir`. */
   readonly databaseUrl: string | undefined
-  /** Connections to Postgres that the server and its graph hosts open at the most. */
+  /** Maximum number of connections to Postgres of the server and its graph hosts. */
   readonly databaseConnections: number
-  /** Undefined: events are in the run database. */
+  /** Undefined if events are in the run database. */
   readonly redisUrl: string | undefined
-  /** A run whose events cannot be stored waits for this long, then it fails. */
+  /** Time for which a run whose events cannot be stored waits; after that it fails. */
   readonly redisOutageMs: number
-  /** Undefined: attachments are in files in `dataDir`. */
+  /** Undefined if attachments are files in `dataDir`. */
   readonly blobUrl: string | undefined
-  /** Replicas behind `clickhouseUrl`; undefined: a single server. */
+  /** Cluster of the replicas at `clickhouseUrl`; undefined for a single server. */
   readonly clickhouseCluster: string | undefined
   readonly bootstrapApiKey: string | undefined
   /** False only on a loopback host. */
   readonly auth: boolean
   readonly identityOutageMs: number
-  /** Time from the signal to stop until the stop; the server is not ready meanwhile. */
+  /** Time between the stop signal and the stop, in which the server is not ready. */
   readonly drainDelayMs: number
-  /** URL of the platform API for browsers; undefined: `host` and `port`. */
+  /** URL of the platform API for browsers; undefined for `host` and `port`. */
   readonly publicUrl: string | undefined
   readonly playgroundPrivateAddresses: 'auto' | 'on' | 'off'
   readonly ingestAck: 'log' | 'store'
   readonly ingestLogMaxBytes: number
-  /** With less free space on the disk of `dataDir`, health reports a fault. */
+  /** Free space on the disk of `dataDir` below which health reports a fault. */
   readonly diskMinFreeBytes: number
-  /** After decompression. */
+  /** Maximum bytes of a body after decompression. */
   readonly ingestMaxBodyBytes: number
   readonly ingestMaxInflightBytes: number
   /** Module paths as written, relative to the working directory. */
   readonly processors: readonly string[]
-  /** Undefined: no export. */
+  /** Undefined for no export. */
   readonly otlpEndpoint: string | undefined
   readonly sqliteSynchronous: 'normal' | 'full'
-  /** Limits of event streams that are open at one time. */
+  /** Limits of simultaneously open event streams. */
   readonly streams: { readonly at_once: number; readonly at_once_per_key: number }
   /** Limit of the event logs of all threads together. */
   readonly eventsMaxBytes: number
   /** Limits of each workspace. */
   readonly quotas: Readonly<Quotas>
-  /** Whether traces are counted and the usage API is available: both switches are on. */
+  /** Whether traces are counted and the usage API is available, which needs both switches. */
   readonly granularUsage: boolean
   /** Settings of the graphs and runs of every deployment. */
   readonly runs: RunsConfig
-  /** The deployment of `GRAPHS`; undefined: none. */
+  /** The deployment of `GRAPHS`; undefined if there is none. */
   readonly hosted: HostedConfig | undefined
   /** Settings of the control plane. */
   readonly deploy: DeployConfig
@@ -91,18 +94,18 @@ export interface Config {
 export interface HostedConfig extends RunsConfig {
   /** Path of its langgraph.json, relative to the working directory. */
   readonly graphs: string
-  /** Graphs are reloaded when their files change. */
+  /** Whether graphs are reloaded when their files change. */
   readonly watch: boolean
-  /** Undefined: the name of the folder of `graphs`. */
+  /** Undefined for the name of the folder of `graphs`. */
   readonly name: string | undefined
 }
 
-/** Settings of the control plane, which makes further deployments. */
+/** Settings of the control plane, which creates further deployments. */
 export interface DeployConfig {
   readonly runtime: 'process' | 'container'
   readonly containerCommand: string | undefined
   readonly isolation: 'auto' | 'none' | 'uid' | 'sandbox'
-  /** Builds at one time. */
+  /** Maximum number of simultaneous builds. */
   readonly builds: number
   readonly maxSourceBytes: number
   /** Undefined: one is generated and kept in `dataDir`. */
@@ -112,20 +115,20 @@ export interface DeployConfig {
 
 /** Settings of graphs and runs. */
 export interface RunsConfig {
-  /** Runs are recorded as traces. */
+  /** Whether runs are recorded as traces. */
   readonly tracing: boolean
   readonly concurrency: number
   readonly runTimeoutMs: number
   readonly stallMs: number
   readonly cancelGraceMs: number
-  /** Limit for starting a revision of a deployment. */
+  /** Time limit for starting a revision of a deployment. */
   readonly startMs: number
-  /** How long runs may end on a replaced revision. */
+  /** Time for which runs may continue on a replaced revision. */
   readonly drainMs: number
   /** Undefined: one is generated and kept in `dataDir`. */
   readonly webhookSecret: string | undefined
   readonly webhooksToPrivateAddresses: boolean
-  /** The server's own environment: langgraph.json may name its variables; hosts get only a few of them. */
+  /** The server's environment. langgraph.json may name its variables; hosts get only a few of them. */
   readonly environment: Environment
 }
 
@@ -145,11 +148,11 @@ interface SettingSchema {
   'x-unit'?: 'bytes'
   'x-expects'?: string
   'x-secret'?: 'whole' | 'credentials'
-  /** The default is a path inside Weir's package. */
+  /** Set if the default is a path inside Weir's package. */
   'x-packaged'?: true
-  /** An empty value switches it off, instead of selecting the default. */
+  /** Set if an empty value switches the setting off, instead of selecting the default. */
   'x-empty'?: 'off'
-  /** The word that switches it off. */
+  /** The word that switches the setting off. */
   'x-off'?: string
 }
 
@@ -170,7 +173,7 @@ function settingSchemas(): [name: string, schema: SettingSchema][] {
   return Object.entries(file.properties)
 }
 
-/** The value in its type; text that does not parse stays text, which the schema then refuses. */
+/** Converts a value to its type. Text that cannot be parsed stays text, which the schema then refuses. */
 function parseSetting(schema: SettingSchema, text: string): SettingValue {
   if (schema['x-unit'] === 'bytes') return parseSize(text) ?? text
   if (schema.type === 'integer') return /^-?\d+$/.test(text) ? Number(text) : text
@@ -217,7 +220,7 @@ function namedPortsOf(effective: readonly EffectiveSetting[]): PortSetting[] {
   return PORT_SETTINGS.filter(named)
 }
 
-/** Ports that two listeners would share. */
+/** Messages about ports that two listeners would share. */
 function samePorts(settings: Settings, named: readonly PortSetting[]): string[] {
   return named.flatMap((setting, i) => {
     const port = settings[setting]
@@ -228,7 +231,7 @@ function samePorts(settings: Settings, named: readonly PortSetting[]): string[] 
   })
 }
 
-/** Rules between variables whose values are valid by themselves. */
+/** Messages about valid values that contradict each other. */
 function crossMistakes(settings: Settings, effective: readonly EffectiveSetting[]): string[] {
   const mistakes: string[] = []
   if (settings.AUTH === 'off' && !isLoopback(settings.HOST)) {
@@ -368,7 +371,10 @@ export function readConfig(env: Environment = process.env): Config {
   return toConfig(result.value, effective, env)
 }
 
-/** Characters of a value that a shell would have removed, but files of Docker and systemd keep; undefined for none. */
+/**
+ * The message about characters that a shell removes from a value, but files of Docker and systemd keep; undefined if
+ * there are none.
+ */
 function shellMistake(schema: SettingSchema, text: string): string | undefined {
   if (schema['x-secret'] !== undefined) return undefined
   if (/^(["']).*\1$/s.test(text)) return 'has quotes around its value, leave them out'

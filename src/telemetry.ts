@@ -11,7 +11,7 @@ import type { Metrics } from './base/metrics.ts'
 
 /** OpenTelemetry of this process. */
 export interface Telemetry {
-  /** Sends waiting data, for a few seconds at most; never rejects. */
+  /** Sends waiting data, within a few seconds; never rejects. */
   stop(): Promise<void>
 }
 
@@ -59,8 +59,8 @@ function bridgeMetrics(metrics: Metrics): () => void {
 
 /**
  * Starts the export of traces and metrics over OTLP if `endpoint` (OTEL_EXPORTER_OTLP_ENDPOINT) is set; the SDK reads
- * it and the other OTEL_ variables itself. If it is not set, nothing is loaded. Call it before a tracer or meter is
- * created.
+ * it and the other OTEL_ variables itself. If it is not set, nothing is loaded. Must be called before a tracer or meter
+ * is created.
  */
 export async function startTelemetry(options: {
   endpoint: string | undefined

@@ -9,7 +9,7 @@ import type { Manifest } from './stores.ts'
 export const LAYOUT = {
   manifest: 'manifest.json',
   files: 'files.jsonl.zst',
-  /** Copies of files, below their paths in DATA_DIR; attachments are here too, wherever they are stored. */
+  /** Copies of files under their paths in DATA_DIR; attachments are here too, even if they are stored elsewhere. */
   copies: 'files',
   table: ({ store, table }: Pick<Manifest['tables'][number], 'store' | 'table'>): string =>
     join(store, `${table}.zst`),
@@ -20,7 +20,7 @@ export type CopiedFile =
   | { path: string; bytes: number; sha256: string; mode: number }
   | { path: string; link: string }
 
-/** A backup that cannot be used, with what to do about it. */
+/** The error for a backup that cannot be used, with advice. */
 export function unusable(message: string, cause?: unknown): AppError {
   return new AppError('backup_unusable', { message, cause })
 }
@@ -38,7 +38,7 @@ export async function digestOf(path: string): Promise<{ bytes: number; sha256: s
   return { bytes, sha256: hash.digest('hex') }
 }
 
-/** True for a relative path that stays below its folder. */
+/** Whether a relative path stays inside its folder. */
 export function isInside(path: string): boolean {
   return path !== '' && !isAbsolute(path) && normalize(path) === path && path.split('/')[0] !== '..'
 }

@@ -7,7 +7,8 @@ import { type ArchiveWriter, createArchive } from './write-archive.ts'
 export type ReportStep = (step: string) => void
 
 /**
- * Longest time from the arrival of a request to its record in the ingest log, with the difference of two machines' clocks.
+ * Maximum time from the arrival of a request to its record in the ingest log, including the difference between two
+ * machines' clocks.
  */
 const LATE_MS = 15 * 60_000
 const BLOB_MODE = 0o600
@@ -65,7 +66,7 @@ async function copyTables(
   }
 }
 
-/** Blobs that are removed meanwhile are left out: no trace refers to them. */
+/** Copies attachments. Blobs that are removed meanwhile are left out, since no trace refers to them. */
 async function copyBlobs(blobs: BackupSource['blobs'], archive: ArchiveWriter): Promise<void> {
   for await (const sha256 of blobs.list()) {
     const found = await blobs.read(sha256)

@@ -2,17 +2,17 @@ import { lstat, open, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ArchiveWriter } from './write-archive.ts'
 
-/** Files of DATA_DIR that a backup copies, besides folders; those that a start creates again are not among them. */
+/** Single files of DATA_DIR that a backup copies; files that a start creates again are left out. */
 const SINGLE_FILES = ['secrets-key', 'webhook-secret', 'api-key']
 /**
- * Folders below `deployments` that a server can create again. The homes and caches in `users` belong to user ids of this
- * server, so a copy of them would be of no use to the users of another one.
+ * Folders below `deployments` that a server can create again. The homes and caches in `users` belong to user ids of
+ * this server, so a copy would be useless on another server.
  */
 const CREATED_AGAIN = new Set(['builds', 'cache', 'users'])
 
 /**
- * Copies the ingest log. The position comes first, so that it is never after what the copied segments have; a segment that
- * is removed meanwhile is in ClickHouse, which is read later.
+ * Copies the ingest log. The position is copied first, so that it is never after the end of the copied segments. The
+ * content of a segment that is removed meanwhile is in ClickHouse, which is read later.
  */
 export async function copyIngestLog(dataDir: string, archive: ArchiveWriter): Promise<void> {
   const names = await namesIn(join(dataDir, 'ingest-log'))
@@ -27,7 +27,7 @@ export async function copyDataFiles(dataDir: string, archive: ArchiveWriter): Pr
     if (!CREATED_AGAIN.has(name)) await copyEntry(dataDir, `deployments/${name}`, archive)
 }
 
-/** Copies a file, a link as a link, or a folder with all that is in it. Files that vanish meanwhile are left out. */
+/** Copies a file, a link as a link, or a folder with its content. Files that disappear meanwhile are left out. */
 async function copyEntry(root: string, path: string, archive: ArchiveWriter): Promise<void> {
   const entry = join(root, path)
   const state = await existing(lstat(entry))
@@ -38,7 +38,7 @@ async function copyEntry(root: string, path: string, archive: ArchiveWriter): Pr
   for (const name of await namesIn(entry)) await copyEntry(root, `${path}/${name}`, archive)
 }
 
-/** Copies a file, or the one that a link names. */
+/** Copies a file, or the target of a link. */
 async function copyFile(root: string, path: string, archive: ArchiveWriter): Promise<void> {
   const file = await existing(open(join(root, path)))
   if (file === undefined) return
@@ -50,7 +50,7 @@ async function namesIn(dir: string): Promise<string[]> {
   return (await existing(readdir(dir))) ?? []
 }
 
-/** Undefined for a file or folder that does not exist. */
+/** The result of `work`; undefined if the file or folder does not exist. */
 async function existing<T>(work: Promise<T>): Promise<T | undefined> {
   return await work.catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

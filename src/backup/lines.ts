@@ -8,8 +8,8 @@ export function countLines(bytes: Uint8Array): number {
 }
 
 /**
- * The same bytes in pieces of whole lines: each has at least `size` bytes, except for the last one, and ends with the
- * last line that had arrived by then. Memory is bounded by `size`, the largest line and one piece of the source.
+ * Yields the bytes in pieces of whole lines. Each piece except the last has at least `size` bytes, and ends with the
+ * last line that has arrived. The memory is at most `size`, the largest line and one piece of the source.
  */
 export async function* wholeLines(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Buffer> {
   let held: Uint8Array[] = []

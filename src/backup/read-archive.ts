@@ -8,10 +8,13 @@ import { type CopiedFile, digestOf, isInside, LAYOUT, unusable } from './archive
 import { linesOf, wholeLines } from './lines.ts'
 import type { Manifest, TableContent } from './stores.ts'
 
-/** A whole backup. */
+/** A complete backup. */
 export interface Archive {
   readonly manifest: Manifest
-  /** Reads everything once. @throws AppError backup_unusable for a missing or changed file */
+  /**
+   * Reads all files once, and compares them with the manifest. @throws AppError backup_unusable for a missing or
+   * changed file
+   */
   verify(): Promise<void>
   lines(table: Manifest['tables'][number]): TableContent['lines']
   files(): AsyncIterable<CopiedFile>

@@ -21,7 +21,7 @@ async function temporaryFolder(): Promise<string> {
   return dir
 }
 
-/** Writes a backup without tables and restores it; returns the DATA_DIR that it was restored to. */
+/** Writes a backup without tables and restores it; returns the restored DATA_DIR. */
 async function restored(write: (archive: ArchiveWriter) => Promise<void>): Promise<string> {
   const dir = await temporaryFolder()
   const archive = await createArchive(dir)

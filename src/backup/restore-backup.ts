@@ -9,14 +9,14 @@ import { wholeLines } from './lines.ts'
 import { type Archive, openArchive } from './read-archive.ts'
 import type { Manifest, RestoreTarget, StoreName } from './stores.ts'
 
-/** Size of the rows that are inserted at a time. */
+/** Size of the pieces in which rows are inserted. */
 const PIECE_BYTES = 4 << 20
 const STORES: readonly StoreName[] = ['identity', 'runs', 'traces']
 const BLOBS = 'blobs/'
 
 /**
- * Restores a backup into empty stores. Everything is checked before the first store is written; after a failure later on
- * the stores are not empty and must be emptied before the next try.
+ * Restores a backup into empty stores. Everything is checked before the first store is written. After a later failure,
+ * the stores must be emptied before the next try.
  *
  * @throws AppError backup_unusable for a backup that is damaged or of a later release; store_not_empty
  */

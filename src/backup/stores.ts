@@ -16,13 +16,13 @@ export interface TableContent {
 export interface TableReader {
   /** The number of the newest migration; 0 for a store that does not exist. */
   readonly version: number
-  /** In the order in which they must be read and restored. */
+  /** Tables in the order in which they must be read and restored. */
   readonly tables: readonly string[]
   read(table: string): Promise<TableContent>
   close(): Promise<void>
 }
 
-/** A store without tables, which a backup is restored into. */
+/** A store without tables, into which a backup is restored. */
 export interface TableLoader {
   /** @throws AppError store_not_empty */
   assertEmpty(): Promise<void>
@@ -51,7 +51,7 @@ export interface BackupSource {
   blobs: BlobReader
 }
 
-/** The empty stores that a backup is restored into. */
+/** The empty stores into which a backup is restored. */
 export interface RestoreTarget {
   readonly dataDir: string
   readonly stores: Readonly<Record<StoreName, TableLoader>>
@@ -61,7 +61,7 @@ export interface RestoreTarget {
     put(blobs: readonly { sha256: string; bytes: Uint8Array }[]): Promise<void>
   }
   /**
-   * Completes what was written during the backup: traces received since then are stored again, and deletions and
+   * Repeats the changes during the backup: traces received since the time are stored again, and deletions and
    * repricings that ended since then are repeated.
    */
   repeatSince(time: Date): Promise<void>

@@ -71,7 +71,7 @@ export async function createArchive(dir: string): Promise<ArchiveWriter> {
   }
 }
 
-/** Hashes and counts the bytes that pass. */
+/** Creates a stream that hashes and counts its bytes. */
 function createDigest() {
   const hash = createHash('sha256')
   let bytes = 0

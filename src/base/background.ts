@@ -1,8 +1,8 @@
 import { aborted, pause } from './pause.ts'
 
 /**
- * Runs `work` in the background once `ready` resolves; it must not reject. Returns the function that aborts its signal
- * and waits for its end.
+ * Runs `work`, which must not reject, in the background once `ready` resolves. Returns a function that aborts the
+ * signal of `work` and waits for its end.
  */
 export function startWhenReady(
   ready: Promise<void>,
@@ -19,13 +19,13 @@ export function startWhenReady(
   }
 }
 
-/** Work that is repeated until it is stopped, and sooner when it is woken. */
+/** Work that is repeated at intervals until it is stopped, and also after `wake`. */
 export interface Turns {
   /** Aborts when the turns are stopped. */
   signal: AbortSignal
-  /** Begins the next turn now, or directly after the one that runs. */
+  /** Begins the next turn now, or directly after the running turn. */
   wake(): void
-  /** Waits for the end of the turn that runs. */
+  /** Stops; waits for the end of the running turn. */
   stop(): Promise<void>
 }
 
@@ -58,13 +58,15 @@ export function startTurns(ready: Promise<void>, turn: () => Promise<number | un
 
 /** Work that is repeated until it is stopped. */
 export interface Sweeps {
-  /** Sweeps now, or joins the sweep that runs; returns how many records were affected. */
+  /** Sweeps now, or joins the running sweep; returns the number of affected records. */
   sweep(): Promise<number>
-  /** Waits for the end of the sweep that runs. */
+  /** Stops; waits for the end of the running sweep. */
   stop(): Promise<void>
 }
 
-/** Sweeps every `everyMs`, never twice at the same time; `failed` gets the errors of sweeps that the timer starts. */
+/**
+ * Sweeps every `everyMs`, never twice at the same time; `failed` receives the errors of sweeps that the timer starts.
+ */
 export function startSweeps(
   everyMs: number,
   sweepAll: (signal: AbortSignal) => Promise<number>,

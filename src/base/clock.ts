@@ -1,10 +1,10 @@
-/** The source of time; passed in so that tests control it. */
+/** The source of time; a parameter, so that tests control it. */
 export interface Clock {
   /** Milliseconds since 1970-01-01 UTC. */
   now(): number
   /**
-   * Milliseconds since an arbitrary moment, unaffected by changes of the system time: for durations. Default: `now`,
-   * which suits a test's clock.
+   * Milliseconds since an arbitrary moment, for durations; unaffected by changes of the system time. Default: `now`, as
+   * for clocks of tests.
    */
   steady?(): number
 }
@@ -17,15 +17,14 @@ export function steadyTime(clock: Clock): number {
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now(), steady: () => performance.now() }
 
-/** The time of a clock that was set forwards is used once it has been ahead for this long. */
+/** Time for which a clock must be ahead before its time is used. */
 export const BELIEVED_AFTER_MS = 3_600_000
-/** Differences up to this are the ordinary corrections of a clock. */
+/** Maximum difference that is an ordinary correction of a clock. */
 const CORRECTION_MS = 60_000
 
 /**
- * The time, in epoch milliseconds, that decides what has expired and is deleted permanently. It follows the
- * clock. When the clock is set forwards, this time ignores the jump for an hour, so a wrong clock that is
- * corrected within the hour deletes nothing.
+ * Returns a clock of epoch milliseconds by which expired data is permanently deleted. It follows the given clock, but
+ * ignores a jump forwards for an hour, so that a wrong clock that is corrected within the hour deletes nothing.
  */
 export function createExpiryTime(clock: Clock): () => number {
   const offsetNow = (): number => clock.now() - steadyTime(clock)

@@ -18,7 +18,7 @@ describe('AppError', () => {
 })
 
 describe('ERRORS', () => {
-  /** P-13 requires its 503; no retry starts a container runtime. */
+  /** P-13 requires status 503 for this code, although a retry is useless. */
   const FINAL_503 = 'container_runtime_unavailable'
 
   it('INGEST-4, P-13: is retryable exactly for the statuses after which clients retry, but for one 503', () => {

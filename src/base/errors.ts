@@ -90,7 +90,7 @@ export const ERRORS = {
   log_unusable: kind(500, 'The directory of the ingest log cannot be used.'),
   worker_failed: retryable(503, 'A worker thread ended before the work was done. Try again shortly.'),
   worker_timeout: retryable(503, 'The work exceeded its time limit. Try again later.'),
-  // No 5xx: LangGraph's JavaScript SDK repeats a request for half a minute after any of them.
+  // Not 5xx, after which LangGraph's JavaScript SDK repeats a request for half a minute.
   graph_not_loaded: kind(409, 'The graph cannot be loaded. Change its code.'),
   thread_of_other_language: kind(
     409,
@@ -154,7 +154,7 @@ export class AppError extends Error {
     return ERRORS[this.code].status
   }
 
-  /** True when the same request may succeed later; such responses have Retry-After. */
+  /** Whether the same request may succeed later; such responses have Retry-After. */
   get retryable(): boolean {
     return ERRORS[this.code].retryable
   }

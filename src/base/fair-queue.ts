@@ -2,11 +2,11 @@ import { AppError } from './errors.ts'
 
 /** Limits of a fair queue. */
 export interface FairQueueLimits {
-  /** Entries admitted at one time, over all keys. */
+  /** Maximum number of admitted entries of all keys. */
   at_once: number
-  /** Entries admitted at one time, per key. */
+  /** Maximum number of admitted entries per key. */
   at_once_per_key: number
-  /** Waiting entries per key; more are refused. */
+  /** Maximum number of waiting entries per key; further ones are refused. */
   waiting_per_key: number
 }
 
@@ -30,7 +30,7 @@ export function createFairQueue(limits: FairQueueLimits): FairQueue {
 
 class TurnQueue implements FairQueue {
   readonly #limits: FairQueueLimits
-  /** By key, in the order of their last admission, the oldest first. */
+  /** Entries by key, in order of the last admission of the key, the oldest first. */
   readonly #lines = new Map<string, Line>()
   #taken = 0
 
@@ -69,7 +69,7 @@ class TurnQueue implements FairQueue {
     }
   }
 
-  /** The key that was admitted longest ago, of those that are below their limit. */
+  /** The key with the oldest last admission among those below their limit. */
   #next(): [string, Line] | undefined {
     if (this.#taken >= this.#limits.at_once) return undefined
     for (const [key, line] of this.#lines) {

@@ -1,14 +1,14 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 
-/** The all-zero uuid: means "none" in columns that cannot be null. */
+/** The all-zero uuid, which stands for "none" in columns that cannot be null. */
 export const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
 const DASHED = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const BARE = /^[0-9a-f]{32}$/
 
 /**
- * A uuid in lower case with dashes, from any spelling that clients send: dashed, or 32 hex digits
- * (the REST examples of LangSmith post the second and patch the first). Undefined if it is not a uuid.
+ * Converts a uuid from any spelling of clients to lower case with dashes: dashed, or 32 hex digits (the REST examples
+ * of LangSmith post the second and patch the first). Undefined if it is not a uuid.
  */
 export function parseUuid(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
@@ -49,7 +49,10 @@ export function timeOfUuid(uuid: string): number {
   return Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16)
 }
 
-/** The uuid of a name within a namespace, which is a uuid itself (RFC 9562, version 5): always the same one. */
+/**
+ * The uuid of a name within a namespace, which is a uuid itself (RFC 9562, version 5). The same name always has the
+ * same uuid.
+ */
 export function uuidOfName(name: string, namespace: string): string {
   const bytes = createHash('sha1')
     .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))

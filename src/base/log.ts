@@ -20,7 +20,7 @@ const SECRET_KEYS = [
   'apiKey',
 ]
 
-/** Secrets at the top of a record and up to three levels down (`req.headers.authorization`). */
+/** Paths of secrets at the top of a record and up to three levels below (`req.headers.authorization`). */
 function redactedPaths(): string[] {
   return SECRET_KEYS.flatMap((key) => ['', '*', '*.*', '*.*.*'].map((prefix) => `${prefix}["${key}"]`))
 }

@@ -1,13 +1,13 @@
 /** Label values of one series, e.g. `{ code: 'stored' }`; the names are fixed when the metric is made. */
 export type Labels = Readonly<Record<string, string>>
 
-/** A number that only grows. */
+/** A number that only increases. */
 export interface Counter {
   /** Adds `amount` (1 unless given, never negative). */
   inc(labels?: Labels, amount?: number): void
 }
 
-/** A number that goes up and down. */
+/** A number that increases and decreases. */
 export interface Gauge {
   set(value: number, labels?: Labels): void
 }
@@ -19,7 +19,7 @@ export interface Histogram {
 
 /** The metrics of one server; rendered as Prometheus text. A name is registered once. */
 export interface Metrics {
-  /** The counter of this name; several parts may count in it. */
+  /** The counter of this name, which several parts may share. */
   counter(name: string, help: string): Counter
   gauge(name: string, help: string): Gauge
   /** A gauge whose value is read at every scrape, e.g. a queue length. */

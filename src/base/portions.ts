@@ -9,7 +9,7 @@ export const PAGE_BYTES = 32 << 20
 const PORTION_BYTES = 1 << 20
 const PORTION_ROWS = 128
 
-/** The longest prefix of `keys` that fits into a page, with one key at least. */
+/** The longest prefix of `keys` that fits into a page; at least one key. */
 export function fitting<Key extends Sized>(keys: readonly Key[], max_bytes = PAGE_BYTES): Key[] {
   let bytes = 0
   const end = keys.findIndex((key, index) => {

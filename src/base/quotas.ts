@@ -13,7 +13,7 @@ export type Quota = keyof Quotas
 
 export const QUOTAS = ['threads', 'crons', 'assistants', 'store_bytes'] as const satisfies readonly Quota[]
 
-/** For stores that are only read, and for tests of other things. */
+/** No limits, for stores that are only read, and for tests. */
 export const UNLIMITED: Quotas = {
   threads: Number.POSITIVE_INFINITY,
   crons: Number.POSITIVE_INFINITY,

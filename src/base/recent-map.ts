@@ -1,4 +1,4 @@
-/** A Map of limited size: a key that is set becomes the newest, and beyond the limit the oldest entries are removed. */
+/** A Map of limited size. Setting a key makes it the newest; above the limit the oldest entries are removed. */
 export class RecentMap<K, V> extends Map<K, V> {
   readonly #max: number
   readonly #sizeOf: (value: V) => number

@@ -2,18 +2,18 @@ import { pause } from './pause.ts'
 
 /** Options of repeating failed work. */
 export interface RetryOptions {
-  /** Milliseconds before each further attempt; the last one is also that before all later attempts. */
+  /** Milliseconds before further attempts; the last pause is repeated. */
   pauses: readonly [number, ...number[]]
-  /** False for an error that no further attempt can pass. `failures` counts the failed attempts. Default: all are retried. */
+  /** Whether another attempt is made after an error. `failures` is the number of failed attempts. Default: always. */
   mayRetry?(error: unknown, failures: number): boolean
-  /** Called for each error that is retried, before the pause; `failures` counts the failed attempts. */
+  /** Called before the pause after an error; `failures` is the number of failed attempts. */
   onRetry?(error: unknown, failures: number): void
-  /** Ends pauses and attempts. */
+  /** An abort ends pauses and attempts. */
   signal?: AbortSignal
 }
 
 /**
- * Does `work` until it succeeds; with a signal that aborts before, the result is undefined.
+ * Repeats `work` until it succeeds. The result is undefined if the signal aborts before that.
  * @throws the first error that may not be retried
  */
 export async function retry<T>(

@@ -2,9 +2,9 @@ import { AppError } from '../base/errors.ts'
 import type { EventDraft, RunLease, ThreadRef } from './event-log.ts'
 import { type Append, CHUNK_CHARS, CHUNK_EVENTS, type EventChunk, type EventStore } from './event-store.ts'
 
-/** Groups appends into few commits: appends that arrive during a commit are part of the next one. */
+/** Groups appends into few commits. Appends that arrive during a commit are part of the next one. */
 export interface CommitQueue {
-  /** Resolves when all of `items` are durable: their chunks, in order, or null when the lease is lost. */
+  /** Resolves when all of `items` are durable, with their chunks in order; with null if the lease is lost. */
   add(
     thread: ThreadRef,
     items: readonly EventDraft[],
@@ -14,7 +14,7 @@ export interface CommitQueue {
   settled(): Promise<void>
 }
 
-/** Most events in one commit: a few milliseconds of work. */
+/** Maximum number of events in one commit, which takes a few milliseconds. */
 const COMMIT_EVENTS = 2000
 const COMMIT_CHARS = 2 << 20
 
@@ -74,7 +74,7 @@ export function createCommitQueue(
     for (const [index, { done }] of entries.entries()) done(chunks[index] ?? null)
   }
 
-  /** If threads fail together, each is tried alone, so that one does not affect the others. */
+  /** Commits each thread alone after a failed common commit, so that one thread does not affect the others. */
   async function commitApart(entries: readonly Entry[]): Promise<void> {
     try {
       await commit(entries)
@@ -103,7 +103,7 @@ export function createCommitQueue(
           }),
       )
       if (parts.length > 0) flushing ??= flush()
-      // Commits finish in the order of arrival, so all earlier ones are finished as well.
+      // Commits finish in order of arrival, so all earlier ones have finished too.
       newest = parts.at(-1)?.then(ignore, ignore) ?? newest
       const chunks = await Promise.all(parts)
       return chunks.some((chunk) => chunk === null) ? null : (chunks as EventChunk[])

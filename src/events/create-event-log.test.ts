@@ -9,7 +9,7 @@ async function append(log: OpenEventLog, event: string, data = ''): Promise<void
   await log.append(THREAD, [{ run_id: 'r', event, data }], null)
 }
 
-/** Names of the events that a new reader gets up to this one. */
+/** Names of the events that a new reader receives, up to `last`. */
 async function namesUpTo(log: OpenEventLog, last: string): Promise<string[]> {
   const end = new AbortController()
   const names: string[] = []

@@ -20,17 +20,17 @@ export interface EventLogParts {
 
 /** The event log of a process. */
 export interface OpenEventLog extends EventLog {
-  /** Passes events that another transaction has committed to the readers. */
+  /** Passes events that another transaction has committed on to the readers. */
   committed(thread: ThreadRef, chunk: EventChunk): void
   /** Ends the readers after all appends are committed, and closes the store. */
   close(): Promise<void>
 }
 
-/** Characters that the tails may hold for slow readers in total; beyond that readers read from the store. */
+/** Maximum characters of all tails for slow readers; above it, slow readers read from the store. */
 const MAX_HELD_CHARS = 64 << 20
 const TRIM_EVERY_MS = 60_000
 const STORE_RETRY_MS = 250
-/** After every event. */
+/** A position after every event. */
 const LOG_END: Stamp = [Number.MAX_SAFE_INTEGER, 0]
 
 /**
@@ -45,10 +45,10 @@ export function createEventLog(parts: EventLogParts): OpenEventLog {
 interface Followed {
   thread: ThreadRef
   tail: ThreadTail
-  /** Other processes have appended events that the tail lacks. */
+  /** Whether other processes have appended events that the tail lacks. */
   stale: boolean
   fetching: boolean
-  /** The read of the thread's end, which began after the tail was created. */
+  /** The read of the thread's end, which begins after the tail was created. */
   meeting: Promise<void> | undefined
 }
 
@@ -171,7 +171,7 @@ class TailedEventLog implements OpenEventLog {
     followed.tail.wake()
   }
 
-  /** Reads a page from the store, and the end of the thread if the tail does not have it. */
+  /** Reads a page from the store, and the end of the thread if the tail lacks it. */
   async #page(followed: Followed, after: Stamp): Promise<Page | undefined> {
     const [page] = await Promise.all([
       this.#pages.page(followed.thread, after),
@@ -181,8 +181,8 @@ class TailedEventLog implements OpenEventLog {
   }
 
   /**
-   * Sets the end of the thread in the tail. A page that other readers have read may be older than the tail, and what was
-   * appended in between reached no tail.
+   * Sets the end of the thread in the tail. The end is read separately: a page that other readers have read may be
+   * older than the tail, which would lack the events appended in between.
    */
   #meet(followed: Followed): Promise<void> {
     const { thread, tail } = followed
@@ -239,7 +239,7 @@ async function* nothing(): AsyncGenerator<Batch> {
   // The reader ends at once.
 }
 
-/** True when there are more events. */
+/** Adds a page to the tail; returns whether there are more events. */
 function takePage(tail: ThreadTail, { chunks, total, last }: Page): boolean {
   for (const chunk of chunks) {
     if (!tail.take(chunk)) {

@@ -15,9 +15,9 @@ export interface EventDraft {
 
 /** One event of a thread's log. */
 export interface StoredEvent extends EventDraft {
-  /** `<ms>-<seq>`, unique and strictly rising within the thread. */
+  /** `<ms>-<seq>`, unique and strictly increasing within the thread. */
   id: string
-  /** Number of the thread's events before this one, also of those that are no longer kept. */
+  /** Number of the thread's events before this one, including those that are no longer kept. */
   position: number
 }
 
@@ -45,22 +45,23 @@ export type ReadFrom = { after: string } | 'start'
  */
 export interface EventLog {
   /**
-   * Resolves with the ids when durable. Null for `lease`: the events belong to no run. `lost`: the lease is lost, and
-   * events that were not stored never will be.
+   * Appends events; resolves with their ids when they are durable. `lease` is null for events that belong to no run.
+   * `lost`: the lease is lost, and the remaining events will never be stored.
    */
   append(thread: ThreadRef, items: readonly EventDraft[], lease: RunLease | null): Promise<string[] | 'lost'>
   /**
    * Yields all available events as one batch, never empty and never large; every reader gets the same object for a new
-   * event. A gap is a batch of its own, whenever the next events are no longer stored. A reader is only a position in
-   * the log: it uses no memory while it waits or is slow, and ends when its signal aborts, which must always happen. @throws AppError invalid_request for an invalid id
+   * event. If the next events are no longer stored, yields a gap as a separate batch. A reader is only a position in
+   * the log, and uses no memory while it waits or is slow. It ends when its signal aborts, which must always happen.
+   * @throws AppError invalid_request for an invalid id
    */
   read(thread: ThreadRef, from: ReadFrom, signal: AbortSignal): AsyncIterable<Batch>
   /**
-   * Id of the youngest event that was appended, also if it was deleted since: a position to begin after. Null when none
-   * is known.
+   * Id of the newest appended event, even if it was deleted since; a position after which a reader can begin. Null if
+   * none is known.
    */
   last(thread: ThreadRef): Promise<string | null>
-  /** Number of all events that the thread ever had: the position of the next one. */
+  /** Number of all events that the thread ever had, which is the position of the next event. */
   total(thread: ThreadRef): Promise<number>
   /** @throws AppError store_unavailable while the store accepts no appends for this thread */
   check(thread: ThreadRef): Promise<void>

@@ -15,7 +15,7 @@ export interface EventChunk {
   items: readonly EventDraft[]
 }
 
-/** Events to be appended to a thread's log, at most `CHUNK_EVENTS` and `CHUNK_CHARS` (one event may be larger). */
+/** Events to append to a thread's log: at most `CHUNK_EVENTS`, and `CHUNK_CHARS` unless a single event is larger. */
 export interface Append {
   thread: ThreadRef
   items: readonly EventDraft[]
@@ -24,13 +24,13 @@ export interface Append {
 
 /** A part of a thread's log at one moment. */
 export interface Page {
-  /** The first chunks that end after the requested event, in order; empty when no event follows it. */
+  /** The first chunks that end after the requested event, in order; empty if no event follows it. */
   chunks: EventChunk[]
   /** Number of all events that the thread ever had. */
   total: number
   /** The newest event that the thread ever had. */
   last: Stamp
-  /** The newest event that was deleted; `[0, -1]` when none was. */
+  /** The newest deleted event; `[0, -1]` if none was deleted. */
   forgotten: Stamp
 }
 
@@ -39,19 +39,19 @@ export interface EventBounds {
   events: number
   /** Characters of data. */
   chars: number
-  /** Milliseconds. */
+  /** Maximum age in milliseconds. */
   age_ms: number
   /** Characters of data of all threads together; the oldest events are deleted first. */
   total_chars: number
 }
 
-/** Most events in a chunk. */
+/** Maximum number of events in a chunk. */
 export const CHUNK_EVENTS = 500
 export const CHUNK_CHARS = 1 << 18
 
 /**
  * Stores the events of threads. Ids and positions of a thread increase in the order in which its appends become
- * visible: a reader that has seen an event never finds an older one later (D-44).
+ * visible, so that a reader never finds an event that is older than one it has read (D-44).
  */
 export interface EventStore {
   /**
@@ -60,13 +60,13 @@ export interface EventStore {
    * any other error nothing was stored.
    */
   append(appends: readonly Append[]): Promise<(EventChunk | null)[]>
-  /** The events after `after`, some hundred events or kB of them. Undefined for a thread without a log. */
+  /** The events after `after`: some hundred events or kB. Undefined for a thread without a log. */
   page(thread: ThreadRef, after: Stamp): Promise<Page | undefined>
   /** @throws AppError store_unavailable while the store accepts no appends for this thread */
   check(thread: ThreadRef): Promise<void>
   /** Deletes a thread's log. */
   drop(thread: ThreadRef): Promise<void>
-  /** Deletes events beyond the limits, oldest first: those of one thread, or of all. */
+  /** Deletes events beyond the limits, oldest first, of one thread or of all (null). */
   trim(thread: ThreadRef | null): Promise<void>
   /** Calls the listener for threads whose log another process has changed. */
   listen(listener: (change: LogChange) => void): void
@@ -76,5 +76,5 @@ export interface EventStore {
 /** A change of logs by another process. */
 export type LogChange =
   | { kind: 'appended' | 'dropped'; thread: ThreadRef }
-  /** Unknown changes: any log may have changed. */
+  /** Changes may have been missed, so any log may have changed. */
   | { kind: 'missed' }

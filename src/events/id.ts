@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts'
 /** Milliseconds and sequence number of an id. */
 export type Stamp = readonly [ms: number, seq: number]
 
-/** Before every event. */
+/** A position before every event. */
 export const LOG_START: Stamp = [0, -1]
 
 const ID = /^(\d{1,15})-(\d{1,15})$/
@@ -27,7 +27,7 @@ export function isEventId(text: string): boolean {
   return ID.test(text)
 }
 
-/** Whether event `id` came later than `other`. @throws AppError invalid_request */
+/** Whether event `id` is later than `other`. @throws AppError invalid_request */
 export function isAfter(id: string, other: string): boolean {
   return isBefore(parseEventId(other), parseEventId(id))
 }

@@ -5,11 +5,11 @@ import type { ThreadTail } from './thread-tail.ts'
 
 /** The position of a reader. */
 export interface ReadPosition {
-  /** The last event that it has received or skipped. */
+  /** The last event that the reader has received or skipped. */
   seen: Stamp
-  /** Position of the next event; undefined: it must be read from the store. */
+  /** Position of the next event; undefined if the event must be read from the store. */
   position: number | undefined
-  /** False for a reader that does not need events that are no longer kept. */
+  /** Whether events that are no longer kept are reported as a gap. */
   reportsGap: boolean
 }
 
@@ -18,7 +18,7 @@ const NO_EVENT: Stamp = [0, 0]
 const NO_LOG: Page = { chunks: [], total: 0, last: LOG_START, forgotten: LOG_START }
 
 /**
- * Reads a thread's log from a position: from the tail where possible, else from the store. `page` reads the store and
+ * Reads a thread's log from a position: from the tail if possible, otherwise from the store. `page` reads the store and
  * updates the tail.
  */
 export async function* readThread(
@@ -44,7 +44,7 @@ export async function* readThread(
   }
 }
 
-/** Moves the position behind a page; returns the events, or a gap. */
+/** Moves the position after a page; returns the events, or a gap. */
 function turnPage(
   place: ReadPosition,
   found: Page | undefined,
@@ -52,8 +52,7 @@ function turnPage(
   const { chunks, total, last, forgotten } = found ?? NO_LOG
   const { seen, reportsGap } = place
   const events = chunks.flatMap((chunk) => eventsAfter(chunk, seen))
-  // When the log does not exist, earlier events are unknown. Only a reader that has received an event can
-  // have missed some.
+  // If the log does not exist, only a reader that has received an event can have missed others.
   const hasMissed = found === undefined ? isBefore(NO_EVENT, seen) : isBefore(seen, forgotten)
   const requested = formatEventId(seen[0], Math.max(seen[1], 0))
   const gap = hasMissed && reportsGap ? { gap: { requested, oldest: events[0]?.id ?? null } } : undefined

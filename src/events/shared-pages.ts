@@ -2,9 +2,9 @@ import type { Stamp } from './id.ts'
 import type { ThreadRef } from './event-log.ts'
 import type { EventStore, Page } from './event-store.ts'
 
-/** Pages of event logs, read once for readers that need the same page at the same time. */
+/** Pages of event logs, each read once for all readers that need it at the same time. */
 export interface SharedPages {
-  /** The page as the store returns it; it may be a second old. */
+  /** Returns a page, which may be a second old. */
   page(thread: ThreadRef, after: Stamp): Promise<Page | undefined>
   /** Drops the pages of a thread whose log was deleted. */
   forget(thread: ThreadRef): void
@@ -16,14 +16,14 @@ interface Kept {
   chars: number
 }
 
-/** Characters of events to keep; a single larger page is kept too. */
+/** Maximum characters of kept events; a single larger page is kept too. */
 const MAX_CHARS = 16 << 20
 /** Time for which a page is kept for other readers. */
 const KEPT_MS = 1000
 
 /**
- * Readers that are behind in the same thread read the same pages, so each page is read once and its strings are shared.
- * The last page of a log is not kept, since events may follow.
+ * Creates shared pages: slow readers of the same thread read the same pages, so each page is read once and its strings
+ * are shared. The last page of a log is not kept, since events may follow.
  */
 export function createSharedPages(store: Pick<EventStore, 'page'>): SharedPages {
   const kept = new Map<string, Kept>()

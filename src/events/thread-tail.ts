@@ -3,15 +3,15 @@ import type { StoredEvent } from './event-log.ts'
 import { CHUNK_CHARS, CHUNK_EVENTS, type EventChunk } from './event-store.ts'
 
 /**
- * Events kept for readers that are behind. The limit is above the size of a commit, so a reader that keeps up
- * never reads from the store.
+ * Maximum number of events kept for slow readers; above the size of a commit, so that a fast reader never reads from
+ * the store.
  */
 const MAX_EVENTS = 5000
 const MAX_CHARS = 4 << 20
 
 /**
  * The latest events of a thread's log, shared by the readers of this process. It exists while there are readers, and is
- * empty while all of them wait: an event is kept until every reader has it, or until there are too many.
+ * empty while all of them wait. An event is kept until every reader has received it, or there are too many events.
  */
 export class ThreadTail {
   readonly events: StoredEvent[] = []
@@ -19,11 +19,11 @@ export class ThreadTail {
   #base: number | undefined
   #last: Stamp = LOG_START
   #chars = 0
-  /** Reports changes of the number of characters that it holds. */
+  /** Called with the change of the number of characters in the tail. */
   readonly #holds: (chars: number) => void
   readonly #waiting = new Set<() => void>()
   readers = 0
-  /** There are no further events: a reader that has all of these has read everything. */
+  /** True if no further events follow, because the log was deleted. */
   dropped = false
 
   constructor(holds: (chars: number) => void) {
@@ -40,12 +40,12 @@ export class ThreadTail {
     return this.#last
   }
 
-  /** Sets the position of a new tail: the end that the thread had at some moment after the tail was created. */
+  /** Sets the position of a new tail, which is the end of the thread at a moment after the tail was created. */
   meet(total: number, last: Stamp): void {
     if (this.#base === undefined) this.#begin(total, last)
   }
 
-  /** Continues after a position that it has not reached: the events between are no longer kept. */
+  /** Continues at a later position, because the events in between are no longer kept. */
   skipTo(position: number, before: Stamp): void {
     this.clear()
     this.#base = position
@@ -53,7 +53,7 @@ export class ThreadTail {
     this.wake()
   }
 
-  /** Adds committed events; false when some before them are missing. */
+  /** Adds committed events; returns false if earlier ones are missing. */
   take({ position, ms, seq, items }: EventChunk): boolean {
     if (this.#base === undefined) this.#begin(position, [ms, seq - 1])
     const known = (this.end ?? 0) - position
@@ -76,12 +76,15 @@ export class ThreadTail {
     return true
   }
 
-  /** Position after the event with this id, if it is the last one; undefined: it must be read from the store. */
+  /**
+   * Position after the event with this id if it is the last event; undefined if the position must be read from the
+   * store.
+   */
   positionAfter([ms, seq]: Stamp): number | undefined {
     return ms === this.#last[0] && seq === this.#last[1] ? this.end : undefined
   }
 
-  /** The events from `position` on that fit into a batch; undefined: they are no longer in the tail. */
+  /** The events from `position` on that fit into a batch; undefined if they are no longer in the tail. */
   batchAt(position: number): readonly StoredEvent[] | undefined {
     if (this.#base === undefined || position < this.#base) return undefined
     const from = position - this.#base
@@ -107,7 +110,7 @@ export class ThreadTail {
     for (const resolve of waiting) resolve()
   }
 
-  /** Removes the events that it holds for readers that are behind. */
+  /** Removes the events that are kept for slow readers. */
   clear(): void {
     this.#forget(this.events.length)
   }

@@ -9,7 +9,9 @@ export interface LogTrimmer {
   stop(): Promise<void>
 }
 
-/** Number of new events of a thread after which it is checked; `EVERY_CHARS` is the same for their characters. */
+/**
+ * Number of new events of a thread after which the thread is checked; `EVERY_CHARS` is the number of their characters.
+ */
 const EVERY_EVENTS = 2000
 const EVERY_CHARS = 4 << 20
 

@@ -10,28 +10,31 @@ export const RUN_DONE = 'run_done'
 export const STATE_UPDATE = 'state_update'
 
 /**
- * An attempt of a run begins, for streams of protocol v2: `{"graph_name","attempt","answered"}`, the latter the ids of
- * the interrupts that the run answers.
+ * The begin of an attempt of a run, for streams of protocol v2: `{"graph_name","attempt","answered"}`; `answered` are
+ * the ids of the interrupts that the run answers.
  */
 export const RUN_BEGUN = 'v2/begun'
 
 /**
- * A run ends outside of an attempt, for streams of protocol v2: `{"graph_name"}`. Its begin may not be in the log: it was
- * cancelled while it was pending, or the server that executed it is gone.
+ * The end of a run outside of an attempt, for streams of protocol v2: `{"graph_name"}`. The log may lack the run's
+ * begin, because the run was cancelled while pending, or its server has ended.
  */
 export const RUN_ENDING = 'v2/ending'
 
-/** The stop of a run, for streams of protocol v2: `{"interrupts":[{"id","value"}]}`, those that wait for an answer. */
+/**
+ * The stop of a run, for streams of protocol v2: `{"interrupts":[{"id","value"}]}`, with the interrupts that wait for
+ * an answer.
+ */
 export const RUN_STOPPED = 'v2/stopped'
 
-/** Decides which events a stream shows. */
+/** Whether a stream shows an event. */
 export type View = (event: StoredEvent) => boolean
 
 /** Modes of `GET /threads/{t}/stream`. */
 export const THREAD_MODES = ['run_modes', 'lifecycle', 'state_update'] as const
 export type ThreadMode = (typeof THREAD_MODES)[number]
 
-/** Sent in all modes. */
+/** Events that are sent in all modes. */
 const ALWAYS = new Set(['metadata', 'error', 'feedback'])
 
 /** Names of the events that a stream mode sends, without namespaces. */
@@ -41,7 +44,7 @@ function eventsOf(mode: string): string[] {
   return [mode]
 }
 
-/** `updates|parent:uuid` belongs to `updates`. */
+/** The name of an event without its namespace: `updates|parent:uuid` is `updates`. */
 function withoutNamespace(event: string): string {
   const bar = event.indexOf('|')
   return bar < 0 ? event : event.slice(0, bar)
@@ -52,12 +55,12 @@ export function wireName({ event }: StoredEvent): string {
   return event === RUN_DONE ? 'metadata' : event
 }
 
-/** True for the event that ends this run, and so its stream. */
+/** Whether the event ends this run, and so its stream. */
 export function endsRun(event: StoredEvent, run_id: string): boolean {
   return event.event === RUN_DONE && event.run_id === run_id
 }
 
-/** The stream of one run; with `modes` only events of these, as a joining client may request. */
+/** The view of a stream of one run; with `modes`, which a joining client may request, only events of these modes. */
 export function runView(run_id: string, modes: readonly string[] | null): View {
   const shown = modes === null ? null : new Set([...ALWAYS, ...modes.flatMap(eventsOf)])
   return (event) => {
@@ -67,7 +70,7 @@ export function runView(run_id: string, modes: readonly string[] | null): View {
   }
 }
 
-/** The stream of a thread. */
+/** The view of a stream of a thread. */
 export function threadView(modes: readonly ThreadMode[]): View {
   const runs = modes.includes('run_modes')
   const lifecycle = runs || modes.includes('lifecycle')

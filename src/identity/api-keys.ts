@@ -3,18 +3,18 @@ import { hash, randomBytes } from 'node:crypto'
 /** Allowed values of BOOTSTRAP_API_KEY (D-7); generated keys match it too. */
 const API_KEY = /^[A-Za-z0-9_-]{16,128}$/
 
-/** A new key: `lsv2_pt_…` acts for a user (personal), `lsv2_sk_…` for a service. */
+/** Generates a key: `lsv2_pt_…` for a user (personal), `lsv2_sk_…` for a service. */
 export function generateApiKey(owner: 'personal' | 'service'): string {
   const kind = owner === 'personal' ? 'pt' : 'sk'
   return `lsv2_${kind}_${randomBytes(16).toString('hex')}_${randomBytes(5).toString('hex')}`
 }
 
-/** True for any text that may be a key. */
+/** Whether the text may be a key. */
 export function isApiKey(text: string): boolean {
   return API_KEY.test(text)
 }
 
-/** SHA-256 of the key, hex: only this is stored. */
+/** SHA-256 of the key in hex; only this is stored. */
 export function hashApiKey(key: string): string {
   return hash('sha256', key, 'hex')
 }

@@ -24,15 +24,16 @@ export type ActsIn = 'workspace' | 'organization'
 /** Determines the principal of a request. */
 export interface Authenticator {
   /**
-   * Synchronous when the key was looked up in the last 30 s, else after a look-up. `acts_in` defaults to a workspace.
+   * Returns the principal: synchronously if the key was looked up in the last 30 s, otherwise after a look-up.
+   * `acts_in` defaults to a workspace.
    * @throws AppError unauthorized, forbidden, workspace_required (also as the rejection of the promise)
    */
   authenticate(credentials: Credentials, acts_in?: ActsIn): Principal | Promise<Principal>
-  /** Removes a key from the cache at once, e.g. when it has been deleted. */
+  /** Removes a key from the cache at once, e.g. after it was deleted. */
   forget(api_key_id: string): void
-  /** Removes a browser session from the cache at once, when it has been ended. */
+  /** Removes a browser session from the cache at once, after it was ended. */
   forgetSession(id: string): void
-  /** Clears the cache at once: when a member, a role or a workspace has changed. */
+  /** Clears the cache at once, after a change of a member, a role or a workspace. */
   forgetAll(): void
 }
 
@@ -60,8 +61,8 @@ interface Choice {
 }
 
 /**
- * The same error for a key that never existed, was revoked or has expired, so that it does not reveal whether a key
- * existed.
+ * The error for a key that never existed, was revoked or has expired. It is the same for all of these, so that it does
+ * not reveal whether a key existed.
  */
 function unknownKey(): AppError {
   const message =
@@ -139,7 +140,7 @@ interface KeySource {
 async function findKey(store: Keys, key_hash: string, now: number): Promise<KnownKey> {
   const found = await store.findKey(key_hash)
   if (found === undefined || !sameHash(found.key_hash, key_hash)) throw unknownKey()
-  // A failure to record the last use must not fail the request.
+  // If recording the last use fails, the request must not fail.
   store.touchKey(found.grant.api_key_id, now).catch(() => undefined)
   return toKnownKey(found.grant)
 }
@@ -175,7 +176,7 @@ function createKeyCache(
     const known = await read(key_hash, clock.now())
     const until = steadyTime(clock) + CACHE_MS
     if (cache.size >= MAX_CACHED) cache.clear()
-    // A result read before a change must not be cached after it.
+    // A result that was read before a change must not be cached after it.
     if (before === changes) cache.set(key_hash, { ...known, until, outage_until: until + outageMs })
     return known
   }
@@ -215,9 +216,11 @@ function createKeyCache(
   }
 }
 
-/** The grant that all requests share, looked up again from time to time, since workspaces are created and deleted. */
+/**
+ * The grant of all requests with AUTH=off, looked up again from time to time, since workspaces are created and deleted.
+ */
 function createOpenKey(store: Keys, clock: Clock, first: KeyGrant): KeySource {
-  // With AUTH=off there is no key that could expire.
+  // With AUTH=off, no key can expire.
   const toOpen = (grant: KeyGrant): KnownKey => toKnownKey({ ...grant, expires_at: null })
   let held = { ...toOpen(first), until: steadyTime(clock) + CACHE_MS }
   return {

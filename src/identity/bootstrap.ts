@@ -16,19 +16,19 @@ export interface BootstrapOptions {
   clock: Clock
 }
 
-/** The identity that the server starts with. */
+/** The identity with which the server starts. */
 export interface Bootstrapped {
   organization: Organization
   workspace: Workspace
-  /** The grant of all requests when AUTH is off. */
+  /** The grant of all requests if AUTH is off. */
   grant: KeyGrant
-  /** The given key, or the generated one that is kept in the data directory; undefined when neither is stored. */
+  /** The given key, or the generated one in the data directory; undefined if neither is stored. */
   key: string | undefined
-  /** True if organization, workspace and key were created now. */
+  /** Whether organization, workspace and key were created now. */
   created: boolean
-  /** No valid admin key of all workspaces was left, so an admin got the new key `key`. */
+  /** Whether no valid admin key of all workspaces was left, so that an admin got the new key `key`. */
   replaced: boolean
-  /** BOOTSTRAP_API_KEY is not a key of this data directory: it was ignored. */
+  /** Whether BOOTSTRAP_API_KEY was ignored, because it is not a key of this data directory. */
   ignoredBootstrapKey: boolean
 }
 
@@ -69,8 +69,8 @@ function toStored(key: string): { key_hash: string; short_key: string } {
 }
 
 /**
- * A new key for the oldest admin of all workspaces of an organization without a valid admin key; without such an admin,
- * for the oldest admin, who gets all workspaces.
+ * Creates a key for the oldest admin of all workspaces of an organization without a valid admin key; without such an
+ * admin, for the oldest admin, who gets all workspaces.
  */
 async function replaceAdminKey(store: IdentityStore, organization_id: string, options: BootstrapOptions) {
   const members = await store.members(organization_id)
@@ -101,7 +101,9 @@ async function replaceAdminKey(store: IdentityStore, organization_id: string, op
   }
 }
 
-/** BOOTSTRAP_API_KEY, or else the key in the data directory, if the store has it; undefined when it has neither. */
+/**
+ * BOOTSTRAP_API_KEY, otherwise the key in the data directory, if the store has it; undefined if the store has neither.
+ */
 async function storedKey(store: IdentityStore, options: BootstrapOptions): Promise<string | undefined> {
   for (const key of [options.bootstrapKey, await keptKey(options.dataDir)]) {
     if (key !== undefined && (await store.findKey(hashApiKey(key))) !== undefined) return key

@@ -2,13 +2,13 @@ import { hash, randomBytes } from 'node:crypto'
 import type { KeyGrant } from './principal.ts'
 
 const DAY_MS = 24 * 60 * 60_000
-/** A session ends when it has not been used for this long. */
+/** Time without use after which a session ends. */
 export const SESSION_IDLE_MS = 7 * DAY_MS
-/** Maximum age of a session, also of one in constant use. */
+/** Maximum age of a session, even in constant use. */
 export const SESSION_MAX_MS = 30 * DAY_MS
 /** Lifetime of a ticket, which can be used once. */
 export const TICKET_MS = 15 * 60_000
-/** Sessions, and tickets, of one key at one time; the oldest are removed. */
+/** Maximum number of sessions, and of tickets, of one key; the oldest are removed. */
 export const MAX_OF_KEY = 100
 
 const SECRET = /^[\w-]{43}$/
@@ -18,12 +18,12 @@ export function newSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** True for any text that may be the secret of a session or a ticket. */
+/** Whether the text may be the secret of a session or a ticket. */
 export function isSecret(text: string): boolean {
   return SECRET.test(text)
 }
 
-/** SHA-256 of a secret, hex: only this is stored. */
+/** SHA-256 of a secret in hex; only this is stored. */
 export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
@@ -35,11 +35,11 @@ export interface BrowserSession {
   created_at: number
   /** Exact to a minute. */
   last_used_at: number
-  /** When the session ends, if it is used until then. */
+  /** Time at which the session ends even if it is used. */
   expires_at: number
 }
 
-/** When the session ends if it is not used again: never later than its key. */
+/** Time at which the session ends if it is not used again; never after the expiry of its key. */
 export function sessionEnd(
   { last_used_at, expires_at }: Pick<BrowserSession, 'last_used_at' | 'expires_at'>,
   key_expires_at: number | null,
@@ -47,9 +47,9 @@ export function sessionEnd(
   return Math.min(last_used_at + SESSION_IDLE_MS, expires_at, key_expires_at ?? Infinity)
 }
 
-/** Browser sessions and tickets. Those of a revoked or expired key are not found. */
+/** Browser sessions and tickets. Sessions and tickets of a revoked or expired key are not found. */
 export interface BrowserSessionStore {
-  /** Stores a ticket for the key, with an audit entry; false when there is no such key. */
+  /** Stores a ticket for the key, with an audit entry; returns false if there is no such key. */
   addTicket(secret_hash: string, api_key_id: string, now: number): Promise<boolean>
   /** Removes a ticket and returns its key; undefined for an unknown, used or expired ticket. Only one caller gets it. */
   takeTicket(secret_hash: string, now: number): Promise<string | undefined>
@@ -62,6 +62,6 @@ export interface BrowserSessionStore {
   find(secret_hash: string, now: number): Promise<{ session: BrowserSession; grant: KeyGrant } | undefined>
   /** Records the last use, to the minute. */
   touch(id: string, now: number): Promise<void>
-  /** Ends the session, with an audit entry; its id, or undefined when there is none. */
+  /** Ends the session, with an audit entry; returns its id, or undefined if there is none. */
   end(secret_hash: string, now: number): Promise<string | undefined>
 }

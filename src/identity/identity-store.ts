@@ -1,7 +1,7 @@
 import type { Role } from './permissions.ts'
 import type { KeyGrant } from './principal.ts'
 
-/** An organization: workspaces and keys belong to it. */
+/** An organization, to which workspaces and keys belong. */
 export interface Organization {
   id: string
   display_name: string
@@ -22,7 +22,7 @@ export interface Workspace {
 export interface Member {
   organization_id: string
   user_id: string
-  /** Lower case; a user has the same one in all organizations. */
+  /** In lower case; a user has the same email in all organizations. */
   email: string
   full_name: string | null
   role: Role
@@ -32,7 +32,7 @@ export interface Member {
   created_at: number
 }
 
-/** A key as stored: the key itself is never kept, only its SHA-256. */
+/** A key as stored, with only its SHA-256 instead of the key itself. */
 export interface StoredKey {
   id: string
   /** SHA-256, hex. */
@@ -44,7 +44,7 @@ export interface StoredKey {
 /** A key as listed. */
 export interface ApiKey extends Omit<StoredKey, 'key_hash'> {
   organization_id: string
-  /** Null for a service key, else its user. */
+  /** The user of the key; null for a service key. */
   user_id: string | null
   role: Role
   read_only: boolean
@@ -107,17 +107,19 @@ export interface AuditEntry {
 
 /** Organizations, workspaces, members, keys, and the audit of their changes. */
 export interface IdentityStore {
-  /** Stores the first organization with its workspace, admin and key; false if there is one already. */
+  /**
+   * Stores the first organization with its workspace, admin and key; returns false if there is an organization already.
+   */
   createFirst(identity: FirstIdentity): Promise<boolean>
   /** The organization of a single-organization installation; undefined before the first start. */
   firstOrganization(): Promise<Organization | undefined>
   organization(id: string): Promise<Organization | undefined>
 
-  /** Oldest first, deleted ones left out. */
+  /** Workspaces that are not deleted, oldest first. */
   workspaces(organization_id: string): Promise<Workspace[]>
   /** @throws AppError conflict when the id is taken */
   createWorkspace(workspace: Workspace, actor: Actor): Promise<void>
-  /** Undefined when the organization has no workspace with that id. */
+  /** Renames a workspace; returns undefined if the organization has none with that id. */
   renameWorkspace(
     organization_id: string,
     id: string,
@@ -125,21 +127,21 @@ export interface IdentityStore {
     actor: Actor,
   ): Promise<Workspace | undefined>
   /**
-   * From then on it cannot be read or written; its traces are kept. False when there is none with that id. @throws
-   * AppError conflict for the last workspace of the organization
+   * Deletes the workspace, which can then no longer be read or written; its traces are kept. Returns false if there is
+   * none with that id. @throws AppError conflict for the last workspace of the organization
    */
   deleteWorkspace(organization_id: string, id: string, actor: Actor): Promise<boolean>
 
   /** Oldest first. */
   members(organization_id: string): Promise<Member[]>
   /**
-   * Uses the existing user with that email, whose name is kept. @throws AppError conflict when that user is already a
-   * member, invalid_request when a workspace belongs to another organization
+   * Adds a member. An existing user with that email is used, and keeps the name. @throws AppError conflict when that
+   * user is already a member, invalid_request when a workspace belongs to another organization
    */
   addMember(member: Member, actor: Actor): Promise<Member>
   /**
-   * Undefined when there is no such member. @throws AppError conflict when the organization would be left without an
-   * admin of all workspaces, invalid_request when a workspace belongs to another organization
+   * Changes a member; returns undefined if there is no such member. @throws AppError conflict when the organization
+   * would be left without an admin of all workspaces, invalid_request when a workspace belongs to another organization
    */
   changeMember(
     organization_id: string,
@@ -148,31 +150,37 @@ export interface IdentityStore {
     actor: Actor,
   ): Promise<Member | undefined>
   /**
-   * Ends the membership and deletes the member's personal keys, whose ids it returns; undefined when there is no such
+   * Ends the membership and deletes the member's personal keys; returns their ids, or undefined if there is no such
    * member. @throws AppError conflict when the organization would be left without an admin of all workspaces
    */
   removeMember(organization_id: string, user_id: string, actor: Actor): Promise<string[] | undefined>
 
-  /** Newest first, deleted ones left out. */
+  /** Keys that are not deleted, newest first. */
   apiKeys(organization_id: string, kind: 'personal' | 'service'): Promise<ApiKey[]>
   /**
-   * False, with nothing stored, when the short key is taken in the organization: generate another key (D-7).
+   * Stores a key. Returns false, and stores nothing, if the short key is taken in the organization, so that another key
+   * must be generated (D-7).
    * @throws AppError invalid_request when the user is not a member, or a workspace belongs to another organization
    */
   createKey(key: ApiKey & { key_hash: string }, actor: Actor): Promise<boolean>
-  /** The key is refused from then on, but stays in reports. False when there is none with that id and kind. */
+  /**
+   * Deletes the key, which is then refused, but stays in reports. Returns false if there is none with that id and kind.
+   */
   deleteKey(organization_id: string, kind: 'personal' | 'service', id: string, actor: Actor): Promise<boolean>
-  /** The grant of the key with this hash, unless it is deleted. `key_hash` is the stored one, to be compared again. */
+  /**
+   * The grant of the key with this hash, unless the key is deleted. `key_hash` is the stored hash, which the caller
+   * compares again.
+   */
   findKey(key_hash: string): Promise<{ key_hash: string; grant: KeyGrant } | undefined>
   /**
-   * The grant for AUTH=off: that of the organization's oldest admin key of all workspaces without an expiry, else of
-   * the one that expires last (or has expired).
+   * The grant for AUTH=off: that of the organization's oldest admin key of all workspaces without an expiry, otherwise
+   * of the one with the latest expiry, which may be past.
    */
   adminGrant(organization_id: string): Promise<KeyGrant | undefined>
   /** Records the last use of the key, to the minute; `at` in epoch milliseconds. */
   touchKey(api_key_id: string, at: number): Promise<void>
 
-  /** Names for reports, also of deleted records: workspaces, users' emails and short keys by id. */
+  /** Names for reports, including those of deleted records: workspaces, users' emails and short keys by id. */
   names(organization_id: string): Promise<{
     workspaces: Map<string, string>
     emails: Map<string, string>

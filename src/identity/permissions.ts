@@ -33,7 +33,7 @@ export const PERMISSIONS = [
 /** One permission by name. */
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** The roles of members and keys, the one with most permissions first. */
+/** The roles of members and keys; the role with most permissions is first. */
 export const ROLES = ['admin', 'operator', 'user', 'viewer'] as const
 
 /** The role of a member or a key in its organization. */
@@ -50,7 +50,7 @@ const USER: readonly Permission[] = [
   ...PERMISSIONS.filter((permission) => /^(threads|assistants|store|crons):/.test(permission)),
 ]
 
-/** The permissions of each role: a user does not see the organization, a viewer writes nothing. */
+/** The permissions of each role: a user cannot read the organization, a viewer cannot write. */
 export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   admin: PERMISSIONS,
   operator: PERMISSIONS.filter((permission) => permission !== 'organization:manage'),
@@ -58,15 +58,15 @@ export const ROLE_PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: PERMISSIONS.filter(isReading),
 }
 
-/** True for a permission that only reads: a read-only key has no others. */
+/** Whether a permission only reads; a read-only key has no others. */
 export function isReading(permission: Permission): boolean {
   return permission.endsWith(':read')
 }
 
-/** The permissions of a key: those of its own role that, for a personal one, its owner's role has too. */
+/** The permissions of a key: those of its role, and for a personal key, only those that its owner's role has too. */
 export function permissionsOf(key: {
   role: Role
-  /** Role of the user that a personal key acts for; null for a service key. */
+  /** Role of the user of a personal key; null for a service key. */
   member_role: Role | null
   read_only: boolean
 }): ReadonlySet<Permission> {

@@ -5,7 +5,7 @@ export interface Principal {
   organization_id: string
   /** The workspace that the request reads and writes. */
   workspace_id: string
-  /** False when neither the request nor the key names one: only for requests about the organization. */
+  /** Whether the request or the key names a workspace; may be false only for requests about the organization. */
   workspace_chosen: boolean
   /** Null for a service key. */
   user_id: string | null
@@ -14,16 +14,16 @@ export interface Principal {
   short_key: string
   /** Key of per-caller limits: the id of the API key, or the user that a deployment's auth file authenticated. */
   holder: string
-  /** Every workspace that the key may use, `workspace_id` among them. */
+  /** Every workspace that the key may use, including `workspace_id`. */
   workspace_ids: readonly string[]
-  /** The key serves every workspace of the organization, also later ones. */
+  /** Whether the key may use every workspace of the organization, including later ones. */
   all_workspaces: boolean
   permissions: ReadonlySet<Permission>
-  /** Role of the key, which may have more permissions than `permissions` when its owner's role has less. */
+  /** Role of the key. It may have more permissions than `permissions` if its owner's role has fewer. */
   role: Role
-  /** The key can only read. */
+  /** Whether the key can only read. */
   read_only: boolean
-  /** When the key expires, epoch milliseconds; null = never. */
+  /** Expiry time of the key, epoch milliseconds; null for never. */
   expires_at: number | null
   /** The browser session that authenticated the request; undefined for a request with a key. */
   session?: PrincipalSession
@@ -32,7 +32,7 @@ export interface Principal {
 /** The fields of a browser session that a request carries. */
 export interface PrincipalSession {
   id: string
-  /** When the session ends if it is not used again, epoch milliseconds. */
+  /** Time at which the session ends if it is not used again, epoch milliseconds. */
   expires_at: number
 }
 
@@ -42,14 +42,14 @@ export interface KeyGrant {
   user_id: string | null
   api_key_id: string
   short_key: string
-  /** Every workspace that the key may use now: for a personal key, only those that its owner may use too. */
+  /** Every workspace that the key may currently use; for a personal key, only those that its owner may use too. */
   workspace_ids: readonly string[]
-  /** The key may use all workspaces of the organization, also later ones. */
+  /** Whether the key may use all workspaces of the organization, including later ones. */
   all_workspaces: boolean
-  /** The workspace of requests that name none; null when they must name one. */
+  /** The workspace of requests that name none; null if requests must name one. */
   default_workspace_id: string | null
   role: Role
-  /** Role of the user that a personal key acts for; null for a service key. */
+  /** Role of the user of a personal key; null for a service key. */
   member_role: Role | null
   read_only: boolean
   /** Epoch milliseconds; null = never. */

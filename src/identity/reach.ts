@@ -10,10 +10,7 @@ export interface Reach {
 
 type Caller = Pick<Principal, 'permissions' | 'workspace_ids' | 'all_workspaces'>
 
-/**
- * True when the caller has all these permissions and workspaces: a caller cannot grant, change or remove more than it
- * has.
- */
+/** Whether the caller has all these permissions and workspaces; a caller cannot grant, change or remove more. */
 export function covers(caller: Caller, { permissions, workspace_ids }: Reach): boolean {
   for (const permission of permissions) if (!caller.permissions.has(permission)) return false
   if (caller.all_workspaces) return true
@@ -21,7 +18,7 @@ export function covers(caller: Caller, { permissions, workspace_ids }: Reach): b
   return workspace_ids.every((id) => caller.workspace_ids.includes(id))
 }
 
-/** True if something with these workspaces is visible to the caller: one of them is the caller's. */
+/** Whether one of these workspaces is the caller's, so that a record with these workspaces is visible to the caller. */
 export function reachesAnyOf(caller: Caller, workspace_ids: readonly string[] | null): boolean {
   if (caller.all_workspaces || workspace_ids === null) return true
   return workspace_ids.some((id) => caller.workspace_ids.includes(id))
@@ -35,7 +32,7 @@ export function seenOf(caller: Caller, workspace_ids: readonly string[] | null):
     : workspace_ids.filter((id) => caller.workspace_ids.includes(id))
 }
 
-/** The workspaces that are in both lists; null means all. */
+/** The workspaces in both lists; null stands for all. */
 export function sharedWorkspaces(
   a: readonly string[] | null,
   b: readonly string[] | null,

@@ -10,12 +10,12 @@ interface PartialCall {
   args: string
 }
 
-/** Puts the events of one answer together. */
+/** Collects the events of one answer. */
 export class ModelAnswer {
   finish_reason: string | undefined
   model: string | undefined
   id: string | undefined
-  /** True once a part of the answer has arrived. */
+  /** Whether a part of the answer has arrived. */
   hasBegun = false
   #text = ''
   #reasoning = ''
@@ -30,12 +30,12 @@ export class ModelAnswer {
     this.id = id ?? this.id
   }
 
-  /** Counts in the shape of usage_metadata; undefined as long as the vendor has sent none. */
+  /** Counts in the shape of usage_metadata; undefined until the vendor sends some. */
   get usage_metadata(): JsonObject | undefined {
     return fromVendor(this.#usage)
   }
 
-  /** The answer so far as one message. */
+  /** The answer up to now as one message. */
   get message(): Message {
     const content: ContentBlock[] = []
     if (this.#reasoning !== '') content.push({ type: 'reasoning', text: this.#reasoning })
@@ -62,7 +62,7 @@ export class ModelAnswer {
   }
 }
 
-/** Arguments that are not a JSON object are kept as text in `extras`. */
+/** Converts a call to a block. Arguments that are not a JSON object are kept as text in `extras`. */
 function toBlock({ id, name, args }: PartialCall): ContentBlock {
   const parsed = parseArgs(args)
   return {

@@ -8,7 +8,7 @@ import { sentFields, type ModelCall, withExtra } from './providers/provider.ts'
 /** The project of the traces of all calls. */
 export const PLAYGROUND_PROJECT = 'playground'
 
-/** The key in the metadata of a call's trace: when the call is over at the latest, ISO 8601. */
+/** The key in the metadata of a call's trace for the latest end of the call, ISO 8601. */
 export const CALL_ENDS_BY = 'call_ends_by'
 
 /** The caller under whom a trace is stored and counted. */
@@ -24,7 +24,7 @@ export interface TraceRecorder {
   record(caller: TraceCaller, body: Uint8Array): void
 }
 
-/** The call as its trace shows it. */
+/** The facts about a call that its trace shows. */
 export interface TracedCall {
   call: ModelCall
   ls_provider: string
@@ -33,24 +33,24 @@ export interface TracedCall {
   max_ms: number
 }
 
-/** The trace of a call that is under way. */
+/** The trace of a running call. */
 export interface CallTrace {
   run_id: string
   /** ISO 8601. */
   start_time: string
   /** Null until the first part of the answer has arrived. */
   first_token_ms: number | null
-  /** Milliseconds since the start; after `end`, those of the whole call. */
+  /** Milliseconds since the start; after `end`, of the whole call. */
   duration_ms: number
-  /** The first part of the answer has arrived; later calls do nothing. */
+  /** Must be called when the first part of the answer has arrived; later calls have no effect. */
   began(): void
-  /** Stores the rest of the trace; `error` for a call without success. */
+  /** Stores the rest of the trace; `error` is the message of a failed call. */
   end(answer: ModelAnswer, error: string | undefined): void
 }
 
 const US_PER_MS = 1000
 
-/** Stores the beginning of a trace: a TraceRun of type llm that is under way. */
+/** Stores the beginning of a trace: a running TraceRun of type llm. */
 export function traceCall(
   traces: TraceRecorder,
   caller: TraceCaller,
@@ -126,7 +126,7 @@ function tracedChoice(choice: ModelCall['tool_choice']): JsonValue {
   return typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } }
 }
 
-/** Undefined when nothing arrived. */
+/** The outputs of a call; undefined if nothing arrived. */
 function outputsOf(answer: ModelAnswer): JsonObject | undefined {
   const { message, usage_metadata, finish_reason, model, id, hasBegun } = answer
   if (!hasBegun && usage_metadata === undefined) return undefined

@@ -6,18 +6,18 @@ export interface PendingCall {
   caller: TraceCaller
   run_id: string
   dotted_order: string
-  /** When the call is over at the latest, ISO 8601, as the metadata of its trace says (`call_ends_by`). */
+  /** Latest end of the call, ISO 8601, from the metadata of its trace (`call_ends_by`). */
   ends_by: string
 }
 
-/** Ends the traces of calls whose server died before their end. */
+/** Ends the traces of calls whose server ended before them. */
 export interface LeftCalls {
-  /** Resolves with how many it ended. @throws AppError when the stores do not answer */
+  /** Resolves with the number of ended calls. @throws AppError when the stores do not answer */
   end(): Promise<number>
 }
 
 export interface LeftCallsParts {
-  /** Calls of any workspace that have not ended and began before `before`, epoch milliseconds; not all at once. */
+  /** Some of the calls of all workspaces that began before `before`, epoch milliseconds, and have not ended. */
   pending(before: number): Promise<readonly PendingCall[]>
   traces: TraceRecorder
   clock: Clock
@@ -27,8 +27,8 @@ export interface LeftCallsParts {
 const MARGIN_MS = 60_000
 
 /**
- * Ends calls when the time in their traces (`call_ends_by`) is over, whichever server made them. The stored end has
- * that time too, so that several servers write the same end.
+ * Ends calls of all servers after the time in their traces (`call_ends_by`). The stored end has that time too, so that
+ * several servers write the same end.
  */
 export function createLeftCalls({ pending, traces, clock }: LeftCallsParts): LeftCalls {
   return {

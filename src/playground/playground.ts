@@ -44,9 +44,9 @@ export type PlaygroundEvent =
 /** Calls models for people, and stores each call as a trace. */
 export interface Playground {
   /**
-   * Checks the call and looks up its secret; `events` makes the call. Aborting `signal` ends it; the trace of a call that
-   * was cut short has what arrived. @throws AppError invalid_request, secret_missing, host_not_allowed,
-   * secrets_unreadable
+   * Checks the call and looks up its secret; `events` makes the call. Aborting `signal` ends it; the trace of an
+   * aborted call has the part of the answer that arrived. @throws AppError invalid_request, secret_missing,
+   * host_not_allowed, secrets_unreadable
    */
   prepare(caller: TraceCaller, body: PlaygroundRunCreate): Promise<PreparedCall>
 }
@@ -60,12 +60,12 @@ export interface PlaygroundParts {
   vendor: VendorCaller
   traces: TraceRecorder
   clock: Clock
-  /** Limit of one call; default 10 minutes. */
+  /** Time limit of one call; default 10 minutes. */
   max_ms?: number
 }
 
 const MAX_MS = 600_000
-/** UTF-16 units of one event of a vendor. */
+/** Maximum UTF-16 units of one event of a vendor. */
 const MAX_EVENT = 1 << 20
 
 export function createPlayground(parts: PlaygroundParts): Playground {
@@ -179,7 +179,7 @@ async function* runCall(running: RunningCall, left: AbortSignal): AsyncGenerator
     failure = left.aborted ? cancelled() : toAppError(error)
     yield { event: 'error', data: problemOf(failure) }
   } finally {
-    // Also when the reader of the events stops reading them.
+    // Done even if the reader stops reading the events.
     trace.end(answer, failure?.message)
   }
   const { duration_ms, first_token_ms } = trace
@@ -231,7 +231,7 @@ async function* boundedEvents(answer: AsyncIterable<Uint8Array>): AsyncIterable<
   }
 }
 
-/** Undefined for OpenAI's `[DONE]`. @throws AppError provider_failed for what is no JSON */
+/** Parses the data of an event; undefined for OpenAI's `[DONE]`. @throws AppError provider_failed for invalid JSON */
 function parseData(data: string): JsonObject | undefined {
   if (data === '[DONE]') return undefined
   try {

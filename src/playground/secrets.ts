@@ -22,10 +22,10 @@ export interface WorkspaceSecretStore {
   /** Lists the secrets of a workspace in the order of their names. */
   list(workspace_id: string): Promise<WorkspaceSecret[]>
   find(workspace_id: string, key: string): Promise<SealedWorkspaceSecret | undefined>
-  /** Any secret of any workspace, with which SECRETS_KEY is checked. */
+  /** Any stored secret, with which SECRETS_KEY is checked. */
   any(): Promise<SealedWorkspaceSecret | undefined>
   /**
-   * Creates, replaces and deletes secrets in one transaction: all of them or none. Returns what happened to each.
+   * Creates, replaces and deletes secrets in one transaction, all or none. Returns the outcome of each.
    * @throws AppError quota_reached when the workspace has too many
    */
   write(workspace_id: string, changes: readonly SealedChange[]): Promise<SecretOutcome[]>
@@ -45,7 +45,7 @@ export type SecretOutcome = 'created' | 'updated' | 'deleted' | 'none'
 export interface SecretChange {
   key: string
   value: string | null
-  /** By default those stored before, or those that belong to the name. */
+  /** Default: the stored hosts, or the usual hosts of a secret with this name. */
   hosts?: readonly string[] | null | undefined
 }
 
@@ -53,8 +53,8 @@ export interface SecretChange {
 export interface WorkspaceSecrets {
   list(workspace_id: string): Promise<WorkspaceSecret[]>
   /**
-   * Stores and deletes secrets, all of them or none. Returns what happened to each, and its hosts. @throws AppError
-   * invalid_request when no hosts are known, quota_reached
+   * Stores and deletes secrets, all or none. Returns the outcome and the hosts of each. @throws AppError
+   * invalid_request if no hosts are known, quota_reached
    */
   write(
     workspace_id: string,

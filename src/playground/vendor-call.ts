@@ -11,10 +11,10 @@ import type { VendorRequest } from './providers/provider.ts'
 /** Calls model providers over HTTP. */
 export interface VendorCaller {
   /**
-   * The bytes of the answer as they arrive. Redirects are not followed: their target is not one of the secret's hosts.
-   * `secret` is removed from the messages of errors. @throws AppError provider_failed for an answer that is no success
-   * or a connection that fails or is silent for too long, host_not_allowed for an address that is not public, also
-   * while bytes are read
+   * Returns the bytes of the answer as they arrive. Redirects are not followed, because their target may not be one of
+   * the secret's hosts. `secret` is removed from the messages of errors. @throws AppError, also while bytes are read:
+   * provider_failed for an unsuccessful answer, or a connection that fails or sends nothing for too long;
+   * host_not_allowed for an address that is not public
    */
   call(target: VendorTarget, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>
 }
@@ -25,27 +25,27 @@ export interface VendorTarget extends VendorRequest {
 }
 
 export interface VendorCallerOptions {
-  /** Also call addresses that are not public, and over `http:`. */
+  /** Whether addresses that are not public may be called, and `http:` may be used. */
   allowPrivate: boolean
-  /** Milliseconds without a byte; default 2 minutes, since reasoning models send nothing for some time. */
+  /** Maximum milliseconds without a byte; default 2 minutes, since reasoning models send nothing for some time. */
   idle_ms?: number
 }
 
 const IDLE_MS = 120_000
-/** Bytes of one answer. */
+/** Maximum bytes of one answer. */
 const MAX_ANSWER_BYTES = 32 << 20
-/** Bytes that are read of an answer that is no success. */
+/** Maximum bytes that are read of an unsuccessful answer. */
 const MAX_PROBLEM_BYTES = 64 << 10
 const MAX_PROBLEM_CHARS = 2_000
 
-/** `api.openai.com`, or with its port when it is not the standard one. */
+/** The host of a URL, such as `api.openai.com`, with the port unless it is the standard one. */
 export function hostOf(url: URL): string {
   return url.host.toLowerCase()
 }
 
 /**
- * The address of a provider's API as a call names it. @throws AppError invalid_request when it is no http(s) URL, or has
- * a user, query or fragment
+ * Parses the address of a provider's API from a call. @throws AppError invalid_request if it is not an http(s) URL, or
+ * has a user, query or fragment
  */
 export function parseBaseUrl(sent: string): URL {
   const url = URL.canParse(sent) ? new URL(sent) : undefined
@@ -143,7 +143,7 @@ async function* bounded(answer: IncomingMessage): AsyncIterable<Uint8Array> {
   }
 }
 
-/** The error for an answer that is no success, with the provider's own words. */
+/** The error for an unsuccessful answer, with the provider's own words. */
 async function refusal(answer: IncomingMessage, secret: string): Promise<AppError> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -161,7 +161,7 @@ async function refusal(answer: IncomingMessage, secret: string): Promise<AppErro
   })
 }
 
-/** `{"error": {"message": …}}` of all vendors, `{"error": "…"}` of Ollama; Gemini sends it in a list. */
+/** The message in a body: `{"error": {"message": …}}`, in a list from Gemini, or `{"error": "…"}` from Ollama. */
 function problemText(body: string): string {
   try {
     const parsed = JSON.parse(body) as JsonValue

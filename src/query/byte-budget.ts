@@ -1,4 +1,4 @@
-/** A limit on the bytes that running work may hold in total. */
+/** A limit on the total bytes of running work. */
 export interface ByteBudget {
   /**
    * Runs `work` when `bytes` are free, in order of arrival; work that needs more than the whole budget gets all of it.

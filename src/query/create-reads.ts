@@ -6,7 +6,7 @@ import { createThreadReads } from './threads/create-thread-reads.ts'
 import type { ThreadReads } from './threads/thread-reads.ts'
 import type { TraceReads } from './trace-reads.ts'
 
-/** All reads of traces of one server; they share the limits of memory and of concurrent queries. */
+/** Creates all reads of traces of one server, which share the limits of memory and of concurrent queries. */
 export function createReads(
   stored: ReadStepsDeps,
   others: Omit<TraceReadsDeps, 'steps'> & { clock: Clock; links: LinkSource },

@@ -39,10 +39,10 @@ export interface TraceReadsDeps {
 
 type PageInput = Omit<LaneTasks['read-page']['input'], 'choice'>
 
-/** TraceRuns of a trace in one response (D-19). */
+/** Maximum number of TraceRuns of a trace in one response (D-19). */
 const TRACE_PAGE = 1000
 const NONE = new Uint8Array(0)
-/** Fields of a list that are only in the payloads: requesting one of them loads the payloads. */
+/** Fields of a list that are only in the payloads, which are loaded if one of these fields is requested. */
 const PAYLOAD_FIELDS = new Set([
   'inputs',
   'outputs',
@@ -98,7 +98,7 @@ class LaneTraceReads implements TraceReads {
     const { store } = this.#steps
     const [rows, sums, plan, feedback] = await Promise.all([
       store.row(workspace_id, id),
-      // Only roots have the id of a trace. Reading the sums beside the row saves a third of the time.
+      // Only roots have the id of a trace. Reading the sums at the same time as the row saves a third of the time.
       store.largeTraceSums(workspace_id, id),
       planRead(store, workspace_id, [id]),
       this.#steps.feedbackOn(workspace_id, [id]),
@@ -159,7 +159,7 @@ class LaneTraceReads implements TraceReads {
     )
   }
 
-  /** A page of a list, of which `make` makes the answer. */
+  /** Reads a page of a list, from which `make` makes the answer. */
   async #page(
     workspace_id: string,
     query: TraceRunQuery,
@@ -272,7 +272,7 @@ function readTraceCursor(cursor: string): string {
   return after
 }
 
-/** Maximum number of TraceRuns of a list in order of a value: each page sorts all of them. */
+/** Maximum number of TraceRuns in a list that is ordered by a value, since each page sorts all of them. */
 const MOST_ORDERED = 10_000
 
 function offsetIn(cursor: string): number {

@@ -43,8 +43,8 @@ export function deriveAll(
 }
 
 /**
- * A TraceRun for a response; undefined for parts of another one. A TraceRun that could not be derived is returned with
- * its fields as sent.
+ * Derives a TraceRun for a response; undefined if the fragments are only parts of another TraceRun. A TraceRun that
+ * cannot be derived is returned with its fields as sent.
  */
 function deriveOne(
   fragments: readonly StoredFragment[],
@@ -65,7 +65,7 @@ function deriveOne(
   return { ...head, metadata: metadataOf(merged), merged: { ...head.merged, raw, extra } }
 }
 
-/** The parent's place as in the row: known if the row was derived with the parent, else undefined. */
+/** The parent's place from the row; undefined unless the row was derived with the parent. */
 function parentPlace(row: TraceRunRow): ParentLineage | undefined {
   const { parent_run_id, trace_id, dotted_order, issues } = row
   const end = dotted_order.lastIndexOf('.')
@@ -73,7 +73,7 @@ function parentPlace(row: TraceRunRow): ParentLineage | undefined {
   return { id: parent_run_id, trace_id, dotted_order: dotted_order.slice(0, end) }
 }
 
-/** The counts that ingest estimated, so that a read need not count again. */
+/** An estimator that returns the counts that ingest estimated, so that a read need not count again. */
 function storedEstimates(row: TraceRunRow, fallback: () => Estimator): Estimator {
   const { encoding } = tokenModelFor(row.model, row.provider)
   const sampled = row.issues.includes('estimate_sampled')
@@ -89,7 +89,7 @@ function storedEstimates(row: TraceRunRow, fallback: () => Estimator): Estimator
   }
 }
 
-/** By trace, from ROLL_UP_COLUMNS. */
+/** Roll-ups by trace, from rows of ROLL_UP_COLUMNS. */
 export function rollUps(bytes: Uint8Array): Map<string, RollUp> {
   const traces = byTrace<RollUpColumns>(TRACE_RUN_ROWS.read(bytes, ROLL_UP_COLUMNS))
   return new Map([...traces].map(([trace_id, rows]) => [trace_id, rollUp(rows)]))

@@ -4,7 +4,7 @@ import { FEEDBACK_FIELDS, absentFeedback } from '../trace/rows/feedback.ts'
 import { RowReader } from '../trace/rows/row-binary.ts'
 import type { FeedbackPage } from './trace-reads.ts'
 
-/** Reads a page of feedback: sizes first, then bodies as they are stored, a megabyte at a time. */
+/** Reads a page of feedback: first sizes, then bodies, a megabyte at a time. */
 export async function readFeedbackPage(
   store: Pick<TraceStore, 'feedbackPlaces' | 'feedbackBodies'>,
   workspace_id: string,

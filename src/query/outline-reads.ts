@@ -16,9 +16,9 @@ export interface OutlineTask {
 
 /** A request for an outline. */
 export interface OutlineOptions {
-  /** `version` of an earlier answer: the outline has only what changed after it. */
+  /** `version` of an earlier answer; the outline contains only later changes. */
   after?: string
-  /** Versions of this answer that the client has. */
+  /** Versions of this answer that the client already has. */
   known?: readonly string[]
 }
 
@@ -29,7 +29,7 @@ export interface Outline {
 }
 
 /**
- * An answer repeats the changes of this time before `after`, since clocks differ and rows become visible some time after
+ * Time before `after` whose changes an answer repeats, since clocks differ, and rows become visible some time after
  * they are written.
  */
 const OVERLAP_MS = 10_000

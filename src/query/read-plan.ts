@@ -5,7 +5,7 @@ import { fetchPayloads } from '../ingest/derive/fetch-payloads.ts'
 import { FragmentSet } from '../ingest/derive/fragment-set.ts'
 import type { TraceStore } from '../ingest/store/trace-store.ts'
 
-/** Bytes of payload in one response, or of its only TraceRun: a page that would exceed them ends early. */
+/** Maximum bytes of payload in one response, unless it has a single TraceRun; a larger page ends early. */
 const ANSWER_BYTES = 32 * 1024 * 1024
 
 /** The fragments of the TraceRuns that a response shows completely. */
@@ -16,14 +16,14 @@ export interface ReadFragments {
   payloads: Uint8Array[]
 }
 
-/** For responses without payloads. */
+/** No fragments, for responses without payloads. */
 export const NO_FRAGMENTS: ReadFragments = { outlines: new Uint8Array(0), payloads: [] }
 
 /** The fragments that a response needs. */
 export interface ReadPlan {
   /** The fragments that are already loaded. */
   fragments: ReadFragments
-  /** Payloads that are still to be read. */
+  /** Payloads that must still be read. */
   wants: readonly PayloadWant[]
   /** Size of the loaded fragments and the payloads to read. */
   bytes: number
@@ -41,7 +41,7 @@ export async function planRead(
   const [only] = run_ids
   const [outlines, ...payloads] = await Promise.all([
     store.outlines(workspace_id, run_ids),
-    // For a single TraceRun a second query would take most of the time.
+    // For a single TraceRun, a second query would take most of the time.
     ...(run_ids.length === 1 && only !== undefined ? [store.smallPayloads(workspace_id, only)] : []),
   ])
   const fragments = fragmentsIn({ outlines, payloads })

@@ -15,14 +15,14 @@ import type { Asker } from './trace-reads.ts'
 /** The steps of reads, with the limits that all reads share. */
 export interface ReadSteps {
   readonly store: ReadStore
-  /** A task of the lane that parses payloads. */
+  /** Runs a task in the lane that parses payloads. */
   task<N extends keyof LaneTasks>(
     name: N,
     input: LaneTasks[N]['input'],
     transfer?: readonly ArrayBuffer[],
   ): Promise<LaneTasks[N]['output']>
   /**
-   * Lean rows of one page. With a filter it waits in a queue that is fair between holders.
+   * Lean rows of one page. A list with a filter waits in a queue that is fair between holders.
    * @throws AppError rate_limited when the holder has too many waiting
    */
   list(
@@ -31,7 +31,7 @@ export interface ReadSteps {
     asker: Asker | undefined,
     columns?: readonly string[],
   ): Promise<Uint8Array>
-  /** Work that scans many rows, in the same queue. */
+  /** Runs work that scans many rows, in the same queue. */
   inTurn<T>(asker: Asker, work: () => Promise<T>): Promise<T>
   /** Statistics of the feedback on these TraceRuns. */
   feedbackOn(workspace_id: string, run_ids: readonly string[]): Promise<Map<string, FeedbackStats>>
@@ -47,13 +47,13 @@ export interface ReadStepsDeps {
   readLane: WorkerPool
 }
 
-/** Payloads in memory for responses at the same time; their size is a multiple of this on the way to JSON. */
+/** Maximum bytes of payloads in memory for all responses; converting them to JSON needs a multiple of this. */
 const READ_BYTES = 256 * 1024 * 1024
 /** Limits of queries with filters, which scan many rows; the other connections of the store stay free for fast reads. */
 const FILTERED = { at_once: 4, at_once_per_key: 2, waiting_per_key: 64 }
 const NONE = new Uint8Array(0)
 
-/** One for all reads of a server, since its limits apply to all of them. */
+/** Creates the steps of all reads of a server, to which its limits apply together. */
 export function createReadSteps({ store, readLane }: ReadStepsDeps): ReadSteps {
   const budget = createByteBudget(READ_BYTES)
   const filtered = createFairQueue(FILTERED)
@@ -90,15 +90,12 @@ export function createReadSteps({ store, readLane }: ReadStepsDeps): ReadSteps {
   }
 }
 
-/** True for a list that may look at many rows for one page. */
+/** Whether a list may read many rows for one page. */
 function scansMany({ filter, trace_filter, tree_filter, order_by }: ListQuery): boolean {
   return [filter, trace_filter, tree_filter, order_by].some((one) => one !== undefined)
 }
 
-/**
- * True for a row with the sums of its descendants, and for the root of a trace that may get its thread from another
- * TraceRun.
- */
+/** Whether a row shows the sums of its descendants, or is a root that may get its thread from another TraceRun. */
 function restsOnTrace({ run_type, parent_run_id, thread_id }: TraceRunRow): boolean {
   return !carriesUsage(run_type) || (parent_run_id === NIL_UUID && thread_id === '')
 }

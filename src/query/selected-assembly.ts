@@ -22,10 +22,7 @@ export interface SelectedRead extends ReadRows {
   /** The columns of the rows. */
   columns: readonly (keyof TraceRunRow)[]
   selects: readonly RunSelect[]
-  /**
-   * Whether a TraceRun shows its own tokens, costs and first token, or those of all TraceRuns below it as well
-   * (`subtree`).
-   */
+  /** Whether a TraceRun shows its own tokens, costs and first token, or those of its subtree. */
   usage: 'own' | 'subtree'
   /** One TraceRun, a list of all, a page of them, or a page of traces. */
   shape: 'one' | 'list' | 'page' | 'traces'
@@ -92,7 +89,7 @@ function aggregatesJson(selects: readonly RunSelect[], trace: RollUp | undefined
   return JSON.stringify(Object.fromEntries(selects.map((select) => [select.toLowerCase(), all[select]])))
 }
 
-/** True for a root without a thread of its own, which may get that of another TraceRun of its trace. */
+/** Whether this is a root that names no thread, and may get that of another TraceRun of its trace. */
 export function isThreadOfTrace({ parent_run_id, thread_id }: TraceRunRow): boolean {
   return parent_run_id === NIL_UUID && thread_id === ''
 }

@@ -38,13 +38,13 @@ export interface Shown {
 
 /** A page of API v2, newest first. */
 export interface SelectedPage extends Shown {
-  /** The client's query without cursor and page size: a cursor is valid only with the same one. */
+  /** The client's query without cursor and page size; a cursor is valid only for the same query. */
   request: unknown
   /** A query without times reads the last 24 hours (S-9). */
   where: SelectedWhere
-  /** Traces are represented by their roots. */
+  /** The kind of records; a trace is represented by its root. */
   of: 'runs' | 'traces'
-  /** Tokens, costs and first token include those of all TraceRuns below; always so for traces. */
+  /** Whether tokens, costs and first token are those of the subtree; always true for traces. */
   subtree: boolean
   page_size: number
   cursor?: string
@@ -75,8 +75,8 @@ export interface SelectedReads {
     shown: Shown,
   ): Promise<Uint8Array | undefined>
   /**
-   * All TraceRuns that satisfy `where`, which names a trace or a few by `trace_ids` or `trace_filter`; undefined if the
-   * project has no such trace. @throws AppError invalid_request when they do not fit into one response
+   * All TraceRuns that satisfy `where`, which selects one or a few traces by `trace_ids` or `trace_filter`; undefined
+   * if the project has no such trace. @throws AppError invalid_request if they do not fit into one response
    */
   ofTraces(
     workspace_id: string,
@@ -86,12 +86,12 @@ export interface SelectedReads {
   ): Promise<Uint8Array | undefined>
   /** The place of a TraceRun; undefined if there is none of that id. */
   place(workspace_id: string, run_id: string): Promise<TracePlace | undefined>
-  /** True if some TraceRun satisfies `where`. */
+  /** Whether any TraceRun satisfies `where`. */
   has(workspace_id: string, where: SelectedWhere): Promise<boolean>
 }
 
 const DAY_US = 86_400_000_000
-/** Most TraceRuns in the list of a trace, as many as LangSmith's API allows for a trace. */
+/** Maximum number of TraceRuns in the list of a trace, which is that of LangSmith's API for a trace. */
 const MAX_OF_TRACE = 25_000
 const NONE = new Uint8Array(0)
 
@@ -185,7 +185,7 @@ async function readTraces(
   })
 }
 
-/** Ignores the times of `where`. */
+/** Whether any TraceRun satisfies `where`, ignoring its times. */
 async function hasAny({ store }: ReadSteps, workspace_id: string, where: SelectedWhere): Promise<boolean> {
   const query: ListQuery = { ...toListQuery(where), order: 'asc', limit: 1 }
   return (await store.list(workspace_id, query, ['run_id'])).length > 0
@@ -193,7 +193,7 @@ async function hasAny({ store }: ReadSteps, workspace_id: string, where: Selecte
 
 type Assembled = Pick<SelectedRead, 'rows' | 'columns' | 'selects' | 'usage' | 'shape'> & Shown
 
-/** The response for `found`; `nextAfter` returns the cursor after the first `shown` of them, which fit into it. */
+/** Makes the response for `found`; `nextAfter` returns the cursor after the first `shown` rows, which fit into it. */
 async function assemble(
   { steps, links: source, clock }: SelectedParts,
   workspace_id: string,
@@ -218,7 +218,7 @@ async function assemble(
   )
 }
 
-/** Reads only what the selected fields need. */
+/** Reads the data for the links in the selected fields. */
 async function linksOf(
   { shares, attachmentKey }: LinkSource,
   about: Pick<RunLinks, 'workspace_id' | 'address' | 'expires'>,
@@ -246,7 +246,7 @@ function rollUpOf(
   return traces.length === 0 ? Promise.resolve(NONE) : store.rollUpRows(workspace_id, [...new Set(traces)])
 }
 
-/** Fragments of the rows that need them, as far as they fit into a response; `shown` is the number of rows that fit. */
+/** Plans the fragments of the rows that need them; `shown` is the number of rows that fit into a response. */
 async function planOf(
   { store }: ReadSteps,
   workspace_id: string,
@@ -299,7 +299,7 @@ function toListQuery({ from: _from, to: _to, ...where }: SelectedWhere): Omit<Li
 
 type Filters<T> = Partial<Record<'filter' | 'trace_filter' | 'tree_filter', T>>
 
-/** A root is the root of its trace, so for roots both filters are conditions on the same row. */
+/** Parses the filters. For roots, the filter on the root of the trace is a condition on the same row. */
 function filtersOf(texts: Filters<string | undefined>, isRoot: boolean): Filters<Filter> {
   const [own, ofRoot, ofTree] = [texts.filter, texts.trace_filter, texts.tree_filter].map(
     (text) => text && parseFilter(text),

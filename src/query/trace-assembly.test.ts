@@ -40,7 +40,7 @@ function rowBytes(row: TraceRunRow): Uint8Array {
   return out.finish()
 }
 
-/** Cost and issues in a read, with a row derived from `known` only; without `known` there is no row. */
+/** Cost and issues in a read, with a row that was derived only from `known`, or without a row. */
 function read(all: readonly StoredFragment[], known: readonly StoredFragment[], priced = true) {
   const row =
     known.length === 0 ? undefined : toRow(deriveTraceRun(known, { ...context, parentOf: () => undefined }))

@@ -23,13 +23,13 @@ import type { ReadFragments } from './read-plan.ts'
 export interface ReadRows {
   /** Lean rows in the order of the response. */
   rows: Uint8Array
-  /** ROLL_UP_COLUMNS of every TraceRun of the traces concerned; empty if not needed. */
+  /** ROLL_UP_COLUMNS of every TraceRun of the rows' traces; empty if not needed. */
   roll_up: Uint8Array
-  /** Sums of the trace instead, where its root is read alone. */
+  /** Sums of the trace instead of `roll_up`, if its root is read alone. */
   sums?: TraceSums
   /** Fragments of the TraceRuns that are shown completely; empty for lean responses. */
   fragments: ReadFragments
-  /** Number of the rows to show; the others are for later pages. */
+  /** Number of rows to show; further rows are for later pages. */
   shown: number
   /** Feedback by TraceRun, for TraceRuns that have any. */
   feedback: ReadonlyMap<string, FeedbackStats>
@@ -38,8 +38,8 @@ export interface ReadRows {
 /** Makes the responses of reads from stored bytes, outside of the event loop. */
 export interface TraceAssembly {
   /**
-   * One complete TraceRun; undefined when there are neither fragments nor a row. `pricesOf` is used for a TraceRun with
-   * newer fragments than its row: without it such a TraceRun has only costs that were sent.
+   * One complete TraceRun; undefined if there are neither fragments nor a row. `pricesOf` is used for a TraceRun with
+   * newer fragments than its row. Without it, such a TraceRun has only sent costs.
    */
   traceRun(
     read: ReadRows,
@@ -77,7 +77,7 @@ export function createTraceAssembly(context: LlmContext): TraceAssembly {
       const roll = rollUps(read.roll_up)
       const pieces = assemble(rows, deriveAll(read.fragments, rows, context), roll, read.feedback, {})
       const totals = roll.get(trace_id)
-      // Deleted after the rows were read.
+      // The trace was deleted after the rows were read.
       if (totals === undefined) return undefined
       const root = rows.findIndex((row) => row.run_id === trace_id)
       const starts = rows.map((row) => row.start_time)
@@ -121,7 +121,7 @@ function shownRows(read: ReadRows): TraceRunRow[] {
   return [...TRACE_RUN_ROWS.readAll(read.rows)].slice(0, read.shown)
 }
 
-/** Each row as JSON: the complete TraceRun if it was derived, otherwise the lean row. */
+/** Converts each row to JSON: the complete TraceRun if it was derived, otherwise the lean row. */
 function assemble(
   rows: readonly TraceRunRow[],
   derived: ReadonlyMap<string, TraceRun>,
@@ -138,7 +138,7 @@ function assemble(
   })
 }
 
-/** Joined by commas. */
+/** Joins items by commas. */
 export function separated(items: readonly Piece[][]): Piece[] {
   return items.flatMap((pieces, i) => (i === 0 ? pieces : [',', ...pieces]))
 }

@@ -20,16 +20,16 @@ export interface TraceRunQuery {
   filter?: string
   /** A filter expression on the root of the trace. */
   trace_filter?: string
-  /** A filter expression that some TraceRun of the trace meets. */
+  /** A filter expression that at least one TraceRun of the trace satisfies. */
   tree_filter?: string
   /** Text that the TraceRun contains. */
   search?: string
-  /** Fields to return; absent = all that lists have. */
+  /** Fields to return; absent for all fields of lists. */
   select?: string[]
   /** 1 to 100. */
   limit: number
   cursor?: string
-  /** Absent: by the start. */
+  /** Absent for order by start time. */
   order_by?: OrderedBy
   order: 'asc' | 'desc'
 }
@@ -63,7 +63,7 @@ export interface TraceRunFacetQuery
 
 /** Figures of TraceRuns. */
 export interface TraceRunStats extends StatsAnswer {
-  /** Undefined with groups or buckets. */
+  /** Undefined for a query with groups or buckets. */
   feedback: FeedbackStats | undefined
 }
 
@@ -97,18 +97,22 @@ export interface TraceReads {
     choice?: FieldChoice,
     media_link?: string,
   ): Promise<Uint8Array | undefined>
-  /** The file at a JSON Pointer into the TraceRun, of those that would be links. */
+  /** The file at a JSON Pointer into the TraceRun, which must be one that `media_link` replaces by a link. */
   media(workspace_id: string, id: string, pointer: string): Promise<Media | undefined>
   trace(workspace_id: string, trace_id: string, options: TraceOptions): Promise<Uint8Array | undefined>
   /**
-   * Queries with a filter wait in a queue that is fair between holders; others, usually about new runs, do not wait.
+   * Reads a list. Queries with a filter wait in a queue that is fair between holders; others, usually about new runs,
+   * do not wait.
    * @throws AppError invalid_request for an invalid filter or cursor, rate_limited when the holder has too many waiting
    */
   query(workspace_id: string, query: TraceRunQuery, asker?: Asker): Promise<Uint8Array>
-  /** The TraceRuns of a trace that contain a text, and where, as NDJSON. Waits and throws as `query` with a filter does. */
+  /**
+   * The TraceRuns of a trace that contain a text, with the paths of the text, as NDJSON. Waits and throws like `query`
+   * with a filter.
+   */
   matches(workspace_id: string, search: TraceSearch, asker: Asker): Promise<Uint8Array>
   /**
-   * The whole trace in columns, or its changes; undefined for an unknown one.
+   * The whole trace in columns, or its changes; undefined for an unknown trace.
    * @throws AppError invalid_request for a version that cannot be read
    */
   outline(workspace_id: string, trace_id: string, options: OutlineOptions): Promise<Outline | undefined>

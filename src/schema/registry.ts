@@ -21,16 +21,16 @@ export type CheckResult<T> = { ok: true; value: T } | { ok: false; faults: Field
 
 /** Checks values against the JSON Schemas of `schemas/`. */
 export interface Registry {
-  /** Never changes the value; reports at most MAX_FAULTS faults. */
+  /** Checks a value without changing it; reports at most MAX_FAULTS faults. */
   check<K extends SchemaName>(name: K, value: unknown): CheckResult<SchemaTypes[K]>
 }
 
-/** More faults than this of one value are of no use. */
+/** Maximum number of reported faults of one value. */
 export const MAX_FAULTS = 100
 
 const SCHEMA_DIR = new URL('../../schemas/', import.meta.url)
 const SUFFIX = '.schema.json'
-/** Weir's own annotations: they are for readers and generators, and the check ignores them. */
+/** Weir's own annotations for readers and generators, which the check ignores. */
 const ANNOTATIONS = ['x-unit', 'x-secret', 'x-expects', 'x-rule', 'x-packaged', 'x-empty', 'x-off']
 
 /** Keyword of JSON Schema → code. */
@@ -57,7 +57,7 @@ function codeOf(keyword: string): FieldFaultCode {
   return Object.hasOwn(CODES, keyword) ? CODES[keyword as keyof typeof CODES] : 'invalid_field'
 }
 
-/** Errors that only report that one of the branches failed, besides the branches' own. */
+/** Keywords whose errors only report that a branch failed, in addition to the errors of the branch. */
 const SUMMARIES = new Set(['anyOf', 'oneOf', 'if'])
 
 function readSchema(fileName: string): Record<string, unknown> {
@@ -65,7 +65,7 @@ function readSchema(fileName: string): Record<string, unknown> {
   return { ...schema, $id: fileName }
 }
 
-/** File names of the other schemas that this one refers to. */
+/** File names of the other schemas to which this one refers. */
 function referredFiles(node: unknown, found = new Set<string>()): Set<string> {
   if (typeof node !== 'object' || node === null) return found
   for (const [key, value] of Object.entries(node)) {
@@ -77,7 +77,7 @@ function referredFiles(node: unknown, found = new Set<string>()): Set<string> {
   return found
 }
 
-/** Adds a schema and everything that it refers to, each once. */
+/** Adds a schema and all schemas to which it refers, each once. */
 function addWithReferences(ajv: Ajv2020, fileName: string): void {
   if (ajv.schemas[fileName] !== undefined || ajv.refs[fileName] !== undefined) return
   const schema = readSchema(fileName)
@@ -124,7 +124,7 @@ function toFaults(errors: readonly ErrorObject[], value: unknown): FieldFault[] 
 
 /**
  * A registry that reads and compiles a schema when it is first used (about 10 ms), never at import. A missing or
- * invalid schema throws: that is a fault of this program, not of the value.
+ * invalid schema throws, because it is a fault of this program.
  */
 export function createRegistry(): Registry {
   const ajv = new Ajv2020({
@@ -135,7 +135,7 @@ export function createRegistry(): Registry {
     strictRequired: false,
     strictTuples: false,
     validateFormats: true,
-    // A test checks the schemas themselves, so that a start need not compile the schema of schemas.
+    // A test checks the schemas themselves, so a start need not compile the schema of schemas.
     meta: false,
     validateSchema: false,
   })

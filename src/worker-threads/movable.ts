@@ -1,18 +1,18 @@
 import type { TaskReply } from './serve-tasks.ts'
 
-/** Below this, bytes are copied as fast as their buffer is moved. */
+/** Minimum size of a transferred buffer; copying fewer bytes is as fast. */
 const MIN_BYTES = 4096
 
 /**
- * True for bytes whose buffer may be moved to another thread. Node makes small Buffers in a pool that they share, which
- * cannot be moved; its size depends on the version of Node.
+ * Whether the buffer of the bytes can be transferred to another thread. Small Buffers of Node share a pool, which
+ * cannot be transferred, and whose size depends on the version of Node.
  */
 export function isMovable(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
   const isPooled = bytes.byteLength < Buffer.poolSize >>> 1 && bytes.byteLength !== bytes.buffer.byteLength
   return bytes.buffer instanceof ArrayBuffer && bytes.byteLength > MIN_BYTES && !isPooled
 }
 
-/** Transfers a result's buffers to the caller instead of copying them. */
+/** Makes a reply whose buffers are transferred to the caller instead of copied. */
 export function moved(value: unknown): TaskReply {
   const transfer = new Set<ArrayBuffer>()
   const collect = (part: unknown): void => {

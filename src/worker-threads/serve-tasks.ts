@@ -7,7 +7,7 @@ export interface TaskReply {
   transfer?: readonly ArrayBuffer[]
 }
 
-/** One task of a lane, run in a worker thread; an AppError that it throws reaches the caller unchanged. */
+/** Executes a task of a lane in a worker thread. The caller receives a thrown AppError unchanged. */
 export type TaskHandler = (input: unknown) => TaskReply | Promise<TaskReply>
 
 /** Messages from the pool to a thread. */
@@ -17,7 +17,7 @@ export interface TaskRequest {
   input: unknown
 }
 
-/** An error as a message between threads; `code` is null for anything that was not an AppError. */
+/** An error as a message between threads; `code` is null unless it is an AppError. */
 export interface TaskFailure {
   code: ErrorCode | null
   message: string
@@ -32,8 +32,8 @@ export type TaskMessage =
   | { kind: 'failed'; id: number; failure: TaskFailure }
 
 /**
- * The worker's side of a WorkerPool: runs tasks one after the other, in order of arrival. Call it once, at the end of
- * the lane's entry module; from then on the thread counts as started.
+ * The worker's side of a WorkerPool: runs tasks one after the other, in order of arrival. Must be called once, at the
+ * end of the lane's entry module; after it the thread counts as started.
  */
 export function serveTasks(handlers: Readonly<Record<string, TaskHandler>>): void {
   const port = parentPort
@@ -52,7 +52,7 @@ export function serveTasks(handlers: Readonly<Record<string, TaskHandler>>): voi
       try {
         send({ kind: 'failed', id, failure })
       } catch {
-        // details that cannot be cloned must not prevent the response
+        // Details that cannot be cloned must not prevent the response.
         send({ kind: 'failed', id, failure: { ...failure, details: undefined } })
       }
     }
@@ -76,7 +76,7 @@ function describeFailure(thrown: unknown): TaskFailure {
   }
 }
 
-/** The error that a handler threw, rebuilt: the same AppError, or `internal` with the original as cause. */
+/** Rebuilds the error that a handler threw: the same AppError, or `internal` with the original error as cause. */
 export function reviveFailure(failure: TaskFailure): AppError {
   const { code, message, details, stack } = failure
   const original = new Error(message)

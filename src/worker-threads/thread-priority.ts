@@ -2,8 +2,8 @@ import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
 /**
- * Lowers the priority of the calling thread by `niceness` (0 to 19). Linux only, where a thread has a priority of its
- * own; elsewhere, or where it is not allowed, this does nothing.
+ * Lowers the priority of the calling thread by `niceness` (0 to 19). Has no effect on systems other than Linux, where
+ * threads have no separate priority, or if it is not allowed.
  */
 export function yieldTo(niceness: number): void {
   if (niceness === 0) return
@@ -11,6 +11,6 @@ export function yieldTo(niceness: number): void {
     const tid = Number(/\d+$/.exec(readlinkSync('/proc/thread-self'))?.[0])
     setPriority(tid, niceness)
   } catch {
-    // only a hint, which the system may ignore
+    // The priority is a hint that the system may refuse.
   }
 }

@@ -3,14 +3,14 @@ import { AppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import { reviveFailure, type TaskMessage, type TaskRequest } from './serve-tasks.ts'
 
-/** Default number of tasks on a thread: one runs, one waits inside it so that the thread never idles. */
+/** Default number of tasks on a thread: one runs, and one waits in the thread, so that it is never idle. */
 const DEPTH = 2
 /** Time limit for a thread to load its entry. */
 const START_TIMEOUT_MS = 30_000
-/** Buffers up to this size are copied to a busy thread, so that the task can still move to another one. */
+/** Maximum size of buffers that are copied to a busy thread, so that the task can still move to another thread. */
 const MAX_COPY_BYTES = 1024 * 1024
 
-/** A task. Buffers in `transfer` may be moved to the thread: do not use them after `run`. */
+/** A task. Buffers in `transfer` may be transferred to the thread, and must not be used after `run`. */
 export interface WorkerTask {
   name: string
   input: unknown
@@ -20,17 +20,17 @@ export interface WorkerTask {
 /** A lane of worker threads running one entry module. */
 export interface WorkerPool {
   /**
-   * Runs the task on the least busy thread; resolves with the handler's value. @throws AppError the handler's own;
+   * Runs the task on the least busy thread; resolves with the handler's value. @throws AppError of the handler;
    * `internal` for any other error of the handler; `worker_failed` when the thread ended during the task,
    * `worker_timeout` when it took too long, `shutting_down` after close; the signal's reason on abort (a task that a
    * thread has already taken still runs to its end)
    */
   run<R>(task: WorkerTask, signal?: AbortSignal): Promise<R>
-  /** Starts all threads now; resolves when each can take tasks. */
+  /** Starts all threads now; resolves when all accept tasks. */
   warm(): Promise<void>
-  /** Tasks that no thread has taken yet. */
+  /** Number of tasks that no thread has taken yet. */
   readonly queued: number
-  /** Tasks that threads have taken and not finished. */
+  /** Number of tasks that threads have taken and not finished. */
   readonly running: number
   /** Ends the threads at once; unfinished tasks reject with `shutting_down`. */
   close(): Promise<void>
@@ -45,7 +45,10 @@ export interface WorkerPoolOptions {
   size: number
   name: string
   workerData?: unknown
-  /** Tasks on a thread at once, including the running one; default 2. Those behind it cannot move to another thread. */
+  /**
+   * Number of tasks on a thread, including the running one; default 2. Tasks that wait on a thread cannot move to
+   * another one.
+   */
   depth?: number
   taskTimeoutMs?: number
   idleMs?: number
@@ -63,7 +66,7 @@ interface Job {
   release: () => void
 }
 
-/** `jobs[0]` is the task that runs (or will, once the thread is ready); the others wait inside the thread. */
+/** `jobs[0]` is the task that runs, or that runs first once the thread is ready; the others wait in the thread. */
 interface Thread {
   readonly worker: Worker
   readonly jobs: Job[]
@@ -152,8 +155,7 @@ class ThreadLane implements WorkerPool {
     const { name, input, transfer = [] } = job.task
     const request: TaskRequest = { id: job.id, name, input }
     try {
-      // beside a running task buffers are copied: if the thread ends unexpectedly, this task can still move to another
-      // one
+      // Buffers of a waiting task are copied, so that it can move to another thread if this one ends unexpectedly.
       thread.worker.postMessage(request, thread.jobs.length === 0 ? [...transfer] : [])
     } catch (cause) {
       return settle(job, () => job.reject(new AppError('internal', { cause })))
@@ -212,7 +214,7 @@ class ThreadLane implements WorkerPool {
     }, timeout)
   }
 
-  /** An idle thread ends, which frees its memory; the next task starts another one. */
+  /** Ends an idle thread, which frees its memory; the next task starts another thread. */
   #watchIdle(thread: Thread): void {
     const { idleMs } = this.#options
     if (idleMs === undefined) return
@@ -239,7 +241,7 @@ class ThreadLane implements WorkerPool {
     if (running !== undefined) settle(running, () => running.reject(error))
     this.#queue.unshift(...waiting.filter((job) => !job.settled))
     if (!thread.ready && this.#threads.size === 0) return this.#giveUp(error)
-    // a thread that never started is not restarted at once, since its entry may be broken
+    // A thread that never started is not restarted at once, since its entry may be broken.
     if (thread.ready && running !== undefined) this.#spawn()
     this.#dispatch()
   }

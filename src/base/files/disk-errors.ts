@@ -9,12 +9,12 @@ const CODES: Readonly<Record<string, DiskErrorCode>> = {
   EROFS: 'disk_unwritable',
 }
 
-/** The code for a failed write; undefined when the disk is not the cause. */
+/** The code for a failed write; undefined if the disk is not the cause. */
 export function diskErrorCode(cause: unknown): DiskErrorCode | undefined {
   return CODES[String((cause as { code?: unknown } | undefined)?.code)]
 }
 
-/** A failed write as an AppError `disk_full` or `disk_unwritable`; undefined when the disk is not the cause. */
+/** Converts a failed write to an AppError `disk_full` or `disk_unwritable`; undefined if the disk is not the cause. */
 export function toDiskError(cause: unknown, details?: unknown): AppError | undefined {
   const code = diskErrorCode(cause)
   return code && new AppError(code, { details, cause })

@@ -1,11 +1,11 @@
 import { takeFlag } from '../node/take-flag.ts'
 
-/** Name of the variable in which the launcher passes on the umask that the server was started with, in octal. */
+/** Name of the variable in which the launcher passes on, in octal, the umask with which the server was started. */
 export const UMASK_VARIABLE = 'WEIR_UMASK'
 
 const FLAG = '--umask='
 
-/** The command line argument with the umask for a child process; none when `env` has none. */
+/** The command line argument with the umask for a child process; none if `env` has no umask. */
 export function umaskArguments(env: Readonly<Record<string, string | undefined>>): string[] {
   const mask = env[UMASK_VARIABLE]
   return mask === undefined ? [] : [FLAG + mask]

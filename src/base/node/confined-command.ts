@@ -1,9 +1,12 @@
 import type { Duplex } from 'node:stream'
 
-/** The command line argument with the path of a socket at which the program finds the server, in place of descriptor 3. */
+/**
+ * The command line argument with the path of the socket that connects the program with the server, instead of
+ * descriptor 3.
+ */
 export const CHANNEL_FLAG = '--channel='
 
-/** A program to be started. */
+/** A program to start. */
 export interface ProcessCommand {
   file: string
   args: readonly string[]
@@ -22,11 +25,11 @@ export interface ContainedProcess {
   /** Process id outside of the container; undefined while the program starts. */
   pid(): number | undefined
   signal(name: NodeJS.Signals): void
-  /** Ends the program, also while it starts. */
+  /** Ends the program, even while it starts. */
   kill(): void
   /**
-   * Removes the files of a container that has ended. `signal`: the signal that ended it, if one did. Resolves with true
-   * when the container had exceeded its memory.
+   * Removes the files of an ended container. `signal`: the signal that ended it, if any. Resolves with true if the
+   * container had exceeded its memory.
    */
   remove(signal?: NodeJS.Signals | null): Promise<boolean>
 }
@@ -40,13 +43,13 @@ export interface ProcessUser {
 /** A command that runs a program in isolation: in a container, as another user, or by an isolating program. */
 export interface ConfinedCommand extends ProcessCommand {
   container?: ContainedProcess
-  /** The server's end of the channel, where the program has no descriptor 3. */
+  /** The server's end of the channel, if the program has no descriptor 3. */
   channel?: Duplex
   /** The user that runs the program itself. Default: the server's user runs a program that isolates it. */
   user?: ProcessUser
-  /** Called with the pid when the program has started; the returned function is called when it has ended. */
+  /** Called with the pid when the program has started; returns a function that is called when the program has ended. */
   started?: (pid: number) => () => Promise<void>
 }
 
-/** The command that runs another one in isolation (P-23). */
+/** Converts a command to one that runs it in isolation (P-23). */
 export type Confine = (command: ProcessCommand) => ConfinedCommand

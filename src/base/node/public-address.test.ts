@@ -35,7 +35,7 @@ it('public addresses are those of the internet', () => {
 })
 
 describe('the look-up of a name', () => {
-  /** The result of a request to `attacker.example`, when successive look-ups return these addresses. */
+  /** The result of a request to `attacker.example`, if successive look-ups return these addresses. */
   async function lookUp(...answers: string[][]): Promise<unknown[]> {
     let asked = 0
     const resolve = (_name: string, _options: LookupOptions, done: (e: null, all: LookupAddress[]) => void) =>

@@ -34,7 +34,7 @@ function blockList(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockL
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** Distinguishes public addresses from all others; an IPv4 address in IPv6 form is checked as IPv4. */
+/** Returns a function that decides whether an address is public; an IPv4 address in IPv6 form is checked as IPv4. */
 export function createPublicAddressCheck(): (address: string) => boolean {
   const v4 = blockList(PRIVATE_V4, 'ipv4')
   const v6 = blockList(PRIVATE_V6, 'ipv6')
@@ -46,7 +46,7 @@ export function createPublicAddressCheck(): (address: string) => boolean {
   }
 }
 
-/** A request to an address that is not public. */
+/** The error of a request to an address that is not public. */
 export class PrivateAddressError extends Error {
   constructor(host: string) {
     super(`${host} is not a public address`)
@@ -55,8 +55,8 @@ export class PrivateAddressError extends Error {
 }
 
 /**
- * Resolves names for a request and refuses when any of the addresses is not public. It is the request's own look-up, so
- * a name cannot change between the check and the connection.
+ * Resolves names for a request, and refuses if any of the addresses is not public. The request itself uses this
+ * look-up, so that a name cannot change between the check and the connection.
  */
 export function publicLookup(
   isPublic: (address: string) => boolean,

@@ -5,8 +5,8 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * Encrypts secrets, and opens them again (P-16). `place` names the secret that a value belongs to, unique among all of a
- * server: a sealed value cannot be opened as another one.
+ * Encrypts secrets, and opens them again (P-16). `place` is the unique name of a value's secret on a server, so that a
+ * sealed value cannot be opened as another secret.
  */
 export interface Sealer {
   /** Base64 of nonce, tag and encrypted value; different each time. */
@@ -15,7 +15,7 @@ export interface Sealer {
   open(place: string, sealed: string): string
 }
 
-/** Secrets under AES-256-GCM, with the SHA-256 of the text as key. */
+/** Creates a sealer with AES-256-GCM; the key is the SHA-256 of the text. */
 export function createSealer(keyText: string): Sealer {
   const key = createHash('sha256').update(keyText).digest()
   return {

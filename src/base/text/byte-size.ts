@@ -1,7 +1,7 @@
 const SIZE = /^(\d+(?:\.\d+)?)\s*([KMGT])?(i)?B?$/i
 const UNITS = ['', 'KiB', 'MiB', 'GiB', 'TiB']
 
-/** `512MiB`, `1.5GB`, `1048576` as bytes; undefined for other text. */
+/** Parses `512MiB`, `1.5GB` or `1048576` to bytes; undefined for other text. */
 export function parseSize(text: string): number | undefined {
   const match = SIZE.exec(text)
   if (match === null) return undefined
@@ -10,7 +10,7 @@ export function parseSize(text: string): number | undefined {
   return Math.round(Number(digits) * (binary === undefined ? 1000 : 1024) ** power)
 }
 
-/** 4294967296 as `4GiB`; a number that is not a whole unit is printed as digits. */
+/** Formats 4294967296 as `4GiB`; a number that is not a multiple of a unit as digits. */
 export function sizeText(bytes: number): string {
   let value = bytes
   let unit = 0

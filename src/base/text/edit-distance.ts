@@ -1,6 +1,6 @@
 /**
- * The number of letters to add, remove, replace, or swap with their neighbour to turn `a` into `b` (optimal string
- * alignment).
+ * The number of letters to add, remove, replace, or swap with their neighbour in order to change `a` to `b` (optimal
+ * string alignment).
  */
 export function editDistance(a: string, b: string): number {
   let before: number[] = []

@@ -1,6 +1,6 @@
 /** One event of a stream of server-sent events. */
 export interface StreamEvent {
-  /** Undefined if the server sent none. */
+  /** Id of the event; undefined if the server sent none. */
   id: string | undefined
   event: string
   data: string
@@ -8,12 +8,12 @@ export interface StreamEvent {
 
 const LINE_END = /\r\n|\n|\r(?!$)/
 
-/** Limit of one event in UTF-16 units. */
+/** Maximum length of one event in UTF-16 units. */
 const MAX_EVENT = 32 << 20
 
 /**
- * The events of a body, parsed as the HTML standard defines; comments are left out, and so is a truncated event.
- * Rejects when the connection breaks. RangeError when one event is longer than `max_event`.
+ * Parses the events of a body by the HTML standard, without comments and without a truncated event. Rejects if the
+ * connection breaks. Throws RangeError if an event is longer than `max_event`.
  */
 export async function* readEvents(
   body: AsyncIterable<Uint8Array>,

@@ -1,6 +1,6 @@
 import { editDistance } from './edit-distance.ts'
 
-/** An environment variable that is not read, and the setting that was most likely meant. */
+/** An environment variable that is not read, and the most similar setting. */
 export interface MisspeltName {
   readonly name: string
   readonly meant: string
@@ -9,17 +9,17 @@ export interface MisspeltName {
 const PREFIX = 'WEIR_'
 /** Variables that commands read in addition to the settings. */
 const OF_COMMANDS = ['WEIR_URL', 'WEIR_DEPLOYMENT_URL', 'WEIR_API_KEY']
-/** Kubernetes sets these in every container for a service of that name. */
+/** Variables that Kubernetes sets in every container for a service. */
 const OF_KUBERNETES = /_(SERVICE_(HOST|PORT)|PORT_\d+_(TCP|UDP))(_|$)/
-/** Letters that a name needs for one or two mistakes; of shorter names only those of `isSlip` match. */
+/** Minimum letters of a name with one or two mistakes; shorter names match only by `isSlip`. */
 const LETTERS_FOR = { oneMistake: 6, twoMistakes: 14 }
 const MOST_MISTAKES = 2
-/** Names of fewer letters match nothing. */
+/** Minimum letters of a name that can match. */
 const FEWEST_LETTERS = 3
 
 /**
- * The names in `env` that are close to one of `known`: `DATADIR`, `CLICKHOUSE_URI`, `WEIR_PORT`. Names differ by one or
- * two letters, so that common variables of other programs do not match; every unknown `WEIR_` name matches.
+ * The names in `env` that are similar to one of `known`: `DATADIR`, `CLICKHOUSE_URI`, `WEIR_PORT`. Names differ by one
+ * or two letters, so that common variables of other programs do not match; every unknown `WEIR_` name matches.
  */
 export function findMisspelt(
   env: Readonly<Record<string, string | undefined>>,
@@ -29,7 +29,7 @@ export function findMisspelt(
   return Object.keys(env).flatMap((name) => {
     if (ours.includes(name) || isOfKubernetes(name, env[name])) return []
     const meant = meantBy(name, ours)
-    // When the right name is set too, there is nothing to report.
+    // If the correct name is set too, there is nothing to report.
     return meant === undefined || env[meant] !== undefined ? [] : [{ name, meant }]
   })
 }
@@ -48,7 +48,7 @@ function meantBy(name: string, ours: readonly string[]): string | undefined {
   if (slipped !== undefined) return slipped
   const isPrefixed = name.toUpperCase().startsWith(PREFIX)
   const asked = isPrefixed ? [bare(name), bare(name.slice(PREFIX.length))] : [bare(name)]
-  // A start compares every variable, so most pairs are excluded by their lengths.
+  // Every start compares all variables, so lengths exclude most pairs.
   const similar = isPrefixed ? ours : ours.filter((meant) => isOfSimilarLength(name, meant))
   const byDistance = similar
     .map((meant) => ({ meant, distance: Math.min(...asked.map((text) => editDistance(text, bare(meant)))) }))
@@ -62,7 +62,7 @@ function isOfSimilarLength(name: string, meant: string): boolean {
   return Math.abs(bare(name).length - bare(meant).length) <= MOST_MISTAKES
 }
 
-/** In upper case, letters and digits only. */
+/** The letters and digits of a name, in upper case. */
 function bare(name: string): string {
   return name.toUpperCase().replace(/[^A-Z0-9]/g, '')
 }

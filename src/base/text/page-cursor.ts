@@ -6,8 +6,8 @@ import { parseUuid } from '../ids.ts'
 const DIGEST_LENGTH = 12
 
 /**
- * The end of a page, as an opaque string that is valid only with the same `request`: the client's query without cursor
- * and page size. `parts` are the values that the next page needs, each a text, a safe integer or null.
+ * Writes the end of a page as an opaque string that is valid only with the same `request`, which is the client's query
+ * without cursor and page size. `parts` are the values that the next page needs: texts, safe integers or null.
  */
 export function writePageCursor(request: unknown, parts: readonly CursorPart[]): string {
   return Buffer.from(JSON.stringify([digestOf(request), ...parts])).toString('base64url')
@@ -17,8 +17,8 @@ export function writePageCursor(request: unknown, parts: readonly CursorPart[]):
 export type CursorPart = string | number | null
 
 /**
- * The parts of a cursor that `writePageCursor` made, each checked by the function at its place in `is`. @throws
- * AppError invalid_request for an invalid cursor and one of another request
+ * Reads the parts of a cursor of `writePageCursor`; the function at the same place in `is` checks each part. @throws
+ * AppError invalid_request for an invalid cursor, or one of another request
  */
 export function readPageCursor<const T extends readonly PartCheck<CursorPart>[]>(
   cursor: string,
@@ -36,7 +36,7 @@ export function readPageCursor<const T extends readonly PartCheck<CursorPart>[]>
   return parts as { -readonly [K in keyof T]: T[K] extends PartCheck<infer P> ? P : never }
 }
 
-/** True for a value that is valid at its place in a cursor. */
+/** Whether a value is valid at its place in a cursor. */
 export type PartCheck<P extends CursorPart> = (part: unknown) => part is P
 
 /** A whole number, such as a time in microseconds. */
@@ -64,7 +64,7 @@ function digestOf(request: unknown): string {
   return createHash('sha256').update(canonical(request)).digest('base64url').slice(0, DIGEST_LENGTH)
 }
 
-/** The same text for the same values, in any order of keys; undefined counts as absent. */
+/** A text that is equal for equal values, in any order of keys; undefined counts as absent. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)

@@ -7,8 +7,9 @@ export const V2_ONLY = 'v2/'
  */
 export const V2_ENTRIES = {
   /**
-   * `{"id"?,"role"?,"node"?,"data","metadata"?,"tail"?}`: id and role of a message, an event of it as clients get it, the
-   * metadata of mode `messages` at its start, and what its delta adds to the arguments of a tool call.
+   * `{"id"?,"role"?,"node"?,"data","metadata"?,"tail"?}`: id and role of a message; one of its events, in the form for
+   * clients; at its start, the metadata of mode `messages`; and the text that the delta adds to the arguments of a tool
+   * call.
    */
   messages: 'v2/messages',
   /** A subgraph or a node begins or ends. */
@@ -17,6 +18,6 @@ export const V2_ENTRIES = {
   checkpoints: 'v2/checkpoints',
   /** The data of mode `checkpoints` of v1, for streams of v1 only. */
   states: 'v2/states',
-  /** `{"name","payload"}`: data of a channel that a transformer of the graph has. */
+  /** `{"name","payload"}`: data of a channel of one of the graph's transformers. */
   custom: 'v2/custom',
 } as const

@@ -18,7 +18,7 @@ import {
   withExtra,
 } from './provider.ts'
 
-/** Every call must limit the answer; this is the limit of calls that name none. */
+/** Maximum tokens of answers to calls without a limit, since every request must have one. */
 const MAX_TOKENS = 4096
 const VERSION = '2023-06-01'
 
@@ -103,7 +103,7 @@ function toContent(placed: PlacedMessage): JsonObject[] {
   })
 }
 
-/** The API takes its own thoughts back only with their signature. */
+/** Converts a reasoning block. The API accepts its own thoughts only with their signature. */
 function toThinking({ text: thinking, extras }: Extract<ContentBlock, { type: 'reasoning' }>): JsonObject[] {
   const signature = text(extras?.['signature'])
   return signature === undefined ? [] : [{ type: 'thinking', thinking, signature }]

@@ -62,7 +62,7 @@ function toTool({ name, description, parameters }: ModelCall['tools'][number]): 
   return sentFields({ name, description, parametersJsonSchema: parameters })
 }
 
-/** Turns of the user and the model alternate. */
+/** Joins messages, because turns of the user and the model must alternate. */
 function joinTurns(sent: readonly PlacedMessage[]): JsonObject[] {
   const names = calledNames(sent)
   const turns: { role: string; parts: JsonObject[] }[] = []
@@ -77,7 +77,7 @@ function joinTurns(sent: readonly PlacedMessage[]): JsonObject[] {
   return turns.map((turn) => ({ ...turn }))
 }
 
-/** The name of each called tool by the id of the call: results are sent by name. */
+/** The name of each called tool by the id of the call, since results are sent by name. */
 function calledNames(sent: readonly PlacedMessage[]): ReadonlyMap<string, string> {
   const calls = sent.flatMap(({ message }) => message.content.filter((block) => block.type === 'tool_call'))
   return new Map(
@@ -90,13 +90,13 @@ function toResult({ message }: PlacedMessage, names: ReadonlyMap<string, string>
   return { functionResponse: { name, response: toResponse(joinedText(message)) } }
 }
 
-/** The API takes objects only. */
+/** Converts a result to an object, since the API accepts only objects. */
 function toResponse(result: string): JsonObject {
   try {
     const value = JSON.parse(result) as JsonValue
     if (isObject(value)) return value
   } catch {
-    // A text that is no JSON is sent as a text.
+    // Text that is not JSON is sent as text.
   }
   return { result }
 }
@@ -134,7 +134,7 @@ function readEvent(data: JsonObject): ReadEvent {
   }
 }
 
-/** A call arrives whole. */
+/** Reads a part of an answer. A call is always complete. */
 function readPart(part: JsonObject): Delta[] {
   const said = text(part['text'])
   if (said !== undefined) return [{ type: part['thought'] === true ? 'reasoning' : 'text', text: said }]

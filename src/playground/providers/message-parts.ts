@@ -11,7 +11,7 @@ export interface PlacedMessage {
 /** A block that refers to media. */
 export type MediaBlock = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' | 'video' }>
 
-/** The messages that vendors take: those of the role `reasoning` are of the model alone and are left out. */
+/** The messages that are sent to vendors: all except those of the role `reasoning`, which is only for the model. */
 export function sentMessages(messages: readonly Message[]): PlacedMessage[] {
   return messages
     .map((message, index) => ({ message, index }))
@@ -41,12 +41,14 @@ export function mimeOf({ type, mime_type }: MediaBlock): string {
   return mime_type ?? usual[type]
 }
 
-/** The bytes of a media block as a data URL, or its URL; undefined when it has neither. */
+/** The bytes of a media block as a data URL, or its URL; undefined if it has neither. */
 export function mediaUrl(block: MediaBlock): string | undefined {
   return block.base64 === undefined ? block.url : `data:${mimeOf(block)};base64,${block.base64}`
 }
 
-/** The error for a block that an API cannot take. `place` is its message's and its own position. */
+/**
+ * The error for a block that an API does not support. `place` contains the positions of its message and of the block.
+ */
 export function unsupportedBlock(
   provider: string,
   block: ContentBlock,

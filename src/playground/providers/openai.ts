@@ -88,7 +88,7 @@ function toMessage(placed: PlacedMessage): JsonObject {
   })
 }
 
-/** A text alone is sent as a string, which every compatible server takes. */
+/** Converts content. A single text is sent as a string, which every compatible server accepts. */
 function toContent(placed: PlacedMessage): JsonValue {
   const { content } = placed.message
   if (content.every(({ type }) => type === 'text')) return joinedText(placed.message)
@@ -104,7 +104,7 @@ function toContent(placed: PlacedMessage): JsonValue {
   })
 }
 
-/** `audio/mpeg` is `mp3` for OpenAI, `audio/x-wav` is `wav`. */
+/** OpenAI's name of an audio format: `mp3` for `audio/mpeg`, `wav` for `audio/x-wav`. */
 function formatOf(mime: string): string {
   const subtype = mime.slice(mime.indexOf('/') + 1).replace(/^x-/, '')
   return subtype === 'mpeg' ? 'mp3' : subtype
@@ -127,7 +127,10 @@ function readEvent(data: JsonObject): ReadEvent {
   }
 }
 
-/** Compatible servers send reasoning as `reasoning_content` (vLLM, DeepSeek) or `reasoning` (Ollama, OpenRouter). */
+/**
+ * Reads a delta. Compatible servers send reasoning as `reasoning_content` (vLLM, DeepSeek) or `reasoning` (Ollama,
+ * OpenRouter).
+ */
 function readDelta(delta: JsonObject): Delta[] {
   const reasoning = text(delta['reasoning_content']) ?? text(delta['reasoning'])
   const said = text(delta['content']) ?? text(delta['refusal'])

@@ -4,7 +4,7 @@ import type { Message, PlaygroundRunCreate } from '../../schema/types.gen.ts'
 /** Names of the providers in requests. */
 export type ProviderName = PlaygroundRunCreate['provider']
 
-/** Whether the model calls tools: as it decides, not at all, at least one, or the named one. */
+/** The tools that the model calls: any or none, none, at least one, or the named one. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
 
 /** One call of a model, in the form that is common to all providers. */
@@ -49,15 +49,15 @@ export type Delta =
   | { type: 'text'; text: string }
   | { type: 'reasoning'; text: string }
   /**
-   * A piece of a tool call: the first one of an `index` has its name, `args` is a piece of JSON text. With the index
-   * NEW_CALL it is a whole call.
+   * A piece of a tool call. The first piece of an `index` has the name; `args` is a piece of JSON text. With the index
+   * NEW_CALL, it is a complete call.
    */
   | { type: 'tool_call'; index: number; id?: string; name?: string; args?: string }
 
 /** Index of a call that is complete in one event. */
 export const NEW_CALL = -1
 
-/** One event of the vendor's stream, read. */
+/** The content of one event of the vendor's stream. */
 export interface ReadEvent {
   deltas?: readonly Delta[]
   /** Fields of the vendor's own usage object; later ones replace earlier ones. */
@@ -76,7 +76,7 @@ export interface Provider {
   name: ProviderName
   /** Name of the workspace secret that is sent. */
   secret: string
-  /** Undefined: each call names one. */
+  /** Undefined if each call names a URL. */
   base_url: string | undefined
   /** @throws AppError invalid_request for messages that this API cannot express */
   toRequest(call: ModelCall, secret: string): VendorRequest
@@ -84,7 +84,7 @@ export interface Provider {
   readEvent(data: JsonObject): ReadEvent
 }
 
-/** The further fields that a user typed, with those of the call: one that is not undefined replaces the typed one. */
+/** Merges the fields of the call over the further fields that a user typed; undefined fields are ignored. */
 export function withExtra(
   extra: JsonObject,
   fields: Readonly<Record<string, JsonValue | undefined>>,

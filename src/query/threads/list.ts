@@ -18,13 +18,13 @@ import { readFewTurns, summarize, TURN_COLUMNS, type Turn } from './sums.ts'
 const DAY_US = 86_400_000_000
 /** The range of all times that rows can have. */
 export const ALWAYS = { from: 0, to: Number.MAX_SAFE_INTEGER }
-/** Most traces and TraceRuns that are added up here; above that the store adds them up. */
+/** Maximum number of traces, and of TraceRuns, that are added up here; the store adds up more. */
 const FEW_TRACES = 500
 const FEW_ROWS = 5_000
-/** Threads that the first step of a search with thread_filter examines, and each further one. */
+/** Numbers of threads that the first step of a search with thread_filter examines, and each further step. */
 const FIRST_STEP = 100
 const STEP = 500
-/** Threads that a thread_filter may select for figures: their ids are a parameter. */
+/** Maximum number of threads that a thread_filter selects for figures, since their ids are a parameter. */
 const MAX_THREADS = 1_000
 
 /** The number of threads and of their traces. */
@@ -32,7 +32,7 @@ export function countsOf(found: readonly FoundThread[]): { threads: number; trac
   return { threads: found.length, traces: found.reduce((sum, { summary }) => sum + summary.turns, 0) }
 }
 
-/** True when the list needs every trace of the window. */
+/** Whether the list needs every trace of the window. */
 export function isScan({ filter, trace_filter, tree_filter }: ThreadSelection): boolean {
   return [filter, trace_filter, tree_filter].some((one) => one !== undefined)
 }
@@ -67,7 +67,7 @@ export async function startOf(
   return { ...selection, from, to, written, after: { last_start, last_trace_id } }
 }
 
-/** Threads with their figures in the order of the list; those for which `matches` is false are left out. */
+/** Threads with their figures in the order of the list, without those for which `matches` is false. */
 export async function matching(
   steps: ReadSteps,
   workspace_id: string,
@@ -113,7 +113,7 @@ export async function matchingThreads(
   throw new AppError('invalid_request', { message })
 }
 
-/** A thread with its current figures, and its place in the list, which later TraceRuns do not change. */
+/** A thread with its current figures, and its place in the list, which is independent of later TraceRuns. */
 export interface FoundThread {
   place: ThreadPlace
   summary: ThreadSummary
@@ -121,7 +121,7 @@ export interface FoundThread {
   roots: readonly string[] | undefined
 }
 
-/** Figures of these threads in the window, in their order. */
+/** Figures of these threads in the window, in the same order. */
 export async function summariesOf(
   steps: ReadSteps,
   workspace_id: string,
@@ -172,8 +172,8 @@ export async function withFeedback(
 }
 
 /**
- * The traces of these threads that started in the window, and rows with these columns, which may be of further traces
- * too; undefined if there are too many to add up here.
+ * The traces of these threads that started in the window, and rows with these columns, including perhaps rows of other
+ * traces; undefined if there are too many to add up here.
  */
 export async function fewTurns(
   { store }: ReadSteps,

@@ -20,7 +20,7 @@ export const TURN_COLUMNS = [
   'output_cost_details',
 ] as const satisfies readonly (keyof TraceRunRow)[]
 
-/** Rows may have more columns. */
+/** A row with at least these columns. */
 type TurnRow = Pick<TraceRunRow, (typeof TURN_COLUMNS)[number]>
 type Columns = readonly (keyof TraceRunRow)[]
 
@@ -41,15 +41,15 @@ export interface Turn {
 }
 
 /**
- * The traces in `rows` that are in a thread, oldest first. The rows are all TraceRuns of each trace, and their `columns`
- * include TURN_COLUMNS. The thread is the one that the root names, else that of the earliest TraceRun that names one
- * (D-54). A trace without a root is in none.
+ * The traces in `rows` that are in a thread, oldest first. The rows are all TraceRuns of each trace, and their
+ * `columns` include TURN_COLUMNS. The thread is the one that the root names, otherwise that of the earliest TraceRun
+ * that names one (D-54). A trace without a root is in no thread.
  */
 export function readTurns(rows: Uint8Array, columns: Columns = TURN_COLUMNS): Turn[] {
   return turnsIn([...TRACE_RUN_ROWS.read(rows, columns)] as TurnRow[])
 }
 
-/** The same; undefined for more than `max` rows. */
+/** As `readTurns`; undefined for more than `max` rows. */
 export function readFewTurns(
   rows: Uint8Array,
   max: number,
@@ -80,7 +80,7 @@ function turnOf(rows: readonly TurnRow[]): Turn | undefined {
   }
 }
 
-/** Prefers the root with the trace's id, as storage/clickhouse/threads/turns-sql.ts does. */
+/** The better of two roots: the one with the trace's id, as in storage/clickhouse/threads/turns-sql.ts. */
 function moreOfARoot(known: TurnRow | undefined, row: TurnRow): TurnRow {
   if (known === undefined || row.run_id === row.trace_id) return row
   return known.run_id === known.trace_id || known.version >= row.version ? known : row
@@ -161,7 +161,7 @@ function summaryOf(thread_id: string, turns: readonly Turn[]): ThreadSummary {
   }
 }
 
-/** Interpolated between the two nearest of the sorted values, as ClickHouse does in quantileExactInclusive. */
+/** A quantile, interpolated between the two nearest of the sorted values, like ClickHouse's quantileExactInclusive. */
 function quantile(sorted: readonly number[], share: number): number | null {
   if (sorted.length === 0) return null
   const at = (sorted.length - 1) * share

@@ -47,7 +47,7 @@ export interface ThreadReads {
     wanted: { choice: ThreadChoice; request: unknown; page_size: number; cursor?: string },
     asker: Asker,
   ): Promise<ThreadPage>
-  /** Threads from `offset` on, and the number of all. */
+  /** Threads from `offset` on, and the total number. */
   groups(
     workspace_id: string,
     wanted: { choice: ThreadChoice; offset: number; limit: number },
@@ -55,7 +55,7 @@ export interface ThreadReads {
   ): Promise<{ items: ThreadItem[]; total: number }>
   /** JSON bytes of a page of traces; undefined for an unknown thread. */
   turns(workspace_id: string, wanted: TurnsWanted, asker: Asker): Promise<Uint8Array | undefined>
-  /** Figures over the whole thread; undefined for an unknown one. */
+  /** Figures over the whole thread; undefined for an unknown thread. */
   stats(
     workspace_id: string,
     thread: { project_id: string; thread_id: string; filter?: string },

@@ -8,7 +8,7 @@ import type { ReadFragments } from '../read-plan.ts'
 import { readTurns, type Turn } from './sums.ts'
 import { separated } from '../trace-assembly.ts'
 
-/** Rows of roots, and their columns: those that deriving them needs, and those of the selected fields. */
+/** Rows of roots, and their columns, which are those for deriving the roots and those of the selected fields. */
 export interface TurnRoots {
   rows: Uint8Array
   columns: readonly (keyof TraceRunRow)[]
@@ -17,7 +17,7 @@ export interface TurnRoots {
 /** A page of the traces of a thread, as read from the store. */
 export interface TurnPage {
   thread_id: string
-  /** All TraceRuns of the traces, and their columns: those of turns and of the selected fields. */
+  /** All TraceRuns of the traces, and their columns, which are those of turns and of the selected fields. */
   rows: Uint8Array
   columns: readonly (keyof TraceRunRow)[]
   /** The roots, if selected fields are only in their payloads. Otherwise the roots are among `rows`. */
@@ -29,7 +29,7 @@ export interface TurnPage {
   next: string | null
 }
 
-/** The response; runs off the event loop. */
+/** Makes the response; runs off the event loop. */
 export function assembleTurns(page: TurnPage, context: LlmContext): Uint8Array<ArrayBuffer> {
   const turns = new Map(readTurns(page.rows, page.columns).map((turn) => [turn.root.trace_id, turn]))
   const roots = rootsOf(page, turns.values())
@@ -57,7 +57,7 @@ function rootsOf({ roots }: TurnPage, turns: Iterable<Turn>): Map<string, TraceR
   return new Map(rows.map((row) => [row.run_id, row]))
 }
 
-/** The rows; only their columns are set. */
+/** The rows, with only their columns set. */
 export function rootRows({ rows, columns }: TurnRoots): TraceRunRow[] {
   return [...TRACE_RUN_ROWS.read(rows, columns)] as TraceRunRow[]
 }

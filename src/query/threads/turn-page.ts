@@ -12,7 +12,7 @@ import type { TurnsWanted } from './thread-reads.ts'
 import { TURN_COLUMNS } from './sums.ts'
 import { rootRows, type TurnRoots } from './turn-assembly.ts'
 
-/** Most TraceRuns in the traces of one page. */
+/** Maximum number of TraceRuns in the traces of one page. */
 const MAX_PAGE_ROWS = 200_000
 
 /** JSON bytes of a page of traces; undefined for an unknown thread. */
@@ -77,7 +77,7 @@ function afterOf(cursor: string, request: unknown): Pick<ThreadTurn, 'sort_time'
   return { sort_time, trace_id }
 }
 
-/** The traces from `after` on. A short thread without filters is read whole, and `known` has its rows. */
+/** The traces from `after` on. A short thread without filters is read whole; `known` has its rows. */
 async function turnsFrom(
   steps: ReadSteps,
   workspace_id: string,
