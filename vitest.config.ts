@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 import { campaignShare } from './test/support/campaign.ts'
 import { NODE_COMPILE_CACHE } from './test/support/compile-cache.ts'
 
-/** Test files that patch the packages of vendors: each has a process of its own. */
+/** Test files that patch the packages of vendors, each in a separate process. */
 const INSTRUMENTED = ['test/conformance/otel/instrumentations/*.test.ts']
 
 /** Test layers by folder (CONTRIBUTING.md). `long` and `properties` run only in `npm run test:long`. */
@@ -21,7 +21,7 @@ const LAYERS = {
 /** Layers whose files change no global state, so that they can share processes, which are slow to start. */
 const SHARED = ['unit', 'model', 'golden', 'contract', 'conformance', 'fault'] as const
 /**
- * Projects by name. Processes are shared within a project only, so `npm test` runs the shared layers as one project,
+ * Projects by name. Processes are shared only within a project, so `npm test` runs the shared layers as one project,
  * `shared`.
  */
 const PROJECTS = { ...LAYERS, shared: SHARED.flatMap((layer) => LAYERS[layer]), properties: propertyFiles() }
@@ -44,7 +44,7 @@ function propertyFiles(): string[] {
 
 export default defineConfig({
   test: {
-    // For two cores: tests spend a third of their time waiting for servers and timers.
+    // For two cores, since tests spend a third of their time waiting for servers and timers.
     maxWorkers: 3,
     passWithNoTests: true,
     // On a busy machine a worker may take more than the default 10 s to end, which is logged as an error.

@@ -14,10 +14,10 @@ import { graphOf, keepRunning, latencies, NODES, quantile, runOnce } from '../te
 import { temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { jsonBody, startWeir } from '../test/support/servers/weir-process.ts'
 
-// The costs of deployments of the control plane: the time of an update of two graphs with cached dependencies, and of
-// a rollback; the memory of an idle deployment; and how much slower the runs of one deployment are beside one whose
-// graph loops and one whose graph leaks memory.
-//   npm run bench:deploy
+// The costs of deployments of the control plane: the time of an update of two graphs with cached dependencies, and of a
+// rollback; the memory of an idle deployment; and the slowdown of the runs of one deployment while the graph of another
+// loops or leaks memory.
+// npm run bench:deploy
 const UPDATES = 10
 const RUNS = 200
 
@@ -60,7 +60,7 @@ function print(what: string, values: readonly number[], unit: string): void {
 
 const mb = (bytes: number): string => (bytes / 1e6).toFixed(1)
 
-/** Resident bytes of a process and of all below it, by pid. */
+/** Resident bytes of a process and of its descendants, by pid. */
 async function residentBytes(pid: number): Promise<Map<number, number>> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
@@ -93,7 +93,7 @@ await latencies(weir, 'well', RUNS)
 const alone = await latencies(weir, 'well', RUNS)
 print('runs of one deployment, alone', alone, 'ms')
 
-// Hosts release the memory of loading after ten seconds without work.
+// Wait before memory is measured: hosts release the memory of loading after ten seconds without work.
 const REST_MS = 15_000
 await delay(REST_MS)
 const before = await residentBytes(weir.pid)

@@ -8,12 +8,12 @@ import type { toRow } from '../src/trace/rows/trace-run-row.ts'
 import { requestHead } from '../test/support/traces/wire-body.ts'
 import { BOUNDARY, createTraceBodies } from './load/trace-bodies.ts'
 
-// Times of decoding requests and of deriving TraceRuns in this checkout, as ratios to another checkout of Weir. Both are
-// loaded in one process and take turns of one pass each. Other work on the machine only adds to a pass: the lower tenth
-// of all passes is compared.
-//   node scripts/launch.mjs bench/derive.bench.ts <other checkout> [passes]
+// Times of decoding requests and of deriving TraceRuns in this checkout, as ratios to another checkout of Weir. Both
+// are loaded in one process, and their passes alternate. Other work on the machine only makes a pass longer, so the
+// lower tenth of all passes is compared.
+// node scripts/launch.mjs bench/derive.bench.ts <other checkout> [passes]
 const SPANS = ['otel-openllmetry', 'otel-openinference-proto', 'otel-vercel-proto', 'otlp-indexed-old']
-/** The share of the first passes, which are not counted: code is compiled in them. */
+/** Share of the first passes, which are not counted, because code is compiled in them. */
 const WARM_UP = 1 / 3
 const TENTH = 0.1
 
@@ -101,7 +101,7 @@ function timed(pass: () => void): number {
   return (performance.now() - from) * 1000
 }
 
-/** The lower tenth of all passes but the first. */
+/** The lower tenth of all passes after the warm-up. */
 function lowerTenth(passes: readonly number[]): number {
   const counted = passes.slice(Math.floor(passes.length * WARM_UP)).toSorted((a, b) => a - b)
   return counted[Math.floor(counted.length * TENTH)]!
@@ -128,7 +128,7 @@ const times = new Map(
 )
 for (let i = 0; i < Number(passes); i++)
   for (const [title, { ours: mine, theirs: others }] of times) {
-    // Each begins as often as the other.
+    // Each of the two begins equally often.
     if (i % 2 === 0) mine.push(timed(ours[title]!))
     others.push(timed(theirs[title]!))
     if (i % 2 === 1) mine.push(timed(ours[title]!))

@@ -82,8 +82,8 @@ function quantile(values: number[], q: number): number {
 }
 
 /**
- * Appends as fast as possible, with this many events per append on each of the threads; returns events per second until
- * all are read.
+ * Appends to all threads as fast as possible, `batch` events per append; returns the events per second until all are
+ * read.
  */
 async function throughput(log: OpenEventLog, events: number, batch: number): Promise<number> {
   const end = new AbortController()
@@ -108,7 +108,7 @@ async function throughput(log: OpenEventLog, events: number, batch: number): Pro
   return (events / (performance.now() - started)) * 1000
 }
 
-/** Milliseconds from append to delivery at this many events a second, one event per append. */
+/** Milliseconds from append to delivery at `rate` events a second, one event per append. */
 async function latency(log: OpenEventLog, rate: number, seconds: number): Promise<number[]> {
   const end = new AbortController()
   const found: number[] = []

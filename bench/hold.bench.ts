@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { startWeir } from '../test/support/servers/weir-process.ts'
 
-// How long the server makes others wait while ten clients send and read values of 19 MB, while crons are due together
-// and while heavy filters run. Prints the longest turn of its event loop and the times of `/ok` for each:
-//   node scripts/launch.mjs bench/hold.bench.ts [values,crons,filters]
+// Delays of the server while ten clients send and read values of 19 MB, while many crons are due at the same time, and
+// while heavy filters run. Prints the longest turn of its event loop and the times of `/ok` for each:
+// node scripts/launch.mjs bench/hold.bench.ts [values,crons,filters]
 const PARTS = new Set((process.argv[2] ?? 'values,crons,filters').split(','))
 const CLIENTS = 10
 const VALUE_BYTES = 19_000_000
@@ -37,7 +37,7 @@ async function longestTurnMs(): Promise<number> {
   return Number(/^nodejs_event_loop_delay_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000
 }
 
-/** Prints the longest turn since the last scrape and the times of `/ok` while `work` is done. */
+/** Runs `work`, and prints the longest turn since the last scrape and the times of `/ok` meanwhile. */
 async function measure(what: string, work: () => Promise<unknown>): Promise<void> {
   await longestTurnMs()
   const waits: number[] = []
@@ -64,7 +64,7 @@ async function measure(what: string, work: () => Promise<unknown>): Promise<void
   )
 }
 
-/** Calls `ask` once for each client, all at a time; resolves with the number of responses by status. */
+/** Calls `ask` once for each client at the same time; resolves with the number of responses by status. */
 async function together(clients: number, ask: (client: number) => Promise<number>): Promise<object> {
   const statuses = await Promise.all(Array.from({ length: clients }, (_, client) => ask(client)))
   return Object.fromEntries(
@@ -103,7 +103,7 @@ async function values(): Promise<void> {
 }
 
 async function crons(): Promise<void> {
-  // Late enough for all of them to be created before.
+  // Late enough that all crons are created before.
   const due = new Date(Math.ceil((Date.now() + 90_000) / 60_000) * 60_000)
   const schedule = `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`
   await measure(`${CRONS} crons created`, async () => {

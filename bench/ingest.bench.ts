@@ -53,7 +53,7 @@ async function ask(url: string, path: string): Promise<string> {
   return (await fetch(new URL(path, url), { headers: { 'x-api-key': KEY } })).text()
 }
 
-/** Seconds until everything acknowledged is stored and derived. */
+/** Waits until everything acknowledged is stored and derived; returns the seconds. */
 async function drain(url: string): Promise<number> {
   const started = performance.now()
   while ((JSON.parse(await ask(url, '/api/v1/ingest/health')) as { waiting: number }).waiting > 0)
@@ -70,7 +70,7 @@ async function memory(pid: number): Promise<number> {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
       if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid) pids.push(Number(name))
     } catch {
-      // the process ended meanwhile
+      // The process has ended meanwhile.
     }
   }
   return pids.reduce(

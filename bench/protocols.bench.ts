@@ -33,7 +33,7 @@ const weir = await startWeir(folder.dir, {
 const url = `${weir.url}/deployments/bench`
 const client = new Client({ apiUrl: url, apiKey: KEY })
 
-/** Milliseconds of CPU that the server and each of its graph hosts has used, by process. */
+/** Milliseconds of CPU time of the server and each of its graph hosts, by pid. */
 async function cpuMs(): Promise<Map<number, number>> {
   const used = new Map<number, number>()
   for (const pid of [weir.pid, ...(await hostsOf(weir.pid))]) {
@@ -110,7 +110,10 @@ interface Pass {
   bytes: number
 }
 
-/** One pass; repeated a few times when a host started or ended in it, whose CPU time would count. */
+/**
+ * Measures one pass. If a host started or ended in it, whose CPU time would count, the pass is repeated up to `tries`
+ * times.
+ */
 async function pass(one: () => Promise<Read>, tries = 3): Promise<Pass> {
   const [before, begun] = [await cpuMs(), performance.now()]
   const read = await Promise.all(Array.from({ length: STREAMS }, one))
@@ -189,7 +192,7 @@ async function bytesOfSockets(pid: number, address: () => string, subscribe: boo
       }),
     )
   }
-  // The first sockets make the heap grow, which later ones then reuse.
+  // The first sockets make the heap grow; later sockets reuse that memory.
   await close(await open(SOCKETS))
   const kept = await open(SOCKETS)
   const before = readResidentBytes(pid) ?? 0

@@ -22,7 +22,9 @@ const workspace_id = '00000000-0000-7000-8000-000000000001'
 const project_id = '00000000-0000-7000-8000-0000000000b1'
 const to = Date.UTC(2026, 0, 1)
 
-/** 6.5 KB for each row of table `runs`: words of a vocabulary of 60,000, the common ones more often. */
+/**
+ * Fills 6.5 KB for each row of table `runs`, with words from a vocabulary of 60,000; common words are more frequent.
+ */
 const FILL = `INSERT INTO run_fragments (workspace_id, run_id, rank, hash, received_at, inputs, outputs)
   WITH sipHash64(run_id) AS seed,
     arrayMap(i -> toUInt32(exp((sipHash64(seed, i) % 1000000) / 1000000 * log(60000))), range(1000)) AS numbers,

@@ -15,8 +15,8 @@ import { createTokenizer } from '../src/trace/tokens/tokenizer.ts'
 import { startTestClickHouse, temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { fillRuns, RUNS_PER_TRACE } from './load/fill-runs.ts'
 
-// Threads of traces, read as the routes of API v2 read them but for HTTP, beside a bare scan of the same rows:
-//   node scripts/launch.mjs bench/threads.bench.ts [runs] [threads]
+// Reads threads of traces like the routes of API v2, without HTTP, and compares them with a bare scan of the same rows:
+// node scripts/launch.mjs bench/threads.bench.ts [runs] [threads]
 const RUNS = Number(process.argv[2] ?? 1_000_000)
 const THREADS = Number(process.argv[3] ?? 50_000)
 const DAY = 86_400_000
@@ -46,7 +46,7 @@ try {
   await migrate(db, { logger: createLogger({ level: 'silent' }) })
   const traces = Math.floor(RUNS / RUNS_PER_TRACE)
   await fillRuns(db, { workspace_id, project_id, traces, threads: THREADS, from, to })
-  // Lists look at what was written in the last ten seconds, which is never a million TraceRuns.
+  // Lists read the rows of the last ten seconds, which are never a million TraceRuns, separately.
   await delay(SETTLED_MS)
   const context = { processors: builtInProcessors, startEstimate: createEstimates(createTokenizer()) }
   const run = async ({ input }: { input: unknown }) =>

@@ -11,9 +11,9 @@ import { openPostgres } from '../src/storage/sql/driver/postgres.ts'
 import { PYTHON } from '../test/support/python.ts'
 
 // The cost of a waited-for run on SQLite and on Postgres with Redis: runs a second, CPU of the server and of its hosts,
-// statements and appends. With other checkouts, each takes its turn.
-//   node scripts/launch.mjs bench/waited-runs.bench.ts [other checkout…]
-// LANGUAGE=python runs the Python graph, TRACED=1 traces the runs, PASSES, RUNS and STORES (sqlite,postgres) as wanted.
+// statements and appends. Passes of several checkouts alternate.
+// node scripts/launch.mjs bench/waited-runs.bench.ts [other checkout…] LANGUAGE=python runs the Python graph, TRACED=1
+// traces the runs, PASSES, RUNS and STORES (sqlite,postgres) as wanted.
 const {
   LANGUAGE = 'typescript',
   TRACED,
@@ -56,7 +56,7 @@ async function cpuMs(server: number): Promise<{ own: number; hosts: number }> {
     if (!/^\d+$/.test(name)) continue
     const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
     const fields = stat.replace(/^.*\) /, '').split(' ')
-    // Of 10 ms each: user and system time.
+    // User and system time, in ticks of 10 ms.
     const ms = (Number(fields[11]) + Number(fields[12])) * 10
     if (Number(name) === server) used.own += ms
     if (Number(fields[1]) !== server) continue
@@ -101,7 +101,7 @@ async function runAll(url: string, count: number): Promise<number[]> {
   return times
 }
 
-/** Statements that the database has executed, transactions among them. */
+/** Numbers of statements that the database has executed, and of transactions among them. */
 async function statementsOf(url: string | undefined): Promise<[all: number, begun: number]> {
   if (url === undefined) return [0, 0]
   const database = openPostgres(url)

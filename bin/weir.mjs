@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The `weir` command: the built program where there is one, else the sources of this clone.
+// The `weir` command: runs the built program if there is one, otherwise the sources of this clone.
 import { existsSync } from 'node:fs'
 import { launch } from '../scripts/launch.mjs'
 

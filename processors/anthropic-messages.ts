@@ -43,7 +43,7 @@ function matchMessages(value: JsonObject, list: readonly JsonValue[], hints: Hin
   return typeof value.model === 'string' ? 2 : 1
 }
 
-/** Bedrock's system is a list of parts without a type. */
+/** Whether this is a system prompt of Bedrock, which is a list of parts without a type. */
 function isBedrockSystem(system: JsonValue | undefined): boolean {
   return Array.isArray(system) && isObject(system[0]) && system[0].type === undefined
 }
@@ -63,7 +63,7 @@ function matchAnswer(said: JsonObject, hints: Hints): 0 | 1 | 2 {
   return isHinted(hints) && said.finish_reason === undefined ? 1 : 0
 }
 
-/** The message of the answer, wherever the client put it, if its content is a list of blocks. */
+/** The message of the answer, at any of the places that clients use, if its content is a list of blocks. */
 function answerOf(value: JsonObject): { said: JsonObject; path: string } | undefined {
   if (Array.isArray(value.content)) return { said: value, path: '' }
   const { message, messages, output } = value

@@ -99,7 +99,7 @@ function putSystem(draft: Draft, value: JsonObject, config: JsonObject): void {
   putMessage(draft, path, { role: 'system', content, content_path: path })
 }
 
-/** A string, one content, or a list of strings, contents and loose parts. */
+/** Adds contents: a string, one content, or a list of strings, contents and single parts. */
 function putContents(draft: Draft, contents: JsonValue, path: string): void {
   const list = Array.isArray(contents) ? contents : [contents]
   for (const [i, item] of list.entries()) {
@@ -131,7 +131,7 @@ function putCandidates(draft: Draft, value: JsonObject, path: string): void {
   }
 }
 
-/** Streamed answers: consecutive parts of one role are one message, and their texts one block. */
+/** Adds streamed answers: consecutive parts of one role are one message, and their texts are one block. */
 function putStreamed(draft: Draft, answers: readonly JsonValue[]): void {
   const read: Draft = { ...newDraft(), issues: draft.issues }
   for (const [i, answer] of answers.entries()) if (isObject(answer)) putCandidates(read, answer, `[${i}]`)

@@ -15,8 +15,8 @@ import { plainMessage } from './plain-message.ts'
 import { vercelAi } from './vercel-ai.ts'
 
 /**
- * Every built-in format. The highest match counts; between equals the earlier one, so the list goes from formats with
- * distinctive keys to those that accept almost anything.
+ * Every built-in format. The highest match counts, and the earlier of equal ones, so formats with distinctive keys are
+ * before those that accept almost anything.
  */
 export const builtInProcessors: readonly Processor[] = [
   ollama,

@@ -26,7 +26,7 @@ import { isLangchainMessage } from './parts/survey.ts'
  */
 export const langchainMessages: Processor = { name: 'langchain-messages', match, normalize }
 
-/** Constructor classes whose kwargs hold messages. */
+/** Constructor classes whose kwargs contain messages. */
 const PROMPT_VALUES: ReadonlySet<unknown> = new Set(['ChatPromptValue', 'StringPromptValue'])
 
 function match(side: Side, value: JsonValue): 0 | 1 | 2 {
@@ -40,7 +40,7 @@ function match(side: Side, value: JsonValue): 0 | 1 | 2 {
   return Array.isArray(value.messages) && isMessageList(value.messages) ? 2 : 0
 }
 
-/** A list that begins with LangChain messages, or with a batch: a list of messages of any kind. */
+/** Whether a list begins with LangChain messages, or with a batch, which is a list of messages of any kind. */
 function isMessageList(list: readonly JsonValue[]): boolean {
   const first = list[0]
   if (!Array.isArray(first)) return list.slice(0, 40).some(isLangchainMessage)
@@ -85,7 +85,7 @@ function normalizeObject(draft: Draft, side: Side, value: JsonObject): Normalize
   return finish(draft, { model: model ?? named ?? value.model, tools: value.tools })
 }
 
-/** Messages, or batches of messages one level down. */
+/** Adds messages, or batches of messages one level below. */
 function putList(draft: Draft, path: string, list: readonly JsonValue[]): void {
   for (const [i, item] of list.entries()) {
     const at = `${path}[${i}]`
@@ -99,7 +99,7 @@ function putAny(draft: Draft, path: string, item: JsonValue): void {
   else putOpenaiMessage(draft, path, item, 'user')
 }
 
-/** `generations[batch][candidate]`; returns the model that the first message names. */
+/** Adds `generations[batch][candidate]`; returns the model that the first message names. */
 function putGenerations(draft: Draft, batches: readonly JsonValue[]): JsonValue | undefined {
   let model: JsonValue | undefined
   for (const [i, batch] of batches.entries()) {
@@ -165,7 +165,7 @@ function warnUnserialised(value: JsonObject, path: string, issues: Issue[]): voi
   })
 }
 
-/** `HumanMessageChunk` and `human` are the same; ChatMessage names its own role. */
+/** The role of a message by its type: `HumanMessageChunk` and `human` are equal; a ChatMessage names its role. */
 function roleOf(type: string, fields: JsonObject, path: string, issues: Issue[]): MessageRole {
   const short = type.replace(/(?:Message)?(?:Chunk)?$/, '')
   const role = /^(?:chat|generic)$/i.test(short) ? undefined : readRole(short)
@@ -187,7 +187,7 @@ function hasReasoning(content: JsonValue | undefined): boolean {
   return Array.isArray(content) && content.some((part) => isObject(part) && part.type === 'reasoning')
 }
 
-/** The parsed calls; if there are none, the vendor's own in additional_kwargs. */
+/** The parsed calls; if there are none, the vendor's calls in additional_kwargs. */
 function callsBeside(fields: JsonObject, path: string, issues: Issue[]): ContentBlock[] {
   const blocks: ContentBlock[] = []
   addToolCalls(blocks, fields.tool_calls, `${path}.tool_calls`, issues)

@@ -5,8 +5,8 @@ import type { Normalized, Processor, Side } from '../src/trace/messages/processo
 import { CANONICAL, REASONING, surveyMessages, UNTYPED } from './parts/survey.ts'
 
 /**
- * The interface's own LangChain-style format, checked in full: `messages[]`, a plain list, or one message
- * (also under `message`), whose content is a list of the nine content types.
+ * The interface's own LangChain-style format, checked completely: `messages[]`, a plain list, or one message (also
+ * under `message`), whose content is a list of the nine content types.
  */
 export const langchainStyle: Processor = { name: 'langchain-style', match, normalize }
 

@@ -30,7 +30,7 @@ function normalize(_side: Side, value: JsonValue): Normalized {
   })
 }
 
-/** One message of all chunks, in the shape of OpenAI's. */
+/** Joins all chunks to one message in OpenAI's shape. */
 function joined(chunks: readonly JsonObject[]): JsonObject {
   const content: string[] = []
   const thinking: string[] = []

@@ -40,7 +40,7 @@ function matchChoices(choices: readonly JsonValue[], value: JsonObject): 0 | 1 |
   return choices.length > 0 ? 0 : named ? 2 : 1
 }
 
-/** A list of messages with the vendor's own roles beside a model: a complete request. */
+/** Whether this is a complete request: a list of messages with the vendor's roles, and a model. */
 function isRequest(value: JsonValue, list: readonly JsonValue[], hints: Hints): boolean {
   if (!isObject(value) || typeof value.model !== 'string' || list.length > 100) return false
   if (hints.provider !== undefined && /anthropic|google|gemini|bedrock/i.test(hints.provider)) return false
@@ -70,7 +70,7 @@ function normalize(side: Side, value: JsonValue): Normalized {
   return finish(draft, { model: value.model, tools: value.tools ?? value.functions })
 }
 
-/** `streamed`: the value was built from chunks, so its usage is found nowhere else. */
+/** `streamed`: the value was built from chunks, so its usage is in no other place. */
 function normalizeChoices(
   draft: Draft,
   value: JsonObject,

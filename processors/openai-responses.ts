@@ -71,7 +71,7 @@ function normalize(side: Side, value: JsonValue): Normalized {
   return finish(draft, { model, tools })
 }
 
-/** `usage` only if it is found nowhere else: in a list of streamed events. */
+/** Adds an answer. `usage` is set only for a list of streamed events, where it is in no other place. */
 function putAnswer(draft: Draft, value: JsonObject, usage: JsonValue | undefined): Normalized {
   const { output, output_text: said, model } = value
   if (Array.isArray(output) && output.length > 0) putItems(draft, 'output', output, 'assistant')

@@ -36,7 +36,7 @@ function toMessage(said: JsonObject): JsonObject {
   const calls = Array.isArray(tool_calls) ? tool_calls.map(unwrapCall) : []
   if (Array.isArray(contents) && contents.length > 0) {
     const known = new Set(calls.map((call) => (isObject(call) ? call.id : undefined)))
-    // The contents have Anthropic's tool calls too, which stand a second time beside them.
+    // The contents have Anthropic's tool calls too, which are repeated beside them.
     message.content = contents
       .map(partOf)
       .filter((part) => !isRepeated(part, known))
@@ -48,7 +48,7 @@ function toMessage(said: JsonObject): JsonObject {
   return message
 }
 
-/** The part of a content entry; a tool call has a prefix of its own. */
+/** The part of a content entry; a tool call has a separate prefix. */
 function partOf(item: JsonValue): JsonValue {
   if (!isObject(item) || !isObject(item.message_content)) return item
   return isObject(item.tool_call)
@@ -65,7 +65,7 @@ function unwrapCall(call: JsonValue): JsonValue {
   return isObject(call) && isObject(call.tool_call) ? call.tool_call : call
 }
 
-/** `message_content.type` with the value under the type's own name. */
+/** Converts `message_content`, whose value is under the name of its type. */
 function toPart(part: JsonValue): JsonValue {
   if (!isObject(part)) return part
   const { type } = part
@@ -89,7 +89,7 @@ const KNOWN_TYPES: ReadonlySet<JsonValue> = new Set([
   'thinking',
 ])
 
-/** `image.image.url`, `audio.audio.url`: the attribute names nest the kind twice. */
+/** Unwraps media, whose attribute names contain the kind twice: `image.image.url`, `audio.audio.url`. */
 function unwrapMedia(value: JsonValue | undefined, kind: string): JsonObject | undefined {
   if (!isObject(value)) return undefined
   const inner = value[kind]

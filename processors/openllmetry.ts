@@ -6,8 +6,8 @@ import { readContent } from './parts/telemetry-content.ts'
 
 /**
  * Indexed attributes (`gen_ai.prompt.0.role`, `gen_ai.completion.0.content`), as OpenLLMetry and many others write
- * them: content with several parts is their JSON text, tool calls are `{id, name, arguments}`. The shape has no
- * distinctive key: it is read only for spans that name it.
+ * them. Content with several parts is JSON text, tool calls are `{id, name, arguments}`. The shape has no distinctive
+ * key, so it is read only for spans that name it.
  */
 export const openllmetry: Processor = { name: 'openllmetry', match, normalize }
 
@@ -30,6 +30,6 @@ function toMessage(said: JsonObject, absent: MessageRole): JsonObject {
     const role = Object.keys(said).find((key) => readRole(key) !== undefined)
     if (role !== undefined) return { role, content: readContent(said[role]) ?? null }
   }
-  // Completions often have no role, since only one is possible.
+  // Completions often have no role, because only one is possible.
   return { ...said, role: said.role ?? absent, content: readContent(said.content) ?? null }
 }

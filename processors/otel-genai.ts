@@ -27,7 +27,7 @@ function match(_side: Side, value: JsonValue, hints: Hints): 0 | 1 | 2 {
   return list.slice(0, MOST_MESSAGES).every(isTyped) ? 2 : 0
 }
 
-/** A message of the current conventions: its parts have types, unlike Gemini's. */
+/** Whether this is a message of the current conventions, whose parts have types, unlike Gemini's. */
 function isTyped(said: JsonValue): boolean {
   if (!isObject(said) || typeof said.role !== 'string' || !Array.isArray(said.parts)) return false
   const first = said.parts[0]
@@ -50,7 +50,7 @@ function normalize(side: Side, value: JsonValue): Normalized {
   return finish(draft, isObject(value) ? { tools: value.tools } : {})
 }
 
-/** A list of parts, or one text. */
+/** Adds a system prompt: a list of parts, or one text. */
 function putSystem(draft: Draft, said: JsonValue | undefined): void {
   if (said === undefined || said === null || (Array.isArray(said) && said.length === 0)) return
   const path = 'system_instructions'
@@ -69,7 +69,7 @@ function putSaid(draft: Draft, path: string, said: JsonValue, absent: MessageRol
   putMessage(draft, path, { role, content, content_path: `${path}.parts`, tool_call_id, name })
 }
 
-/** A message event: its content may be JSON text of parts; one without content was sent with content capture off. */
+/** Converts a message event. Its content may be JSON text of parts; without content, content capture was off. */
 function withContent(said: JsonObject): JsonObject {
   const content = Array.isArray(said.content) ? said.content.map(toPart) : readContent(said.content)
   return { ...said, content: content ?? null }

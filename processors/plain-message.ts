@@ -4,8 +4,8 @@ import type { Normalized, Processor, Side } from '../src/trace/messages/processo
 import { putOpenaiMessage } from './parts/openai/message.ts'
 
 /**
- * The interface's short shapes: `{message: {role, content}}`, `{role, content}`, `[role, content]`, and a list
- * of such pairs. A plain string is none of them.
+ * The interface's short shapes: `{message: {role, content}}`, `{role, content}`, `[role, content]`, and a list of such
+ * pairs. A plain string is not one of them.
  */
 export const plainMessage: Processor = { name: 'plain-message', match, normalize }
 
@@ -18,8 +18,8 @@ function match(_side: Side, value: JsonValue): 0 | 1 | 2 {
 }
 
 /**
- * In an object any name is accepted as a role; in a pair only known ones, since otherwise any two strings would be a
- * message.
+ * Whether an object is a message. It may have any role; a pair must have a known one, since otherwise any two strings
+ * would be a message.
  */
 function isSpoken(value: JsonObject): boolean {
   if (typeof value.role !== 'string') return false

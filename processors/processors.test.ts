@@ -16,7 +16,7 @@ const HINTS: Hints = {
   inputs_format: undefined,
 }
 
-/** Words that the formats look for, so that random values are similar to real ones. */
+/** Words of the formats, so that random values are similar to real ones. */
 const KEYS = (
   'messages message role content type text choices delta tool_calls function arguments id name ' +
   'input output instructions prompt prompts generations lc kwargs data parts contents candidates ' +
@@ -55,7 +55,7 @@ const { value: anyValue } = fc.letrec<{ value: JsonValue; object: JsonValue }>((
     ),
 }))
 
-/** The shapes that formats accept, with anything in their places. */
+/** The shapes that formats accept, with random content. */
 const nearValue = fc.oneof(
   anyValue,
   fc.array(anyValue, { maxLength: 4 }).map((messages): JsonValue => ({ messages })),

@@ -45,7 +45,7 @@ function isHinted(hints: Hints): boolean {
   )
 }
 
-/** Camel case keys that no other vendor has, together with content. */
+/** Whether this is an answer: it has content, and camel case keys that no other vendor has. */
 function isAnswer(value: JsonObject, hints: Hints): boolean {
   const { content, usage } = value
   const says =
@@ -94,7 +94,7 @@ function normalize(side: Side, value: JsonValue): Normalized {
   return finish(draft, isObject(value) ? { model: value.model ?? value.modelId, tools: value.tools } : {})
 }
 
-/** The wrapper sends no ls_provider, but the provider's own metadata has the provider's name as key. */
+/** The provider, whose name is a key of its own metadata; the wrapper sends no ls_provider. */
 function providerOf(metadata: JsonValue | undefined): string | undefined {
   const names = isObject(metadata) ? Object.keys(metadata) : []
   return names.length === 1 ? names[0] : undefined
@@ -111,7 +111,7 @@ function putAnswer(draft: Draft, value: JsonObject): void {
   putMessage(draft, '', { role, content, content_path: parts ? 'content' : 'text', before, after })
 }
 
-/** `reasoningText`, or `reasoning` as a string or a list of parts, by version. */
+/** The reasoning: `reasoningText`, or `reasoning` as a string or a list of parts, depending on the version. */
 function reasoningOf(value: JsonObject): ContentBlock[] {
   const said = text(value.reasoningText) ?? text(value.reasoning)
   if (said !== undefined) return [reasoningBlock(said)]

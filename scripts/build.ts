@@ -6,7 +6,10 @@ import { buildUi } from './ui/build.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const DIST = join(ROOT, 'dist')
-/** Files other than JavaScript that the program reads at run time; they keep their place relative to the code. */
+/**
+ * Files other than JavaScript that the program reads at run time; they are copied to the same place relative to the
+ * code.
+ */
 const ASSETS = [
   'schemas/*.json',
   'src/**/*.sql',
@@ -15,7 +18,7 @@ const ASSETS = [
   'examples/graphs/*',
   'hosts/python/**/*.py',
 ]
-/** tsc rewrites import specifiers, but not the file names of worker and child entries. */
+/** URLs of worker and child entries, which tsc does not rewrite, unlike import specifiers. */
 const ENTRY_URL = /(new URL\(\s*['"][^'"]+)\.ts(['"]\s*,\s*import\.meta\.url)/g
 
 function compile(): void {
@@ -53,7 +56,7 @@ async function copyAssets(): Promise<number> {
   return copied
 }
 
-/** Swagger UI for /docs, with its licences: users of the package need not install all of it. */
+/** Copies Swagger UI for /docs, with its licences, so that users of the package need not install all of it. */
 async function copySwaggerUi(): Promise<void> {
   const target = join(DIST, 'swagger-ui')
   await mkdir(target, { recursive: true })

@@ -32,7 +32,7 @@ const CHECKS: Record<string, readonly string[]> = {
   deploy: ['scripts/check/deploy.ts'],
 }
 
-/** Runs one check: one line when it passes, its whole output when it does not. */
+/** Runs one check; prints one line if it passes, otherwise its whole output. */
 function runCheck(name: string, script: readonly string[]): boolean {
   const started = performance.now()
   const done = spawnSync(process.execPath, script, { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 28 })

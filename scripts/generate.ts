@@ -13,7 +13,7 @@ import { cruiseSources, roomDiagram } from './check/wall-rules.ts'
 
 const ROOT = new URL('../', import.meta.url)
 
-/** Every generated file that is committed, and how it is made. */
+/** Every committed generated file, and the function that makes its content. */
 const GENERATED: Record<string, () => Promise<string | undefined> | string> = {
   'src/schema/types.gen.ts': () => generateTypes(new URL('schemas/', ROOT)),
   'docs/operating/configuration.md': () => generateConfigurationPage(),
@@ -33,7 +33,7 @@ function apiText(routes: readonly GuardedHead[], api?: ApiHead): string {
 
 const ROOMS = /(<!-- rooms -->\n)[\s\S]*?(\n<!-- \/rooms -->)/
 
-/** ARCHITECTURE.md with the diagram of its rooms, between `<!-- rooms -->` and `<!-- /rooms -->`, as it is now. */
+/** ARCHITECTURE.md with the current diagram of its rooms between `<!-- rooms -->` and `<!-- /rooms -->`. */
 async function generateArchitecture(): Promise<string | undefined> {
   const text = await current('ARCHITECTURE.md')
   if (text === undefined || !ROOMS.test(text)) return text

@@ -1,7 +1,7 @@
-// Runs a script of this repository on Node 24, whichever Node started this file (18 or newer), and installs the
+// Runs a script of this repository on Node 24, even if another Node (18 or newer) has started this file. Installs the
 // dependencies first if they are missing or older than package-lock.json. Plain JavaScript without dependencies,
 // because it runs before they are installed.
-//   node scripts/launch.mjs <script> [arguments…]
+// node scripts/launch.mjs <script> [arguments…]
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import * as nodeModule from 'node:module'
@@ -18,9 +18,9 @@ function readJson(path) {
 }
 
 /**
- * Why the installed packages do not fit the lock file, or undefined when they do. `lock` is
- * package-lock.json, `installed` is what npm recorded in node_modules/.package-lock.json.
- * Packages for other platforms count as fitting; so do missing dev dependencies when none is installed.
+ * The reason why the installed packages do not fit the lock file; undefined if they fit. `lock` is package-lock.json,
+ * `installed` is what npm recorded in node_modules/.package-lock.json. Packages for other platforms count as fitting,
+ * and so do missing dev dependencies if none is installed.
  */
 export function staleReason(lock, installed) {
   if (lock === undefined) return undefined
@@ -68,8 +68,8 @@ function installedNode() {
 }
 
 /**
- * Starts Node 24 with the script. Signals of this process are passed on, its exit code is the child's, and the child
- * ends if this process ends unexpectedly.
+ * Starts Node 24 with the script. Passes signals of this process on, exits with the child's exit code, and ends the
+ * child if this process ends unexpectedly.
  */
 function runOn(node, script, args) {
   const tie = new URL('./end-with-launcher.mjs', import.meta.url).href
@@ -92,8 +92,8 @@ function fail(message) {
 }
 
 /**
- * npm starts scripts through a shell that passes no signal on: this process ends when the shell does. Otherwise a
- * killed `npm start` would leave a server behind.
+ * Ends this process when its shell ends: npm starts scripts through a shell that passes no signals on, so a killed `npm
+ * start` would leave a server behind.
  */
 function endWithShell() {
   if (process.env['npm_lifecycle_event'] === undefined || process.stdin.isTTY) return
@@ -126,8 +126,8 @@ function ownCacheFolder() {
 const BUILD_PRIORITY = 15
 
 /**
- * Starts a build of the web interface beside the server when `ui/dist` is not made from the sources as they are. It has
- * a low priority, and its failure does not stop the server: `/app` shows the error.
+ * Starts a build of the web interface beside the server, unless `ui/dist` was made from the current sources. The build
+ * has a low priority, and its failure does not stop the server; `/app` shows the error.
  */
 async function buildUiWhereNeeded(node) {
   try {
@@ -155,7 +155,7 @@ export async function launch(script, args, { install = true } = {}) {
     return fail(error.message)
   }
   endWithShell()
-  // A third of the start-up time is compilation: the compile cache is shared by this process and its children.
+  // A third of the start-up time is compilation, so this process and its children share a compile cache.
   const cache = process.env['NODE_COMPILE_CACHE'] ?? ownCacheFolder()
   if (cache === undefined) process.env['NODE_DISABLE_COMPILE_CACHE'] ??= '1'
   else process.env['NODE_COMPILE_CACHE'] = cache

@@ -10,8 +10,8 @@ function place(test: TestCase): string {
 
 /**
  * Prints the settings of property tests, a line `skipped: …` for each suite or test that is marked as skipped, and the
- * last line of every test command: `N passed, N failed`. A file that does not load, a suite whose hooks fail and an
- * unhandled error count as failed, so that the line agrees with the exit code.
+ * last line of every test command: `N passed, N failed`. A file that cannot be loaded, a suite with failing hooks, and
+ * an unhandled error count as failed, so that the line agrees with the exit code.
  */
 export default class SummaryReporter implements Reporter {
   onTestRunStart(specifications: readonly TestSpecification[]): void {

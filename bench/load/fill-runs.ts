@@ -16,7 +16,7 @@ export interface FilledRuns {
 export const RUNS_PER_TRACE = 7
 const TRACES_PER_INSERT = 20_000
 
-/** An id like UUIDv7: it begins with the time, and the rest looks random. */
+/** SQL of an id like UUIDv7, which begins with the time, followed by pseudo-random digits. */
 const idSql = (micros: string, seed: string): string => `toUUID(concat(
   leftPad(lower(hex(toUInt64(intDiv(${micros}, 1000)))), 12, '0'), '7', substring(lower(hex(MD5(${seed}))), 1, 3),
   '8', substring(lower(hex(MD5(${seed}))), 5, 15)))`
@@ -27,7 +27,7 @@ function startSql({ from, to, traces }: Pick<FilledRuns, 'from' | 'to' | 'traces
   return `(toInt64(${from * 1000}) + intDiv(toInt64(${trace}) * ${(to - from) * 1000}, ${traces}))`
 }
 
-/** Fills table `runs` as ingest would, with traces spread evenly over the time; the threads take turns. */
+/** Fills table `runs` like ingest, with traces spread evenly over the time and, in turn, over the threads. */
 export async function fillRuns(db: ClickHouse, fill: FilledRuns): Promise<void> {
   const { workspace_id, project_id, traces, threads } = fill
   for (let from = 0; from < traces; from += TRACES_PER_INSERT) {
@@ -70,7 +70,7 @@ export async function fillRuns(db: ClickHouse, fill: FilledRuns): Promise<void> 
   }
 }
 
-/** Puts one more trace into the store, of a root and `runs` - 1 TraceRuns below steps of 100 each. */
+/** Adds a trace to the store: a root, and `runs` - 1 TraceRuns in steps of 100. */
 export async function fillLargeTrace(
   db: ClickHouse,
   { workspace_id, project_id, to }: Pick<FilledRuns, 'workspace_id' | 'project_id' | 'to'>,

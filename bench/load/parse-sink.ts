@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// The baseline: a server that reads a multipart body, parses every part as JSON and drops it.
+// The baseline server, which reads a multipart body, parses every part as JSON and drops it.
 const LENGTH = /length[=:] ?(\d+)/i
 
 function parseParts(body: Buffer, boundary: string): void {

@@ -34,7 +34,7 @@ function send(body: Buffer): Promise<boolean> {
   })
 }
 
-/** Creates first, and updates once they are acknowledged, as the client does. */
+/** Sends creates, and updates once the creates are acknowledged, like the client. */
 async function run(count: number): Promise<number> {
   let next = 0
   let done = 0

@@ -8,7 +8,7 @@ export interface TraceBodies {
 
 export const BOUNDARY = '----LangSmithFormBoundarybench0000'
 export const RUNS_OF_TRACE = 5
-/** Different texts, so that compression and caches behave as with real traffic. */
+/** Number of different texts, so that compression and caches work as with real traffic. */
 const TEMPLATES = 12
 
 /** Placeholder of the same length as the id that replaces it. */
@@ -171,7 +171,7 @@ function multipart(op: 'post' | 'patch', runs: readonly WireRun[]): Buffer {
   return Buffer.from(`${pieces.join('')}--${BOUNDARY}--\r\n`)
 }
 
-/** Makes bodies of `perRequest` traces each, with ids of their own at every call. */
+/** Returns a function that makes bodies of `perRequest` traces, with new ids at every call. */
 export function createTraceBodies(perRequest: number): () => TraceBodies {
   const now = Date.now()
   const ids = perRequest * RUNS_OF_TRACE

@@ -17,10 +17,10 @@ const FRAMES = 200
  * them, and in chains of 1,000 they would have 1.5 GB.
  */
 const LEVELS = 100
-/** One run in so many of an orphaned trace has a parent that was never sent. */
+/** In an orphaned trace, the parent of every run with this multiple as its number was never sent. */
 const ORPHANS = 10
 
-/** How a trace is built: up to CHILDREN runs below each, chains, lost parents, no ends. */
+/** Shapes of traces: up to CHILDREN runs below each run, chains, missing parents, no ends. */
 const SHAPES = ['wide', 'deep', 'orphaned', 'running'] as const
 type Shape = (typeof SHAPES)[number]
 
@@ -31,7 +31,7 @@ function parentOf(shape: Shape, ids: readonly string[], place: number): string |
   return ids[Math.floor((place - 1) / CHILDREN)]
 }
 
-/** Scrolls the tree for some frames; the milliseconds of each. */
+/** Scrolls the tree for some frames; resolves with the milliseconds of each. */
 const SCROLL = `new Promise((resolve) => {
   const tree = document.querySelector('#tree')
   const times = []
@@ -46,7 +46,7 @@ const SCROLL = `new Promise((resolve) => {
   requestAnimationFrame(step)
 })`
 
-/** Looks for a text in every frame; locators look every 500 ms only. */
+/** Searches a text in every frame, since locators search only every 500 ms. */
 const seen = (text: string): string => `new Promise((resolve) => {
   const look = () => document.body.textContent.includes('${text}') ? resolve() : requestAnimationFrame(look)
   look()
@@ -63,7 +63,7 @@ function percentile(values: readonly number[], share: number): number {
   return Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 10) / 10
 }
 
-/** A trace of RUNS runs; returns its id. */
+/** Sends a trace of RUNS runs; returns its id. */
 async function sendLargeTrace(shape: Shape): Promise<string> {
   const ids = Array.from({ length: RUNS }, () => randomUUID())
   const [trace_id = ''] = ids

@@ -12,7 +12,10 @@ interface TraceEvent {
   args?: { name?: string }
 }
 
-/** The longest task of a page's thread, in milliseconds: by the clock, and by CPU time, which other processes do not change. */
+/**
+ * The longest task of a page's thread, in milliseconds of real time, and of CPU time, which is independent of other
+ * processes.
+ */
 export interface LongestTask {
   wall: number
   cpu: number

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 
-/** A task of a page's thread. A thread that waits for a core of a busy machine takes time, and no CPU. */
+/** A task of a page's thread. On a busy machine, waiting for a core takes real time but no CPU time. */
 export interface PageTask {
   ms: number
   cpuMs: number
@@ -42,7 +42,7 @@ export async function tasksOf(browser: Browser, page: Page, work: () => Promise<
 
 const BAR_MS = 100
 
-/** How many tasks are above the bar of 100 ms, and the longest, in time and in CPU. */
+/** The number of tasks above 100 ms, and the longest task, in real time and in CPU time. */
 export function longTasks(tasks: readonly PageTask[]): string {
   const of = (key: keyof PageTask, unit: string): string => {
     const times = tasks.map((task) => task[key])

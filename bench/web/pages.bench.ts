@@ -11,7 +11,7 @@ const TIMES = Number(process.argv[2] ?? 20)
 const RUNS = 400
 const MEGABYTES = 10
 const OBJECTS = 90_000
-/** Reads before a measurement have ended by then; a live page never has an idle network. */
+/** Time within which earlier reads end; a live page never has an idle network. */
 const QUIET_MS = 500
 const TYPED = 'step 12 with a longer text'
 
@@ -34,13 +34,16 @@ async function send(post: readonly object[]): Promise<void> {
   if (answer.status !== 202) throw new Error(`a batch was answered ${answer.status}`)
 }
 
-/** Looks in every frame; locators look every 500 ms only. The policy of the page forbids waitForFunction. */
+/**
+ * Checks a condition in every frame, since locators check only every 500 ms, and the policy of the page forbids
+ * waitForFunction.
+ */
 const until = (condition: string): string => `new Promise((resolve) => {
   const look = () => ${condition} ? resolve() : requestAnimationFrame(look)
   look()
 })`
 
-/** A trace of RUNS runs below one root; returns its id. */
+/** Sends a trace of RUNS runs below one root; returns its id. */
 async function sendTrace(): Promise<string> {
   const ids = Array.from({ length: RUNS }, () => randomUUID())
   const [trace_id = ''] = ids
@@ -59,7 +62,7 @@ async function sendTrace(): Promise<string> {
   return trace_id
 }
 
-/** From the address to the first row of a list, each time in a browser that has nothing in its cache. */
+/** Measures the time from the address to the first row of a list, each time in a browser with an empty cache. */
 async function measureStart(page: Page, project: string): Promise<void> {
   const state = await page.context().storageState()
   const [times, busy]: [number[], number[]] = [[], []]
@@ -79,7 +82,7 @@ async function measureStart(page: Page, project: string): Promise<void> {
   console.log(`cold start to the list: ${shown(times)}; the page's thread is busy for ${shown(busy)}`)
 }
 
-/** Does `act` in the page; the milliseconds until the panel shows the run and is painted. */
+/** Executes `act` in the page; resolves with the milliseconds until the panel with the run is painted. */
 const opened = (act: string, name: string): string => `new Promise((resolve) => {
   const started = performance.now()
   ${act};
@@ -101,7 +104,7 @@ async function measureOpen(page: Page, trace: string): Promise<void> {
   }
   for (let time = 1; time <= TIMES; time += 1) {
     const far = RUNS - 3 * time
-    // A new page, so that nothing is in the cache of reads; the tree is scrolled by the selection.
+    // A new page has an empty cache of reads; the selection scrolls the tree.
     await page.goto(`${weir.url}/app/traces/${trace}`)
     await page.locator('#run').getByRole('heading', { name: 'step 0' }).waitFor()
     await page.evaluate(`document.querySelector('#tree').scrollTop = ${far * 28}`)
@@ -153,7 +156,7 @@ async function measureLarge(page: Page): Promise<void> {
   }
 }
 
-/** From a key to the paint after it, as the browser measures it in steps of 8 ms. */
+/** Measures the time from a key to the next paint, which the browser reports in steps of 8 ms. */
 async function measureTyping(page: Page, path: string, field: string): Promise<void> {
   await page.goto(`${weir.url}/app${path}`)
   await page.locator(field).waitFor()

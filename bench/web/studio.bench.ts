@@ -32,7 +32,7 @@ function shown(values: readonly number[]): string {
   return `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, longest ${at(1)} ms (${sorted.length})`
 }
 
-/** Milliseconds of CPU that the tasks of the page's thread have taken so far. */
+/** Milliseconds of CPU time of the tasks of the page's thread. */
 async function busyMs(session: CDPSession): Promise<number> {
   const { metrics } = await session.send('Performance.getMetrics')
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000
@@ -41,7 +41,7 @@ async function busyMs(session: CDPSession): Promise<number> {
 const session = await page.context().newCDPSession(page)
 await session.send('Performance.enable', { timeDomain: 'threadTicks' })
 
-/** Starts a run; resolves with the CPU that the page had taken before. */
+/** Starts a run; resolves with the CPU time of the page before it. */
 async function runBusy(fields: Record<string, number>, mode = ''): Promise<number> {
   await page.goto(`${weir.url}/app/deployments/${NAME}/studio?assistant=busy${mode}`)
   const form = page.getByRole('form', { name: 'Input' })
@@ -78,7 +78,7 @@ async function measureEvents(): Promise<void> {
   }
 }
 
-/** The bytes of the answers that the page receives from now on. */
+/** Counts the bytes of the answers that the page receives from now on. */
 async function countBytes(): Promise<() => number> {
   let bytes = 0
   const received = ({ dataLength }: { dataLength: number }): void => {
@@ -102,7 +102,7 @@ async function size(): Promise<string> {
   return `${nodes} elements, heap ${mb(heap)}`
 }
 
-/** A thread of many steps, each of which writes a large value. */
+/** Creates a thread of many steps, each of which writes a large value. */
 async function makeThread(): Promise<string> {
   const { thread_id } = await weir.json<{ thread_id: string }>(`/deployments/${NAME}/threads`, {})
   const started = performance.now()
@@ -155,7 +155,7 @@ async function measureThread(): Promise<void> {
   )
 }
 
-/** A model call with so many messages, which have PROMPT_TOKENS together; returns the id of its run. */
+/** Sends a model call with `count` messages, which have PROMPT_TOKENS tokens together; returns the id of its run. */
 async function sendPrompt(count: number): Promise<string> {
   const words = 'The river was high that year, and nobody had seen it so brown. '
   // A token is about four characters of English; a line has about 16 words.
@@ -178,7 +178,7 @@ async function sendPrompt(count: number): Promise<string> {
   return id
 }
 
-/** From a key to the paint after it, and the CPU time of the page's thread for each key. */
+/** Measures the time from a key to the next paint, and the CPU time of the page's thread for each key. */
 async function measureTyping(): Promise<void> {
   for (const count of [1, 200]) {
     await page.goto(`${weir.url}/app/playground?from=${await sendPrompt(count)}`)

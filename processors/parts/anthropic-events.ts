@@ -13,7 +13,7 @@ const EVENT_TYPES: ReadonlySet<unknown> = new Set([
   'message_delta',
 ])
 
-/** True for one server-sent event of a streamed answer of the Messages API. */
+/** Whether the value is a server-sent event of a streamed answer of the Messages API. */
 export function isAnthropicEvent(value: JsonValue): boolean {
   return isObject(value) && EVENT_TYPES.has(value.type)
 }
@@ -51,7 +51,7 @@ function foldBlock(folds: Map<number, BlockFold>, index: number, event: JsonObje
   if (typeof delta.signature === 'string') fold.block = { ...fold.block, signature: delta.signature }
 }
 
-/** The block that a delta belongs to when its start is missing. */
+/** The block of a delta whose start is missing. */
 function startOf(delta: JsonObject): JsonObject {
   if (typeof delta.partial_json === 'string') return { type: 'tool_use' }
   return { type: typeof delta.thinking === 'string' ? 'thinking' : 'text' }

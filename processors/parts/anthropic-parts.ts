@@ -33,11 +33,11 @@ export const anthropicParts: PartReaders = [
     'tool_search_tool_result',
     'mcp_tool_result',
   ].map((type): readonly [string, PartReader] => [type, readServerResult]),
-  // The rest of streamed arguments in LangChain's messages; the call itself is listed beside the content.
+  // A rest of streamed arguments in LangChain's messages, which list the call itself beside the content.
   ['input_json_delta', () => null],
 ]
 
-/** Tool results: they are part of user messages and become tool messages of their own (D-14). */
+/** Tool results, which are parts of user messages and become separate tool messages (D-14). */
 export const anthropicAnswers: AnswerReaders = [
   [
     'tool_result',

@@ -31,7 +31,7 @@ export const keyedParts: PartReaders = [
   ['json', (part) => readJson(part.json)],
   ['cachePoint', () => null],
   ['guardContent', (part) => readGuarded(part.guardContent)],
-  // Last: a Gemini part of another kind may also have text.
+  // Last, because a Gemini part of another kind may also have text.
   ['text', readText],
 ]
 
@@ -80,7 +80,7 @@ function readCall(
   return block
 }
 
-/** Gemini gives code execution no id. Its result follows it, so one constant id is enough. */
+/** Reads executed code, to which Gemini gives no id. The result follows directly, so a constant id is enough. */
 function readCode(value: JsonValue | undefined): ContentBlock | undefined {
   if (!isObject(value)) return undefined
   return {

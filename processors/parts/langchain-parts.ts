@@ -18,7 +18,7 @@ import { vercelMedia } from './vercel-parts.ts'
 
 /**
  * Content blocks of LangChain (v0 data blocks, v1 standard blocks, the interface's own), and types whose names several
- * vendors share: their keys distinguish them.
+ * vendors share, which are distinguished by their keys.
  */
 export const langchainParts: PartReaders = [
   ['reasoning', readReasoning],
@@ -47,7 +47,7 @@ export const langchainParts: PartReaders = [
   ['non_standard', (part) => kept(part.value ?? part)],
 ]
 
-/** A call whose arguments the client could not parse: kept under `raw`, with a warning. */
+/** Reads a call whose arguments the client could not parse; they are kept under `raw`, with a warning. */
 export function invalidToolCall(part: JsonObject, path: string, issues: Issue[]): ContentBlock {
   addIssue(issues, {
     code: 'invalid_tool_call',
@@ -73,7 +73,7 @@ function readReasoning(part: JsonObject): ContentBlock | undefined {
   return Array.isArray(part.summary) ? reasoningBlock(joinTexts(part), extras) : undefined
 }
 
-/** The texts of a reasoning item's `summary` and `content`, as one. */
+/** Joins the texts of a reasoning item's `summary` and `content`. */
 export function joinTexts(item: JsonObject): string {
   const texts: string[] = []
   for (const list of [item.summary, item.content]) {

@@ -3,15 +3,15 @@ import type { JsonObject, JsonValue } from '../../src/schema/json.ts'
 import type { ContentBlock } from '../../src/schema/types.gen.ts'
 
 /**
- * Reads one content part of one vendor: a block, `null` for a part without content, `undefined` for a part whose shape
- * does not fit its type (it is then kept unchanged).
+ * Reads one content part of one vendor. Returns a block; `null` for a part without content; `undefined` for a part
+ * whose shape does not fit its type, which is kept unchanged.
  */
 export type PartReader = (part: JsonObject, path: string, issues: Issue[]) => ContentBlock | null | undefined
 
-/** Readers by the part's `type`, or, in formats without types, by the key that replaces it. */
+/** Readers by the part's `type`, or in formats without types, by a distinctive key. */
 export type PartReaders = readonly (readonly [string, PartReader])[]
 
-/** The result of a tool call that some vendors send as a content part; it becomes a message of its own. */
+/** The result of a tool call, which some vendors send as a content part; it becomes a separate message. */
 export interface ToolAnswer {
   tool_call_id: JsonValue | undefined
   name: JsonValue | undefined

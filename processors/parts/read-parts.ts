@@ -20,7 +20,7 @@ import { openaiParts } from './openai/parts.ts'
 import type { AnswerReader, PartReader, ToolAnswer } from './part-reader.ts'
 import { vercelAnswers, vercelParts } from './vercel-parts.ts'
 
-/** Parts of all vendors, because clients mix them; a type that two vendors share has a reader for both. */
+/** Readers of parts of all vendors, because clients mix them; a type that two vendors share has a reader for both. */
 const BY_TYPE: ReadonlyMap<string, PartReader> = new Map([
   ...openaiParts,
   ...anthropicParts,
@@ -106,8 +106,8 @@ export interface Spoken {
 }
 
 /**
- * Appends a message to the draft. Tool results among its parts become `tool` messages of their own, in place (D-14), so
- * that one message may become several.
+ * Appends a message to the draft. Tool results among its parts become separate `tool` messages in the same place
+ * (D-14), so that one message may become several.
  */
 export function putMessage(draft: Draft, path: string, spoken: Spoken): void {
   const { role, content } = spoken
@@ -135,7 +135,7 @@ export function putMessage(draft: Draft, path: string, spoken: Spoken): void {
   put(draft, path, said)
 }
 
-/** Appends the result of a tool call as a message of its own; a failed one also has `status: "error"`. */
+/** Appends the result of a tool call as a separate message; a failed one also has `status: "error"`. */
 export function putAnswer(draft: Draft, path: string, answer: ToolAnswer): void {
   const blocks = answerContent(answer.content, `${path}.content`, draft.issues)
   const said = message('tool', blocks, answer.tool_call_id, answer.name)
@@ -159,7 +159,7 @@ function looksLikePart(part: JsonValue): boolean {
   return typeof part.type === 'string' ? BY_TYPE.has(part.type) : firstByKey(part, BY_KEY) !== undefined
 }
 
-/** A tool result inside an assistant message comes from a tool of the vendor. */
+/** The block of a tool result inside an assistant message, which is from a tool of the vendor. */
 function serverResult(answer: ToolAnswer, part: JsonValue): ContentBlock {
   const id = text(answer.tool_call_id)
   if (id === undefined) return kept(part)

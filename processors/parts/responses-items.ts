@@ -48,7 +48,7 @@ const ANSWERS: ReadonlySet<unknown> = new Set([
   'apply_patch_call_output',
 ])
 
-/** True for an item that no other API has. */
+/** Whether this is an item that no other API has. */
 export function isResponsesItem(value: JsonValue): boolean {
   if (!isObject(value) || typeof value.type !== 'string') return false
   const { type } = value
@@ -68,8 +68,8 @@ function hasTypedContent(content: JsonValue | undefined): boolean {
 }
 
 /**
- * Appends a list of items. Consecutive items of the model (reasoning, one message, its calls) are one assistant
- * message, in their order; `absent` is the role of a message that names none.
+ * Appends a list of items. Consecutive items of the model (reasoning, one message, its calls) become one assistant
+ * message, in the same order; `absent` is the role of a message without a role.
  */
 export function putItems(draft: Draft, path: string, items: readonly JsonValue[], absent: MessageRole): void {
   let open: Message | undefined
@@ -99,7 +99,7 @@ export function putItems(draft: Draft, path: string, items: readonly JsonValue[]
   }
 }
 
-/** The blocks of an item that comes from the model but is not a message; undefined for other items. */
+/** The blocks of an item of the model that is not a message; undefined for other items. */
 function assistantBlocks(item: JsonObject, path: string, issues: Issue[]): ContentBlock[] | undefined {
   const type = String(item.type)
   const call = CALLS.get(type)
@@ -158,7 +158,7 @@ function putItem(draft: Draft, path: string, item: JsonValue, absent: MessageRol
   }
 }
 
-/** A part without a message around it, as some clients send. */
+/** Whether an item is a part without a message around it, as some clients send. */
 function isBarePart(item: JsonObject): boolean {
   return typeof item.type === 'string' && /^(?:input_|output_|text$)/.test(item.type)
 }

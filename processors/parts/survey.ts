@@ -1,18 +1,18 @@
 import { isObject, type JsonObject, type JsonValue } from '../../src/schema/json.ts'
 
-/** The origin of a list of messages, as far as a few keys of its first messages show it. */
+/** The origin of a list of messages, as shown by a few keys of its first messages. */
 export interface Survey {
-  /** True when every examined message is an object with a role (or a LangChain type or constructor). */
+  /** Whether every examined message is an object with a role (or a LangChain type or constructor). */
   messages: boolean
-  /** Distinctive keys of vendors: see the constants below. */
+  /** Distinctive keys of vendors as bits, see the constants below. */
   marks: number
-  /** True when every message has its content as a list. */
+  /** Whether the content of every message is a list. */
   lists: boolean
-  /** True when some message has its content as a string. */
+  /** Whether the content of any message is a string. */
   strings: boolean
 }
 
-/** Only OpenAI's chat API sends this. */
+/** Bit for keys that only OpenAI's chat API sends. */
 export const OPENAI = 1
 /** Only OpenAI's Responses API. */
 export const RESPONSES = 2
@@ -24,9 +24,9 @@ export const CANONICAL = 16
 export const VERCEL = 32
 export const GEMINI = 64
 export const BEDROCK = 128
-/** `{type: 'reasoning', text}`: the interface's and Vercel's. */
+/** `{type: 'reasoning', text}` of the interface and of Vercel. */
 export const REASONING = 256
-/** A part without a type that has text: Bedrock's, or a mistake. */
+/** A part with text but without a type: Bedrock's, or a mistake. */
 export const UNTYPED = 512
 
 const MOST_MESSAGES = 40
@@ -78,7 +78,7 @@ const LANGCHAIN_TYPES: ReadonlySet<unknown> = new Set([
   'ChatMessageChunk',
 ])
 
-/** True for a LangChain message in any of its serialised forms. */
+/** Whether the value is a LangChain message in any serialised form. */
 export function isLangchainMessage(value: JsonValue | undefined): value is JsonObject {
   if (!isObject(value)) return false
   if (value.lc === 1) return Array.isArray(value.id)
@@ -108,7 +108,7 @@ function markMessage(message: JsonObject, survey: Survey): void {
   else if (role === 'reasoning') survey.marks |= CANONICAL
   if (Array.isArray(message.parts) && content === undefined) {
     const first = message.parts[0]
-    // Parts with a type are of formats that are not read here.
+    // Parts with a type belong to formats that are not read here.
     if (isObject(first) && first.type !== undefined) survey.messages = false
     else survey.marks |= GEMINI
   }

@@ -2,8 +2,8 @@ import { isObject, type JsonObject, type JsonValue } from '../../src/schema/json
 import { jsonValueOf } from '../../src/trace/messages/messages.ts'
 
 /**
- * Content that instrumentations write into one string attribute: JSON text of parts is parsed, anything else is
- * returned unchanged. A text that merely looks like JSON stays a text.
+ * Reads content that instrumentations write into one string attribute. JSON text of parts is parsed; any other value,
+ * including other JSON text, is returned unchanged.
  */
 export function readContent(value: JsonValue | undefined): JsonValue | undefined {
   if (typeof value !== 'string' || !/^\s{0,20}[[{]/.test(value)) return value
@@ -24,9 +24,7 @@ function isPart(value: JsonValue): value is JsonObject {
   return keys.length <= 2 && UNTYPED.some((key) => keys.includes(key))
 }
 
-/**
- * A part of the GenAI conventions in the form that the part readers expect; parts of vendors are returned unchanged.
- */
+/** Converts a part of the GenAI conventions to the form for part readers; parts of vendors are returned unchanged. */
 export function toPart(part: JsonValue): JsonValue {
   if (!isObject(part)) return part
   const { type, content } = part
@@ -58,7 +56,7 @@ export function toPart(part: JsonValue): JsonValue {
   }
 }
 
-/** Genkit's parts have no type, as Gemini's, but names of their own. */
+/** Converts a part of Genkit, which has no type, like Gemini's, but other names. */
 function toGenkitPart(part: JsonObject): JsonObject {
   const { toolRequest: call, toolResponse: answer, media: file } = part
   if (isObject(call)) return { type: 'tool_call', id: call.ref, name: call.name, args: call.input }

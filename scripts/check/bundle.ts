@@ -7,8 +7,8 @@ import { uiConfig } from '../ui/config.ts'
 import { entryOf, filesOf, MANIFEST, type Manifest } from '../ui/first-pages.ts'
 
 /**
- * Bytes of JavaScript and CSS after gzip: what the first page needs, and what a page opened later adds. Studio contains
- * the SDK of LangGraph, and is not a first page.
+ * Limits of JavaScript and CSS in bytes after gzip: for the first page, and for a page that is opened later. Studio
+ * contains the SDK of LangGraph, and is not a first page.
  */
 const BUDGETS = { first: { aim: 150_000, most: 180_000 }, page: 60_000, studio: 150_000 }
 const STUDIO = 'views/studio/studio.tsx'
@@ -40,7 +40,7 @@ async function measure(folder: string): Promise<void> {
   const budgetOf = (page: string): number => (page === STUDIO ? BUDGETS.studio : BUDGETS.page)
   const tooLarge = largest.filter(({ page, size }) => size > budgetOf(page))
   for (const { page, size } of tooLarge) console.error(`${page}: ${size} bytes, at most ${budgetOf(page)}`)
-  // The first page may be any page that a link opens.
+  // The first page may be any page to which a link leads.
   const [largestFirst] = largest.filter(({ page }) => page !== STUDIO)
   const first = shellSize + (largestFirst?.size ?? 0)
   if (first > BUDGETS.first.most) console.error(`first load: ${first} bytes, at most ${BUDGETS.first.most}`)

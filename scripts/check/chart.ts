@@ -28,9 +28,9 @@ const REFUSED = [
 ]
 
 /**
- * Problems of the chart in deploy/helm. With Helm (on the PATH, or built by test/helm/build) it is linted and rendered with
- * each file of `ci/`, and what comes out is checked. Without, only files are compared: values with their schema and with
- * what templates use, and blocks of templates with their ends.
+ * Problems of the chart in deploy/helm. With Helm (on the PATH, or built by test/helm/build), the chart is linted, and
+ * rendered with each file of `ci/`, and the result is checked. Without Helm, only files are compared: values with their
+ * schema and with the templates, and blocks of templates with their ends.
  */
 export async function chartProblems(): Promise<{ problems: string[]; how: string }> {
   const problems = [
@@ -67,7 +67,10 @@ async function findHelm(): Promise<string | undefined> {
   )
 }
 
-/** Values with each file of `ci/` fit the schema, the chart has the version of the package, and settings exist. */
+/**
+ * Problems of values: with each file of `ci/`, they must fit the schema; the chart must have the version of the
+ * package, and settings must exist.
+ */
 function valueProblems(): string[] {
   const problems: string[] = []
   const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { version: string }
@@ -134,7 +137,7 @@ function leaves(values: Mapping, prefix = ''): string[] {
   })
 }
 
-/** As Helm merges values: mappings by key, all others whole. */
+/** Merges values like Helm: mappings by key, all others as a whole. */
 function merged(base: Mapping, over: Mapping): Mapping {
   const result = { ...base }
   for (const [key, value] of Object.entries(over)) {

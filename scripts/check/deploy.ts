@@ -24,12 +24,15 @@ function read(path: string): string {
   return readFileSync(new URL(path, ROOT), 'utf8')
 }
 
-/** True for an image with an exact version: no tag, `latest` and a major version alone can change without notice. */
+/**
+ * Whether an image has an exact version. Without a tag, with `latest` or with only a major version, it can change
+ * without notice.
+ */
 function isPinned(image: string): boolean {
   return /@sha256:[0-9a-f]{64}$/.test(image) || /:(?!latest$)[\w.-]*\d[\w.-]*$/.test(image)
 }
 
-/** Instructions with continued lines joined and comments left out. */
+/** Instructions of a Dockerfile, with continued lines joined, and without comments. */
 function instructions(dockerfile: string): [name: string, rest: string][] {
   const joined = dockerfile.replace(/^\s*#.*\n/gm, '').replace(/\\\n/g, ' ')
   return joined

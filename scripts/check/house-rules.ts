@@ -8,15 +8,15 @@ export interface SourceFile {
 
 /** Maximum number of files in a folder. */
 export const MAX_FILES = 15
-/** More files than this with one prefix should be a folder. */
+/** Maximum number of files with one prefix; more should be a folder. */
 const MAX_PREFIX = 2
 
 const EXPORTED =
   /^export (?:declare |abstract |async )*(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm
 
 /**
- * `src/runs/streams/tail.ts` is in the room `runs`; files directly in `src` are in none. In `ui`, which has no rooms,
- * each file counts as one.
+ * The room of a file: `src/runs/streams/tail.ts` is in the room `runs`; files directly in `src` are in none. In `ui`,
+ * which has no rooms, each file counts as a room.
  */
 function roomOf(path: string): string | undefined {
   if (path.startsWith('ui/')) return path
@@ -24,8 +24,8 @@ function roomOf(path: string): string | undefined {
 }
 
 /**
- * Names that two rooms declare and export (in `ui`, two files), unless listed in `same`. Re-exporting another file's
- * name is not a declaration.
+ * Names that two rooms declare and export (in `ui`, two files), unless listed in `same`. A re-exported name is not a
+ * declaration.
  */
 export function findHomonyms(files: readonly SourceFile[], same: ReadonlySet<string>): string[] {
   const places = new Map<string, Map<string, string>>()
@@ -49,7 +49,7 @@ export function findCrowdedFolders(paths: readonly string[], prefixed: ReadonlyS
       inside.length > MAX_FILES
         ? [`${folder} has ${inside.length} files, at most ${MAX_FILES} are read together`]
         : []
-    // `dialog.tsx` and `dialog.module.css` have one name.
+    // `dialog.tsx` and `dialog.module.css` have the same name.
     const names = new Set(inside.map((path) => path.slice(folder.length + 1).replace(/\..*$/, '')))
     const prefixes = Map.groupBy(names, (name) => name.split(/[-_]/, 1)[0] ?? name)
     const missing = [...prefixes]
@@ -62,7 +62,7 @@ export function findCrowdedFolders(paths: readonly string[], prefixed: ReadonlyS
   })
 }
 
-/** Paths of the walks in ARCHITECTURE.md that are no files, and walks with more files than they say. */
+/** Paths of the walks in ARCHITECTURE.md that are not files, and walks with more files than stated. */
 export function findWalkFaults(page: string, files: ReadonlySet<string>): string[] {
   const section = /^## Four walks\n(.*?)^## /ms.exec(page)?.[1] ?? ''
   const walks = [...section.matchAll(/^\*\*(.+?)\*\* \(at most (\d+)(.*)$/gm)]
@@ -77,13 +77,16 @@ export function findWalkFaults(page: string, files: ReadonlySet<string>): string
   })
 }
 
-/** Files under this many lines go into the file that imports them, if it is the only one and in the same folder. */
+/**
+ * Minimum lines of a file; a shorter one belongs into the file that imports it, if that is the only one and in the same
+ * folder.
+ */
 const MIN_LINES = 25
 const IMPORTED = /(?:from|import)\s*\(?'(\.[^']+)'/g
 
 /**
  * Short files that only one file of the same folder imports, unless they are listed in `apart`. A file that another
- * folder imports is not found: the walls between rooms may require it.
+ * folder imports is not reported, because the walls between rooms may require it.
  */
 export function findSmallFiles(files: readonly SourceFile[], apart: ReadonlySet<string>): string[] {
   const importers = new Map<string, Set<string>>()
@@ -107,7 +110,7 @@ const TITLE = /\(\s*(['"`])((?:(?!\1).)*)\1,\s*(?:async\s*)?(?:\(|\w+\s*=>)/g
 const TITLE_IN_TABLE = /(['"`])((?:[A-Z]+-\d+|N\d+)[,:] (?:(?!\1).)*)\1,/g
 const RULE = /(?<![\w-])([A-Z]+-|N)(\d+)(?: to (?:[A-Z]+-|N)(\d+))?(?!\w)/g
 
-/** The numbers of rules that a text has; `S-17 to S-19` stands for three. */
+/** The numbers of rules in a text; `S-17 to S-19` stands for three. */
 function rulesIn(text: string): string[] {
   return [...text.matchAll(RULE)].flatMap(([, list = '', first = '', last = first]) =>
     Array.from({ length: Number(last) - Number(first) + 1 }, (_, i) => `${list}${Number(first) + i}`),

@@ -29,7 +29,7 @@ const TEXT = [
 const MAX_DISABLES = 5
 const DISABLE = /(?:oxlint|eslint)-disable/
 const DISABLE_WITH_REASON = /(?:oxlint|eslint)-disable[\w-]*\s+[\w/,\s@-]+\s--\s\S/
-// Split into parts, so that the check does not match this file.
+// Split into parts, so that this file does not match.
 const HOMES = ['work', 'root', 'home/\\w+', 'Users/\\w+'].join('|')
 const MACHINE_PATH = new RegExp(`(?:^|[\\s'"\`(=])/(?:${HOMES})/`)
 const SUPPRESSED_TYPES = new RegExp(['@ts', '(?:ignore|nocheck)'].join('-'))
@@ -40,29 +40,29 @@ const SAME_PART = new Set([
   'runRoutes',
   'systemRoutes',
 ])
-/** Folders of data: recorded requests, results and pictures, a file for each case. */
+/** Folders of data: recorded requests, results and pictures, with a file for each case. */
 const DATA = /^test\/(?:corpus|golden)\/[^/]+\/|^test\/long\/web\/pictures\//
 /** Prefixes that three files of a folder may share. */
 const PREFIXED = new Set([
-  // One message format per file, named as its vendor names it.
+  // One message format per file, under its vendor's name.
   'processors/openai',
 ])
 
-/** Short files that stand apart from their only importer, each for the reason above it. */
+/** Short files that are separate from their only importer, for the reason above each. */
 const APART = new Set([
   // One file for each use case that has a view for one user.
   'src/runs/access/streams.ts',
-  // Rules that a test imports without the rest.
+  // Rules that a test imports separately.
   'src/deploy/deployment-name.ts',
   'src/deploy/plan.ts',
   'ui/views/settings/keys/key-rights.ts',
   // One file for each kind of records that the fuzzer makes.
   'test/support/fuzz/secrets.ts',
-  // A component of its own, beside the others of the page.
+  // A separate component, beside the others of the page.
   'ui/views/project/live-mark.tsx',
 ])
 
-/** Rules that no title of a test cites, each for the reason above it. */
+/** Rules that no title of a test cites, for the reason above each. */
 const NOT_SHOWN = new Set([
   // Deployed code has no network of its own; docs/graphs/deployments.md lists the addresses that the code can reach.
   'P-26',
@@ -113,7 +113,7 @@ const readable = globSync('{src,processors,ui,scripts,hosts,test,bench}/**/*.{ts
 }).filter(
   (path) => !/\.gen\.ts$|__init__\.py$|(?:^|\/)(?:dist|node_modules)\//.test(path) && !DATA.test(path),
 )
-/** Unit tests stand beside the code and are read apart from it. */
+/** Unit tests are beside the code, and are checked separately. */
 const [code, unitTests] = [false, true].map((wanted) =>
   readable.filter((path) => (/\.test\.\w+$/.test(path) && !path.startsWith('test/')) === wanted),
 ) as [string[], string[]]
@@ -121,7 +121,7 @@ const testTexts = tests.map((path) => ({ path, text: read(path) }))
 const cited = citedRules(testTexts.map(({ text }) => text))
 const messages = [
   ...problems.map(({ file, line, why, text }) => `${file}:${line}: ${why}: ${text}`),
-  // The web interface imports nothing of the server, and has words of its own.
+  // The web interface imports no code of the server, and may use the same names for other things.
   ...Object.values(Object.groupBy(texts, ({ path }) => (path.startsWith('ui/') ? 'ui' : 'server'))).flatMap(
     (side) => findHomonyms(side, SAME_PART),
   ),

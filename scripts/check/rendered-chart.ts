@@ -2,12 +2,12 @@ import { parseAllDocuments } from 'yaml'
 import type { Mapping } from './chart.ts'
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
-/** Kinds that are always there, and those that a switch adds. */
+/** Kinds that are always rendered, and those that a switch adds. */
 const KINDS = ['NetworkPolicy', 'PodDisruptionBudget', 'Service', 'Service', 'ServiceAccount', 'StatefulSet']
-/** Seconds in which a server stops, after the delay. */
+/** Seconds within which a server stops, after the delay. */
 const STOP_SECONDS = 20
 
-/** The value at a path such as `spec.template.spec`; undefined where there is none. */
+/** The value at a path such as `spec.template.spec`; undefined if there is none. */
 function at(value: unknown, path: string): unknown {
   let here = value
   for (const key of path.split('.')) here = (here as Mapping | null | undefined)?.[key]

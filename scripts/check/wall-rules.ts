@@ -28,7 +28,9 @@ export function cruiseSources(): Cruise {
   return JSON.parse(done.stdout) as Cruise
 }
 
-/** Source files that the cruise did not read: a tool that cannot parse a file would pass without checking it. */
+/**
+ * Source files that the cruise did not read, because a tool that cannot parse a file would pass without checking it.
+ */
 export function unseenFiles(cruise: Cruise): string[] {
   const seen = new Set(cruise.modules.map((module) => module.source))
   const files = globSync(['src/**/*.ts', 'processors/**/*.ts', 'ui/**/*.{ts,tsx}'], { cwd: ROOT })

@@ -64,7 +64,7 @@ Source: \`schemas/config.schema.json\`.
 `
 }
 
-/** docs/api/errors.md: every error code with its status and whether trying again can help. */
+/** docs/api/errors.md: every error code with its status, and whether a retry can help. */
 export function generateErrorsPage(): string {
   const rows = Object.entries(ERRORS).map(
     ([code, { status, retryable, message }]) =>

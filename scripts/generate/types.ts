@@ -14,8 +14,8 @@ export async function listSchemas(schemaDir: URL): Promise<string[]> {
 }
 
 /**
- * TypeScript for every schema in the folder: each named type, and `SchemaTypes` from schema name to type.
- * One umbrella schema is compiled, so that a type shared by several schemas is written once.
+ * TypeScript for every schema in the folder: each named type, and `SchemaTypes` from schema name to type. All are
+ * compiled as one umbrella schema, so that a type in several schemas is written once.
  */
 export async function generateTypes(schemaDir: URL): Promise<string> {
   const names = await listSchemas(schemaDir)

@@ -17,7 +17,7 @@ interface Operation {
 
 type Content = Record<string, { schema?: object }>
 
-/** Schema of the JSON in a body or an answer; undefined when it has another type. */
+/** Schema of the JSON in a body or an answer; undefined if it has another content type. */
 function jsonSchema(content: Content | undefined): object | undefined {
   return content?.['application/json']?.schema
 }

@@ -8,9 +8,9 @@ import { MANIFEST, writeFirstPages } from './first-pages.ts'
 import { uiHash } from './hash.mjs'
 
 const COMPRESSED = /\.(?:js|css|html|svg)$/
-/** Smaller files gain less than the headers of their encoding. */
+/** Minimum size of a compressed file; the headers of the encoding take more than smaller files gain. */
 const MIN_COMPRESSED_BYTES = 512
-/** A build that takes longer was killed or hangs: another one may start. */
+/** Age of a lock after which its build was killed or hangs, so that another build may start. */
 const STALE_LOCK_MS = 120_000
 
 async function compress(folder: string): Promise<void> {
@@ -25,10 +25,10 @@ async function compress(folder: string): Promise<void> {
   }
 }
 
-/** Builds the interface into `target`, which is replaced at once when all is there, with compressed copies. */
+/** Builds the interface, with compressed copies, into `target`, which is replaced in one step at the end. */
 export async function buildUi(target: string): Promise<void> {
   const temporary = join(UI, `.dist-${process.pid}`)
-  // Vite takes React's slow development code for any other value, such as that of tests.
+  // For any other value, such as that of tests, Vite uses React's slow development code.
   process.env['NODE_ENV'] = 'production'
   try {
     const config = uiConfig()
@@ -46,7 +46,7 @@ export async function buildUi(target: string): Promise<void> {
   }
 }
 
-/** Takes the lock of builds in this clone; false while another process builds. */
+/** Takes the lock of builds in this clone; returns false while another process builds. */
 async function takeLock(lock: string): Promise<boolean> {
   const made = await mkdir(lock).then(
     () => true,
@@ -62,7 +62,7 @@ async function takeLock(lock: string): Promise<boolean> {
   )
 }
 
-/** Builds `ui/dist` of this clone. An error is left in `ui/.dist-error`, where the server finds it. */
+/** Builds `ui/dist` of this clone. An error is written to `ui/.dist-error`, from which the server reads it. */
 async function main(): Promise<void> {
   const lock = join(UI, '.dist-lock')
   const errorFile = join(UI, '.dist-error')

@@ -18,7 +18,7 @@ const COMMON = new RegExp(
 
 /**
  * Groups of files that are loaded together: the files that every page needs, and those that most pages need. The
- * bundler divides the others.
+ * bundler divides all other files.
  */
 const GROUPS = [
   { name: 'core', tags: ['$initial' as const], priority: 2 },

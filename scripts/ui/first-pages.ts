@@ -1,14 +1,17 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A page that is often the first one: its paths, its file, and the paths of the API that it reads at once. */
+/** A page that is often opened first: its paths, its file, and the paths of the API that it reads at once. */
 interface FirstPage {
   paths: readonly string[]
   file: string
   reads: readonly string[]
 }
 
-/** Every page also reads the session. A path that its page does not read would be loaded without use. */
+/**
+ * Pages that are often opened first. Every page also reads the session. Paths that a page does not read must not be
+ * listed, because they would be loaded in vain.
+ */
 const FIRST_PAGES: readonly FirstPage[] = [
   {
     paths: ['/', '/projects'],
@@ -60,7 +63,7 @@ export function entryOf(manifest: Manifest): string {
 }
 
 /**
- * Replaces the manifest in a built interface by `pages.json`: for each page that is often the first one, the files and
+ * Replaces the manifest in a built interface by `pages.json`: for each page that is often opened first, the files and
  * the reads that the server names in the header of the page, so that a browser starts them before it runs any code.
  */
 export async function writeFirstPages(folder: string): Promise<void> {

@@ -3,12 +3,12 @@ import { uiConfig } from './config.ts'
 
 const PORT = 5184
 const DEFAULT_SERVER = 'http://127.0.0.1:1984'
-/** Paths of the server's own; all others are the interface's. */
+/** Paths that the server serves; all others belong to the interface. */
 const SERVED = ['/api', '/auth', '/live', '/runs', '/sessions', '/docs', '/deployments']
 
 /**
- * The web interface as its sources are, with changes shown at once; calls go to the server at WEIR_URL. The header
- * `origin` is taken away, since the server accepts no calls of pages of another origin without a key.
+ * Serves the web interface from its sources, and shows changes at once; calls are passed to the server at WEIR_URL. The
+ * header `origin` is removed, since without a key the server accepts no calls from pages of another origin.
  */
 const target = process.env['WEIR_URL'] ?? DEFAULT_SERVER
 const proxied = { target, headers: { origin: target }, changeOrigin: true }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, text } from '../../../src/schema/json.ts'
 
-/** A complete answer built from streamed chunks: `choices` as in one that was not streamed. */
+/** A complete answer from streamed chunks, with `choices` as in an answer that was not streamed. */
 export interface FoldedAnswer extends JsonObject {
   choices: JsonObject[]
 }
@@ -19,7 +19,7 @@ interface ChoiceFold {
   calls: Map<number, CallFold>
 }
 
-/** True for one chunk of a streamed chat or text completion. */
+/** Whether the value is a chunk of a streamed chat or text completion. */
 export function isChatChunk(value: JsonValue | undefined): boolean {
   if (!isObject(value)) return false
   if (value.object === 'chat.completion.chunk') return true

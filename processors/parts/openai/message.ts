@@ -78,7 +78,7 @@ function blocksBeside(value: JsonObject, path: string, issues: Issue[]): Content
   return blocks
 }
 
-/** Calls as `{id, function: {name, arguments}}`, `{id, custom: {name, input}}` or `{id, name, args}`. */
+/** Adds calls in the form `{id, function: {name, arguments}}`, `{id, custom: {name, input}}` or `{id, name, args}`. */
 export function addToolCalls(
   blocks: ContentBlock[],
   calls: JsonValue | undefined,

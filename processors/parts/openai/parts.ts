@@ -24,7 +24,7 @@ export const openaiParts: PartReaders = [
   ['input_audio', readInputAudio],
 ]
 
-/** A refusal as a marked text block; undefined when there is none. */
+/** A refusal as a marked text block; undefined if there is none. */
 export function refusalBlock(value: unknown): ContentBlock | undefined {
   if (typeof value !== 'string') return undefined
   return { type: 'text', text: value, extras: { refusal: true } }
@@ -35,7 +35,7 @@ export function openaiFile(file: JsonObject): ContentBlock | undefined {
   return named('file', { base64: file.file_data, url: file.file_url, id: file.file_id }, file)
 }
 
-/** A text part that fits the canonical block is returned as the same object, with all its fields. */
+/** Reads a text part. A part that fits the canonical block is returned as the same object, with all its fields. */
 function readText(part: JsonObject): ContentBlock | undefined {
   const { text: value, annotations, extras } = part
   if (typeof value !== 'string') {
