@@ -55,10 +55,7 @@ export const ISSUE_CODES = [
 /** Code of an issue. A user's own processors may add others, which are passed on unchanged. */
 export type IssueCode = (typeof ISSUE_CODES)[number]
 
-/**
- * A fault, a doubt or a remark about a submitted item. `error` fails the verdict it belongs to, `warning` does not,
- * `info` only explains.
- */
+/** A remark about a submitted item. An `error` fails its verdict, a `warning` does not, an `info` only explains. */
 export interface Issue {
   code: IssueCode
   severity: 'error' | 'warning' | 'info'
