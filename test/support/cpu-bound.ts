@@ -3,9 +3,9 @@ const TRIES = 3
 const REFERENCE_SECONDS = 0.05
 
 /**
- * Fails when `work` takes more than that many seconds of CPU in each of three tries. The seconds are those of the
- * machine for which the limits were set: a fixed piece of work is measured here for comparison. So slow or busy
- * machines do not fail the test, but work that grows faster than its input does.
+ * Fails when `work` takes more than this many seconds of CPU in each of three tries. The seconds are those of the
+ * machine for which the limits were set: a fixed piece of work is measured here for comparison. A slow or busy machine
+ * does not fail the test; work that grows faster than its input does.
  */
 export function expectCpuBelow(seconds: number, work: () => void): void {
   const taken: number[] = []

@@ -15,7 +15,7 @@ type Deployment = SchemaTypes['deployment']
 export type ShownRevision = SchemaTypes['deployment-revision']
 type Server = Pick<WeirProcess, 'fetch' | 'json'>
 
-/** A secret that the graph of `greeter` answers with. */
+/** A secret that is part of the answers of `greeter`'s graph. */
 export const GREETING = { name: 'GREETING', value: 'a-secret-of-the-deployment' }
 const TERMINAL = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED']
 const BUILD_MS = 300_000
@@ -54,7 +54,7 @@ export async function greetingOf({ url }: Pick<WeirProcess, 'url'>, deployment: 
   return said
 }
 
-/** The project as the archive that clients upload. */
+/** The archive of the project, in the form that clients upload. */
 export async function archiveOf(project: Project): Promise<Uint8Array<ArrayBuffer>> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-project-'))
   try {

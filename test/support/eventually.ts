@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Most looks are queries that cost more CPU than the time between them: 40 ms. */
+/** Milliseconds between two tries. Most tries are queries that cost more CPU than waiting costs: 40 ms. */
 const LOOK_MS = { first: 25, most: 100 } as const
-/** Long enough for a machine that is ten times slower; a condition that is never met still fails. */
+/** Milliseconds until a condition counts as never met: long enough for a machine that is ten times slower. */
 export const PATIENCE_MS = 120_000
 
 /** Milliseconds until the next try, for a wait since `started`: as long as the wait so far, since tries take CPU. */

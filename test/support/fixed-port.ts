@@ -2,13 +2,16 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ports that systems assign (Linux: from 32768), above those of common services. */
+/**
+ * The first port that is tried: below the ports that systems assign (Linux: from 32768), above those of common
+ * services.
+ */
 const FROM = 20_000
 const TO = 32_000
 
 /**
- * A port of 127.0.0.1 for a server with a fixed port, which may start later or again: it is free, and no process that
- * requests any free port gets it meanwhile.
+ * A free port of 127.0.0.1 for a server that may start later or repeatedly: no process that requests any free port gets
+ * it.
  */
 export async function fixedPort(): Promise<number> {
   for (;;) {

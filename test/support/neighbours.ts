@@ -19,12 +19,12 @@ export function graphOf(node: string): string {
   `
 }
 
-/** A run of the deployment's graph `agent`, to its end. */
+/** Runs the deployment's graph `agent` to its end. */
 export function runOnce(weir: Server, name: string): Promise<unknown> {
   return weir.json(`/deployments/${name}/runs/wait`, jsonBody('POST', { assistant_id: 'agent', input: {} }))
 }
 
-/** Milliseconds of each of so many runs, one after the other. */
+/** Runs the graph `runs` times, one run after the other; returns the milliseconds of each. */
 export async function latencies(weir: Server, name: string, runs: number): Promise<number[]> {
   const times: number[] = []
   for (let n = 0; n < runs; n += 1) {
@@ -35,7 +35,7 @@ export async function latencies(weir: Server, name: string, runs: number): Promi
   return times
 }
 
-/** Runs the graph repeatedly, also when runs fail; the returned function stops that. */
+/** Runs the graph repeatedly, also when runs fail, until the returned function is called. */
 export function keepRunning(weir: Server, name: string): () => Promise<void> {
   let isOver = false
   const runs = (async () => {
@@ -47,7 +47,7 @@ export function keepRunning(weir: Server, name: string): () => Promise<void> {
   }
 }
 
-/** The value below which this share of the values lies. */
+/** The value below which `share` of the values lies. */
 export function quantile(values: readonly number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? 0
 }

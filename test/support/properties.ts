@@ -11,7 +11,7 @@ export interface PropertySettings {
   length: number
 }
 
-/** Reads them from the environment, which vitest.config.ts sets. */
+/** Reads the settings from the environment, which vitest.config.ts sets. */
 export function propertySettings(): PropertySettings {
   return { seed: Number(env['PROPERTY_SEED']), length: Number(env['PROPERTY_LENGTH'] ?? 1) }
 }

@@ -2,7 +2,7 @@ import { format } from 'node:util'
 import { vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 
-/** How a command ended. */
+/** The end of a command. */
 export interface CommandEnd {
   code: number | null
   stdout: string

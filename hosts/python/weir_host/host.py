@@ -34,7 +34,7 @@ JOB: contextvars.ContextVar[int | None] = contextvars.ContextVar("weir_job", def
 
 
 class Host:
-    """Receives the server's frames and sends the host's."""
+    """Receives the server's frames and sends those of the host."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -107,7 +107,7 @@ class Host:
             self._send({"type": "failed", "message": f"{type(error).__name__}: {error}", "failures": []})
 
     def _report(self, tried: Iterable[str] = ()) -> None:
-        """Sends the files to watch for changes that it has not sent before: imported ones, and `tried`."""
+        """Sends the files to watch for changes, imported ones and `tried`, except files that it has sent before."""
         if self._reported is None:
             return
         files = {*tried, *loaded_files()} - self._reported
@@ -206,7 +206,7 @@ def exit_of_code(code: int = 0) -> None:
 
 
 def exit_by_sys(code: Any = None) -> None:
-    """Replaces `sys.exit`: in a run it ends the process, while a module is loaded it is an error of the module."""
+    """Replaces `sys.exit`: a call in a run ends the process, a call while a module is loaded is the module's error."""
     if JOB.get() is None:
         raise SystemExit(code)
     exit_of_code(code if isinstance(code, int) else 0 if code is None else 1)

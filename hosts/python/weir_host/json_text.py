@@ -30,7 +30,7 @@ def json_text(value: Any, form: Form | None = None) -> bytes:
 
 
 def plain(value: Any) -> Any:
-    """The value as one that JSON can represent."""
+    """The value in a form that JSON can represent."""
     if callable(getattr(value, "model_dump", None)) and not isinstance(value, type):
         return value.model_dump()
     if callable(getattr(value, "_asdict", None)):

@@ -14,7 +14,7 @@ HOST_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def add_project_paths(folder: str) -> None:
-    """Makes the modules of the project importable, as `langgraph dev` does: its folder, and `src` in it."""
+    """Makes modules importable from the project's folder and its `src`, as `langgraph dev` does."""
     for path in (os.path.join(folder, "src"), folder):
         if os.path.isdir(path) and path not in sys.path:
             sys.path.insert(0, path)
@@ -39,7 +39,7 @@ def is_own(value: Any, module: Any) -> bool:
 
 
 def import_file(path: str) -> Any:
-    """Imports a file; as part of its package if it is in one, so that relative imports work."""
+    """Imports a file, as part of its package if it has one, so that relative imports work."""
     folder, name = os.path.split(os.path.splitext(path)[0])
     parts = [name]
     while os.path.exists(os.path.join(folder, "__init__.py")):

@@ -15,7 +15,7 @@ import { KEY, type WeirProcess } from '../servers/weir-process.ts'
 const SECRET = 'hidden-value-of-the-victim'
 const VICTIM_SOURCE = 'text-of-the-victim'
 
-/** A package whose install script leaves a file, and a graph that reads all that it can and reports it. */
+/** A package whose install script leaves a file, and a graph that reads and reports everything it can reach. */
 const HOSTILE: Project = {
   'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
   'package.json': JSON.stringify({
@@ -99,7 +99,7 @@ export interface TestedIsolation {
   runtime: 'process' | 'container'
   /** The data of the server that the graph reads, or the code of the error. */
   seen: { list: string; environ: string; signal: string; write: string; passwords: string }
-  /** Settings of a server that uses it. */
+  /** Settings of a server that uses the isolation. */
   env: Readonly<Record<string, string>>
 }
 
@@ -117,7 +117,7 @@ export const OF_OTHERS: TestedIsolation['seen'] = {
   ...{ write: 'refused: EACCES', passwords: 'refused: EACCES' },
 }
 
-/** Tests that hostile deployments reach nothing, and that what they break is only their own. */
+/** Tests that hostile deployments reach nothing and break nothing but themselves. */
 export function hostileDeployments({ isolation, runtime, seen, env }: TestedIsolation): void {
   const server = useOwnWeir({ ...env, SECRET_OF_SERVER: 'of-the-server', HOST_STALL_SECONDS: '3' })
   let weir: WeirProcess
@@ -146,7 +146,7 @@ export function hostileDeployments({ isolation, runtime, seen, env }: TestedIsol
       report: Record<string, string>
     }
     expect(report).toMatchObject({ ...seen, all: '', texts: '' })
-    // The install script ran, and what it read does not contain the secrets either.
+    // The install script ran, and its result does not contain the secrets either.
     expect(report['stolen']).toContain('steal.cjs')
     const everything = Object.values(report).join('\n')
     for (const secret of [SECRET, VICTIM_SOURCE, KEY, 'of-the-server'])

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { Answer, HostileServer } from './hostile-server.ts'
 import { listTraceRuns } from '../traces/stored-traces.ts'
 
-/** Stored, or refused with a message: never a 5xx. */
+/** Expects that a record was stored, or refused with a message: never a 5xx. */
 export function expectDecided(answer: Answer): void {
   expect([202, 400, 413, 422]).toContain(answer.status)
   for (const { code, reason } of answer.body.rejected ?? []) {
@@ -20,7 +20,7 @@ export function sendRaw(server: HostileServer, record: RawRecord, session_name: 
   return sendAllRaw(server, [record], session_name)
 }
 
-/** The same for several creates, which are read when all have been sent. */
+/** Sends several creates as of `sendRaw`; they are read when all have been sent. */
 export async function sendAllRaw(
   server: HostileServer,
   records: readonly RawRecord[],

@@ -36,9 +36,11 @@ export interface HostileServer {
   send(path: string, body: Uint8Array | string, headers?: Record<string, string>): Promise<Answer>
   sendParts(parts: readonly WirePart[], end?: string): Promise<Answer>
   sendBatch(batch: unknown): Promise<Answer>
-  /** Writes bytes to a socket and returns everything received until it closed; a reset comes after `pauseMs`. */
+  /**
+   * Writes bytes to a socket and returns everything received until the socket closes; a reset comes after `pauseMs`.
+   */
   raw(pieces: readonly (string | Uint8Array)[], end?: RawEnd, pauseMs?: number): Promise<string>
-  /** The TraceRun once everything sent is stored. */
+  /** The TraceRun, read after everything that was sent is stored. */
   read(id: string): Promise<ReadTraceRun>
   /** Expects a stored TraceRun of `toolRun` with these fields. */
   expectStored(id: string, fields?: object): Promise<void>

@@ -5,7 +5,7 @@ import type { WeirProcess } from '../servers/weir-process.ts'
 
 const MB = 1024 * 1024
 
-/** Maximum memory of a process so far, in MB. */
+/** The largest amount of memory that a process has used so far, in MB. */
 export async function peakMemory(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
@@ -26,8 +26,8 @@ export interface LargeTraceRun {
 }
 
 /**
- * One llm TraceRun that is created, updated `updates` times with outputs of `megabytes`, each time with one more
- * key of metadata, and ended by the last update. Its inputs come with the second update.
+ * Sends one llm TraceRun: its creation, then `updates` updates with outputs of `megabytes` and one more key of metadata
+ * each. The second update has the inputs, and the last update ends the TraceRun.
  */
 export async function sendLargeUpdates(
   weir: WeirProcess,

@@ -21,12 +21,12 @@ export interface Seen {
 
 /** Clients with keys of their own, each with a workspace of its own for its traces. */
 export interface OtherClients {
-  /** Their responses while `until` is pending. */
+  /** The responses to the clients while `until` is pending. */
   during(until: Promise<unknown>): Promise<Seen>
 }
 
 interface Client {
-  /** Key of its own workspace. */
+  /** Key of the client's own workspace. */
   own: string
   /** Key of the deployment's workspace. */
   ofDeployment: string

@@ -2,8 +2,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * The environment of a server that has these variables, such as LD_PRELOAD, together with all Node processes that it
- * starts: also those that do not get its environment, such as the embedded ClickHouse. Files go to `folder`.
+ * The environment of a server that makes the server and all Node processes below it have these variables, such as
+ * LD_PRELOAD, also processes that are started with another environment, such as the embedded ClickHouse. Files are
+ * written to `folder`.
  */
 export async function preloadEverywhere(
   variables: Readonly<Record<string, string>>,

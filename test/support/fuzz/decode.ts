@@ -7,7 +7,7 @@ import { SPAN_KEY } from '../../../src/trace/otel/span/span.ts'
 import { type Random, seededRandom } from '../seeded-random.ts'
 import { type CorpusRequest, corpusRequests } from '../traces/wire-body.ts'
 
-/** Results of a fuzz run; a run that kept nothing, or broke nothing, would prove nothing. */
+/** Results of a fuzz run. A run proves something only if it both kept and broke bodies. */
 export interface FuzzReport {
   rounds: number
   fragments: number
@@ -85,7 +85,7 @@ function mutated(request: CorpusRequest, plain: Buffer, random: Random): CorpusR
   return { ...request, body, head: { ...request.head, ...(inside ? { content_encoding: '' } : {}) } }
 }
 
-/** Every span that was accepted can be read as a span. */
+/** Checks that an accepted span can be read as a span. */
 function checkSpan(fragment: StoredFragment): void {
   const { created, extra, issues } = mergeFragments([fragment])
   if (issues.length > 0 || (created && extra[SPAN_KEY] === undefined)) throw new Error('a span that is none')

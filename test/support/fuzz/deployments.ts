@@ -5,8 +5,8 @@ import type { WeirProcess } from '../servers/weir-process.ts'
 const UPLOADS = 20
 
 /**
- * Deploys a project, and adds to `records` what finds its deployment, its revision, and addresses of uploads. Resolves
- * with the ids that must stay.
+ * Deploys a project, and adds the ids of its deployment, its revision and its uploads to `records`. Resolves with the
+ * ids that must stay.
  */
 export async function addDeployments(
   weir: Pick<WeirProcess, 'fetch' | 'json'>,

@@ -9,9 +9,9 @@ import { KEY, type WeirProcess } from '../servers/weir-process.ts'
 export interface FuzzFindings {
   /** Number of responses by status. */
   statuses: Record<string, number>
-  /** Operations that never succeeded, or never failed; with many of them the campaign covers little. */
+  /** Operations that always or never succeeded; a campaign with many of them covers little. */
   oneSided: string[]
-  /** Responses that the document does not allow, with their requests, one of each kind. */
+  /** Responses that the document does not allow, with their requests: one of each kind. */
   faults: string[]
   /** Requests that took over a second in the campaign and in three repetitions without load. */
   slow: string[]
@@ -31,7 +31,7 @@ interface Campaign {
   prefix: string
   requests: number
   seed: number
-  /** Records that requests use; those in responses are added. */
+  /** Records that requests use; the campaign adds the records in responses. */
   records: KnownRecords
   /** Ids that no request may change. */
   kept: readonly string[]

@@ -25,7 +25,7 @@ export interface FuzzedDocument {
 /** A request to send. */
 export interface FuzzedRequest {
   method: string
-  /** Encoded, with its query. */
+  /** The path, encoded, with its query. */
   path: string
   headers: Record<string, string>
   body: Uint8Array | undefined
@@ -35,7 +35,7 @@ export interface FuzzedRequest {
 export interface RequestSource {
   /** `METHOD path` of each operation, as documented. */
   operations: readonly string[]
-  /** False for an operation without parameters and body, which has nothing that can be wrong but the key. */
+  /** False if nothing but the key can be wrong in a request, because the operation has no parameters and no body. */
   canFail(index: number): boolean
   /** A random request for the operation with this index. */
   draw(index: number): FuzzedRequest

@@ -16,12 +16,12 @@ export interface FuzzOptions {
 }
 
 const NAME = 'fuzzed'
-/** Allowed growth of memory, for caches, pools and stored records; a leak over 100,000 requests is larger. */
+/** Allowed growth of memory by caches, pools and stored records; a leak in 100,000 requests is larger. */
 const GROWTH = { times: 2, bytes: 300 << 20 }
 const WARM_UP = 1_000
-/** Allowed number of operations that random requests never fail, or never succeed. */
+/** Maximum number of operations for which all random requests succeed, or all fail. */
 const MAX_ONE_SIDED = 13
-/** Operations that cannot do both in a campaign, by what they would need. */
+/** Operations that cannot both succeed and fail in a campaign, grouped by the reason. */
 const ONE_SIDED: readonly string[] = [
   // Another user of the organization.
   'POST /api/v1/orgs/current/members',
@@ -34,7 +34,7 @@ const ONE_SIDED: readonly string[] = [
   'POST /api/v1/playground/runs',
   // A ticket, which the server prints at its start.
   'POST /api/v1/auth/session',
-  // The only answer is that there is no such thing.
+  // Routes whose only answer is `not_found`.
   'POST /api/v1/sessions/{id}/dashboard',
   // Routes that refuse nothing.
   'GET /api/v1/ok',
@@ -85,7 +85,7 @@ export function fuzzBothListeners({ requests, seed, isExhaustive }: FuzzOptions)
   )
 }
 
-/** Resolves with the ids that must stay. */
+/** Adds records for the campaign. Resolves with the ids that must stay. */
 async function addRecords(
   weir: WeirProcess,
   records: KnownRecords,

@@ -16,8 +16,8 @@ type Server = Pick<WeirProcess, 'fetch' | 'json'>
 type Records = Pick<KnownRecords, 'add'>
 
 /**
- * Stores traces of one TraceRun with an attachment, shares one of them, and adds to `records` what finds them. Resolves
- * with the ids that must stay.
+ * Stores traces of one TraceRun with an attachment, shares one of them, and adds their ids to `records`. Resolves with
+ * the ids that must stay.
  */
 export async function addTraces(weir: Server, records: Records): Promise<readonly string[]> {
   const now = Date.now()
@@ -69,7 +69,7 @@ async function storeTraces(
   return { ids, project_id }
 }
 
-/** Adds the token of a shared trace, one for feedback on it, the place of its file, and the signed link of its attachment. */
+/** Shares a trace; adds its token, a feedback token, the place of its file, and the signed link of its attachment. */
 async function share(
   weir: Server,
   records: Records,

@@ -26,7 +26,7 @@ export interface Schema {
 /** Inputs of generated values. */
 export interface Draw {
   random: Random
-  /** Follows a `$ref` of the document. */
+  /** The schema that a `$ref` of the document names. */
   resolve(ref: string): Schema
   /** A value that the server returned for a field of this name. */
   known(name: string): string | undefined
@@ -100,7 +100,7 @@ export function hostileText(random: Random): string {
   return pick(random, HOSTILE_TEXTS)
 }
 
-/** Any JSON value, of no schema. */
+/** Any JSON value, without a schema. */
 export function anyValue(random: Random, depth = 0): unknown {
   const kind = between(random, 0, depth < MAX_DEPTH ? 9 : 6)
   if (kind <= 2) return hostileText(random)
@@ -187,7 +187,7 @@ function arrayOf({ items = {}, prefixItems, maxItems = 3 }: Schema, draw: Draw, 
   return Array.from({ length }, () => valueOf(items, draw, depth + 1))
 }
 
-/** Never sent: the server would run random text as a shell command. */
+/** Fields that are never sent, because the server would run random text as a shell command. */
 const COMMANDS: ReadonlySet<string> = new Set(['install_command', 'build_command'])
 
 function objectOf(

@@ -78,7 +78,7 @@ export type Action =
   | { do: 'replay'; back: number }
   | { do: 'copy'; back: number }
 
-/** Performs it; an error of LangGraph (a resume of a thread that does not wait) is returned as text. */
+/** Performs an action. An error of LangGraph (a resume of a thread that does not wait) is returned as text. */
 export async function act(graph: RichGraph, thread_id: string, action: Action): Promise<string> {
   const config = { configurable: { thread_id } }
   const earlier = async (back: number) => {

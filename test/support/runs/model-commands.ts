@@ -17,7 +17,7 @@ const OWNERS = ['owner-1', 'owner-2']
 const thread_id = fc.constantFrom(...THREADS)
 const run_id = fc.constantFrom(...RUN_IDS)
 const action = fc.constantFrom('interrupt' as const, 'rollback' as const)
-/** Selects one of the leases known by then; usually the latest. */
+/** Selects one of the leases known at that time; usually the latest. */
 const pick = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(20))
 const values = fc.option(fc.constantFrom('{"n":1}', '{"n":2}'), { nil: undefined, freq: 1 })
 const strategy = fc.constantFrom(
@@ -107,13 +107,16 @@ function takerOf(command: Drawn): string | undefined {
   return command.verb === 'admit' && command.claim ? ADMIT_OWNER : undefined
 }
 
-/** A server recovers its runs before its first claim, as the port requires, and never at the same time. */
+/**
+ * Removes recoveries of owners that claim in the same step: a server recovers its runs before its first claim, as the
+ * port requires, and never at the same time.
+ */
 function recoveredFirst(commands: Drawn[]): Drawn[] {
   const takers = new Set(commands.map(takerOf))
   return commands.filter((command) => command.verb !== 'recover' || !takers.has(command.owner))
 }
 
-/** Time passes between steps; the commands of a step run concurrently. */
+/** Steps, between which time passes; the commands of one step run concurrently. */
 export const steps = fc.array(
   fc.record({
     ms: fc.constantFrom(0, 1, 1, 100, 400),

@@ -20,7 +20,7 @@ interface ModelThread {
   hasNext: boolean
   values: string | null
   seq: number
-  /** The run that wrote each checkpoint; `DELETED` when it was deleted since. */
+  /** The run that wrote each checkpoint; `DELETED` if the run was deleted since. */
   checkpoints: string[]
 }
 
@@ -40,8 +40,8 @@ export interface ModelLease {
 }
 
 /**
- * A command that first finds the threads with work for it, and then does the work on these: `among`, if others changed
- * them in between.
+ * A command that first finds the threads with work for it, and then does their work. `among` limits these threads if
+ * other commands changed some in between.
  */
 type Looking<Command> = Command & { among?: string[] }
 
@@ -200,7 +200,7 @@ function admit(state: ModelState, command: ModelCommand & { verb: 'admit' }): un
   }
 }
 
-/** The next run of the thread that can be claimed, and when. */
+/** The next run of the thread that can be claimed, and the time from which it can be. */
 function nextOf(state: ModelState, thread_id: string): { due_at: number; run: ModelRun } | undefined {
   const active = runsOf(state, thread_id).filter(isActive)
   if (active.some((run) => run.status === 'running')) return undefined

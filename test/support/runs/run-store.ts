@@ -25,7 +25,7 @@ export const RUN_KWARGS: RunKwargs = {
   on_completion: 'delete',
 }
 
-/** A run for `thread_id`, enqueued, not claimed, on a thread that is created if it does not exist. */
+/** The admission of a run of `thread_id`: enqueued, not claimed; the thread is created if it does not exist. */
 export function admissionOf(
   thread_id: string,
   change: Partial<Omit<RunAdmission, 'run'>> & { run?: Partial<RunAdmission['run']> } = {},

@@ -57,12 +57,12 @@ export interface WorldOptions {
   fake?: FakeGraphHost
   use?: DeploymentUse
   tenant?: Tenant
-  /** Graphs that the server has; default: it executes runs of any graph. */
+  /** Graphs that the server has; by default it executes runs of any graph. */
   graphs?: string[]
   rules?: Partial<RunRules>
   /** See `WorkerDeps.abandonedAbove`. */
   abandonedAbove?: () => number | undefined
-  /** For threads that are created without one. */
+  /** Retention of threads that are created without one of their own. */
   defaultTtl?: ThreadTtl
   assertRoom?: () => Promise<void>
 }
@@ -86,7 +86,7 @@ export function openRunState(database: Database, wire?: EventWire): RunState & {
   return { store, events, close: () => events.close() }
 }
 
-/** The same in memory; closed after the test. */
+/** Opens runs and events of a process in memory; they are closed after the test. */
 export async function openMemoryRunState(): Promise<RunState> {
   const database = await openRunDatabase({ url: undefined, file: ':memory:' })
   const state = openRunState(database)

@@ -80,7 +80,7 @@ const HEALTH: IngestHealth = {
   lanes: { decode: { queued: 0 } },
 }
 
-/** Reads of an empty store; tests override the ones that they need. */
+/** Reads of an empty store; tests override the reads that they need. */
 export function emptyReads(overrides: Partial<TraceReads> = {}): TraceReads {
   return {
     traceRun: async () => undefined,
@@ -145,7 +145,7 @@ const LIMITS: HttpLimits = {
   min_body_bytes_per_second: 1000,
 }
 
-/** Has no runs. */
+/** Reads of a store without runs. */
 const NO_SELECTED_READS: SelectedReads = {
   page: async () => Buffer.from('{"items":[],"next_cursor":null}'),
   one: async () => undefined,
@@ -287,7 +287,7 @@ export async function startApp(options: FixtureOptions = {}) {
     request,
     postJson: (path: string, body: unknown, method = 'POST'): Promise<Response> =>
       request(path, { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    /** Running requests may take `drainMs` to end. */
+    /** Stops the app; running requests may take `drainMs` to end. */
     async stop(drainMs = 1000) {
       deps.live.close()
       await server.stop(drainMs)

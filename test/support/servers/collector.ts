@@ -28,12 +28,12 @@ export interface CollectorTarget {
 
 /** An OpenTelemetry Collector with a queue for each target; it retries until the target accepts the data. */
 export interface Collector {
-  /** URL of its OTLP/HTTP receiver. */
+  /** URL of the Collector's OTLP/HTTP receiver. */
   url: string
   stop(): Promise<void>
 }
 
-/** Its configuration; JSON is YAML too. */
+/** The Collector's configuration as JSON, which is valid YAML. */
 function configOf(endpoint: string, targets: readonly CollectorTarget[]): object {
   const again = {
     sending_queue: { enabled: true, num_consumers: 4, queue_size: 100_000 },
@@ -65,7 +65,7 @@ async function end(child: ChildProcess): Promise<void> {
   await exited
 }
 
-/** Starts one with its configuration in `dir`. */
+/** Starts a Collector with its configuration in `dir`. */
 export async function startCollector(dir: string, targets: readonly CollectorTarget[]): Promise<Collector> {
   const endpoint = `127.0.0.1:${await fixedPort()}`
   const file = join(dir, 'collector.json')

@@ -7,7 +7,7 @@ export type KnownRecord = Readonly<Record<string, string>>
 export interface KnownRecords {
   /** Stores the ids of every object in a JSON response; `path` is the documented path of the operation. */
   learn(path: string, answer: unknown): void
-  /** Stores a record, with fields that are no ids too. */
+  /** Stores a record, including fields that are not ids. */
   add(path: string, record: KnownRecord): void
   /** A record with all of `names`, from the collection of the path if it has one. */
   find(random: Random, path: string, names: readonly string[]): KnownRecord | undefined
@@ -19,7 +19,7 @@ const PER_COLLECTION = 300
 const ID_NAME = /^(?:id|\w+_id)$/
 const MAX_OBJECTS = 200
 
-/** `names` is a record that is known from the start, in every collection. */
+/** Creates known records; `names` is known in every collection from the start. */
 export function createKnownRecords(names: KnownRecord): KnownRecords {
   const byCollection = new Map<string, KnownRecord[]>()
   const byName = new Map<string, string[]>(Object.entries(names).map(([name, value]) => [name, [value]]))

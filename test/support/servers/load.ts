@@ -7,15 +7,15 @@ import { KEY } from './weir-process.ts'
 
 /** One trace that was sent: a chain with an llm and a tool below it. */
 export interface SentTrace {
-  /** Increases; every payload is made from it. */
+  /** Number of the trace, from which every payload is made; it increases. */
   readonly number: number
   readonly started: number
   readonly root: string
   readonly llm: string
   readonly tool: string
-  /** The creates had a 2xx response. */
+  /** True if the creates had a 2xx response. */
   posted: boolean
-  /** The updates had a 2xx response. */
+  /** True if the updates had a 2xx response. */
   patched: boolean
 }
 
@@ -29,13 +29,13 @@ export interface Sent {
 
 /** A load that runs until it is stopped. */
 export interface Load {
-  /** Every trace of which a request was sent. */
+  /** Every trace with at least one sent request. */
   readonly traces: readonly SentTrace[]
   /** Responses other than 2xx, including broken connections. */
   readonly refusals: readonly Sent[]
-  /** Milliseconds to each 2xx. */
+  /** Milliseconds until each 2xx response. */
   readonly latencies: readonly number[]
-  /** Resolves when that many traces have been completely acknowledged. */
+  /** Resolves when `traces` traces have been completely acknowledged. */
   reached(traces: number): Promise<void>
   /** Stops sending; resolves when the running requests have ended. */
   stop(): Promise<void>
@@ -47,7 +47,7 @@ export interface LoadOptions {
   concurrency?: number
   /** Number of the first trace. */
   first?: number
-  /** Text in every input, to make them larger. */
+  /** Text in every input, to make inputs larger. */
   padding?: string
   /** Pause of each sender between two traces; the tests run beside others. */
   pauseMs?: number
@@ -96,7 +96,7 @@ export function postParts(trace: SentTrace, session_name: string, padding = ''):
   ]
 }
 
-/** The parts that end the three TraceRuns. They repeat nothing from the create. */
+/** The parts that end the three TraceRuns, without repeating anything from the create. */
 export function patchParts(trace: SentTrace): WirePart[] {
   const end = (id: string) => ({ ...headOf(trace, id), end_time: new Date(trace.started + 50).toISOString() })
   const [input_tokens, output_tokens] = tokensOf(trace.number)
@@ -142,8 +142,8 @@ export function sendParts(url: string, parts: readonly WirePart[], agent?: Agent
 const RETRY_MS = 50
 
 /**
- * Sends traces as the SDKs do, create first and update later, from `concurrency` senders (default 8). A refused
- * request is sent again until it is accepted or the load is stopped; one whose connection broke is not.
+ * Sends traces as the SDKs do, create first and update later, from `concurrency` senders (default 8). A refused request
+ * is sent again until it is accepted or the load is stopped; a request whose connection broke is not.
  */
 export function startLoad(options: LoadOptions): Load {
   const { url, session_name, concurrency = 8, first = 0, padding = '', pauseMs = 10 } = options

@@ -6,7 +6,7 @@ import { startWeir, type WeirEnvironment, type WeirProcess } from './weir-proces
 
 /** A server that only the tests of one file use. */
 export interface OwnWeir {
-  /** The server that runs; read it inside tests and hooks only. */
+  /** The running server; read this inside tests and hooks only. */
   current(): WeirProcess
   /** Starts the server on the same data, after it was stopped or killed. */
   startAgain(env?: WeirEnvironment): Promise<WeirProcess>
@@ -24,7 +24,7 @@ export function useOwnWeir(env: WeirEnvironment = {}): OwnWeir {
   }
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'weir-own-'))
-    // Deployments may run as other users, who have to get to their files.
+    // Deployments may run as other users, who need access to their files.
     await chmod(folder, 0o711)
     await start(env)
   })

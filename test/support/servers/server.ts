@@ -18,7 +18,7 @@ export interface WeirProcess {
   readonly url: string
   /** URL of the deployment's own listener; '' when none is hosted. */
   readonly deploymentUrl: string
-  /** URL of OTLP over gRPC; '' when it is off. */
+  /** URL of OTLP over gRPC; '' if gRPC is off. */
   readonly otlpGrpcUrl: string
   /** Key of an admin, which requests use. */
   readonly key: string
@@ -27,7 +27,7 @@ export interface WeirProcess {
   errors(): string[]
   /** A request with the key; `path` may be absolute. */
   request(path: string, init?: WeirRequest): Promise<Response>
-  /** Body of a 200 response; rejects with the status otherwise. A body makes it a POST. */
+  /** Body of a 200 response; rejects with any other status. A request with a body is a POST. */
   json<T>(path: string, body?: unknown): Promise<T>
   /** Sends SIGTERM; resolves with the exit code after removing the folder. */
   stop(): Promise<number | null>

@@ -24,9 +24,9 @@ export interface Shared {
   '/first-clickhouse': { dir: string }
   /** A server for exclusive use until it is given back, with an empty organization. */
   '/weir': LentWeir
-  /** Like `/weir`, with the organization of the deployment, in which other files have created runs. */
+  /** Like `/weir`, but with the deployment's organization, in which other files have created runs. */
   '/weir/deployment': LentWeir
-  /** Gives the server with the id back; fails when it has logged an error. */
+  /** Returns the server with the id to the pool; fails if the server has logged an error. */
   '/weir/give-back': null
 }
 

@@ -7,7 +7,7 @@ export interface WatchedOptions extends Pick<SpawnOptionsWithoutStdio, 'cwd' | '
   stderr: 'ignore' | 'inherit'
 }
 
-/** Starts a program that ends with standard input, so also when this process is gone for whatever reason. */
+/** Starts a program that ends when standard input closes, and so when this process ends for any reason. */
 export function spawnWatched(
   [program, ...args]: [string, ...string[]],
   { signal, stderr, ...options }: WatchedOptions,

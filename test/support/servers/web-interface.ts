@@ -12,12 +12,12 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 const BUILT = fileURLToPath(new URL('../../../ui/dist/sources', import.meta.url))
 const BUILD = fileURLToPath(new URL('../../../scripts/ui/build.ts', import.meta.url))
 
-/** Required in CI, unless `.ci/run` has reported that it cannot be installed. */
+/** Chromium is required in CI, unless `.ci/run` has reported that it cannot be installed. */
 const { CI, WITHOUT_CHROMIUM } = process.env
 
-/** Whether tests with a browser run here. */
+/** True if tests with a browser run here. */
 export const HAS_BROWSER = CHROMIUM !== undefined || (CI === '1' && WITHOUT_CHROMIUM !== '1')
-/** Why tests with a browser do not run here, for titles. */
+/** The reason why tests with a browser do not run here, for titles. */
 export const NO_BROWSER = HAS_BROWSER ? '' : ' (Chromium is not installed)'
 
 /** The web interface in a browser. */
@@ -26,13 +26,13 @@ export interface UsedInterface {
   page: Page
   /** Forbidden actions of pages, such as errors; the tests fail at the end when there are any. */
   faults: string[]
-  /** Opens a path below `/app`. The pointer is in the corner, since a list under it holds new rows back. */
+  /** Opens a path below `/app`. The pointer is in the corner, since a list under the pointer does not show new rows. */
   open(path: string): Promise<void>
   /** Rules of axe that the page breaks, each with the element that breaks it. */
   broken(): Promise<string[]>
 }
 
-/** Notes what a page must never do: errors, violations of its policy, requests of another origin. */
+/** Records forbidden actions of a page: errors, violations of its policy, requests to another origin. */
 export function watchPage(page: Page, origin: string, faults: string[]): void {
   page.on('pageerror', (error) => faults.push(error.message))
   page.on('console', (message) => {
@@ -71,7 +71,9 @@ export async function launchBrowser(
   })
 }
 
-/** Builds the interface and opens a browser for the tests of a file; they fail when a page has done what it must not. */
+/**
+ * Builds the interface and opens a browser for the tests of a file, which fail when a page has done a forbidden action.
+ */
 export function useInterface(
   server: { current(): UsedWeir },
   browserArgs: readonly string[] = [],

@@ -21,7 +21,7 @@ export interface LentWeir {
 /** Servers that test files use in turn. */
 export interface WeirPool {
   lend(whose: 'new organization' | 'deployment'): Promise<LentWeir>
-  /** Rejects when the server has logged errors; it is then not lent again. */
+  /** Takes a server back. Rejects if it has logged errors, and does not lend it again. */
   takeBack(id: string): Promise<void>
   /** Stops all servers; rejects when one exits with an error. */
   stop(): Promise<void>

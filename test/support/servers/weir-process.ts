@@ -30,12 +30,12 @@ export interface LogLine {
   readonly err?: unknown
 }
 
-/** A Weir in a process of its own, which tests kill. */
+/** A Weir in a separate process, which tests kill. */
 export interface WeirProcess {
   readonly url: string
   readonly dataDir: string
   readonly pid: number
-  /** Its log so far. */
+  /** The server's log so far. */
   readonly log: readonly LogLine[]
   /** True until the process has ended. */
   isAlive(): boolean
@@ -155,7 +155,7 @@ function handle(
   }
 }
 
-/** Sends JSON. */
+/** A request with a JSON body. */
 export function jsonBody(method: string, value: unknown): RequestInit {
   return { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
 }

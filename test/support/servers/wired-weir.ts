@@ -12,7 +12,7 @@ export type Store = keyof typeof STORES
 export interface WiredWeir {
   readonly weir: WeirProcess
   readonly wires: ReadonlyMap<Store, TcpProxy>
-  /** Its data directory. */
+  /** The server's data directory. */
   readonly dir: string
   stop(): Promise<void>
 }

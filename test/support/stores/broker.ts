@@ -18,7 +18,7 @@ import { createGraphStoreBatch } from '../../../src/storage/sql/items/graph-stor
 import { createKvStore } from '../../../src/storage/sql/items/kv-store.ts'
 import { describeOnSql, describeOnSqlite, type SqlEngine } from './sql/sql-databases.ts'
 
-/** Makes the checkpointers of a host, which are closed after the test. */
+/** Creates the checkpointers of a host; they are closed after the test. */
 type OpenCheckpointers = (database: Database, tenant: Tenant) => Promise<Checkpointers>
 
 /**

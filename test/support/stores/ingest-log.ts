@@ -17,11 +17,11 @@ const MEGABYTE = 1024 * 1024
 export interface LogBench {
   readonly dir: string
   open(options?: Partial<IngestLogOptions>): Promise<IngestLog>
-  /** The names of the segments, damaged ones too. */
+  /** The names of all segments, including damaged segments. */
   segmentFiles(): Promise<string[]>
 }
 
-/** Call it at the top of a test file; every test gets a fresh directory. */
+/** Creates a fresh directory for every test of a file; call this at the top of the file. */
 export function useLogBench(): LogBench {
   const logger = createLogger({ level: 'silent' })
   let dir = ''
@@ -71,7 +71,7 @@ export async function flipByte(path: string, offset: number): Promise<void> {
   await writeFile(path, bytes)
 }
 
-/** Real files with faults: a hook may throw, and `maxWrite` makes writes short. */
+/** Real files with faults: a hook may throw an error, and `maxWrite` makes writes short. */
 export function faultyFiles(faults: {
   onCreate?: () => void
   onWrite?: () => void

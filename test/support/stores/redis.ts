@@ -8,11 +8,11 @@ import { until } from './clickhouse/embedded-clickhouse.ts'
 import { fixedPort } from '../fixed-port.ts'
 import { endWatched, spawnWatched } from '../servers/watched-child.ts'
 
-/** A private Redis on a loopback port; it ends when this process does, and its data is removed. */
+/** A private Redis on a loopback port; it ends with this process, and its data is removed. */
 export interface RedisServer {
-  /** Empties the server by default, and returns its URL. */
+  /** Returns the server's URL, by default after emptying the server. */
   url(empty?: boolean): Promise<string>
-  /** Ends the server as a crash would; what was appended is on disk. */
+  /** Ends the server as a crash would; appended data is on disk. */
   kill(): Promise<void>
   /** Starts the server again on the same port and data. */
   start(): Promise<void>
@@ -31,7 +31,7 @@ export function withoutRedis(): string {
   return canRun ? '' : ' (Redis is not installed)'
 }
 
-/** Calls a command on a connection of its own. */
+/** Calls a command on a new connection. */
 async function call(url: string, ...command: [string, ...string[]]): Promise<unknown> {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null })
   client.on('error', () => undefined)
@@ -43,7 +43,7 @@ async function call(url: string, ...command: [string, ...string[]]): Promise<unk
   }
 }
 
-/** Waits until the server of `dir` answers, and not another one that has started on the port. */
+/** Waits until the server of `dir` answers; another server may have started on the port. */
 async function untilItAnswers(url: string, dir: string, child: ChildProcess): Promise<void> {
   await until('Redis answers', async () => {
     if (child.exitCode !== null) throw new Error(`Redis ended with ${child.exitCode} at its start`)

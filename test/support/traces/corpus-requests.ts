@@ -37,7 +37,7 @@ export function recordedRequests(folder: string): RecordedRequest[] {
     })
 }
 
-/** Sends the whole corpus; requests that are made to be refused are refused. */
+/** Sends the whole corpus, including requests that the server must refuse. */
 export async function sendCorpus(weir: UsedWeir): Promise<void> {
   for (const folder of readdirSync(CORPUS))
     for (const { method, path, headers, body } of recordedRequests(folder))

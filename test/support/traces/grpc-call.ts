@@ -8,13 +8,13 @@ export const METRICS = '/opentelemetry.proto.collector.metrics.v1.MetricsService
 /** The response to a unary call. */
 export interface GrpcAnswer {
   headers: IncomingHttpHeaders
-  /** The trailers; the headers, if there were no trailers. */
+  /** The trailers, or the headers if the response has no trailers. */
   trailers: IncomingHttpHeaders
-  /** The message without its prefix; undefined when there was none. */
+  /** The message without its prefix; undefined if the response has no message. */
   message: Buffer | undefined
 }
 
-/** A message behind its prefix. */
+/** A message with its prefix. */
 export function framed(message: Uint8Array, compressed = false): Buffer {
   const prefix = Buffer.alloc(5)
   prefix[0] = Number(compressed)
@@ -22,7 +22,7 @@ export function framed(message: Uint8Array, compressed = false): Buffer {
   return Buffer.concat([prefix, message])
 }
 
-/** Makes a unary call with these bytes as its body, over a connection of its own. */
+/** Makes a unary call with these bytes as its body, over a new connection. */
 export async function call(
   url: string,
   path: string,
@@ -39,7 +39,7 @@ export async function call(
   }
 }
 
-/** The same over an existing connection. */
+/** Makes a unary call over an existing connection. */
 export async function callOn(
   session: ClientHttp2Session,
   path: string,

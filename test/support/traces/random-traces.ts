@@ -5,7 +5,7 @@ import { NO_CALL, REQUEST, UNANSWERED } from '../../../src/trace/derive/same-cal
 import type { TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
 import { START, traceRunRow } from '../stores/clickhouse/trace-store.ts'
 
-/** Usage that a TraceRun of any type may bear; tokens are on llm and embedding only. */
+/** Usage of a TraceRun of any type; only llm and embedding have tokens. */
 const usage = fc.record(
   {
     input_tokens: fc.integer({ min: 0, max: 5000 }),
@@ -20,12 +20,12 @@ const usage = fc.record(
   { requiredKeys: [] },
 )
 const node = fc.record({
-  /** Picks the parent among the earlier ones; the first is the root. */
+  /** Selects the parent among the earlier TraceRuns; the first TraceRun is the root. */
   parent: fc.nat(),
   run_type: fc.constantFrom('llm', 'llm', 'chain', 'embedding', 'tool'),
   status: fc.constantFrom('success', 'error', 'pending'),
   usage,
-  /** Mostly few calls, so that several TraceRuns show one. */
+  /** Mostly few calls, so that several TraceRuns have the same call. */
   call_id: fc.constantFrom(0, 0, NO_CALL, REQUEST, 7, 7, UNANSWERED + 7),
   call_facts: fc.constantFrom(0, 64, 138, 139, 168),
   /** In microseconds from START. */

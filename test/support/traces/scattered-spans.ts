@@ -7,7 +7,7 @@ const REPEATED = 0.3
 /** Share of spans after which a batch ends. */
 const ENDS_BATCH = 0.6
 
-/** The random distribution of spans over several processes, of which some die. */
+/** The random distribution of spans over several processes, some of which end unexpectedly. */
 export interface Scattering {
   seed: number
   processes: number

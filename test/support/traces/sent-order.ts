@@ -1,5 +1,6 @@
 /**
- * The `dotted_order` of the last of these TraceRuns, each below the one before it. All start at `start`, in milliseconds.
+ * The `dotted_order` of the last TraceRun of `path`; each is the child of the one before it. All start at `start`, in
+ * milliseconds.
  */
 export function sentOrder(start: number, ...path: string[]): string {
   const stamp = new Date(start).toISOString().replaceAll(/[-:.]/g, '').slice(0, -1)

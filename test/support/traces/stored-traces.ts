@@ -24,10 +24,7 @@ interface Trace {
   totals: { total_tokens: number; llm_runs: number }
 }
 
-/**
- * Every TraceRun of a project from POST /runs/query, page by page; a TraceRun that was listed twice is in the list
- * twice.
- */
+/** Every TraceRun of a project from POST /runs/query, page by page, in the result as often as it was listed. */
 export async function listTraceRuns(weir: WeirProcess, session_name: string): Promise<StoredTraceRun[]> {
   const name = encodeURIComponent(session_name)
   const [session] = await weir.json<{ id: string }[]>(`/api/v1/sessions?name=${name}`)
@@ -42,7 +39,7 @@ export async function listTraceRuns(weir: WeirProcess, session_name: string): Pr
   return found
 }
 
-/** The fault of one stored TraceRun of a trace; '' when there is none. */
+/** The fault of one stored TraceRun of a trace; '' if it has none. */
 function faultOf(trace: SentTrace, id: string, stored: StoredTraceRun | undefined): string {
   if (stored === undefined) return trace.posted ? `${id} of trace ${trace.number} is lost` : ''
   const type = id === trace.root ? 'chain' : id === trace.llm ? 'llm' : 'tool'
@@ -79,7 +76,7 @@ export async function storedFaults(
   return faults.filter((fault) => fault !== '')
 }
 
-/** The same for complete traces, with payloads and sums, from GET /traces. */
+/** Faults of complete traces, with payloads and sums, from GET /traces. */
 export async function traceFaults(weir: WeirProcess, traces: readonly SentTrace[]): Promise<string[]> {
   const faults: string[] = []
   for (const trace of traces.filter(({ posted, patched }) => posted && patched)) {
@@ -106,7 +103,7 @@ export async function traceFaults(weir: WeirProcess, traces: readonly SentTrace[
   return faults
 }
 
-/** Every nth element, so that about `count` remain, and always the last ones. */
+/** Every nth element, so that about `count` remain, and always the last elements. */
 export function sample<T>(values: readonly T[], count: number): T[] {
   const step = Math.max(1, Math.floor(values.length / count))
   return values.filter((_, index) => index % step === 0 || index >= values.length - 3)

@@ -22,7 +22,7 @@ export function requestHead(changes: Partial<RequestHead> = {}): RequestHead {
   }
 }
 
-/** A part to be sent: `length` is the place of its length, `stated` a wrong length. */
+/** A part to send: `length` is the place of its length, `stated` a wrong length. */
 export interface WirePart {
   name: string
   data: string | Uint8Array

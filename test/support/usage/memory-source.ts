@@ -17,7 +17,7 @@ function dimensionOf(group_by: Grouping, trace: CountedTrace): string {
   return group_by === 'user' ? (trace.user_id ?? NIL_UUID) : trace.api_key_id
 }
 
-/** Counts traces one by one: slow, but obviously right. */
+/** Counts traces one by one, which is slow but obviously right. */
 export function memoryUsageSource(traces: readonly CountedTrace[]): UsageCounts {
   return {
     async count({ workspace_ids, start, end, origin, stride, group_by }) {

@@ -46,10 +46,9 @@ const RANGES: readonly [from: number, to: number][] = [
 ]
 
 /**
- * Two servers on one Postgres and one ClickHouse, each with its own folder. Sends `traces` traces, their operations in
- * any order, three in ten twice, to either server; `kills` times a server is killed and restarted. At the end the API
- * must return the same counts as a simple count over everything sent: for every grouping, in every stride, live and
- * from rollups.
+ * Sends `traces` traces to two servers with separate folders on one Postgres and one ClickHouse: operations in any
+ * order, three in ten twice, each to either server; a server is killed and restarted `kills` times. Then the API must
+ * return the counts of everything sent, for every grouping and every stride, live and from rollups.
  */
 export async function usageRounds(traces: number, kills: number): Promise<void> {
   const folder = await temporaryDir()
@@ -112,7 +111,7 @@ async function createSenders(server: WeirProcess): Promise<Sender[]> {
   return senders
 }
 
-/** How much a client sends about the place of its TraceRuns. */
+/** The fields that a client sends about the place of its TraceRuns. */
 const STYLES = ['all', 'all', 'all', 'all', 'parents only', 'no root', 'other sender'] as const
 
 function makeLoad(
@@ -195,7 +194,7 @@ function stamp(ms: number): string {
 const PER_REQUEST = 100
 const SENDERS = 6
 
-/** Requests of one sender each, in order of their operations; `kill` ends a server and restarts it. */
+/** Sends requests, each of one sender, in the order of their operations; `kill` ends a server and restarts it. */
 async function send(
   operations: readonly Operation[],
   servers: readonly WeirProcess[],

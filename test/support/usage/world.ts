@@ -18,7 +18,7 @@ import { USAGE_CLAIM_ROWS, type UsageClaim } from '../../../src/usage/counting/c
 import { seededRandom } from '../seeded-random.ts'
 import { outlineRows, payloadRows } from '../traces/outline-rows.ts'
 
-/** Contents of tables, merged by chance. */
+/** Contents of tables, merged at random moments. */
 interface Tables {
   fragments: Map<string, StoredFragment[]>
   /** parent → child → waits */
@@ -28,29 +28,29 @@ interface Tables {
   counted: CountedTrace[]
 }
 
-/** A step of a process that waits for its turn. */
+/** Continues a process that waits before its next step. */
 type Step = () => void
 
 export interface WorldOptions {
   seed: number
   /** Batches of fragments (RowBinary) that each process stores in order. */
   processes: readonly (readonly Uint8Array[])[]
-  /** Number of times that a process dies at a step and starts again with its current batch. */
+  /** Number of times that a process ends at a step and starts again with its current batch. */
   deaths: number
 }
 
 /** The counted traces when all processes have stored all of their batches, by workspace and trace. */
 export interface Counted {
   traces: Map<string, CountedTrace>
-  /** Rows of traces that count in two hours at once: must be empty. */
+  /** Rows of traces that count in two hours at the same time: must be empty. */
   doubles: CountedTrace[]
   /** Lean rows. */
   rows: TraceRunRow[]
 }
 
 /**
- * Runs the real steps from log frames to counted traces on tables in memory, for several processes at once: chance
- * decides which one continues, before and after every query to the store.
+ * Runs the real steps from log frames to counted traces on tables in memory, for several processes at once. Before and
+ * after every query to the store, chance determines the process that continues.
  */
 export async function runWorld({ seed, processes, deaths }: WorldOptions): Promise<Counted> {
   const random = seededRandom(seed)

@@ -84,7 +84,7 @@ class Exchange:
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def _watch(self) -> None:
-        """Waits until the client disconnects; it sends nothing after its request."""
+        """Waits until the client, which sends nothing after its request, disconnects."""
         try:
             while await self._reader.read(READ_BYTES):
                 continue

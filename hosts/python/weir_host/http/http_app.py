@@ -51,7 +51,7 @@ def around_starlette(app: Any, target: App) -> Routes:
     own[:] = [route for route in own if getattr(getattr(route, "endpoint", None), "__module__", "") != "fastapi.applications"]
 
     def is_known(scope: Any) -> bool:
-        """True if the app has a route for the path, though perhaps for another method."""
+        """True if the app has a route for the path, for any method."""
         return any(route.matches(scope)[0] is not Match.NONE for route in own[:-1])
 
     class Otherwise(BaseRoute):
@@ -72,7 +72,7 @@ def around_starlette(app: Any, target: App) -> Routes:
 
 
 def with_included(routes: Iterable[Any]) -> Iterable[Any]:
-    """The routes, and in the place of each router that FastAPI includes, its routes."""
+    """The routes; each router that FastAPI includes is replaced by its own routes."""
     flat = getattr(sys.modules.get("fastapi.routing"), "iter_route_contexts", None)
     return routes if flat is None else flat(routes)
 
@@ -87,13 +87,13 @@ def told(route: Any) -> Routes:
 
 
 def parameter(found: re.Match[str]) -> str:
-    """`{name}` as `:name`; a parameter that can span segments, or is only part of one, as `*`."""
+    """The path with `:name` for `{name}`, and `*` for a parameter that spans segments or is only part of a segment."""
     name, kind = found[1], found[2]
     return f":{name}" if found[0] == f"{{{name}}}" and kind is None else "*"
 
 
 async def open_and_report(channel: Channel, head: Head) -> Lifespan | None:
-    """Opens the app, and reports the result to the server."""
+    """Opens the app and reports the result to the server."""
     lifespan: Lifespan | None = None
     try:
         routes, lifespan = await open_app(head)

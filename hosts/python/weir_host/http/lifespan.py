@@ -17,14 +17,14 @@ class Lifespan:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def start(self) -> None:
-        """Raises RuntimeError when the startup fails."""
+        """Runs the startup. Raises RuntimeError when the startup fails."""
         message = await self._ask("lifespan.startup")
         if message is not None and message["type"].endswith("failed"):
             told = message.get("message", "").strip()
             raise RuntimeError(told.splitlines()[-1] if told else "The startup of the app failed.")
 
     async def stop(self) -> None:
-        """Returns when the shutdown has ended, or has failed, which the app reports itself."""
+        """Returns when the shutdown has ended or failed; the app itself reports a failure."""
         await self._ask("lifespan.shutdown")
 
     async def _ask(self, type_: str) -> Message | None:

@@ -50,7 +50,7 @@ def request_of(scope: Scope) -> h11.Request:
 
 
 async def upload(http: h11.Connection, writer: asyncio.StreamWriter, receive: Receive) -> None:
-    """Sends the body; when the client leaves, the connection is closed."""
+    """Sends the body; closes the connection when the client disconnects."""
     is_sent = False
     while True:
         message = await receive()

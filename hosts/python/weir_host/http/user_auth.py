@@ -68,7 +68,7 @@ class Handlers:
         return to_user(await result if inspect.isawaitable(result) else result)
 
     async def ask(self, user: Head, event: str, value: Head) -> tuple[Head | None, dict[str, bytes]]:
-        """The handler's filter, and the fields of `value` that it has changed, as JSON. Raises its errors."""
+        """The handler's filter, and the fields of `value` that it has changed, as JSON. Raises the handler's errors."""
         handler = next((self.of_event[name] for name in names_of(event) if name in self.of_event), None)
         if handler is None:
             return None, {}
@@ -92,7 +92,7 @@ def names_of(event: str) -> tuple[str, ...]:
 
 
 def parameters_of(authenticate: Callable[..., Any]) -> list[str]:
-    """The names of the parameters of `authenticate`. Raises TypeError for an unknown one."""
+    """The names of the parameters of `authenticate`. Raises TypeError for an unknown name."""
     wanted = []
     for one in inspect.signature(authenticate).parameters.values():
         if one.name in PARAMETERS:
@@ -108,7 +108,7 @@ def parameters_of(authenticate: Callable[..., Any]) -> list[str]:
 
 
 class Headers(dict[bytes, bytes]):
-    """Headers as in an ASGI scope, which can also be read by names that are text; the values are then text too."""
+    """Headers as in an ASGI scope (bytes), which can also be read as text, by names that are text."""
 
     def __getitem__(self, name: Any) -> Any:
         return super().__getitem__(name.lower().encode()).decode("latin-1") if isinstance(name, str) else super().__getitem__(name)
@@ -117,7 +117,7 @@ class Headers(dict[bytes, bytes]):
         return super().__contains__(name.lower().encode() if isinstance(name, str) else name)
 
     def get(self, name: Any, default: Any = None) -> Any:
-        """The header, or the default."""
+        """The value of a header, or the default."""
         return self[name] if name in self else default
 
 
@@ -213,7 +213,7 @@ def field_texts(event: str, value: Head) -> dict[str, bytes]:
 
 
 def refusal_of(error: BaseException) -> Head:
-    """Code and message of a handler's error. Errors that are no refusals are logged."""
+    """Code and message of a handler's error. An error that is not a refusal is logged."""
     if isinstance(error, Refused):
         return {"code": error.code, "message": str(error)}
     if isinstance(error, AssertionError):
@@ -243,7 +243,7 @@ async def answer(channel: Channel, handlers: Handlers, asked: Head) -> None:
 
 
 def load_handlers(message: Head) -> Handlers:
-    """The handlers of the auth file. Raises the errors of the file, and TypeError for an export that is no `Auth`."""
+    """The handlers of the auth file. Raises the errors of the file, and TypeError if the export is not an `Auth`."""
     from langgraph_sdk import Auth
 
     add_project_paths(os.getcwd())

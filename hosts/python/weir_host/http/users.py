@@ -6,7 +6,7 @@ from ..frames import Head
 
 
 class User(dict[str, Any]):
-    """Fields are items and attributes, as on LangGraph's server (`BaseUser` of langgraph_sdk)."""
+    """A user whose fields are items and attributes, as on LangGraph's server (`BaseUser` of langgraph_sdk)."""
 
     @property
     def identity(self) -> str:
@@ -20,7 +20,7 @@ class User(dict[str, Any]):
 
     @property
     def is_authenticated(self) -> bool:
-        """True."""
+        """Always True."""
         return bool(self["is_authenticated"])
 
     @property

@@ -82,7 +82,7 @@ async def _history(graph: Pregel, call: Head) -> tuple[Head, list[bytes]]:
 
 
 def _update_values(values: Any) -> Any:
-    """Several updates of the same state may come as a list of objects: later values replace earlier ones."""
+    """The values of an update. A list of objects is several updates: later values replace earlier values."""
     if isinstance(values, list) and all(isinstance(one, dict) for one in values):
         return {key: value for one in values for key, value in one.items()}
     return values

@@ -9,7 +9,7 @@ from ..modules import import_file
 
 
 async def embed_texts(store_index: Head | None, texts: list[str]) -> list[list[float]]:
-    """Raises Refused without an index."""
+    """The vectors of texts. Raises Refused if the deployment has no index."""
     file, _, name = str((store_index or {}).get("embed", "")).rpartition(":")
     if not file.endswith(".py"):
         raise Refused("invalid_request", "The store has no index.")

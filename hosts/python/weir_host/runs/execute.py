@@ -26,16 +26,16 @@ from .stream_items import Item, StreamItems
 from .tracing import RunTracer
 from ..http.users import user_of_config
 
-# After a cancel, how long LangGraph's stream may take to end before it is abandoned, in seconds.
+# Seconds after a cancel until LangGraph's stream is abandoned if it has not ended.
 ABANDON_SECONDS = 0.05
-# How long the last writes may take to be stored: a stream may be ahead of its checkpoints.
+# Seconds in which the last writes must be stored: a stream may be ahead of its checkpoints.
 SETTLE_SECONDS = 10
 IDENTITY = ("run_id", "thread_id", "graph_id", "assistant_id")
 
 
 @dataclass(frozen=True)
 class Deps:
-    """The parts that runs and calls share."""
+    """The parts of a host that runs and calls share."""
 
     graphs: Graphs
     broker: Broker
@@ -46,7 +46,7 @@ class Deps:
 
 @dataclass(frozen=True)
 class End:
-    """How a job ended: the head of its frame, and the parts."""
+    """The end of a job: the head and the parts of its frame."""
 
     head: Head
     parts: list[bytes]
@@ -83,16 +83,16 @@ class Execution:
 
     @property
     def is_cancelled(self) -> bool:
-        """True after `cancel`."""
+        """True if `cancel` was called."""
         return self._cancelled.is_set()
 
     def cancel(self, needs_state: bool) -> None:
-        """Ends the run; a node that ignores the cancel is abandoned. A run that is rolled back needs no state."""
+        """Ends the run; a node that does not stop is abandoned. A run that is rolled back needs no state."""
         self._needs_state = needs_state
         self._cancelled.set()
 
     async def execute(self) -> End:
-        """Raises errors of this host only."""
+        """Executes the run; errors of the graph are part of the result. Raises only errors of this host."""
         run = self._run
         self._items([("metadata", json_text({"run_id": run["run_id"], "attempt": run["attempt"]}))])
         failure = await self._ended(asyncio.get_running_loop().create_task(self._read()))
@@ -131,7 +131,7 @@ class Execution:
         return reading.exception()
 
     async def _read(self) -> None:
-        """Resources that a factory opens are closed in the same task, which `anyio` requires, before the run ends."""
+        """Closes a factory's resources before the run ends, in the task that opened them, which `anyio` requires."""
         async with AsyncExitStack() as stack:
             await self._stream_graph(stack)
 
@@ -253,7 +253,7 @@ def thread_config(thread_id: str) -> Any:
 
 
 def library_modes(modes: Iterable[str]) -> list[str]:
-    """LangGraph's modes for those of the wire; always with `values`, which the state and the response of wait need."""
+    """LangGraph's modes for the modes of the wire; always with `values`, which the state and `wait` need."""
     named = ["messages" if mode == "messages-tuple" else mode for mode in modes if mode != "events"]
     return list(dict.fromkeys(["values", *named]))
 
@@ -319,12 +319,12 @@ def failed_unexpectedly(thrown: BaseException) -> End:
 
 
 def is_retryable(thrown: BaseException) -> bool:
-    """True when the storage could not be reached."""
+    """True if the error means that the storage could not be reached."""
     return isinstance(thrown, Refused) and thrown.code == "store_unavailable"
 
 
 def node_of(thrown: BaseException) -> str | None:
-    """The node that failed: LangGraph adds a note to its error."""
+    """The node that failed, from the note that LangGraph adds to the error."""
     for note in getattr(thrown, "__notes__", ()):
         if note.startswith("During task with name '"):
             return str(note.split("'")[1])

@@ -49,7 +49,7 @@ def _parameters(factory: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def _argument(parameter: inspect.Parameter, call: FactoryCall) -> Any:
-    """A parameter with a default that is neither the config nor the runtime keeps its default."""
+    """The argument for a parameter. A parameter that is neither config nor runtime keeps its default, if it has one."""
     kind, annotation = parameter.kind, str(parameter.annotation)
     if kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
         return NOTHING

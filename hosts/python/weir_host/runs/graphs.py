@@ -14,7 +14,7 @@ from ..modules import add_project_paths, load_export, load_failure, load_failure
 
 
 class Graphs:
-    """The graphs of a deployment. Those that cannot be loaded are in `failures`; the others are served."""
+    """The graphs of a deployment. `failures` names the graphs that cannot be loaded; the others are served."""
 
     def __init__(self, entries: list[Head]) -> None:
         self.failures: list[Head] = []
@@ -48,7 +48,7 @@ class Graphs:
 
 
 class Broken(Refused):
-    """The graph cannot be loaded."""
+    """Raised for a graph that cannot be loaded."""
 
     def __init__(self, message: str) -> None:
         super().__init__("graph_not_loaded", message)
@@ -61,7 +61,7 @@ def load(entry: Head) -> Any:
 
 
 def is_graph(value: Any) -> bool:
-    """True for a compiled graph and for a builder of one."""
+    """True for a compiled graph and for a builder of a graph."""
     return isinstance(value, Pregel) or callable(getattr(value, "compile", None)) and hasattr(value, "nodes")
 
 
@@ -75,7 +75,7 @@ def compiled(value: Any, graph_id: str) -> Pregel:
 
 
 def describe_failure(entry: Head, error: BaseException) -> Head:
-    """Why a graph cannot be loaded."""
+    """The reason why a graph cannot be loaded."""
     file, line, reason = load_failure(entry, error)
     message = f'Graph "{entry["graph_id"]}" cannot be loaded: {load_failure_text(entry, error)}'
     return {"graph_id": entry["graph_id"], "file": file, "line": line, "reason": reason, "message": message}

@@ -10,7 +10,7 @@ from ..json_text import json_text
 
 
 def checkpoint_of(config: Any) -> Head | None:
-    """A config as the wire's checkpoint: thread_id, checkpoint_ns, checkpoint_id, checkpoint_map; or None."""
+    """The wire's checkpoint of a config (thread_id, checkpoint_ns, checkpoint_id, checkpoint_map), or None."""
     configurable = configurable_of(config)
     if configurable.get("thread_id") is None:
         return None

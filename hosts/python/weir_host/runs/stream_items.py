@@ -27,7 +27,7 @@ class StreamItems:
         self.last_values: bytes | None = None
 
     def of_chunk(self, namespace: Sequence[str], mode: str, data: Any) -> Iterator[Item]:
-        """The items of a chunk, usually one; none for modes that were not requested."""
+        """The items of a chunk: usually one, none for a mode that was not requested."""
         if mode == "values":
             yield from self._of_values(namespace, data)
         elif mode == "messages":
@@ -36,7 +36,7 @@ class StreamItems:
             yield self._named(mode, namespace), json_text(shown(mode, data))
 
     def of_event(self, event: Any) -> Item:
-        """An event of `astream_events`."""
+        """The item of an event of `astream_events`."""
         return "events", json_text(event)
 
     def _named(self, mode: str, namespace: Sequence[str]) -> str:
@@ -55,8 +55,8 @@ class StreamItems:
             yield from self._completed(data)
 
     def _with_interrupts(self, data: Any) -> Any:
-        """LangGraph names each of parallel interrupts in a chunk of its own, and none in the last one: a client that gets only
-        the last `values` would miss them."""
+        """Adds all parallel interrupts so far: LangGraph's stream has each in a separate chunk and none in the last
+        chunk, so a client that reads only the last `values` would miss them."""
         if not isinstance(data, dict):
             return data
         self._interrupts |= {one.id: one for one in data.get(INTERRUPT, ())}
@@ -71,7 +71,7 @@ class StreamItems:
             yield self._named("messages", namespace), json_text([message, about])
 
     def _grown(self, message: BaseMessage, about: dict[str, Any]) -> Iterator[Item]:
-        """Mode `messages`: the metadata once for each message, then the growing message, then the complete one."""
+        """Items of mode `messages`: for each message once its metadata, then the growing message, then all of it."""
         known = self._growing.get(message.id or "")
         if known is None:
             yield "messages/metadata", json_text({message.id: {"metadata": about}})

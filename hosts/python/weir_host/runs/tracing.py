@@ -47,7 +47,7 @@ class RunTracer:
         self._ended = True
 
     def _collect(self, id: str, fields: dict[str, Any]) -> None:
-        """Adds fields to a TraceRun. Called in any thread."""
+        """Adds fields to a TraceRun. May be called in any thread."""
         if self._ended:
             return
         known = {name: value for name, value in fields.items() if value is not None and name in FIELDS}
@@ -78,7 +78,7 @@ class RunTracer:
             self._send(b'{"post":[' + b",".join(map(record_text, post)) + b'],"patch":[' + b",".join(map(record_text, patch)) + b"]}")
 
     def _take(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """The pending operations: TraceRuns to create, and those to change."""
+        """The pending operations: TraceRuns to create, and TraceRuns to change."""
         post: list[dict[str, Any]] = []
         patch: list[dict[str, Any]] = []
         for id in self._pending:
@@ -110,7 +110,7 @@ def record_text(record: dict[str, Any]) -> bytes:
 
 
 def sparse(value: Any) -> Any:
-    """As `plain`, of models only the fields that are set."""
+    """The value as of `plain`, but models only with the fields that are set."""
     if isinstance(value, BaseModel):
         return value.model_dump(exclude_none=True)
     return plain(value)

@@ -12,7 +12,7 @@ MOST_BYTES = 128 << 20
 
 
 class Broker:
-    """Requests to the broker. They may be answered in any order."""
+    """Sends requests to the broker, which may answer in any order."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._writer = writer

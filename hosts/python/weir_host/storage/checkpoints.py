@@ -32,7 +32,7 @@ _last_time = 0
 
 
 def next_time() -> int:
-    """Microseconds, strictly increasing in this process."""
+    """The time in microseconds, strictly increasing in this process."""
     global _last_time
     _last_time = max(_last_time + 1, time.time_ns() // 1000)
     return _last_time
@@ -49,8 +49,8 @@ class Lineage:
 class BrokeredSaver(BaseCheckpointSaver[int]):
     """Checkpoints of one deployment. With a lease, rows carry the run's id and are refused once the lease is lost
     (D-44). With `ahead`, writes return before they are durable. The thread `fresh` has no checkpoints, so nothing of it
-    is read before the first write. A sealed one stores nothing more, and reads the newest checkpoint from memory if it
-    has stored it."""
+    is read before the first write. When sealed, it stores nothing more, and reads the newest checkpoint from memory
+    if it has stored that checkpoint."""
 
     def __init__(self, broker: Broker, lease: Head | None = None, ahead: bool = False, fresh: str | None = None) -> None:
         super().__init__()
@@ -244,17 +244,17 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
             await self._rows.add(thread_id, rows)
 
     async def stored(self) -> None:
-        """Waits until all writes are durable. Raises the error of one that was refused."""
+        """Waits until all writes are durable. Raises the error of a write that was refused."""
         await self._rows.stored()
 
     # The synchronous methods, for graphs that nodes call in threads
 
     def get_tuple(self, config: Any) -> CheckpointTuple | None:
-        """As `aget_tuple`, from another thread than that of the event loop."""
+        """`aget_tuple` for threads other than that of the event loop."""
         return self._wait(self.aget_tuple(config))
 
     def list(self, config: Any, **options: Any) -> Iterator[CheckpointTuple]:
-        """As `alist`, from another thread."""
+        """`alist` for other threads."""
 
         async def read() -> Sequence[CheckpointTuple]:
             return [one async for one in self.alist(config, **options)]
@@ -262,11 +262,11 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
         yield from self._wait(read())
 
     def put(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
-        """As `aput`, from another thread."""
+        """`aput` for other threads."""
         return self._wait(self.aput(config, checkpoint, metadata, new_versions))
 
     def put_writes(self, config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
-        """As `aput_writes`, from another thread."""
+        """`aput_writes` for other threads."""
         self._wait(self.aput_writes(config, writes, task_id, task_path))
 
     def delete_thread(self, thread_id: str) -> None:
@@ -294,12 +294,12 @@ def wait_in_thread(loop: asyncio.AbstractEventLoop, work: Any) -> Any:
 
 
 def no_deletion() -> Refused:
-    """The error of graphs that delete a thread."""
+    """The error for a graph that deletes a thread."""
     return Refused("forbidden", "Threads of a deployment are deleted through its API.")
 
 
 def configurable_of(config: Any) -> Head:
-    """`configurable` of a config; empty without one."""
+    """`configurable` of a config, or an empty mapping."""
     return (config or {}).get("configurable") or {}
 
 
@@ -336,7 +336,7 @@ def checkpoints_of(answer: Head, parts: Sequence[bytes]) -> list[Head]:
 
 
 def contains(value: Any, part: Any) -> bool:
-    """True if the JSON value contains the other one."""
+    """True if the first JSON value contains the second."""
     if isinstance(part, dict):
         return isinstance(value, dict) and all(key in value and contains(value[key], one) for key, one in part.items())
     return bool(value == part)

@@ -13,7 +13,7 @@ export interface CutPlans {
   cuts: number
   /** Number of kill -9 of a server during the campaign. */
   kills: number
-  /** Settings shared by two servers, of which each request uses one; a single server if absent. */
+  /** Settings of two servers, each of which handles some of the requests; undefined for a single server. */
   shared?: Readonly<Record<string, string>>
 }
 
@@ -23,7 +23,7 @@ export interface CutBench {
   proxy: CuttingProxy
   campaign: CutPlans
   killed: number
-  /** The work is done: no server is killed any more. */
+  /** True when the work is done and no server is killed any more. */
   isOver: boolean
 }
 
@@ -45,7 +45,7 @@ async function start(dataDir: string, { shared }: CutPlans): Promise<WeirProcess
   return startWeir(dataDir, { ...own, ...shared })
 }
 
-/** One of the servers; a killed one only if there is no other, as behind a load balancer. */
+/** One of the servers, as behind a load balancer: a killed server only if no other is running. */
 export function pick({ servers }: Pick<CutBench, 'servers'>): WeirProcess {
   const alive = servers.filter((server) => server.isAlive())
   const from = alive.length === 0 ? servers : alive
@@ -85,8 +85,8 @@ export async function onCutBench<T>(campaign: CutPlans, work: (bench: CutBench) 
 }
 
 /**
- * Does the work, and does it again until all kills have happened during it: on a busy machine a server starts slowly.
- * Returns the sum of the counts.
+ * Repeats the work until all kills have happened during it, since a server starts slowly on a busy machine. Returns the
+ * sum of the counts.
  */
 export async function whileKilled(bench: CutBench, work: () => Promise<number>): Promise<number> {
   let sum = 0
@@ -129,7 +129,7 @@ export async function ask(bench: CutBench, path: string, init: Asked = {}, via =
   return eventually(attempt, 120_000)
 }
 
-/** The body of a response; requested again when the server is killed while it responds. */
+/** The body of a response; the request is repeated when the server is killed while it responds. */
 export async function json<T>(bench: CutBench, path: string, body?: unknown): Promise<T> {
   const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
   return eventually(async () => (await ask(bench, path, init)).json() as Promise<T>, 120_000)

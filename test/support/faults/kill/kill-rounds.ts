@@ -53,7 +53,7 @@ async function killServer(weir: WeirProcess, load: Load, blow: Blow): Promise<We
   return await startWeir(weir.dataDir)
 }
 
-/** The server continues, its log accepts data, and the engine is restarted. */
+/** Kills the engine. Checks that the server continues, that its log accepts data, and that the engine is restarted. */
 async function killEngine(weir: WeirProcess, load: Load): Promise<WeirProcess> {
   const pid = await weir.enginePid()
   const before = load.traces.length
@@ -66,7 +66,7 @@ async function killEngine(weir: WeirProcess, load: Load): Promise<WeirProcess> {
   return weir
 }
 
-/** Sends requests without a response again, as clients do; and some with a response, in another grouping. */
+/** Repeats requests that had no response, as clients do, and some that had one, in another grouping. */
 async function sendAgain(weir: WeirProcess, traces: readonly SentTrace[]): Promise<void> {
   const open = traces.filter((trace) => !trace.patched).slice(0, 20)
   for (const trace of [...open, ...sample(traces, 5)]) {

@@ -9,12 +9,12 @@ import { ask, base, type CutBench, type CutPlans, json, onCutBench, whileKilled 
 /** The size of a campaign. */
 export interface ProtocolCampaign extends CutPlans {
   threads: number
-  /** Number on each thread, one after the other. */
+  /** Number of runs on each thread, one after the other. */
   runs: number
   tokens: number
 }
 
-/** Results; the campaign throws when a reader missed an event, had one twice, or out of order. */
+/** Results. The campaign throws when a reader missed an event, received it twice, or received events out of order. */
 export interface ProtocolReport {
   cuts: number
   kills: number
@@ -29,13 +29,13 @@ interface ProtocolEvent {
   params: { namespace: string[]; data: { event?: string; delta?: { text?: string } } }
 }
 
-/** The events that a reader has received, and the id of the last frame that had one. */
+/** The events that a reader has received, and the id of the last frame with an event. */
 interface Read {
   events: ProtocolEvent[]
   id: string | undefined
 }
 
-/** Reads on from where it was, until the connection breaks or `isWhole` is true. */
+/** Continues after the events read so far, until the connection breaks or `isWhole` is true. */
 type Reader = (bench: CutBench, thread_id: string, read: Read, isWhole: () => boolean) => Promise<void>
 
 const CHANNELS = [
@@ -51,8 +51,8 @@ const READERS: Readonly<Record<string, Reader>> = {
 }
 
 /**
- * Runs made over protocol v2, each read by three clients of its thread: with `since`, with `Last-Event-ID`, and over
- * WebSockets, through a proxy that cuts their connections; compares what they have with the log.
+ * Creates runs over protocol v2. Three clients of each thread read them (with `since`, with `Last-Event-ID`, and over
+ * WebSockets) through a proxy that cuts connections; the received events are compared with the log.
  */
 export function runProtocolCampaign(campaign: ProtocolCampaign): Promise<ProtocolReport> {
   return onCutBench(campaign, async (bench) => {
@@ -82,7 +82,7 @@ async function readThread(bench: CutBench, { runs, tokens }: ProtocolCampaign): 
   return wanted.length
 }
 
-/** Makes a run over v2 and waits for its end; a repeated command has the same run. */
+/** Creates a run over v2 and waits for its end; a repeated command returns the same run. */
 async function run(bench: CutBench, thread_id: string, run_id: string, tokens: number): Promise<void> {
   const input = { tokens, tokenDelayMs: 1 }
   const params = { assistant_id: 'tokens', run_id, input }
@@ -188,7 +188,7 @@ function assertSame(whose: string, found: readonly ProtocolEvent[], wanted: read
   throw new Error(`${whose}: ${found.length} events, not ${wanted.length}; at ${at} ${seen}, not ${missed}`)
 }
 
-/** Each run has one end, and a run that succeeded every token of its last attempt. */
+/** Checks that each run has one end, and that a successful run has every token of its last attempt. */
 async function assertRun(
   bench: CutBench,
   thread_id: string,

@@ -4,8 +4,8 @@ import type { Run, Thread } from '../../../../src/runs/model.ts'
 import type { RunServer } from '../../runs/server.ts'
 
 /**
- * On each of some threads, rolls back a running and a pending run at random moments, repeatedly. Throws if anything
- * of them is left: a thread must be byte for byte as before. Resolves with the number of runs that were rolled back.
+ * Repeatedly rolls back a running and a pending run of each thread, at random moments. Throws if a thread is not byte
+ * for byte as before. Resolves with the number of runs that were rolled back.
  */
 export async function runRollbackRounds(
   server: RunServer,
@@ -44,7 +44,7 @@ async function startThread(server: RunServer, file: string): Promise<string> {
   return thread_id
 }
 
-/** Returns how many runs it has rolled back. */
+/** Returns the number of runs that were rolled back. */
 async function rollBackOnce(server: RunServer, file: string, thread_id: string): Promise<number> {
   const before = await allOf(server, thread_id)
   const runs = [await startRun(server, file, thread_id, 300), await startRun(server, file, thread_id, 300)]

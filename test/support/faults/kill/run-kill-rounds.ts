@@ -12,7 +12,10 @@ export type Victim = (typeof VICTIMS)[number]
 
 const THREADS = 3
 const RUNS = 3
-/** Generous for slow machines; `test/long` measures that recovery takes at most 5 s. */
+/**
+ * Milliseconds until all runs must have ended: long, for slow machines; `test/long` checks that recovery takes at most
+ * 5 s.
+ */
 const SETTLE_MS = 120_000
 
 interface Beat {
@@ -28,15 +31,17 @@ export interface RoundReport {
   statuses: string[]
   /** Highest attempt of each run. */
   attempts: number[]
-  /** From the kill, or the restart after it, until each run that was executing does so again or has ended. */
+  /**
+   * Milliseconds from the kill, or the restart after it, until each run that was executing executes again or has ended.
+   */
   takenBackMs: number
-  /** From the same moment until all have ended. */
+  /** Milliseconds from the kill, or the restart after it, until all runs have ended. */
   settledMs: number
 }
 
 /**
- * Kills a deployment at a random moment of its work and checks the promises of D-4, D-43 and D-44; throws when one is
- * broken. `env` is the server's, as of `startRunServer`.
+ * Kills a deployment at a random moment of its work and checks the promises of D-4, D-43 and D-44; throws when a
+ * promise is broken. `env` is the environment of the server, as of `startRunServer`.
  */
 export async function runKillRound(victim: Victim, env: Record<string, string> = {}): Promise<RoundReport> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-run-kill-'))
@@ -85,8 +90,8 @@ export async function runKillRound(victim: Victim, env: Record<string, string> =
 }
 
 /**
- * Runs on several threads, one running and the others waiting for it. The last of each does not end before the gate
- * opens, and neither does the very first one: at every moment a run is executing.
+ * Creates runs on several threads, on each one running and the others waiting. The last run of each thread, and the
+ * very first run, do not end before the gate opens, so that a run is executing at every moment.
  */
 async function createWork(server: RunServer, file: string, gate: string): Promise<Run[]> {
   const runs: Run[] = []
@@ -106,7 +111,7 @@ function readRuns(server: RunServer, runs: readonly Run[]): Promise<Run[]> {
   return Promise.all(runs.map(({ thread_id, run_id }) => server.ask<Run>('runs', 'get', thread_id, run_id)))
 }
 
-/** Kills idle hosts, and their successors: twice, so that no run reaches the maximum of attempts. */
+/** Kills idle hosts and then their successors: only twice, so that no run reaches the maximum of attempts. */
 async function killStarting(server: RunServer, file: string): Promise<void> {
   for (let n = 0; n < 2; n++) {
     const atWork = new Set((await readBeats(file)).map(({ pid }) => pid))
@@ -123,7 +128,7 @@ function killIfThere(pid: number): void {
   }
 }
 
-/** When none of the runs is any longer in the state of the killed process. */
+/** Resolves with the milliseconds until no run is in the state of the killed process any more. */
 function takenBack(server: RunServer, running: readonly Run[]): Promise<number> {
   return eventually(async () => {
     const now = await readRuns(server, running)
@@ -171,8 +176,8 @@ function checkThreads(threads: readonly Thread[]): void {
 }
 
 /**
- * Checks that two processes never execute on one thread at the same time: the beats of one end before those of the next
- * begin.
+ * Checks that two processes never execute on one thread at the same time: all beats of one process come before those of
+ * the next.
  */
 function checkAlone(beats: readonly Beat[]): void {
   for (const thread_id of new Set(beats.map((beat) => beat.thread_id))) {

@@ -9,10 +9,10 @@ import { startCuttingProxy } from '../proxies/cutting.ts'
 /** The size of a campaign. */
 export interface CutCampaign extends CutPlans {
   threads: number
-  /** Number on each thread, one after the other. */
+  /** Number of runs on each thread, one after the other. */
   runs: number
   tokens: number
-  /** Streams that the SDK reads, and how often each is cut: it reconnects five times at most. */
+  /** Streams that the SDK reads, and the cuts of each: the SDK reconnects at most five times. */
   sdk: { streams: number; cuts: number }
 }
 
@@ -25,9 +25,12 @@ export interface CutReport {
 }
 
 const MODES = ['values', 'updates', 'messages-tuple'] as const
-/** Small, so that each connection of the SDK is cut; it waits between them. */
+/** Most bytes that pass before a stream of the SDK is cut: few, so that every connection is cut. */
 const SDK_BYTES = 8_000
-/** More than the bytes up to the end of the first event: an SDK without any event has no id to resume with. */
+/**
+ * Least bytes that pass before such a cut: at least one event, because an SDK without any event has no id from which it
+ * could resume.
+ */
 const HEAD_BYTES = 1_000
 
 interface Bench extends CutBench {
@@ -165,7 +168,7 @@ function random<T>(some: readonly [T, ...T[]]): T {
   return some[randomInt(some.length)] ?? some[0]
 }
 
-/** All events of the log, read without the proxy in one response; at least `count` events. */
+/** All events of the log (at least `count`), read without the proxy in one response. */
 async function replayOf(bench: Bench, thread_id: string, count: number): Promise<SseFrame[]> {
   // A server may be killed while it responds: then the log is read again from the beginning.
   for (let turn = 0; turn <= bench.campaign.kills; turn++) {

@@ -9,7 +9,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 export const CUTS = ['cut', 'end', 'frame'] as const
 export type Cut = (typeof CUTS)[number]
 
-/** Which responses are cut, and where. */
+/** The kind and the position of a cut. */
 export interface CutPlan {
   how: Cut
   /** Bytes of the body that pass before the cut. */
@@ -24,7 +24,10 @@ export interface CuttingProxy {
   close(): Promise<void>
 }
 
-/** `target` is called for every request; `plan` for every stream that begins: undefined lets it pass. */
+/**
+ * Starts the proxy. `target` is called for every request, `plan` for every stream that begins; a stream without a plan
+ * passes uncut.
+ */
 export async function startCuttingProxy(
   target: () => string,
   plan: (path: string) => CutPlan | undefined,

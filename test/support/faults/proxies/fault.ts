@@ -30,7 +30,7 @@ export interface FaultScope {
 /** A proxy between Weir and its engine whose behaviour tests change while it runs. */
 export interface FaultProxy {
   readonly url: string
-  /** Requests received, those with a fault, and those whose complete answer came from the target. */
+  /** Numbers of requests: received, affected by a fault, and completely answered by the target. */
   readonly counts: { readonly seen: number; readonly faulted: number; readonly answered: number }
   /** Replaces the fault; resolves when it applies. Hanging requests are cut. */
   set(fault: Fault, scope?: FaultScope): Promise<void>
@@ -46,11 +46,11 @@ interface Tally {
 interface Exchange {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** The body, if it had to be read to find the SQL. */
+  /** The body, if the proxy had to read it to find the SQL. */
   readonly read: Buffer | undefined
 }
 
-/** ClickHouse's own limit; the URL carries the query parameters. */
+/** Maximum length of a URL, which has the query parameters; ClickHouse has the same limit. */
 const MAX_URL_BYTES = 1024 * 1024
 
 /** Starts the proxy on a port of 127.0.0.1 that it can close and open again, passing everything on to `target`. */

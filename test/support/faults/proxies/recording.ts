@@ -9,16 +9,16 @@ import { gunzipSync, zstdDecompressSync } from 'node:zlib'
 /** One recorded request, with its response. */
 export interface Recorded {
   method: string
-  /** As sent, with the query. */
+  /** The URL as sent, with the query. */
   url: string
   headers: IncomingHttpHeaders
   body: Buffer
   status: number
   answer_type: string
   answer_headers: IncomingHttpHeaders
-  /** As sent. */
+  /** The body as sent. */
   sent: Buffer
-  /** Decompressed. */
+  /** The body of the response, decompressed. */
   answer: Buffer
 }
 
@@ -34,7 +34,7 @@ function decoded(sent: Buffer, encoding: string | undefined): Buffer {
   return encoding === 'gzip' ? gunzipSync(sent) : sent
 }
 
-/** Headers are forwarded unchanged, so that the body keeps the client's own framing and encoding. */
+/** Forwards a request with unchanged headers, so that the body keeps the client's framing and encoding. */
 async function passOn(req: IncomingMessage, target: string): Promise<Recorded> {
   const { method = 'GET', url = '/', headers } = req
   const onward = request(new URL(url, target), { method, headers, agent: false })
@@ -69,7 +69,7 @@ async function passOn(req: IncomingMessage, target: string): Promise<Recorded> {
   }
 }
 
-/** Starts one in front of `target`, e.g. `http://127.0.0.1:1984`. */
+/** Starts a recording proxy in front of `target`, e.g. `http://127.0.0.1:1984`. */
 export async function startRecordingProxy(target: string): Promise<RecordingProxy> {
   const requests: Recorded[] = []
   // Clients close idle connections: a request that is sent while the server closes its connection gets ECONNRESET.

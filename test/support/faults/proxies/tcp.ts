@@ -18,7 +18,8 @@ export type Line =
 export interface TcpProxy {
   readonly port: number
   /**
-   * Applies to all bytes from now on, also on open connections. Swallowed bytes stay lost: such connections are cut.
+   * Sets the state for all bytes from now on, also on open connections. Swallowed bytes stay lost: their connections
+   * are cut.
    */
   set(line: Line): Promise<void>
   /** Sets the target of connections from now on; open ones are cut. */

@@ -38,7 +38,7 @@ export function describeChangedStores({ missing, damaged }: Changes): void {
     const [path, aside] = [join(dataDir, name), join(dataDir, `${name}.aside`)]
     await rename(path, aside)
     await expect(start()).rejects.toThrow(new RegExp(`${name} is empty.*--accept-empty-store`))
-    // A start that failed has created nothing that would let the next one succeed.
+    // A failed start has created nothing that would make the next start succeed.
     if (name === 'clickhouse') await expect(start()).rejects.toThrow(/--accept-empty-store/)
     await rm(path, { recursive: true, force: true })
     await rename(aside, path)

@@ -14,7 +14,7 @@ export interface ForgetfulDisk {
   restore(to: string): Promise<void>
 }
 
-/** The reason why it is not available; undefined when it is. */
+/** The reason why forgetful disks are not available here; undefined if they are. */
 export function noForgetfulDisk(): string | undefined {
   if (process.platform !== 'linux') return 'LD_PRELOAD is of Linux'
   try {

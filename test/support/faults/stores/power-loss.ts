@@ -20,7 +20,10 @@ interface Made {
   run_id: string
 }
 
-/** Registers a test for each value of SQLITE_SYNCHRONOUS, and the hooks that start and stop what they share. */
+/**
+ * Registers a test for each value of SQLITE_SYNCHRONOUS, and the hooks that start and stop the services of all these
+ * tests.
+ */
 export function describePowerLoss(settings: readonly ('normal' | 'full')[]): void {
   describe.skipIf(reason !== undefined)(
     `a loss of power${reason === undefined ? '' : ` (${reason})`}`,
@@ -90,7 +93,7 @@ async function makeRun(weir: WeirProcess, file: string): Promise<Made> {
   return weir.json<Made>(`${THREADS}/${thread_id}/runs`, jsonBody('POST', request))
 }
 
-/** Undefined for a missing file. */
+/** The text of a file; undefined if the file is missing. */
 function text(dir: string, name: string): Promise<string | undefined> {
   return readFile(join(dir, name), 'utf8').catch(() => undefined)
 }

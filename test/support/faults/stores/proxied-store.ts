@@ -1,7 +1,7 @@
 import { temporaryDir, startTestClickHouse } from '../../stores/clickhouse/embedded-clickhouse.ts'
 import { type FaultProxy, startFaultProxy } from '../proxies/fault.ts'
 
-/** A ClickHouse of the test's own with a fault proxy in front. */
+/** A ClickHouse that only this test uses, behind a fault proxy. */
 export interface ProxiedStore {
   readonly proxy: FaultProxy
   /** A CLICKHOUSE_URL with a new database, since a database belongs to one data directory. */

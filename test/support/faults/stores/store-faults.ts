@@ -18,12 +18,12 @@ const lost: Fault = { kind: 'swallow_answer' }
 const tooManyParts: Fault = { kind: 'error', code: 252, type: 'TOO_MANY_PARTS' }
 const unlisted: Fault = { kind: 'error', code: 516, type: 'AUTHENTICATION_FAILED' }
 
-/** The fault that could store rows twice. */
+/** The fault after which rows could be stored twice. */
 export const MAIN_STORE_FAULT: readonly StoreFault[] = [
   ['fragments are stored and the response is lost', lost, { query: FRAGMENTS, times: 3 }],
 ]
 
-/** Other kinds, statements and codes. */
+/** Faults of other kinds, statements and codes. */
 export const MORE_STORE_FAULTS: readonly StoreFault[] = [
   ['an insert hangs until its timeout', { kind: 'hang' }, { query: FRAGMENTS, times: 1 }],
   ['the connection closes during an insert of rows', reset, { query: ROWS, times: 3 }],

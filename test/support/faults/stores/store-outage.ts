@@ -7,7 +7,7 @@ import type { ProxiedStore } from './proxied-store.ts'
 import { sample, storedFaults, traceFaults } from '../../traces/stored-traces.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../servers/weir-process.ts'
 
-/** Measurements during the outage; milliseconds. */
+/** Measurements during the outage, in milliseconds. */
 export interface OutageReport {
   acknowledged: number
   calls: number
@@ -17,8 +17,8 @@ export interface OutageReport {
 }
 
 /**
- * The store is unavailable under load for `seconds` and returns: every request is acknowledged throughout, `/info` and
- * `/ok` respond, the health report names the problem, and in the end the store has everything once.
+ * Makes the store unavailable under load for `seconds`. Checks that every request is acknowledged, that `/info` and
+ * `/ok` respond, that the health report names the problem, and that the store finally has everything once.
  */
 export async function storeOutage(store: ProxiedStore, seconds: number): Promise<OutageReport> {
   const { dir, remove } = await temporaryDir()
@@ -58,7 +58,8 @@ export async function storeOutage(store: ProxiedStore, seconds: number): Promise
 }
 
 /**
- * While the store is unavailable, that many small runs arrive in two requests; all of them are counted when it is back.
+ * Sends `count` small runs in two requests while the store is unavailable; checks that all of them are counted
+ * afterwards.
  */
 export async function drainsBacklog(weir: WeirProcess, store: ProxiedStore, count: number): Promise<void> {
   await weir.drained()
@@ -77,7 +78,7 @@ export async function drainsBacklog(weir: WeirProcess, store: ProxiedStore, coun
   expect(session?.run_count).toBe(count)
 }
 
-/** Calls /info and /ok alternately for that long. */
+/** Calls /info and /ok alternately for `seconds`; returns the durations. */
 async function answerTimes(weir: WeirProcess, seconds: number): Promise<number[]> {
   const times: number[] = []
   const end = Date.now() + seconds * 1000

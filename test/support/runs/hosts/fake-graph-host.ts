@@ -26,7 +26,7 @@ export interface FakeGraphHost {
   readonly jobs: PlayedJob[]
   /** The newest attempt of the run, as soon as it has begun. */
   job(run_id: string, attempt?: number): Promise<PlayedJob>
-  /** Simulates the graph of future runs: called with each attempt. */
+  /** Sets the function that simulates the graph of each future attempt. */
   play(graph: (job: PlayedJob) => void): void
   /** The answer of `call`; default: an empty state. */
   answers: (name: string, call: GraphCall) => GraphAnswer
@@ -58,7 +58,7 @@ const AGENT: GraphInfo = {
   unavailable: null,
 }
 
-/** A host whose graphs the test simulates; a cancelled one ends at once unless `stubborn`. */
+/** A host whose graphs the test simulates. A cancelled graph ends at once unless `stubborn` is true. */
 export function createFakeGraphHost({ stubborn = false } = {}): FakeGraphHost {
   const jobs: PlayedJob[] = []
   let graph: (job: PlayedJob) => void = () => undefined

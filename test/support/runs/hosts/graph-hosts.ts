@@ -36,7 +36,7 @@ function fixtures(folder: string): string {
 
 export const TENANT: Tenant = { workspace_id: 'w', deployment_id: 'd' }
 
-/** The end of a run, and what it sent before. */
+/** The end of a run, and the items that it sent before. */
 export interface Executed {
   end: GraphEnd
   items: StreamItem[]
@@ -57,9 +57,9 @@ export interface HostBench {
   ): Promise<GraphJob>
   /** Executes a job and finishes its run. */
   execute(job: GraphJob, signal?: AbortSignal): Promise<Executed>
-  /** Both. */
+  /** Admits, claims and executes a run. */
   run(graph_id: string, input: JsonValue, kwargs?: Partial<RunKwargs>, thread_id?: string): Promise<Executed>
-  /** How a host is started, for tests that do what the pool does. */
+  /** The command that starts a host, for tests that start hosts as the pool does. */
   launch(change?: Partial<GraphHostOptions>): HostLaunch
   stop(): Promise<void>
 }
@@ -73,7 +73,7 @@ export type OpenBench = (
   options?: Partial<GraphHostOptions>,
 ) => Promise<HostBench>
 
-/** Registers the tests of `body` for the hosts of each language: they have the same graphs and the same protocol. */
+/** Registers the tests of `body` for the hosts of each language, which have the same graphs and the same protocol. */
 export function describeHosts(body: (open: OpenBench, language: GraphLanguage) => void): void {
   for (const language of ['javascript', 'python'] as const) {
     const without = language === 'python' ? withoutPython() : ''
@@ -185,12 +185,12 @@ export async function openHostBench(
   }
 }
 
-/** JSON of an event or a state; null for none. */
+/** Parses the JSON of an event or a state; null if there is none. */
 export function parse(text: string | null | undefined): JsonObject {
   return JSON.parse(text ?? 'null') as JsonObject
 }
 
-/** The data of the events of one name. */
+/** The data of the events with one name. */
 export function dataOf(items: readonly StreamItem[], event: string): JsonObject[] {
   return items.filter((item) => item.event === event).map((item) => parse(item.data))
 }

@@ -21,13 +21,13 @@ export interface HostWire {
   write(bytes: Uint8Array): void
   /** Closes the server's end of the channel. */
   close(): void
-  /** The first frame of a type, once it has come; of a job or a call, the first with its id. */
+  /** The first frame of a type when it has arrived; for a job or a call, the first with its id. */
   next<Type extends FromHost['type']>(type: Type, id?: number): Promise<Frame<Head<Type>>>
-  /** Types of the frames of a job or a call, in their order; adjacent ones of the same type once. */
+  /** Types of the frames of a job or a call, in order; adjacent frames of the same type count once. */
   typesOf(id: number): string[]
 }
 
-/** Starts the program of a host; with `message` it is opened at once. */
+/** Starts the program of a host; `message` is sent at once to open it. */
 export function openHostWire({ command, cwd, env }: HostLaunch, message?: OpenHost): HostWire {
   const child = spawn(command.file, command.args, { cwd, env, stdio: ['ignore', 'ignore', 'ignore', 'pipe'] })
   const stream = child.stdio[3] as Duplex

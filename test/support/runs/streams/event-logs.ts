@@ -25,7 +25,7 @@ import { type RedisServer, startRedis, withoutRedis } from '../../stores/redis.t
 export interface LogProcess {
   log: OpenEventLog
   store: EventStore
-  /** Undefined if leases are not checked. */
+  /** The run store; undefined if leases are not checked. */
   runs: RunStore | undefined
 }
 
@@ -37,7 +37,7 @@ export interface LogEngine {
   readonly durable: boolean
   /** An empty log. */
   open(options?: { clock?: Clock; bounds?: EventBounds }): Promise<LogProcess>
-  /** Opens the log that was opened last once more, as another process or a restarted one does. */
+  /** Opens the log that was opened last again, like another process or a restarted process. */
   openAgain(options?: { clock?: Clock; bounds?: EventBounds }): Promise<LogProcess>
   /** Breaks the connections over which processes notify each other. */
   deafen(): Promise<unknown>

@@ -22,7 +22,7 @@ interface MemoryLog {
 }
 
 /**
- * Stores events in memory, for tests; also the lower bound in measurements. Leases are not checked, since only one
+ * Stores events in memory, for tests and as the lower bound in measurements. Leases are not checked, since only one
  * process writes.
  */
 export function createMemoryEventStore(clock: Clock, bounds: EventBounds): EventStore {

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { once } from 'node:events'
 import { WebSocket, WebSocketServer } from 'ws'
 
-/** An event of protocol v2 as it passed, and the connection on which it did, counted from 1. */
+/** An event of protocol v2 that passed the proxy, and its connection, counted from 1. */
 export interface PassedEvent {
   connection: number
   event: { event_id: string; seq: number; method: string; params: PassedParams }
@@ -27,7 +27,7 @@ export interface RecordingProxy {
   close(): Promise<void>
 }
 
-/** Starts one for the deployment at `target`. */
+/** Starts a proxy for the deployment at `target`. */
 export async function startRecordingProxy(target: string, key: string): Promise<RecordingProxy> {
   const events: PassedEvent[] = []
   const frames: string[] = []

@@ -2,7 +2,7 @@
 export interface SseFrame {
   event: string
   data: unknown
-  /** '' when it has none. */
+  /** The id of the event; '' if it has none. */
   id: string
 }
 

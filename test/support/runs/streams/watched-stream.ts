@@ -6,7 +6,7 @@ import { eventually } from '../../eventually.ts'
 export interface Seen {
   events: [event: string, data: unknown][]
   ids: string[]
-  /** Resolves when the stream has ended; rejects when it was cut. */
+  /** Resolves when the stream has ended; rejects if the stream was cut. */
   ended: Promise<void>
 }
 
@@ -29,7 +29,7 @@ export function watch(stream: EventStream): Seen {
   return Object.assign(seen, { ended })
 }
 
-/** Waits until so many have arrived. */
+/** Waits until `count` events have arrived. */
 export function has(seen: Seen, count: number): Promise<void> {
   return eventually(async () => expect(seen.events.length).toBeGreaterThanOrEqual(count))
 }

@@ -44,7 +44,10 @@ function callsTool({ tools, messages }: VendorRequest): boolean {
   return tools !== undefined && !hasToolResult(messages)
 }
 
-/** OpenAI: a message with role tool; Anthropic: a user message of tool_result blocks. */
+/**
+ * True if there is a tool result: for OpenAI a message with role tool, for Anthropic a user message of tool_result
+ * blocks.
+ */
 function hasToolResult(messages: VendorRequest['messages']): boolean {
   const last = messages.at(-1)
   return last?.role === 'tool' || Array.isArray(last?.content)
@@ -188,7 +191,7 @@ interface EmbeddingsRequest {
 
 type Request = VendorRequest & ResponsesRequest & EmbeddingsRequest
 
-/** By path: the complete answer, and the stream. */
+/** The complete answer and the stream, by path. */
 const WHOLE: Record<string, (request: Request) => object> = {
   '/v1/messages': anthropicMessage,
   '/v1/chat/completions': openAiCompletion,
@@ -212,7 +215,7 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
   else sendJson(res, 404, { error: { message: `no such path: ${path}` } })
 }
 
-/** Starts one on a free port; clients take `url` (Anthropic) or `url/v1` (OpenAI) as their base. */
+/** Starts a fake vendor on a free port. The base URL of clients is `url` (Anthropic) or `url/v1` (OpenAI). */
 export async function startFakeVendor(): Promise<FakeVendor> {
   // Clients close idle connections: a request that is sent while the server closes its connection gets ECONNRESET.
   const server = createServer(

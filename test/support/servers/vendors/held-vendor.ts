@@ -2,9 +2,9 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-/** A server with OpenAI's API that records requests, and sends an answer when the test says so. */
+/** A server with OpenAI's API that records requests, and sends an answer when the test calls `say` or `end`. */
 export interface HeldVendor {
-  /** Its base URL, with `/v1`. */
+  /** The server's base URL, with `/v1`. */
   readonly url: string
   /** The bodies of all calls, in order. */
   readonly asked: readonly Record<string, unknown>[]
@@ -12,7 +12,7 @@ export interface HeldVendor {
   say(piece: string): void
   /** Ends the newest answer. */
   end(): void
-  /** Whether the caller has disconnected before the end of the newest answer. */
+  /** True if the caller disconnected before the end of the newest answer. */
   wasLeft(): boolean
   stop(): Promise<void>
 }

@@ -15,9 +15,9 @@ export interface Filling {
   project_id: string
   /** Number of the first trace, which is the newest. */
   first: number
-  /** TraceRuns in all; a trace has five. */
+  /** Total number of TraceRuns; a trace has five. */
   runs: number
-  /** Start of the newest trace, epoch milliseconds; each earlier one starts a second before. */
+  /** Start of the newest trace in epoch milliseconds; each earlier trace starts a second before the next. */
   newest: number
 }
 
@@ -32,8 +32,8 @@ export function filledId(trace: number, run: number): string {
 }
 
 /**
- * Fills a store with finished traces of a chain, a retriever, two llm calls and a tool, through the product's own
- * derivation but past its HTTP: a million TraceRuns take a minute or two.
+ * Fills a store with finished traces of a chain, a retriever, two llm calls and a tool, with the product's own
+ * derivation but without HTTP: a million TraceRuns take a minute or two.
  */
 export async function fillStore(store: TraceStore, filling: Filling): Promise<void> {
   const deriver = createDeriver(

@@ -28,7 +28,7 @@ export async function addFirstClickHouse(
 ): Promise<void> {
   // Only test files have shared servers: scripts of bench/, and the process that shares them, do not.
   if (process.env['VITEST_POOL_ID'] === undefined || env['CLICKHOUSE_URL'] !== undefined) return
-  // The disk of this test loses what is not synced, and no server has synced the copies.
+  // The disk of this test loses data that is not synced, and no server has synced the copies.
   if (env['FORGETFUL_ROOT'] !== undefined) return
   if (['clickhouse', 'installation'].some((name) => existsSync(join(dataDir, name)))) return
   const { dir } = await shared('/first-clickhouse')

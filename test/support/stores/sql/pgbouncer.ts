@@ -8,10 +8,10 @@ import { endWatched, spawnWatched } from '../../servers/watched-child.ts'
 import { until } from '../clickhouse/embedded-clickhouse.ts'
 import { ownUser } from './postgres.ts'
 
-/** Where Debian installs it. */
+/** Path at which Debian installs PgBouncer. */
 const PROGRAM = '/usr/sbin/pgbouncer'
 
-/** The reason to skip tests that need PgBouncer, for their titles; as `withoutPostgres`. */
+/** The reason to skip tests that need PgBouncer, for their titles; see `withoutPostgres`. */
 export function withoutPgBouncer(): string {
   const { CI, WITHOUT_PGBOUNCER } = process.env
   return existsSync(PROGRAM) || (CI === '1' && WITHOUT_PGBOUNCER !== '1')
@@ -26,7 +26,7 @@ export interface PgBouncer {
   stop(): Promise<void>
 }
 
-/** `settings` are lines of its configuration. */
+/** Starts PgBouncer; `settings` are lines of its configuration. */
 export async function startPgBouncer(url: string, settings: readonly string[]): Promise<PgBouncer> {
   const user = await ownUser()
   const home = await mkdtemp(join(tmpdir(), 'weir-pgb-'))

@@ -10,7 +10,7 @@ import { until } from '../clickhouse/embedded-clickhouse.ts'
 import { fixedPort } from '../../fixed-port.ts'
 import { endWatched, spawnWatched } from '../../servers/watched-child.ts'
 
-/** A private Postgres on a loopback port; it ends when this process does, and its data is removed. */
+/** A private Postgres on a loopback port; it ends with this process, and its data is removed. */
 export interface PostgresCluster {
   /** Creates an empty database and returns its URL. */
   createDatabase(): Promise<string>
@@ -21,14 +21,14 @@ export interface PostgresCluster {
   /** Ends the server and removes its data. */
   stop(): Promise<void>
   readonly port: number
-  /** Starts a copy that follows the server; from then on the server confirms no commit which the copy has not. */
+  /** Starts a copy that follows the server; from then on the server confirms only commits that the copy has. */
   startStandby(): Promise<Standby>
 }
 
 /** A synchronous copy of a cluster. */
 export interface Standby {
   readonly port: number
-  /** Makes the copy take writes, when its server is gone. */
+  /** Makes the copy accept writes after its server has ended. */
   promote(): Promise<void>
   stop(): Promise<void>
 }
@@ -70,7 +70,10 @@ export function withoutPostgres(): string {
   return canRun ? '' : ' (Postgres is not installed)'
 }
 
-/** Postgres refuses to run as root, so as root it runs as the user of its package, or nobody. */
+/**
+ * The user for Postgres, which refuses to run as root: the user of its package, or nobody; undefined if this is not
+ * root.
+ */
 export async function ownUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {
@@ -80,7 +83,7 @@ export async function ownUser(): Promise<{ uid: number; gid: number } | undefine
   throw new Error('there is no user that Postgres could run as')
 }
 
-/** Waits until the server of `dir` answers, and not another one that has started on the port. */
+/** Waits until the server of `dir` answers; another server may have started on the port. */
 async function untilItAnswers(url: string, dir: string, child: ChildProcess): Promise<void> {
   const database = openPostgres(url)
   try {

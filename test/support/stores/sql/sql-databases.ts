@@ -10,7 +10,7 @@ export interface SqlEngine {
   readonly name: 'SQLite' | 'Postgres'
   /** An empty database. */
   open(): Promise<Database>
-  /** The database that was opened last, as another process opens it; SQLite allows only one process here. */
+  /** The database that was opened last, opened as by another process; SQLite allows only one process here. */
   openAgain(): Promise<Database>
 }
 
