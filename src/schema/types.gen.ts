@@ -157,7 +157,7 @@ export type CronUpdate = CronOptions & {
   } | null
 }
 /**
- * A runtime of deployed graphs.
+ * The runtimes that can execute deployed graphs.
  */
 export type DeploymentRuntimes = {
   runtime: 'process' | 'container' | 'kubernetes'
@@ -3262,7 +3262,7 @@ export interface RunFields {
      */
     trace_id: string | null
     /**
-     * The revision of the deployment that executes the last attempt, before the first one that for which the run was made; null for a deployment without revisions.
+     * The revision of the deployment that executes the last attempt; before the first attempt, the revision for which the run was made. Null for a deployment without revisions.
      */
     revision_id: string | null
     attempt: number

@@ -211,7 +211,7 @@ export type UsageDimensions = WorkspaceDimensions | ProjectDimensions | UserDime
  */
 export type UsageLimitList = UsageLimit[]
 /**
- * A runtime of deployed graphs.
+ * The runtimes that can execute deployed graphs.
  */
 export type DeploymentRuntimes = {
   runtime: 'process' | 'container' | 'kubernetes'

@@ -9,7 +9,7 @@ export interface ShownRange {
 /** Takes the range of the page; undefined when it has none any more. */
 export const RangeOfPage = createContext<((range: ShownRange | undefined) => void) | undefined>(undefined)
 
-/** Tells the shell which range the page shows, for a link that freezes it. */
+/** Reports the range that the page shows to the shell, which copies it with `Y`. */
 export function useRangeOfPage({ from, to }: ShownRange): void {
   const take = use(RangeOfPage)
   useEffect(() => {

@@ -39,6 +39,28 @@ export function morePageTests({ server, used }: Used): void {
     await page.locator('#run').getByRole('heading', { name: 'chat' }).waitFor()
   })
 
+  it('moves the focus from “Show more projects” to the first of them', async () => {
+    await sendTrace()
+    const [project] = await server.current().json<object[]>('/api/v1/sessions?limit=1&include_stats=true')
+    const { page, open } = used.current()
+    const list = /\/api\/v1\/sessions\?/
+    await page.route(list, async (route) => {
+      const offset = Number(new URL(route.request().url()).searchParams.get('offset'))
+      const projects = Array.from({ length: offset === 0 ? 100 : 5 }, (_, at) => ({
+        ...project,
+        id: `00000000-0000-4000-8000-${String(offset + at).padStart(12, '0')}`,
+        name: `further ${offset + at}`,
+      }))
+      await route.fulfill({ json: projects })
+    })
+    await open('/projects')
+    const more = page.getByRole('button', { name: 'Show more projects' })
+    await more.press('Enter')
+    await page.locator('tr:nth-child(101) a:focus', { hasText: 'further 100' }).waitFor()
+    await more.waitFor({ state: 'detached' })
+    await page.unroute(list)
+  })
+
   it('can be used with the keyboard alone in the tree, and keeps the selected run in the address', async () => {
     const call = await sendTrace()
     const { page, open } = used.current()

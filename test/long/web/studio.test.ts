@@ -265,6 +265,27 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     expect(faults).toEqual([])
   })
 
+  it('keeps what was typed as an answer when the run cannot start', async () => {
+    const thread = await runSteps('refused')
+    const { page } = used.current()
+    const form = page.getByRole('form', { name: 'Questions' })
+    await page.route('**/runs/stream', (route) => route.fulfill({ status: 422, json: { detail: 'refused' } }))
+    await form.getByLabel('Way to answer review').selectOption('json')
+    await form.getByLabel('Answer to review').fill('{"kept": true}')
+    await form.getByRole('button', { name: 'Answer and go on' }).click()
+    await region('Graph').getByText('The run failed').waitFor()
+    await form.waitFor()
+    await page.unroute('**/runs/stream')
+    expect(await form.getByLabel('Answer to review').inputValue()).toBe('{"kept": true}')
+    await form.getByRole('button', { name: 'Answer and go on' }).click()
+    await eventually(async () => {
+      const { values } = await weir.json<{ values: { verdict?: unknown } }>(
+        `${DEPLOYMENT}/threads/${thread}/state`,
+      )
+      expect(values.verdict).toEqual({ kept: true })
+    })
+  })
+
   it('#70: shows every call that a question lists, and answers each of them', async () => {
     const thread = await runSteps('calls')
     const { page, broken } = used.current()

@@ -1,5 +1,6 @@
 import { readEvents, type ServerEvent } from '../../api/server-events.ts'
 import { followLive, type FollowParts } from './follow.ts'
+import { pause } from './pause.ts'
 
 /** The server sends a heartbeat every 5 s; a connection without data for longer than this has broken. */
 const SILENCE_MS = 20_000
@@ -50,19 +51,4 @@ async function* eventsOf(
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** Resolves after `ms` milliseconds, or when the signal aborts. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer)
-        resolve()
-      },
-      { once: true },
-    )
-  })
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { groupsOf, nextOffset, PROJECTS_PER_PAGE, projectsOf } from './project-pages.ts'
+import { groupsOf, nextOffset, PROJECTS_PER_PAGE, projectsOf, readEveryMs } from './project-pages.ts'
 
 const page = (from: number, count = PROJECTS_PER_PAGE) =>
   Array.from({ length: count }, (_, at) => ({ id: `p${from + at}` }))
@@ -11,6 +11,14 @@ it('the list of projects goes on after a full page, and ends after any other', (
     undefined,
     undefined,
   ])
+})
+
+it('the list of projects is read less often the more pages it has, and often while it is empty', () => {
+  const pages = [page(0), page(100), page(200)]
+  expect([0, 1, 2, 3].map((count) => readEveryMs(pages.slice(0, count), false))).toEqual([
+    10_000, 10_000, 20_000, 30_000,
+  ])
+  expect([readEveryMs([[]], false), readEveryMs([[]], true)]).toEqual([700, 10_000])
 })
 
 it('a project that was moved to the next page is listed once', () => {

@@ -1,5 +1,15 @@
 /** Projects of one answer; the server allows no more. */
 export const PROJECTS_PER_PAGE = 100
+/** Time between two reads of one project, or of one page of them. */
+export const READ_EVERY_MS = 10_000
+/** Short, so that the first trace appears soon; reading an empty list is cheap. */
+const EMPTY_EVERY_MS = 700
+
+/** Time until the pages are read again: as long for each of them, since all of them are read. */
+export function readEveryMs(pages: readonly (readonly unknown[])[], isSearch: boolean): number {
+  if (pages[0]?.length === 0 && !isSearch) return EMPTY_EVERY_MS
+  return READ_EVERY_MS * Math.max(pages.length, 1)
+}
 
 /** The offset of the next page; undefined after the last one. */
 export function nextOffset(pages: readonly (readonly unknown[])[]): number | undefined {

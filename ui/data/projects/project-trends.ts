@@ -1,9 +1,11 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { type QueryClient, useQueries, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { call } from '../../api/call.ts'
 import type { TraceRunFiguresRead, TraceRunStatsBucket } from '../../api/platform.gen.ts'
 import { groupsOf } from './project-pages.ts'
 import { bucketsOf, type Interval, placeOfBucket } from '../overview/buckets.ts'
 
+const KEY = 'project-trends'
 const READ_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
 const DAYS = 7
@@ -55,19 +57,36 @@ async function readTrends(
   return trends
 }
 
-/** The last seven days of some projects, by their ids. */
-export function useProjectTrends(ids: readonly string[]) {
-  return useQuery({
-    queryKey: ['project-trends', ids],
-    queryFn: async ({ signal }) => {
-      const trends = new Map<string, ProjectTrend>()
-      for (const some of groupsOf(ids, MOST_PROJECTS))
-        for (const [id, trend] of await readTrends(some, signal)) trends.set(id, trend)
-      return trends
-    },
-    enabled: ids.length > 0,
-    placeholderData: keepPreviousData,
-    staleTime: READ_EVERY_MS,
-    refetchInterval: READ_EVERY_MS,
-  })
+type Trends = ReadonlyMap<string, ProjectTrend>
+
+/** The trends of several reads together. */
+function together(reads: readonly (Trends | undefined)[]): Trends {
+  return new Map(reads.flatMap((trends) => [...(trends ?? [])]))
+}
+
+/** What earlier reads found of a group of projects: a new project moves the others to other groups. */
+function knownTrends(queries: QueryClient, group: readonly string[]): Trends {
+  const known = together(queries.getQueriesData<Trends>({ queryKey: [KEY] }).map(([, trends]) => trends))
+  return new Map([...known].filter(([id]) => group.includes(id)))
+}
+
+const ofResults = (results: readonly { data: Trends | undefined }[]): Trends =>
+  together(results.map(({ data }) => data))
+
+/** The last seven days of some projects, by their ids, as far as they are read. A further group is read alone. */
+export function useProjectTrends(ids: readonly string[]): Trends {
+  const client = useQueryClient()
+  const queries = useMemo(
+    () =>
+      groupsOf(ids, MOST_PROJECTS).map((group) => ({
+        queryKey: [KEY, group],
+        queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Trends> =>
+          await readTrends(group, signal),
+        placeholderData: () => knownTrends(client, group),
+        staleTime: READ_EVERY_MS,
+        refetchInterval: READ_EVERY_MS,
+      })),
+    [ids, client],
+  )
+  return useQueries({ queries, combine: ofResults })
 }

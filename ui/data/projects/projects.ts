@@ -6,11 +6,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
-import { nextOffset, PROJECTS_PER_PAGE, projectsOf } from './project-pages.ts'
-
-const LIST_EVERY_MS = 10_000
-/** Short, so that the first trace appears soon; reading an empty list is cheap. */
-const EMPTY_EVERY_MS = 700
+import { nextOffset, PROJECTS_PER_PAGE, projectsOf, READ_EVERY_MS, readEveryMs } from './project-pages.ts'
 
 /** Projects whose name contains a text, newest first, with their figures, in pages of 100. */
 export function useProjects(nameContains: string) {
@@ -25,8 +21,7 @@ export function useProjects(nameContains: string) {
     getNextPageParam: (_last, pages) => nextOffset(pages),
     select: ({ pages }) => projectsOf(pages),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state: { data } }) =>
-      data?.pages[0]?.length === 0 && nameContains === '' ? EMPTY_EVERY_MS : LIST_EVERY_MS,
+    refetchInterval: ({ state: { data } }) => readEveryMs(data?.pages ?? [], nameContains !== ''),
   })
 }
 
@@ -36,7 +31,7 @@ export function useProject(id: string) {
     queryKey: ['project', id],
     queryFn: ({ signal }) =>
       call('GET /api/v1/sessions/{id}', { params: { id }, query: { include_stats: true }, signal }),
-    refetchInterval: LIST_EVERY_MS,
+    refetchInterval: READ_EVERY_MS,
   })
 }
 

@@ -9,7 +9,7 @@ const failed = (status?: number): Error => Object.assign(new Error('failed'), st
 /** Follows a thread over several connections in turn; aborts after the last one. */
 async function follow(tries: Try[]) {
   const end = new AbortController()
-  const [heard, pauses] = [[] as ThreadEvent[], [] as number[]]
+  const [events, pauses] = [[] as ThreadEvent[], [] as number[]]
   const refusal = await followThread({
     async *connect() {
       const next = tries.shift()
@@ -17,43 +17,52 @@ async function follow(tries: Try[]) {
       if (next instanceof Error) throw next
       yield* next
     },
-    heard: (event) => heard.push(event),
+    onEvent: (event) => events.push(event),
     pause: async (ms) => void pauses.push(ms),
     signal: end.signal,
   })
-  return { refusal, heard, pauses, left: tries.length }
+  return { refusal, events, pauses, left: tries.length }
 }
 
 describe('the stream of a thread', () => {
   it.each([
-    [401, /Sign in/],
+    [401, /Sign in and reload the page, or set another token/],
     [403, /may not read/],
-    [404, /does not exist/],
   ])('ends after %s, and says why', async (status, message) => {
     const { refusal, pauses, left } = await follow([[START], failed(status), [START]])
     expect(refusal).toMatch(message)
     expect([pauses, left]).toEqual([[1000], 1])
   })
 
+  it('ends after the fourth 404 in a row: a server that has just started may not know its deployments yet', async () => {
+    const missing = (count: number): Try[] => Array.from({ length: count }, () => failed(404))
+    const started = [...missing(3), [START], ...missing(3), [], ...missing(3), failed(503), ...missing(3)]
+    const { refusal, events } = await follow([...started])
+    expect([refusal, events]).toEqual([undefined, [START]])
+    const { refusal: final, pauses, left } = await follow([[START], ...missing(4), [START]])
+    expect(final).toMatch(/does not exist/)
+    expect([pauses, left]).toEqual([[1000, 2000, 4000, 8000], 1])
+  })
+
   it('is opened again when it ends or breaks, later after each failure', async () => {
     const down = [failed(), failed(503), failed(500), failed(), failed(), failed()]
-    const { refusal, heard, pauses } = await follow([[START], ...down, [START], failed()])
-    expect([refusal, heard]).toEqual([undefined, [START, START]])
+    const { refusal, events, pauses } = await follow([[START], ...down, [START], failed()])
+    expect([refusal, events]).toEqual([undefined, [START, START]])
     expect(pauses).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 1000, 2000, 1000])
   })
 
-  it('is not heard after its reader has left', async () => {
+  it('ends with the abort: events after it are dropped', async () => {
     const left = new AbortController()
-    const heard: ThreadEvent[] = []
+    const events: ThreadEvent[] = []
     await followThread({
       async *connect() {
         left.abort()
         yield START
       },
-      heard: (event) => heard.push(event),
+      onEvent: (event) => events.push(event),
       pause: () => Promise.resolve(),
       signal: left.signal,
     })
-    expect(heard).toEqual([])
+    expect(events).toEqual([])
   })
 })

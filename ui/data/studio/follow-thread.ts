@@ -8,7 +8,7 @@ export interface ThreadEvent {
 export interface FollowedThread {
   /** Opens the stream; errors have the `status` of the answer, if there was one. */
   connect(): AsyncIterable<ThreadEvent>
-  heard(event: ThreadEvent): void
+  onEvent(event: ThreadEvent): void
   /** Resolves after `ms` milliseconds, or when the signal aborts. */
   pause(ms: number, signal: AbortSignal): Promise<void>
   signal: AbortSignal
@@ -16,17 +16,19 @@ export interface FollowedThread {
 
 const AGAIN_MS = 1000
 const MAX_AGAIN_MS = 30_000
+/** A server that has just started may not know its deployments yet: so many answers 404 in a row are final. */
+const FINAL_404S = 4
 
-/** Answers that stay the same when the stream is requested again, and what a reader can do. */
+/** By status, the answers that stay the same when the stream is requested again, and what a reader can do. */
 const REFUSALS: Readonly<Record<number, string>> = {
-  401: 'Changes by others are not shown here: the server does not accept your session or token. Sign in, or use another token, and reload the page.',
+  401: 'Changes by others are not shown here: the server does not accept your session or token. Sign in and reload the page, or set another token with “Token of a user”.',
   403: 'Changes by others are not shown here: you may not read this thread.',
   404: 'Changes by others are not shown here: the thread does not exist.',
 }
 
-function refusalOf(error: unknown): string | undefined {
+function statusOf(error: unknown): number | undefined {
   const { status } = (error ?? {}) as { status?: unknown }
-  return typeof status === 'number' ? REFUSALS[status] : undefined
+  return typeof status === 'number' ? status : undefined
 }
 
 /**
@@ -35,23 +37,28 @@ function refusalOf(error: unknown): string | undefined {
  */
 export async function followThread({
   connect,
-  heard,
+  onEvent,
   pause,
   signal,
 }: FollowedThread): Promise<string | undefined> {
   let wait = AGAIN_MS
+  let missing = 0
   while (!signal.aborted) {
     try {
       for await (const event of connect()) {
         if (signal.aborted) return undefined
         wait = AGAIN_MS
-        heard(event)
+        missing = 0
+        onEvent(event)
       }
       wait = AGAIN_MS
+      missing = 0
     } catch (error) {
       if (signal.aborted) return undefined
-      const refusal = refusalOf(error)
-      if (refusal !== undefined) return refusal
+      const status = statusOf(error)
+      missing = status === 404 ? missing + 1 : 0
+      const refusal = status === undefined ? undefined : REFUSALS[status]
+      if (refusal !== undefined && (status !== 404 || missing === FINAL_404S)) return refusal
       wait = Math.min(wait * 2, MAX_AGAIN_MS)
     }
     await pause(wait, signal)

@@ -12,7 +12,10 @@ export interface StudioRights {
 /** What requests of Studio are made with. */
 export interface StudioCaller {
   permissions: readonly string[]
-  /** The auth file of the deployment decides about requests with a user's token: permissions do not limit them. */
+  /**
+   * True when a user's token is set. The auth file authorizes such requests; permissions of the session do not limit
+   * them.
+   */
   hasToken: boolean
   /** False before the first run, which makes the thread. */
   hasThread: boolean

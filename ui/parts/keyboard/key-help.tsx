@@ -20,7 +20,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['f', 'trace: this run and what is below it alone'],
   ['m', 'trace: tree or messages'],
   ['+ − 0', 'trace: zoom'],
-  ['y Y', 'copy the address; Y with a range back from now as times'],
+  ['y Y', 'copy the address; Y: with the shown range as fixed times'],
   ['g t', 'project: its traces'],
   ['g r', 'project: all of its runs'],
   ['?', 'this list'],

@@ -1,4 +1,4 @@
-import { useDeferredValue, useMemo, useRef, useState } from 'react'
+import { type RefObject, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import type { Reply } from '../../api/call.ts'
 import { useProjects } from '../../data/projects/projects.ts'
 import { type ProjectTrend, useProjectTrends } from '../../data/projects/project-trends.ts'
@@ -109,11 +109,11 @@ function Row({
 
 function ProjectTable({ projects, edit }: { projects: readonly ListedProject[]; edit: Edit }) {
   const ids = useMemo(() => projects.map(({ id }) => id), [projects])
-  const trends = useProjectTrends(ids).data
+  const trends = useProjectTrends(ids)
   return (
     <Table label="Projects" columns={COLUMNS}>
       {projects.map((project) => (
-        <Row key={project.id} project={project} trend={trends?.get(project.id)} edit={edit} />
+        <Row key={project.id} project={project} trend={trends.get(project.id)} edit={edit} />
       ))}
     </Table>
   )
@@ -140,6 +140,46 @@ function FirstTrace() {
       <p>Send one: the project appears here with its first run.</p>
       <Snippets source={useSnippetKey()} />
     </Empty>
+  )
+}
+
+const rowsOf = (page: RefObject<HTMLElement | null>): Element[] => [
+  ...(page.current?.querySelectorAll('tbody tr') ?? []),
+]
+
+/** A button that reads the next page, and then moves the focus, which it would lose, to the first row of that page. */
+function More({
+  projects: { hasNextPage, isFetchingNextPage, fetchNextPage },
+  page,
+}: {
+  projects: ReturnType<typeof useProjects>
+  page: RefObject<HTMLElement | null>
+}) {
+  const frame = useRef<HTMLDivElement>(null)
+  /** Number of rows before the read; undefined without one. */
+  const rowsBefore = useRef<number>(undefined)
+  useEffect(() => {
+    const before = rowsBefore.current
+    if (isFetchingNextPage || before === undefined) return
+    rowsBefore.current = undefined
+    const { activeElement } = document
+    if (activeElement !== document.body && !frame.current?.contains(activeElement)) return
+    const rows = rowsOf(page)
+    const row = rows[before] ?? (hasNextPage ? undefined : rows.at(-1))
+    row?.querySelector('a')?.focus()
+  }, [isFetchingNextPage, hasNextPage, page])
+  if (!hasNextPage) return null
+  const more = (): void => {
+    if (isFetchingNextPage) return
+    rowsBefore.current = rowsOf(page).length
+    void fetchNextPage()
+  }
+  return (
+    <div ref={frame}>
+      <Button aria-disabled={isFetchingNextPage} onClick={more}>
+        Show more projects
+      </Button>
+    </div>
   )
 }
 
@@ -175,13 +215,7 @@ export function Projects() {
           return <FirstTrace />
         }}
       </Loaded>
-      {projects.hasNextPage && (
-        <div>
-          <Button disabled={projects.isFetchingNextPage} onClick={() => void projects.fetchNextPage()}>
-            Show more projects
-          </Button>
-        </div>
-      )}
+      <More projects={projects} page={page} />
       {edited !== undefined && (
         <ProjectDialog
           project={edited}

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { answersOf, type Given, reviewOf, waysOf } from './answers.ts'
+import { answersOf, type Given, reviewOf, reviewWaysOf, waysOf } from './answers.ts'
 
 const INBOX = [{ action_request: { action: 'send', args: { to: 'a' } }, config: {} }]
 const MIDDLEWARE = { action_requests: [{ name: 'send', args: {} }], review_configs: [] }
+const MIDDLEWARE_JS = { actionRequests: [{ name: 'send', args: {} }], reviewConfigs: [] }
+const USUAL = ['accept', 'edit', 'respond', 'ignore'] as const
+const offered = (value: unknown) => waysOf(reviewOf(value)).map(([way]) => way)
 const given = (way: Given['way'], text: string, value: unknown = 'go on?', id = '1'): Given => ({
   ...{ way, text },
   interrupt: { id, value },
@@ -41,8 +44,8 @@ describe('the answers to questions', () => {
     ]
     expect(reviewOf(inbox)?.actions.map(({ name }) => name)).toEqual(['send', 'delete', 'pay'])
     expect(reviewOf({ action_requests })?.actions).toEqual([
-      { name: 'send', args: { to: 'a' } },
-      { name: 'delete', args: { id: 1 } },
+      { name: 'send', args: { to: 'a' }, ways: USUAL },
+      { name: 'delete', args: { id: 1 }, ways: USUAL },
     ])
     const each: Given['each'] = [
       { way: 'accept', text: '' },
@@ -60,11 +63,61 @@ describe('the answers to questions', () => {
     })
   })
 
+  it('to the middleware of LangChain for JavaScript have its names of fields', () => {
+    const answer = (way: Given['way'], text: string) =>
+      answersOf([given(way, text, MIDDLEWARE_JS)], JSON.parse)
+    expect(reviewOf(MIDDLEWARE_JS)).toEqual({
+      form: 'middleware-js',
+      actions: [{ name: 'send', args: {}, ways: USUAL }],
+    })
+    expect(answer('edit', '{"to":"b"}')).toEqual({
+      decisions: [{ type: 'edit', editedAction: { name: 'send', args: { to: 'b' } } }],
+    })
+    expect(answer('accept', '')).toEqual({ decisions: [{ type: 'approve' }] })
+    expect(answer('ignore', '')).toEqual({ decisions: [{ type: 'reject' }] })
+  })
+
+  it('are only those that an inbox allows', () => {
+    const config = { allow_accept: false, allow_edit: true, allow_ignore: false }
+    expect(offered([{ ...INBOX[0], config }])).toEqual(['edit', 'respond', 'text', 'json'])
+    expect(offered({ ...INBOX[0], config: null })).toEqual([...USUAL, 'text', 'json'])
+  })
+
+  it('are only those that the middleware allows for the name of a call, or for its place', () => {
+    const one = (...allowed_decisions: string[]) =>
+      offered({ ...MIDDLEWARE, review_configs: [{ allowed_decisions }] })
+    expect(one('reject', 'approve')).toEqual(['accept', 'respond', 'ignore', 'text', 'json'])
+    expect(one('edit', 'toString')).toEqual(['edit', 'text', 'json'])
+    expect(one('respond')).toEqual(['result', 'text', 'json'])
+    expect(one()).toEqual(['text', 'json'])
+    const actionRequests = ['send', 'delete', 'send', 'pay'].map((name) => ({ name, args: {} }))
+    const reviewConfigs = [
+      { actionName: 'delete', allowedDecisions: ['reject'] },
+      { actionName: 'send', allowedDecisions: ['approve'] },
+      { actionName: 'other', allowedDecisions: ['edit'] },
+      { allowedDecisions: ['edit'] },
+    ]
+    const review = reviewOf({ actionRequests, reviewConfigs })
+    expect(review?.actions.map(({ ways }) => ways)).toEqual([
+      ['accept'],
+      ['respond', 'ignore'],
+      ['accept'],
+      ['edit'],
+    ])
+    expect(review?.actions.map((action) => reviewWaysOf(action)[0]?.[0])).toEqual([
+      ...['accept', 'respond', 'accept', 'edit'],
+    ])
+  })
+
+  it('may be the result of a call, where the middleware takes one', () => {
+    const answer = answersOf([given('result', 'Tuesday', MIDDLEWARE)], JSON.parse)
+    expect(answer).toEqual({ decisions: [{ type: 'respond', message: 'Tuesday' }] })
+  })
+
   it('are offered by what the question is: a list with anything else is answered as a whole', () => {
-    const ways = (value: unknown) => waysOf(reviewOf(value)).map(([way]) => way)
-    const one = ['accept', 'edit', 'respond', 'ignore', 'text', 'json']
-    expect([ways(INBOX), ways(MIDDLEWARE)]).toEqual([one, one])
-    expect(ways([...INBOX, ...INBOX])).toEqual(['each', 'text', 'json'])
+    const one = [...USUAL, 'text', 'json']
+    expect([INBOX, MIDDLEWARE, MIDDLEWARE_JS].map(offered)).toEqual([one, one, one])
+    expect(offered([...INBOX, ...INBOX])).toEqual(['each', 'text', 'json'])
     for (const other of [
       'go on?',
       null,
@@ -72,7 +125,8 @@ describe('the answers to questions', () => {
       [...INBOX, 'x'],
       { action_requests: [] },
       { action_requests: [1] },
+      { actionRequests: [null] },
     ])
-      expect(ways(other)).toEqual(['text', 'json'])
+      expect(offered(other)).toEqual(['text', 'json'])
   })
 })

@@ -1,17 +1,20 @@
 import type { Interrupt } from '../../data/studio/step.ts'
 
-/** The ways to answer one reviewed call. */
-export type ReviewWay = 'accept' | 'edit' | 'respond' | 'ignore'
+/** The ways to answer one reviewed call. `respond` rejects it with a message; `result` gives a text as its result. */
+export type ReviewWay = 'accept' | 'edit' | 'respond' | 'ignore' | 'result'
 
 /** The ways to answer an interrupt; `each`: every one of its calls is reviewed. */
 export type Way = ReviewWay | 'each' | 'text' | 'json'
 
-export const REVIEW_WAYS: readonly (readonly [ReviewWay, string])[] = [
+const REVIEW_WAYS: readonly (readonly [ReviewWay, string])[] = [
   ['accept', 'Accept'],
   ['edit', 'Edit'],
   ['respond', 'Respond'],
   ['ignore', 'Ignore'],
+  ['result', 'Give its result'],
 ]
+/** The ways for a call whose question does not name those that it allows. */
+const USUAL_WAYS = ['accept', 'edit', 'respond', 'ignore'] as const
 const WHOLE_WAYS: readonly (readonly [Way, string])[] = [
   ['text', 'Answer as text'],
   ['json', 'Answer as JSON'],
@@ -19,22 +22,33 @@ const WHOLE_WAYS: readonly (readonly [Way, string])[] = [
 
 /** The ways to answer an interrupt that requests this review, the first one preselected. */
 export function waysOf(review: Review | undefined): readonly (readonly [Way, string])[] {
-  if (review === undefined) return WHOLE_WAYS
-  const { length } = review.actions
-  return length === 1
-    ? [...REVIEW_WAYS, ...WHOLE_WAYS]
-    : [['each', `Review each of the ${length} calls`], ...WHOLE_WAYS]
+  const actions = review?.actions ?? []
+  const [first] = actions
+  if (first === undefined || actions.some(({ ways }) => ways.length === 0)) return WHOLE_WAYS
+  return actions.length === 1
+    ? [...reviewWaysOf(first), ...WHOLE_WAYS]
+    : [['each', `Review each of the ${actions.length} calls`], ...WHOLE_WAYS]
+}
+
+/** The ways that a call allows, with their names; the first one is preselected. */
+export function reviewWaysOf({ ways }: Action): readonly (readonly [ReviewWay, string])[] {
+  return REVIEW_WAYS.filter(([way]) => ways.includes(way))
 }
 
 /** A call that a person should review. */
 export interface Action {
   name: string
   args: unknown
+  /** What the question allows. */
+  ways: readonly ReviewWay[]
 }
 
-/** Calls that a person should review: the questions of agent inboxes, and of LangChain's middleware. */
+/**
+ * Calls that a person should review: the questions of agent inboxes, and of the middleware of LangChain for Python and
+ * for JavaScript, which name the same fields differently.
+ */
 export interface Review {
-  form: 'inbox' | 'middleware'
+  form: 'inbox' | 'middleware' | 'middleware-js'
   /** At least one. */
   actions: readonly Action[]
 }
@@ -46,14 +60,69 @@ function isObject(value: unknown): value is Record<string, unknown> {
 /** The calls of a list; undefined when one of its items is none. */
 function actionsOf(
   list: readonly unknown[],
-  read: (item: Record<string, unknown>) => Action | undefined,
+  read: (item: Record<string, unknown>, place: number) => Action | undefined,
 ): Action[] | undefined {
-  const actions = list.flatMap((item) => (isObject(item) ? (read(item) ?? []) : []))
+  const actions = list.flatMap((item, place) => (isObject(item) ? (read(item, place) ?? []) : []))
   return actions.length === list.length && actions.length > 0 ? actions : undefined
 }
 
-function inboxAction({ action_request: request }: Record<string, unknown>): Action | undefined {
-  return isObject(request) ? { name: String(request['action']), args: request['args'] } : undefined
+function inboxAction({ action_request: request, config }: Record<string, unknown>): Action | undefined {
+  if (!isObject(request)) return undefined
+  const ways = USUAL_WAYS.filter((way) => !isObject(config) || config[`allow_${way}`] !== false)
+  return { name: String(request['action']), args: request['args'], ways }
+}
+
+/** The fields of the middleware's questions and answers, in Python and in JavaScript. */
+const PYTHON = {
+  form: 'middleware',
+  requests: 'action_requests',
+  configs: 'review_configs',
+  name: 'action_name',
+  allowed: 'allowed_decisions',
+  edited: 'edited_action',
+} as const
+const JAVASCRIPT = {
+  form: 'middleware-js',
+  requests: 'actionRequests',
+  configs: 'reviewConfigs',
+  name: 'actionName',
+  allowed: 'allowedDecisions',
+  edited: 'editedAction',
+} as const
+type Fields = typeof PYTHON | typeof JAVASCRIPT
+
+/** The ways to make each decision of the middleware. */
+const WAYS_OF_DECISIONS = new Map<unknown, readonly ReviewWay[]>([
+  ['approve', ['accept']],
+  ['edit', ['edit']],
+  ['reject', ['respond', 'ignore']],
+  ['respond', ['result']],
+])
+
+/** What the middleware allows for a call: its config has the name of the call, or the same place and no name. */
+function allowedWays(
+  configs: unknown,
+  call: { name: string; place: number },
+  fields: Fields,
+): readonly ReviewWay[] {
+  const list = Array.isArray(configs) ? (configs as unknown[]) : []
+  const isNamed = (one: unknown) => isObject(one) && one[fields.name] === call.name
+  const inPlace = (one: unknown, at: number) => at === call.place && isObject(one) && !(fields.name in one)
+  const config = list.find(isNamed) ?? list.find(inPlace)
+  const allowed = isObject(config) ? config[fields.allowed] : undefined
+  if (!Array.isArray(allowed)) return USUAL_WAYS
+  return (allowed as unknown[]).flatMap((decision) => WAYS_OF_DECISIONS.get(decision) ?? [])
+}
+
+function middlewareReview(value: unknown, fields: Fields): Review | undefined {
+  if (!isObject(value)) return undefined
+  const { [fields.requests]: requests, [fields.configs]: configs } = value
+  if (!Array.isArray(requests)) return undefined
+  const actions = actionsOf(requests as unknown[], ({ name: given, args, arguments: older }, place) => {
+    const name = String(given)
+    return { name, args: args ?? older, ways: allowedWays(configs, { name, place }, fields) }
+  })
+  return actions && { form: fields.form, actions }
 }
 
 /** The review that an interrupt requests, with all of its calls; undefined for any other interrupt. */
@@ -61,14 +130,8 @@ export function reviewOf(value: unknown): Review | undefined {
   const list = Array.isArray(value) ? (value as unknown[]) : [value]
   const inbox = actionsOf(list, inboxAction)
   if (inbox !== undefined) return { form: 'inbox', actions: inbox }
-  const requests = list.length === 1 && isObject(list[0]) ? list[0]['action_requests'] : undefined
-  const actions =
-    Array.isArray(requests) &&
-    actionsOf(requests as unknown[], ({ name, args, arguments: older }) => ({
-      name: String(name),
-      args: args ?? older,
-    }))
-  return actions ? { form: 'middleware', actions } : undefined
+  if (list.length !== 1) return undefined
+  return middlewareReview(list[0], PYTHON) ?? middlewareReview(list[0], JAVASCRIPT)
 }
 
 type Parse = (text: string) => unknown
@@ -90,19 +153,21 @@ function inboxAnswer({ name }: Action, { way, text }: Answer, parse: Parse): unk
   return way === 'respond' ? { type: 'response', args: text } : { type: way, args: null }
 }
 
-function decision({ name }: Action, { way, text }: Answer, parse: Parse): unknown {
+function decision({ name }: Action, { way, text }: Answer, parse: Parse, { edited }: Fields): unknown {
   if (way === 'accept') return { type: 'approve' }
-  if (way === 'edit') return { type: 'edit', edited_action: { name, args: parse(text) } }
+  if (way === 'edit') return { type: 'edit', [edited]: { name, args: parse(text) } }
+  if (way === 'result') return { type: 'respond', message: text }
   return { type: 'reject', ...(way === 'respond' && { message: text }) }
 }
 
+const NOT_EXECUTED: Answer = { way: 'ignore', text: '' }
+
 function reviewed({ form, actions }: Review, answers: readonly Answer[], parse: Parse): unknown {
-  const make = form === 'inbox' ? inboxAnswer : decision
   // A call without an answer is not executed.
-  const all = actions.map((action, place) =>
-    make(action, answers[place] ?? { way: 'ignore', text: '' }, parse),
-  )
-  return form === 'inbox' ? all : { decisions: all }
+  const answered = actions.map((action, place) => [action, answers[place] ?? NOT_EXECUTED] as const)
+  if (form === 'inbox') return answered.map(([action, answer]) => inboxAnswer(action, answer, parse))
+  const fields = form === 'middleware' ? PYTHON : JAVASCRIPT
+  return { decisions: answered.map(([action, answer]) => decision(action, answer, parse, fields)) }
 }
 
 /** The value of `command.resume`: the one answer, or the answers by the ids of their questions. */

@@ -9,8 +9,8 @@ import {
   type Answer,
   answersOf,
   type Given,
-  REVIEW_WAYS,
   reviewOf,
+  reviewWaysOf,
   type Way,
   waysOf,
 } from './answers.ts'
@@ -52,7 +52,7 @@ function AnswerFields({ name, label, ways, action, children }: AnswerFieldsProps
           key={way}
           name={`answer${name}`}
           aria-label={`Answer to ${label}`}
-          rows={way === 'text' || way === 'respond' ? 2 : 5}
+          rows={way === 'edit' || way === 'json' ? 5 : 2}
           spellCheck={false}
           defaultValue={way === 'edit' ? JSON.stringify(action?.args ?? {}, null, 2) : ''}
         />
@@ -81,7 +81,7 @@ function Question({ node, interrupt, place }: { node: string; interrupt: Interru
             <AnswerFields
               name={`${place}.${at}`}
               label={`${at + 1}. ${action.name}`}
-              ways={REVIEW_WAYS}
+              ways={reviewWaysOf(action)}
               action={action}
             />
           </fieldset>
@@ -100,16 +100,19 @@ function givenOf(form: FormData, interrupt: Interrupt, place: number): Given {
   return { interrupt, ...answerOf(form, String(place)), ...(each && { each }) }
 }
 
-/** The questions that the thread waits for: each is answered as text, as JSON, or by accepting, editing, answering or ignoring. */
+/**
+ * The questions that the thread waits for: each is answered as text, as JSON, or by a review of its calls. While a run
+ * is active they are hidden, and keep what was typed in case it does not start.
+ */
 export function Interrupts({ shown, session }: { shown: ShownThread; session: StudioSession }) {
   const questions = questionsOf(shown)
   const [fault, setFault] = useState<unknown>()
   const { isLoading } = session
   const refusal = session.rights.run
   const { head } = shown
-  if (isLoading || head === undefined) return null
+  if (head === undefined) return null
   if (questions.length === 0) {
-    if (head.next.length === 0 || head.tasks.some(({ error }) => error !== null)) return null
+    if (isLoading || head.next.length === 0 || head.tasks.some(({ error }) => error !== null)) return null
     return (
       <section className={css['panel']} aria-label="Stopped">
         <p>
@@ -130,6 +133,7 @@ export function Interrupts({ shown, session }: { shown: ShownThread; session: St
     <form
       className={css['panel']}
       aria-label="Questions"
+      hidden={isLoading}
       onSubmit={(event) => {
         event.preventDefault()
         const form = new FormData(event.currentTarget)

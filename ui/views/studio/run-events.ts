@@ -9,7 +9,7 @@ const SHOWN_EVENTS = 100
 
 /** A value outside of React: a change of it draws only the components that read it. */
 export interface Followed<T> {
-  subscribe(heard: () => void): () => void
+  subscribe(listener: () => void): () => void
   current(): T
 }
 
@@ -22,16 +22,16 @@ export function createFollowed<T>(read: () => T): Followed<T> & { changed(): voi
   let shown = read()
   let timer: ReturnType<typeof setTimeout> | undefined
   return {
-    subscribe(heard) {
-      listeners.add(heard)
-      return () => listeners.delete(heard)
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
     },
     current: () => shown,
     changed() {
       timer ??= setTimeout(() => {
         timer = undefined
         shown = read()
-        for (const heard of listeners) heard()
+        for (const listener of listeners) listener()
       }, DRAWN_EVERY_MS)
     },
   }

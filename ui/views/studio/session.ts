@@ -6,9 +6,9 @@ import { deploymentPath } from '../../api/deployment.ts'
 import { pacedEvents } from '../../api/paced-events.ts'
 import { type ReadHistory, readShownHistory } from '../../data/studio/shown-history.ts'
 import { useDeploymentApi } from '../../data/deployments/deployment-api.ts'
-import { pause } from '../../data/live/follow-visible.ts'
+import { pause } from '../../data/live/pause.ts'
 import { useSession } from '../../data/session.ts'
-import { followThread, type ThreadEvent } from '../../data/studio/follow-thread.ts'
+import { type FollowedThread, followThread, type ThreadEvent } from '../../data/studio/follow-thread.ts'
 import { rightsOf, type StudioRights } from '../../data/studio/rights.ts'
 import { isOther, noRun, type ShownRun, withThread } from '../../data/studio/shown-run.ts'
 import { createRunEvents, type RunEvents } from './run-events.ts'
@@ -64,17 +64,15 @@ export interface RunSettings {
   durability?: 'async' | 'sync' | 'exit' | undefined
 }
 
-type Heard = (event: string, data: Readonly<Record<string, unknown>>) => void
-
-/** Follows runs that others start on the thread, and changes of its state. `refused` is called when that must end. */
+/** Follows runs that others start on the thread, and changes of its state. `onRefusal` is called when that must end. */
 function useOthers(
   client: Client,
   thread: string | undefined,
-  heard: Heard,
-  refused: (reason: string) => void,
+  onEvent: FollowedThread['onEvent'],
+  onRefusal: (reason: string) => void,
 ): void {
-  const onEvent = useEffectEvent(heard)
-  const onRefusal = useEffectEvent(refused)
+  const takeEvent = useEffectEvent(onEvent)
+  const takeRefusal = useEffectEvent(onRefusal)
   useEffect(() => {
     if (thread === undefined) return undefined
     const ending = new AbortController()
@@ -82,9 +80,9 @@ function useOthers(
     const options = { streamMode: ['lifecycle', 'state_update'] as never, signal }
     void followThread({
       connect: () => client.threads.joinStream(thread, options) as AsyncIterable<ThreadEvent>,
-      heard: ({ event, data }) => onEvent(event, data),
+      onEvent: (event) => takeEvent(event),
       ...{ pause, signal },
-    }).then((reason) => reason !== undefined && onRefusal(reason))
+    }).then((reason) => reason !== undefined && takeRefusal(reason))
     return () => ending.abort()
   }, [client, thread])
 }
@@ -214,7 +212,7 @@ export function useStudioSession(
     onFinish: refresh,
     onError: refresh,
   })
-  const heard: Heard = (event, data) => {
+  const onEvent: FollowedThread['onEvent'] = ({ event, data }) => {
     if (event === 'gap') change({ gap: true })
     refresh()
     const id = data['run_id']
@@ -224,7 +222,7 @@ export function useStudioSession(
     change({ run: id })
     void stream.joinStream(id, undefined, { streamMode: [...MODES] })
   }
-  useOthers(client, thread, heard, (reason) => change({ refusal: reason }))
+  useOthers(client, thread, onEvent, (reason) => change({ refusal: reason }))
   const submit = useLatest((input, settings = {}) => {
     events.clear()
     const options = { ...settings, ...STREAMED }

@@ -73,17 +73,34 @@ describe('the fields of an input', () => {
   })
 
   it('#66: choices have the types of the schema, not their texts', () => {
-    const values = ['a', '', '1', 1, 2.5, true, 'true', null, { a: [1] }]
+    const values = ['a', '', '""', '1', 1, 2.5, true, 'true', null, { a: [1] }]
     const fields = inputFields({ properties: { one: { enum: values } } }) ?? []
     const [{ choices, kind } = { choices: [], kind: undefined }] = fields
     expect(kind).toBe('choice')
     const texts = choices.map(({ text }) => text)
-    expect(texts).toEqual(['a', '""', '"1"', '1', '2.5', 'true', '"true"', 'null', '{"a":[1]}'])
+    expect(texts).toEqual([
+      ...['a', '""', String.raw`"\"\""`, '"1"', '1', '2.5', 'true', '"true"', 'null', '{"a":[1]}'],
+    ])
     for (const [place, text] of texts.entries()) {
       const input = { one: values[place] }
       expect(inputOf(fields, () => text)).toEqual(input)
       expect(textsOfInput(fields, input)?.get('one')).toBe(text)
     }
+  })
+
+  it('are those of a schema whose unions only restrict it', () => {
+    const $defs = { Base: { properties: { more: { type: 'string' } } } }
+    const id = { type: 'string', anyOf: [{ format: 'uuid' }, { format: 'uri' }] }
+    const properties = { id, size: { type: 'integer', oneOf: [{ minimum: 9 }, { maximum: 1 }] } }
+    const required = [{ required: ['id'] }, { required: ['size'] }]
+    for (const schema of [
+      { type: 'object', properties, anyOf: required },
+      { properties, oneOf: required },
+      { properties, allOf: [{ $ref: '#/$defs/Base' }], $defs },
+    ])
+      expect(inputFields(schema)?.map(({ name, kind }) => `${name}: ${kind}`)).toEqual([
+        ...['id: text', 'size: number'],
+      ])
   })
 
   it('follow references within the schema, up to a bound', () => {

@@ -36,6 +36,8 @@ function referred(root: Schema, ref: string): unknown {
 function innerOf(root: Schema, schema: Schema): readonly unknown[] | undefined {
   const { $ref, anyOf, oneOf, allOf } = schema
   if (typeof $ref === 'string') return [referred(root, $ref)]
+  // Beside these, a union only restricts the values that they describe.
+  if ('type' in schema || 'properties' in schema) return undefined
   if (Array.isArray(anyOf)) return anyOf as unknown[]
   if (Array.isArray(oneOf)) return oneOf as unknown[]
   return Array.isArray(allOf) && allOf.length === 1 ? (allOf as unknown[]) : undefined
@@ -73,7 +75,7 @@ function valuesOf(schema: Schema): readonly unknown[] | undefined {
 
 /**
  * The values that the alternatives list; undefined when they permit others. Strings are their own texts, except for
- * those that look like another value: these, and all other values, are JSON.
+ * those that look like JSON of another value: these, and all other values, are JSON.
  */
 export function choicesOf(alternatives: readonly Schema[]): Choice[] | undefined {
   const lists = alternatives.map(valuesOf)
@@ -85,7 +87,7 @@ export function choicesOf(alternatives: readonly Schema[]): Choice[] | undefined
   ])
   const choices = new Map<string, Choice>()
   for (const value of values) {
-    const isTaken = typeof value !== 'string' || texts.has(value)
+    const isTaken = typeof value !== 'string' || value.startsWith('"') || texts.has(value)
     choices.set(jsonOf(value), { text: isTaken ? jsonOf(value) : value, value })
   }
   return [...choices.values()]

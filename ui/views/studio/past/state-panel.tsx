@@ -185,14 +185,17 @@ interface ActionsProps {
   copy(): void
 }
 
+const BUSY = 'A run is active: wait until it ends, or cancel it.'
+
 /** What can be done from the selected checkpoint. */
 function Actions({ session: { rights, isLoading: isBusy }, runFrom, edit, copy }: ActionsProps) {
+  const [noRun, noEdit] = [rights.run, rights.edit].map((reason) => reason ?? (isBusy ? BUSY : undefined))
   return (
     <div className={css['actions']}>
-      <Button disabled={isBusy || rights.run !== undefined} title={rights.run} onClick={runFrom}>
+      <Button disabled={noRun !== undefined} title={noRun} onClick={runFrom}>
         Run from here
       </Button>
-      <Button icon="edit" disabled={isBusy || rights.edit !== undefined} title={rights.edit} onClick={edit}>
+      <Button icon="edit" disabled={noEdit !== undefined} title={noEdit} onClick={edit}>
         Edit the state
       </Button>
       <Button icon="copy" disabled={rights.copy !== undefined} title={rights.copy} onClick={copy}>
