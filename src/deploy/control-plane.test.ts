@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { type ControlPlaneOptions, createControlPlane } from './control-plane.ts'
+import { NO_COMMANDS, type StoredDeployment } from './model.ts'
 
 const DEPLOYER = { organization_id: 'o', workspace_id: 'w', short_key: 'lsv2_…' }
 
@@ -23,6 +24,31 @@ function planeWith(where: 'here' | 'shared' | 'nowhere') {
   } as unknown as ControlPlaneOptions)
   return { added, redeploy: () => plane.redeploy(DEPLOYER, 'd', 'r') }
 }
+
+it('P-1: the name of a deployment of GRAPHS, also that of another server, is taken', async () => {
+  const made: string[] = []
+  const plane = createControlPlane({
+    store: {
+      async create(wanted: StoredDeployment) {
+        made.push(wanted.name)
+        return wanted
+      },
+    },
+    runtimes: { assertUsable: async () => undefined },
+    hosting: { announce: () => undefined },
+    clock: { now: () => 1 },
+    plan: 'plus',
+    own: { name: 'mine' },
+    isOfServer: async (name: string) => name === 'theirs',
+    changed: () => undefined,
+  } as unknown as ControlPlaneOptions)
+  const create = (name: string) =>
+    plane.create(DEPLOYER, { name, type: 'dev', secrets: undefined, commands: NO_COMMANDS })
+  for (const name of ['mine', 'theirs'])
+    await expect(create(name)).rejects.toMatchObject({ code: 'deployment_name_taken' })
+  await create('free')
+  expect(made).toEqual(['free'])
+})
 
 it('P-35: a rollback to a revision whose build is not kept any more is refused', async () => {
   const { added, redeploy } = planeWith('nowhere')

@@ -76,6 +76,8 @@ export interface ControlPlaneOptions {
   assertRoom(): Promise<void>
   /** The deployment of GRAPHS; undefined if GRAPHS is not set. */
   own: ServerDeployment | undefined
+  /** Whether a server has a deployment of GRAPHS with this name. */
+  isOfServer(name: string): Promise<boolean>
   /** Called with errors of `remove` and of other work in the background. */
   failed(error: unknown, deployment_id: string): void
 }
@@ -135,9 +137,6 @@ export interface ControlPlane {
   eraseDeleted(): Promise<void>
 }
 
-/** Names that deployments must not have, because the API uses them in other paths. */
-const RESERVED = new Set(['runtimes'])
-const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const RECENT = { limit: 100, offset: 0 }
 
 /** Dependencies that the calls of the control plane share. */
@@ -340,9 +339,7 @@ async function create(
   assertPlan(options.plan)
   await runtimes.assertUsable()
   assertDeploymentName(name)
-  if (RESERVED.has(name) || IS_UUID.test(name))
-    throw new AppError('invalid_request', { message: `"${name}" cannot be the name of a deployment.` })
-  if (name === own?.name) throw new AppError('deployment_name_taken')
+  if (name === own?.name || (await options.isOfServer(name))) throw new AppError('deployment_name_taken')
   const id = newTimeUuid(clock.now())
   const sealed = replacedSecrets({ id, secrets: [] }, secrets, { ...options, now: clock.now() })
   const commands = { ...NO_COMMANDS, ...asked }

@@ -244,7 +244,7 @@ async function shareBuild(
     signal.throwIfAborted()
     const reason = `The build could not be stored at BLOB_URL for other servers: ${toAppError(error).message}`
     if (!(await options.isAlone())) throw new AppError('build_failed', { message: reason, cause: error })
-    const message = `${reason} This is tried again every minute.`
+    const message = `${reason} This is tried again later.`
     const { id, deployment_id } = built
     options.log.write(deployment_id, { revision_id: id, kind: 'build', level: 'WARNING', message })
   }

@@ -45,7 +45,10 @@ export interface Claimer {
    * The newest version of runs that the process executes; newer runs wait for another process. Default: `RUN_VERSION`.
    */
   version?: number
-  /** Version above which runs are claimed in order to fail them, because no server executes them. */
+  /**
+   * Version above which runs that were due ten minutes ago are claimed in order to fail them, because no server executes
+   * them.
+   */
   abandoned_above?: number | undefined
 }
 
@@ -278,7 +281,7 @@ export interface RunStore {
   waiting(deployments: readonly string[]): Promise<{ count: number; oldest_due_at: number | undefined }>
   /** The graphs of runs of the deployment that are pending and were due before `before`, epoch milliseconds. */
   waitingGraphs(deployment_id: string, before: number): Promise<string[]>
-  /** The versions above `version` that due pending runs of all deployments need. */
+  /** The versions above `version` that pending runs of all deployments need; reads at most 100,000 of them. */
   waitingVersions(version: number): Promise<number[]>
   /** Renews leases; returns the runs whose leases are lost, and those that must be cancelled. */
   renew(leases: readonly Lease[], lease_ms: number): Promise<{ lost: string[]; cancel: CancelOrder[] }>

@@ -10,6 +10,7 @@ import { createFileBlobStore } from '../storage/files/blob-store.ts'
 import { folderStore, type Installation } from '../storage/installation.ts'
 import type { Database } from '../storage/sql/driver/database.ts'
 import { reportConnections } from '../storage/sql/driver/postgres/connection-budget.ts'
+import type { ServerRegistry } from '../storage/sql/server-registry.ts'
 import { type JoiningParts, joinServers } from './cluster/other-servers.ts'
 import { CLAIM_MS, claimLater } from './own-stores.ts'
 
@@ -35,9 +36,13 @@ export interface OpenedBlobs {
  */
 export async function openBlobs(
   parts: BlobParts,
-  { installation, database }: { installation: Installation; database: Database },
+  {
+    installation,
+    database,
+    servers,
+  }: { installation: Installation; database: Database; servers: ServerRegistry | undefined },
 ): Promise<OpenedBlobs> {
-  const others = await joinServers(parts, { database, installation_id: installation.id })
+  const others = await joinServers(parts, { servers, installation_id: installation.id })
   const { blobUrl, dataDir, databaseUrl, databaseConnections } = parts.config
   if (databaseUrl !== undefined) await reportConnections({ ...parts, database }, databaseConnections, others)
   if (blobUrl === undefined) return { blobs: createFileBlobStore(join(dataDir, 'blobs')), checks: {} }

@@ -199,7 +199,8 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const opening = startClickHouse(base)
   const sql = await openSqlStores(base)
   const { identity, identityStore, projects, prices, repriceJobs, sharing, usageLimits, installation } = sql
-  const { blobs, checks: blobChecks } = await openBlobs(base, sql)
+  const servers = config.databaseUrl === undefined ? undefined : createServerRegistry(sql.database)
+  const { blobs, checks: blobChecks } = await openBlobs(base, { ...sql, servers })
   const clickhouse = await claimClickHouse(base, await opening, installation)
   const checkFolders = await claimFolders(config, installation)
   const store = createTraceStore(clickhouse.connection, STORED_COLUMNS)
@@ -215,7 +216,6 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const reading = { prices, limits, links: sharing, clock: systemClock }
   const read = createReads({ store, readLane: lanes.read }, reading)
   const served = { ingester, limits, reads: read.reads, disk }
-  const servers = config.databaseUrl === undefined ? undefined : createServerRegistry(sql.database)
   const parts = { ...base, ...served, workspace_id: identity.workspace.id, installation, servers }
   const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
   const further = await openFurtherDeployments({

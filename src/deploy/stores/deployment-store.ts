@@ -75,6 +75,8 @@ export interface DeploymentStore {
     filter: { status?: RevisionState | undefined } & ListPart,
   ): Promise<Revision[]>
   revision(deployment_id: string, id: string): Promise<Revision | undefined>
+  /** Whether a revision of the deployment has not ended. */
+  isBusy(deployment_id: string): Promise<boolean>
   /** The newest revision of each of the `limit` artifacts that were used last. */
   newestOfArtifacts(
     deployment_id: string,

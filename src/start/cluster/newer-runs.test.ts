@@ -5,10 +5,10 @@ import { GRAPHS_KEPT_MS } from '../../storage/sql/server-registry.ts'
 import { watchNewerRuns } from './newer-runs.ts'
 
 /**
- * A server in whose stores runs wait that need the versions `waiting`, while the newest other server has version
- * `others`.
+ * A server in whose stores runs wait that need the versions `waiting`, while the newest other server, if there is one,
+ * has version `others`.
  */
-function server() {
+function server({ isAlone = false } = {}) {
   const world = { now: 1e12, waiting: [RUN_VERSION + 1], others: RUN_VERSION, looks: 0 }
   const stops: (() => unknown)[] = []
   onTestFinished(() => stops.forEach((stop) => void stop()))
@@ -22,7 +22,7 @@ function server() {
         return world.waiting
       },
     },
-    servers: { runVersion: async () => world.others },
+    servers: isAlone ? undefined : { runVersion: async () => world.others },
     clock: { now: () => world.now },
     logger,
     changed,
@@ -43,12 +43,15 @@ it('runs of an unknown version are logged once, and given up after ten minutes',
   world.now += GRAPHS_KEPT_MS - 1
   await looked()
   expect(above()).toBeUndefined()
+  expect(changed).not.toHaveBeenCalled()
   expect(warn.mock.calls.map(([facts]) => facts)).toEqual([
     { needs_version: RUN_VERSION + 1, run_version: RUN_VERSION },
   ])
   world.now += 1
   await vi.waitFor(() => expect(above()).toBe(RUN_VERSION))
-  expect(changed).toHaveBeenCalledTimes(1)
+  // Others of that version may be old enough at a later look.
+  await looked()
+  expect(changed.mock.calls.length).toBeGreaterThan(1)
   world.waiting = []
   await vi.waitFor(() => expect(above()).toBeUndefined())
 })
@@ -62,4 +65,15 @@ it('runs of a version that another server has are left to it', async () => {
   await looked()
   expect(above()).toBeUndefined()
   expect(warn).toHaveBeenCalledTimes(1)
+})
+
+it('without other servers, the look that finds no such run is the last one', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { world } = server({ isAlone: true })
+  await vi.advanceTimersByTimeAsync(5)
+  expect(world.looks).toBe(5)
+  world.waiting = []
+  await vi.advanceTimersByTimeAsync(5)
+  expect(world.looks).toBe(6)
 })

@@ -10,7 +10,7 @@ export interface NewerRunsParts {
   servers: Pick<ServerRegistry, 'runVersion'> | undefined
   clock: Clock
   logger: Logger
-  /** Called when runs were given up, so that they are claimed. */
+  /** Called while runs are given up, so that those that have waited for ten minutes are claimed. */
   changed(): void
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
@@ -21,8 +21,9 @@ const EVERY_MS = 60_000
 
 /**
  * Watches for runs that need a later release than any server has. This server logs a version when it first finds it,
- * and gives it up if no server has had the version within ten minutes after that, as for graphs. Returns a function
- * that returns the version above which runs are given up; undefined if none are.
+ * and gives it up if no server has had the version within ten minutes after that, as for graphs. Without other servers
+ * no further such runs can be added, so the watch ends once there are none. Returns a function that returns the version
+ * above which runs are given up; undefined if none are.
  */
 export function watchNewerRuns({
   store,
@@ -38,6 +39,7 @@ export function watchNewerRuns({
   let above: number | undefined
   const look = async (): Promise<void> => {
     const waiting = await store.waitingVersions(RUN_VERSION)
+    if (waiting.length === 0 && servers === undefined) clearInterval(timer)
     const theirs = waiting.length === 0 ? undefined : await servers?.runVersion()
     const known = Math.max(RUN_VERSION, theirs ?? RUN_VERSION)
     const unknown = waiting.filter((version) => version > known)
@@ -47,11 +49,13 @@ export function watchNewerRuns({
       if (!found.has(version)) {
         found.set(version, now)
         const facts = { needs_version: version, run_version: known }
-        logger.warn(facts, 'runs wait for a later release of Weir: without one they will fail in ten minutes')
+        logger.warn(
+          facts,
+          'runs wait for a later release of Weir: without one they will fail ten minutes from now, or after they are due',
+        )
       }
-    const before = above
     above = [...found.values()].some((since) => now - since >= GRAPHS_KEPT_MS) ? known : undefined
-    if (above !== undefined && above !== before) changed()
+    if (above !== undefined) changed()
   }
   const timer = setInterval(() => {
     look().catch((error: unknown) => logger.debug({ err: error }, 'waiting runs could not be read'))

@@ -1,18 +1,16 @@
 import { basename, resolve } from 'node:path'
 import { AppError } from '../../base/errors.ts'
-import { newUuid } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
 import { pause } from '../../base/pause.ts'
 import type { Config } from '../../config.ts'
 import { readDeploymentFile } from '../../graph/project/deployment-file.ts'
 import { RUN_VERSION } from '../../runs/state.ts'
-import type { Database } from '../../storage/sql/driver/database.ts'
 import {
   type AnnouncedServer,
-  createServerRegistry,
   DEAD_MS,
   graphName,
   type RegisteredServer,
+  type ServerRegistry,
 } from '../../storage/sql/server-registry.ts'
 import { instanceOf } from '../own-stores.ts'
 import { settingDifferences, type SettingPrints, settingPrints } from './shared-settings.ts'
@@ -40,26 +38,24 @@ const PATIENCE_MS = DEAD_MS + EVERY_MS
  */
 export async function joinServers(
   parts: JoiningParts,
-  { database, installation_id }: { database: Database; installation_id: string },
+  { servers, installation_id }: { servers: ServerRegistry | undefined; installation_id: string },
   patienceMs = PATIENCE_MS,
 ): Promise<number> {
   const { config, logger, stops } = parts
-  if (config.databaseUrl === undefined) return 0
-  const registry = createServerRegistry(database)
+  if (servers === undefined) return 0
   const settings = await settingPrints(config, installation_id)
   const own: JoiningServer = {
-    id: newUuid(),
     instance_id: await instanceOf(config),
     blobs: config.blobUrl === undefined ? 'local' : 'shared',
     settings,
     graphs: await graphsOf(config),
     run_version: RUN_VERSION,
   }
-  stops.push(() => registry.withdraw(own.id))
-  const others = await withoutConflict(parts, { own, patienceMs }, () => registry.announce(own))
+  stops.push(() => servers.withdraw())
+  const others = await withoutConflict(parts, { own, patienceMs }, () => servers.announce(own))
   warnOfDifferences(parts, own, others)
   const timer = setInterval(() => {
-    registry
+    servers
       .announce(own)
       .catch((error: unknown) => logger.debug({ err: error }, 'this server could not be announced'))
   }, EVERY_MS)

@@ -4,9 +4,8 @@ import { type Clock, systemClock } from '../../base/clock.ts'
 import { toAppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Config, Environment } from '../../config.ts'
-import { type Artifacts, createArtifacts } from '../../deploy/artifacts.ts'
+import { createArtifacts } from '../../deploy/artifacts.ts'
 import { probeContainers } from '../../deploy/build/container-probe.ts'
-import { artifactPath } from '../../deploy/build/packed-artifact.ts'
 import { type ControlPlane, createControlPlane, type ServerDeployment } from '../../deploy/control-plane.ts'
 import { createDeploymentLog, type DeploymentLog } from '../../deploy/log-writer.ts'
 import type { DeploymentHosting } from '../../deploy/hosting.ts'
@@ -17,6 +16,7 @@ import { isTerminal } from '../../deploy/revision-states.ts'
 import { shareAgain } from '../../deploy/share-again.ts'
 import { createRuntimes } from '../../deploy/runtimes.ts'
 import { openSecrets } from '../../deploy/secrets/deployment-secrets.ts'
+import { createTidying } from '../../deploy/tidy-builds.ts'
 import type { UnpackedSource } from '../../deploy/source/unpack-source.ts'
 import { createUploads } from '../../deploy/source/uploads.ts'
 import type { DeploymentLogStore } from '../../deploy/stores/log-lines.ts'
@@ -38,7 +38,7 @@ import { createSharedFiles } from '../../storage/sql/deployments/shared-files.ts
 import { createUploadStore } from '../../storage/sql/deployments/upload-store.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
 import { startDatabaseClock } from '../../storage/sql/driver/postgres/database-clock.ts'
-import type { ServerRegistry } from '../../storage/sql/server-registry.ts'
+import { graphName, type ServerRegistry } from '../../storage/sql/server-registry.ts'
 import { createWorkerPool } from '../../worker-threads/worker-pool.ts'
 import type { SourceTask } from '../children/source-thread.ts'
 import { openSealer } from './secrets-key.ts'
@@ -62,7 +62,7 @@ export interface ControlPlaneParts {
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
   /** The servers that share the stores; undefined if there is no other server. */
-  servers: Pick<ServerRegistry, 'living'> | undefined
+  servers: Pick<ServerRegistry, 'graphs' | 'others'> | undefined
 }
 
 const LEASE_MS = 30_000
@@ -74,8 +74,6 @@ const KEPT_LOG_MS = 14 * 86_400_000
 const KEPT_LOG_BYTES = 64 << 20
 const US_PER_MS = 1000
 const DAY_MS = 86_400_000
-/** Number of artifacts that are kept (P-22), besides those of active and draining revisions. */
-const KEPT_ARTIFACTS = 5
 
 /**
  * Opens the control plane: deployments that were active serve again, work on revisions continues, and deletions that a
@@ -112,18 +110,19 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     sandbox,
     record: (name, pid) => recordChild(resolve(dataDir), name, pid),
     languageOf: (spec) => readGraphSpec(spec, '/').language,
-    isAlone: async () => ((await parts.servers?.living()) ?? 1) <= 1,
+    isAlone: async () => ((await parts.servers?.others()) ?? 0) === 0,
   })
-  const tidy = createTidying(parts, { store, artifacts, files })
+  const tidy = createTidying({ store, artifacts, files, hosting, logger })
   const worker = startRevisionWorker(parts, { store, work, log, changes, tidy })
   // With SQLite there is one server, so all leases belong to a process that has ended.
   await worker.takeBack({ all: databaseUrl === undefined })
-  const wake = startServing(parts, { store, work, log, artifacts, worker, started: tidy, changes })
+  const started = (revision: Revision): void => void tidy(revision)
+  const wake = startServing(parts, { store, work, log, artifacts, worker, started, changes })
   if (files !== undefined) keepShared(parts, { store, work })
   keepAwake({ wake, sweeps: sweepsOf({ logs, files, clock }) }, parts)
   const controlPlane = createControlPlane({
     ...{ store, logs, log, uploads, artifacts, hosting, sealer, clock, own: parts.own },
-    ...{ files, changed: () => changes?.announce() },
+    ...{ files, changed: () => changes?.announce(), isOfServer: (name) => isOfServer(parts, name) },
     worker: { wake, interrupted: (revision) => worker.interrupted(revision) },
     runtimes: createRuntimes(deploy.runtime, { name: isolation, look: parts.isolation }, () =>
       probeContainers(runs.environment),
@@ -139,6 +138,12 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   void controlPlane.eraseDeleted()
   void wake()
   return controlPlane
+}
+
+/** Whether one of the servers has a deployment of GRAPHS with this name, or had one a few minutes ago (P-1). */
+async function isOfServer({ servers }: Pick<ControlPlaneParts, 'servers'>, name: string): Promise<boolean> {
+  const graphs = await servers?.graphs()
+  return graphs !== undefined && [...graphs].some((graph) => graph.startsWith(graphName(name, '')))
 }
 
 /**
@@ -184,37 +189,7 @@ interface WorkerParts {
   /** Undefined if there is a single server. */
   changes: DeploymentChanges | undefined
   /** Called when a revision has ended. */
-  tidy(revision: Revision): void
-}
-
-/** Removes the sources and builds that no revision of a deployment needs any more (P-22). */
-function createTidying(
-  { hosting, logger }: ControlPlaneParts,
-  {
-    store,
-    artifacts,
-    files,
-  }: { store: DeploymentStore; artifacts: Artifacts; files: SharedFiles | undefined },
-): (revision: Revision) => void {
-  const tidy = async ({ id, deployment_id }: Revision): Promise<void> => {
-    await artifacts.discard(id)
-    const limit = KEPT_ARTIFACTS
-    // Builds that never served must not displace those that did.
-    const built = await store.newestOfArtifacts(deployment_id, { limit })
-    const deployed = await store.newestOfArtifacts(deployment_id, { limit, status: 'DEPLOYED' })
-    // Their sources may be needed for a build.
-    const recent = await store.revisions(deployment_id, { limit, offset: 0 })
-    const { draining = [], active } = hosting.status(deployment_id) ?? {}
-    const served = [active, ...draining].flatMap((one) => one?.revision_id ?? [])
-    const used = await Promise.all(served.map((one) => store.revision(deployment_id, one)))
-    const kept = [...built, ...deployed, ...recent, ...used.flatMap((one) => one ?? [])]
-    await artifacts.prune(deployment_id, kept, systemClock.now())
-    await files?.prune(deployment_id, new Set(kept.flatMap(sharedPaths)), systemClock.now() - DAY_MS)
-  }
-  return (revision) =>
-    void tidy(revision).catch((error: unknown) =>
-      logger.warn({ err: error }, 'old artifacts were not removed'),
-    )
+  tidy(revision: Revision): Promise<void>
 }
 
 /** Works on revisions, and removes unneeded sources and builds when a revision has ended. */
@@ -227,17 +202,11 @@ function startRevisionWorker(
     changed(revision) {
       logChange(log, revision)
       changes?.announce()
-      if (isTerminal(revision.status)) tidy(revision)
+      if (isTerminal(revision.status)) void tidy(revision)
     },
   })
   stops.push(() => worker.stop())
   return worker
-}
-
-/** Returns the paths of a revision's files among the files that servers share. */
-function sharedPaths({ deployment_id, source_path, artifact_sha256 }: Revision): string[] {
-  const artifact = artifact_sha256 === null ? [] : [artifactPath({ deployment_id, artifact_sha256 })]
-  return source_path === null ? artifact : [source_path, ...artifact]
 }
 
 /**

@@ -19,7 +19,7 @@ it('P-1: the deployment of GRAPHS does not take the path of one that was deploye
     } as unknown as FurtherDeploymentsParts)
   await expect(opening('bot')).rejects.toMatchObject({
     code: 'config_invalid',
-    message: expect.stringMatching(/"bot".*DEPLOYMENT_NAME/),
+    message: expect.stringMatching(/"bot".*DEPLOYMENT_NAME.*without GRAPHS/),
   })
   await database.close()
 })

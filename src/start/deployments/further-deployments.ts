@@ -112,7 +112,7 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
  */
 async function assertOwnName(database: Database, { name }: Pick<OwnDeployment, 'name'>): Promise<void> {
   if ((await createDeploymentStore(database, systemClock).named(name)) === undefined) return
-  const message = `The deployment of GRAPHS has the name "${name}", and so has one that was deployed to this server: set DEPLOYMENT_NAME to another name, or delete that one.`
+  const message = `The deployment of GRAPHS has the name "${name}", and so has one that was deployed to this server: set DEPLOYMENT_NAME to another name, or start once without GRAPHS to delete that one.`
   throw new AppError('config_invalid', { message })
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toDiskError } from '../../base/files/disk-errors.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -28,6 +28,14 @@ async function stateOf(file: string): Promise<{ size: number; put_at: number } |
     ({ size, mtimeMs }) => ({ size, put_at: Math.round(mtimeMs) }),
     () => undefined,
   )
+}
+
+/** Opens the file. Returns undefined if there is no such file; any other failure is an error. */
+async function opened(file: string): Promise<FileHandle | undefined> {
+  return await open(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
 }
 
 /** Sets the time of the last put, in seconds. Returns false if there is no such file any more. */
@@ -117,7 +125,7 @@ export function createFileBlobStore(dir: string, clock: Clock = systemClock): Li
     },
     async read(sha256) {
       if (!SHA256.test(sha256)) return undefined
-      const handle = await open(join(dirOf(sha256), sha256)).catch(() => undefined)
+      const handle = await opened(join(dirOf(sha256), sha256))
       if (handle === undefined) return undefined
       const { size } = await handle.stat()
       return { size, bytes: handle.createReadStream() }

@@ -1,3 +1,4 @@
+import { newUuid } from '../../base/ids.ts'
 import type { Database } from './driver/database.ts'
 import { DATABASE_NOW as NOW } from './driver/postgres/database-clock.ts'
 
@@ -13,22 +14,25 @@ export interface RegisteredServer {
   settings: Readonly<Record<string, string | null>>
 }
 
-/** A server with the names (`graphName`) of the graphs of its `GRAPHS`, and its `RUN_VERSION`. */
-export type AnnouncedServer = RegisteredServer & { graphs: readonly string[]; run_version: number }
+/** This server with the names (`graphName`) of the graphs of its `GRAPHS`, and its `RUN_VERSION`. */
+export type AnnouncedServer = Omit<RegisteredServer, 'id'> & {
+  graphs: readonly string[]
+  run_version: number
+}
 
 /** The servers that share a Postgres database. Times are from the database's clock. */
 export interface ServerRegistry {
   /** Records that this server is running. Resolves with the other running servers that started before it. */
   announce(server: AnnouncedServer): Promise<RegisteredServer[]>
-  withdraw(id: string): Promise<void>
+  withdraw(): Promise<void>
   /** The graphs of all servers that have run in the last `GRAPHS_KEPT_MS`. */
   graphs(): Promise<ReadonlySet<string>>
   /**
    * The newest `RUN_VERSION` of the servers that have run in the last `GRAPHS_KEPT_MS`; undefined if there was none.
    */
   runVersion(): Promise<number | undefined>
-  /** Number of running servers, including this one. */
-  living(): Promise<number>
+  /** Number of other running servers. */
+  others(): Promise<number>
 }
 
 /** Time without an announcement after which a server counts as dead. */
@@ -42,10 +46,14 @@ export function graphName(deployment: string, graph_id: string): string {
   return `${deployment}/${graph_id}`
 }
 
-/** `database` must be a Postgres, because servers cannot share a SQLite file. */
+/**
+ * `database` must be a Postgres, because servers cannot share a SQLite file. A process makes one registry, which has the
+ * id of the process.
+ */
 export function createServerRegistry(database: Database): ServerRegistry {
+  const id = newUuid()
   return {
-    async announce({ id, instance_id, blobs, settings, graphs, run_version }) {
+    async announce({ instance_id, blobs, settings, graphs, run_version }) {
       await database.query(
         `INSERT INTO servers (id, instance_id, blobs, settings, graphs, run_version, started_at, seen_at)
           VALUES (?, ?, ?, ?, ?, ?, ${NOW}, ${NOW})
@@ -63,7 +71,7 @@ export function createServerRegistry(database: Database): ServerRegistry {
         settings: JSON.parse(other.settings) as RegisteredServer['settings'],
       }))
     },
-    async withdraw(id) {
+    async withdraw() {
       const dead = `${NOW} - ${DEAD_MS}`
       await database.query(`UPDATE servers SET seen_at = least(seen_at, ${dead}) WHERE id = ?`, [id])
     },
@@ -79,9 +87,10 @@ export function createServerRegistry(database: Database): ServerRegistry {
       )
       return row?.newest ?? undefined
     },
-    async living() {
+    async others() {
       const [row] = await database.query<{ n: number }>(
-        `SELECT count(*) AS n FROM servers WHERE seen_at > ${NOW} - ${DEAD_MS}`,
+        `SELECT count(*) AS n FROM servers WHERE id <> ? AND seen_at > ${NOW} - ${DEAD_MS}`,
+        [id],
       )
       return row?.n ?? 0
     },

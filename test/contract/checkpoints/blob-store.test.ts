@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -70,6 +70,14 @@ describe('blobs in files', () => {
     await writeFile(join(dir, 'blobs', one.sha256.slice(0, 2), one.sha256), 'who')
     await store.put([one])
     expect(await read(one.sha256)).toBe('5 whole')
+  })
+
+  it('that cannot be opened are errors, not missing blobs', async () => {
+    const { sha256 } = blob('loop')
+    const folder = join(dir, 'blobs', sha256.slice(0, 2))
+    await mkdir(folder, { recursive: true })
+    await symlink(sha256, join(folder, sha256))
+    await expect(store.read(sha256)).rejects.toMatchObject({ code: 'ELOOP' })
   })
 
   it('count as put again when another server that shares the folder put them', async () => {

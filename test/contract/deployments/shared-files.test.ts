@@ -17,6 +17,7 @@ import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const BUILT = { id: 'r', deployment_id: 'd', config_path: 'langgraph.json', artifact_sha256: 'a1' }
 const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
 
 describeOnSql('P-37: files that servers share', (engine) => {
   let database: Database
@@ -155,11 +156,43 @@ describeOnSql('P-37: files that servers share', (engine) => {
     const [found] = await database.query<{ parts: string }>('SELECT parts FROM deployment_files')
     const [, last = ''] = JSON.parse(found?.parts ?? '') as string[]
     await blobStore.remove(last, Date.now() + MINUTE)
+    now += DAY
     expect(await files.get('d', 'sources/d/1', other)).toBeUndefined()
     expect([await files.has('d', 'sources/d/1'), existsSync(other)]).toEqual([false, false])
+    // A server may do so as long after the loss as after a put.
+    await files.sweep(now)
+    expect(await blobs()).toBe(1)
     await files.put('d', 'sources/d/1', file, '')
     expect(await files.get('d', 'sources/d/1', other)).toEqual({ made_in: '' })
     expect((await readFile(other)).equals(await readFile(file))).toBe(true)
+  })
+
+  it('stay stored when a part of them cannot be read at the moment', async () => {
+    const file = join(dir, 'file')
+    await writeFile(file, 'source')
+    await files.put('d', 'sources/d/1', file, '')
+    const away = Object.assign(new Error('too many open files'), { code: 'EMFILE' })
+    blobStore.read = () => Promise.reject(away)
+    await expect(files.get('d', 'sources/d/1', join(dir, 'other'))).rejects.toBe(away)
+    expect(await files.has('d', 'sources/d/1')).toBe(true)
+  })
+
+  it('stay when another server has lost and stored them again since they were found for removal', async () => {
+    const [file, other] = [join(dir, 'file'), join(dir, 'other')]
+    await writeFile(file, 'source')
+    for (const path of ['sources/d/1', 'sources/d/2']) await files.put('d', path, file, '')
+    const { read, remove } = blobStore
+    blobStore.remove = async (...part) => {
+      Object.assign(blobStore, { remove, read: async () => undefined })
+      expect(await files.get('d', 'sources/d/2', other)).toBeUndefined()
+      blobStore.read = read
+      await files.put('d', 'sources/d/2', file, '')
+      return await remove(...part)
+    }
+    now += MINUTE
+    await files.prune('d', new Set(), now)
+    expect(await files.has('d', 'sources/d/1')).toBe(false)
+    expect(await files.get('d', 'sources/d/2', other)).toEqual({ made_in: '' })
   })
 
   it('are builds with links and modes, whose environment of Python names its new folder', async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest'
-import { newUuid } from '../../../src/base/ids.ts'
+import { newTimeUuid, newUuid } from '../../../src/base/ids.ts'
 import type { DeploymentStore } from '../../../src/deploy/stores/deployment-store.ts'
 import {
   NO_COMMANDS,
@@ -63,6 +63,18 @@ describeOnSql('deployments and revisions', (engine) => {
       ids.push((await add(made)).id)
     }
     expect(ids.toSorted()).toEqual(ids)
+  })
+
+  it('P-33: a later revision has a greater id than all before it, also those of a release that gave lower ones', async () => {
+    const made = await create('bot')
+    const first = await add(made)
+    const second = await add(made)
+    const lower = newTimeUuid(now - 5000)
+    await database.query('UPDATE revisions SET id = ? WHERE id = ?', [lower, second.id])
+    await database.query('UPDATE deployments SET latest_revision_id = ? WHERE id = ?', [lower, made.id])
+    now -= 4000
+    const { id } = await add(made)
+    expect([lower, first.id, id].toSorted()).toEqual([lower, first.id, id])
   })
 
   it('P-1: a name is unique on the server, and free once its deployment is deleted', async () => {
@@ -218,6 +230,19 @@ describeOnSql('deployments and revisions', (engine) => {
     const revision = await add(await create('bot'), { artifact_sha256: 'made' })
     await accepted(revision)
     expect((await claimed()).revision).toMatchObject({ status: 'DEPLOYING', builds: 0 })
+  })
+
+  it('a deployment is busy until all its revisions have ended', async () => {
+    const [bot, other] = [await create('bot'), await create('other')]
+    expect(await store.isBusy(bot.id)).toBe(false)
+    const first = await add(bot)
+    await accepted(first)
+    const building = await claimed()
+    const second = await add(bot)
+    await store.interrupt(bot.id, second.id)
+    expect([await store.isBusy(bot.id), await store.isBusy(other.id)]).toEqual([true, false])
+    await store.advance(building, 'error', { error: { code: 'build_failed', message: 'x' } })
+    expect(await store.isBusy(bot.id)).toBe(false)
   })
 
   it('an interrupted revision ends at once, even if it is leased', async () => {

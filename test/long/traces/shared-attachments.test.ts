@@ -5,6 +5,7 @@ import { newUuid } from '../../../src/base/ids.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { readConfig } from '../../../src/config.ts'
 import { joinServers } from '../../../src/start/cluster/other-servers.ts'
+import { createServerRegistry } from '../../../src/storage/sql/server-registry.ts'
 import { openSql } from '../../../src/storage/sql/driver/open.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
@@ -107,7 +108,8 @@ describe.skipIf(reason !== '')(`a server on the Postgres of another one${reason}
     const leave = async (): Promise<void> => {
       for (const stop of parts.stops.reverse()) await stop()
     }
-    await joinServers(parts, { database, installation_id: 'i' }, 0).catch(async (error: unknown) => {
+    const servers = createServerRegistry(database)
+    await joinServers(parts, { servers, installation_id: 'i' }, 0).catch(async (error: unknown) => {
       await leave()
       throw error
     })

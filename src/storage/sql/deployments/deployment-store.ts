@@ -3,7 +3,7 @@ import { AppError } from '../../../base/errors.ts'
 import { newTimeUuid, timeOfUuid } from '../../../base/ids.ts'
 import type { DeploymentStore, NewDeployment, NewRevision } from '../../../deploy/stores/deployment-store.ts'
 import type { StoredDeployment, Revision } from '../../../deploy/model.ts'
-import { isTerminal } from '../../../deploy/revision-states.ts'
+import { isTerminal, REVISION_STATES } from '../../../deploy/revision-states.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
 import { createRevisionWork, REVISIONS_LOCK } from './revision-work.ts'
 import {
@@ -59,6 +59,7 @@ export function createDeploymentStore(database: Database, clock: Clock): Deploym
       )
       return rows.map(toRevision)
     },
+    isBusy: (deployment_id) => isBusy(database, deployment_id),
     newestOfArtifacts: (deployment_id, filter) => newestOfArtifacts(database, deployment_id, filter),
     interrupt: (deployment_id, id) =>
       database.tx(REVISIONS_LOCK, async (session) => {
@@ -73,6 +74,14 @@ export function createDeploymentStore(database: Database, clock: Clock): Deploym
         return ended && toRevision(ended)
       }),
   }
+}
+
+const UNENDED = REVISION_STATES.filter((state) => !isTerminal(state))
+
+async function isBusy(database: Database, deployment_id: string): Promise<boolean> {
+  const places = UNENDED.map(() => '?').join(', ')
+  const sql = `SELECT id FROM revisions WHERE deployment_id = ? AND status IN (${places}) LIMIT 1`
+  return (await database.query(sql, [deployment_id, ...UNENDED])).length > 0
 }
 
 async function newestOfArtifacts(
@@ -171,7 +180,7 @@ async function addRevision(
   now: number,
 ): Promise<Revision> {
   const [latest] = await session.query<{ id: string | null }>(
-    'SELECT latest_revision_id AS id FROM deployments WHERE id = ?',
+    'SELECT max(id) AS id FROM revisions WHERE deployment_id = ?',
     [deployment_id],
   )
   // Claims of runs compare ids, so a later revision must have a greater id even in the same millisecond.

@@ -67,7 +67,8 @@ export function createSharedFiles(
         await pipeline(content, createWriteStream(file, { mode: 0o600, flush: true }))
       } catch (error) {
         if (!(error instanceof MissingPart)) throw error
-        await rows.setAside(row)
+        // A server may store the file again, so its other parts are swept as late as those of a new one.
+        await rows.setAside(row, clock.now())
         await rm(file, { force: true })
         return undefined
       }
@@ -137,12 +138,13 @@ function createFileRows(database: Database) {
     async drop({ deployment_id, path }: FileRow): Promise<void> {
       await database.query(`DELETE FROM deployment_files WHERE ${AT}`, [deployment_id, path])
     },
-    /** Makes the row an unused row. Returns undefined if the row has changed since it was read. */
-    async setAside(row: FileRow): Promise<FileRow | undefined> {
-      const unused = unusedOf(row)
-      const { deployment_id, path, parts } = row
-      const sql = `UPDATE deployment_files SET path = ? WHERE ${AT} AND parts = ? RETURNING path`
-      const changed = await database.query(sql, [unused.path, deployment_id, path, parts])
+    /** Makes the row an unused row, stored at `at`. Returns undefined if the row has changed since it was read. */
+    async setAside(row: FileRow, at = row.created_at): Promise<FileRow | undefined> {
+      const unused = { ...unusedOf(row), created_at: at }
+      const { deployment_id, path, parts, created_at } = row
+      const sql = `UPDATE deployment_files SET path = ?, created_at = ?
+        WHERE ${AT} AND parts = ? AND created_at = ? RETURNING path`
+      const changed = await database.query(sql, [unused.path, at, deployment_id, path, parts, created_at])
       return changed.length > 0 ? unused : undefined
     },
   }

@@ -142,7 +142,8 @@ async function insert(
   const composed = compose(admission, thread)
   const pending = rowOf(admission, thread, composed, now)
   const isFree = admission.delay_ms === 0 && decision.free
-  const claimer = isFree && admission.claim && mayClaim(admission.claim, pending) ? admission.claim : null
+  const claimer =
+    isFree && admission.claim && mayClaim(admission.claim, pending, now) ? admission.claim : null
   const row: RunRow =
     claimer === null
       ? pending

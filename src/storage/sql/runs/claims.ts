@@ -10,6 +10,7 @@ import {
 import { RUN_VERSION } from '../../../runs/state.ts'
 import type { SqlValue } from '../driver/database.ts'
 import { LARGE_BYTES, storedBytes } from '../driver/large-values.ts'
+import { GRAPHS_KEPT_MS } from '../server-registry.ts'
 import { inList, KEY, keyValues, leaseOf, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'
 import { inChunks, type RunDatabase, type RunSession } from './session.ts'
 
@@ -17,14 +18,16 @@ import { inChunks, type RunDatabase, type RunSession } from './session.ts'
  * The fields that determine whether a server may claim a run. Ids of revisions are in order of their time
  * (`newTimeUuid`).
  */
-type Claimable = Pick<RunRow, 'graph_id' | 'needs_version' | 'revision_id'>
+type Claimable = Pick<RunRow, 'graph_id' | 'needs_version' | 'revision_id' | 'due_at'>
 
 /**
- * Whether the claimer executes the version that the run needs, has its graph, and has no earlier revision than the run.
+ * Whether the claimer may execute the run: it knows the run's version, has its graph, and serves the run's revision or a
+ * later one. A run that is given up may be claimed too, ten minutes after it was due, because a server of its release
+ * may have joined since.
  */
-export function mayClaim(claimer: Claimer, run: Claimable): boolean {
+export function mayClaim(claimer: Claimer, run: Claimable, now: number): boolean {
   const { graphs, version = RUN_VERSION, abandoned_above = NONE_ABANDONED, revision_id = null } = claimer
-  if (run.needs_version > abandoned_above) return true
+  if (run.needs_version > abandoned_above && run.due_at <= now - GRAPHS_KEPT_MS) return true
   if (run.needs_version > version || graphs?.includes(run.graph_id) === false) return false
   return revision_id === null || run.revision_id === null || run.revision_id <= revision_id
 }
@@ -47,10 +50,11 @@ function mayClaimSql(
   if (revision_id !== null)
     conditions.push({ sql: '(r.revision_id IS NULL OR r.revision_id <= ?)', values: [revision_id] })
   const may = conditions.map((one) => one.sql).join(' AND ')
-  const sql = `AND (SELECT CASE WHEN r.needs_version > ? OR ${may} THEN 1 END FROM runs r
+  const sql = `AND (SELECT CASE WHEN (r.needs_version > ? AND r.due_at <= ?) OR ${may} THEN 1 END FROM runs r
       WHERE r.thread_id = threads.thread_id AND r.deployment_id = threads.deployment_id
       AND r.workspace_id = threads.workspace_id AND ${DUE_RUN} ORDER BY r.due_at, r.seq LIMIT 1) = 1`
-  return { sql, values: [abandoned_above, ...conditions.flatMap(({ values }) => values), now] }
+  const givenUp = [abandoned_above, now - GRAPHS_KEPT_MS]
+  return { sql, values: [...givenUp, ...conditions.flatMap(({ values }) => values), now] }
 }
 
 /** The lease and trace of a run that is being claimed. */
@@ -80,10 +84,10 @@ async function claimNext(
   now: number,
 ): Promise<Claim | undefined> {
   const [next] = await session.query<NextRun>(
-    `SELECT run_id, attempt, graph_id, needs_version, revision_id FROM runs WHERE ${KEY} AND ${DUE_RUN} ORDER BY due_at, seq LIMIT 1`,
+    `SELECT run_id, attempt, graph_id, needs_version, revision_id, due_at FROM runs WHERE ${KEY} AND ${DUE_RUN} ORDER BY due_at, seq LIMIT 1`,
     [...keyValues(key), now],
   )
-  if (next === undefined || !mayClaim(claimer, next)) return undefined
+  if (next === undefined || !mayClaim(claimer, next, now)) return undefined
   const { lease_owner, lease_token, lease_until, trace_id, revision_id, needs_version } = takenUp(
     claimer,
     next,
@@ -208,8 +212,9 @@ export function createRunClaims(database: RunDatabase, clock: Clock): Pick<RunSt
     },
     async waitingVersions(version) {
       const rows = await database.query<{ needs_version: number }>(
-        `SELECT DISTINCT needs_version FROM runs WHERE status = 'pending' AND due_at <= ? AND needs_version > ?`,
-        [clock.now(), version],
+        `SELECT DISTINCT needs_version FROM (SELECT needs_version FROM runs WHERE status = 'pending'
+          LIMIT ${MAX_COUNTED}) AS pending WHERE needs_version > ?`,
+        [version],
       )
       return rows.map(({ needs_version }) => needs_version)
     },

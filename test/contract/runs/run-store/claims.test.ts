@@ -7,6 +7,7 @@ import type { Database } from '../../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
+import { GRAPHS_KEPT_MS } from '../../../../src/storage/sql/server-registry.ts'
 import { admissionOf, admitted, CLAIMER, endOf, TENANT } from '../../../support/runs/run-store.ts'
 import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
 
@@ -18,10 +19,12 @@ const ADDED = { graph_id: 'added' }
 describeOnSql('claims of servers of several releases', (engine) => {
   let database: Database
   let store: RunStore
+  let now: number
   beforeEach(async () => {
+    now = 1_700_000_000_000
     database = await engine.open()
     await migrate(database, RUN_MIGRATIONS)
-    store = createRunStore(database, { now: () => 1_700_000_000_000 })
+    store = createRunStore(database, { now: () => now })
   })
   const claimed = async (claimer: Claimer, limit = 9): Promise<string[]> =>
     (await store.claim(claimer, DEPLOYMENTS, limit)).map(({ run_id }) => run_id)
@@ -72,6 +75,7 @@ describeOnSql('claims of servers of several releases', (engine) => {
     const [lease] = await store.claim(newest, DEPLOYMENTS, 1)
     if (lease === undefined) throw new Error('not claimed')
     await store.release(lease, { error: 'HostLost', message: 'gone' }, 3)
+    now += GRAPHS_KEPT_MS
     await admitted(store, admissionOf(randomUUID()))
     expect(await store.waitingVersions(RUN_VERSION)).toEqual([RUN_VERSION + 3])
     expect(await claimed({ ...OLD, graphs: [], abandoned_above: RUN_VERSION + 3 })).toEqual([])
@@ -79,6 +83,25 @@ describeOnSql('claims of servers of several releases', (engine) => {
     expect(claims).toMatchObject([{ run_id: run.run_id, abandoned: true }])
     expect(await store.waitingVersions(RUN_VERSION)).toEqual([])
     expect(await store.claim(CLAIMER, DEPLOYMENTS, 9)).not.toHaveProperty('0.abandoned')
+  })
+
+  it('leave runs of a later release that have not waited for long, although others of it are given up', async () => {
+    const newest = { ...CLAIMER, version: RUN_VERSION + 1 }
+    const givingUp = { ...OLD, abandoned_above: RUN_VERSION }
+    const { run } = await admitted(store, admissionOf(randomUUID()))
+    const [lease] = await store.claim(newest, DEPLOYMENTS, 1)
+    if (lease === undefined) throw new Error('not claimed')
+    await store.release(lease, { error: 'HostLost', message: 'gone' }, 3)
+    now += GRAPHS_KEPT_MS - 1
+    expect(await claimed(givingUp)).toEqual([])
+    now += 1
+    expect(await claimed(givingUp)).toEqual([run.run_id])
+  })
+
+  it('see the version of a run that is due later', async () => {
+    await admitted(store, admissionOf(randomUUID(), { delay_ms: 1000 }))
+    expect(await store.waitingVersions(RUN_VERSION - 1)).toEqual([RUN_VERSION])
+    expect(await store.waitingVersions(RUN_VERSION)).toEqual([])
   })
 
   it('P-33: leave runs that were made for a later revision, or begun on it, to servers that serve it', async () => {
