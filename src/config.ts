@@ -29,10 +29,7 @@ export interface Config {
   readonly deploymentPort: number
   /** Port of OTLP over gRPC; undefined if it is off. */
   readonly otlpGrpcPort: number | undefined
-  /**
-   * Ports that the environment sets. If a default port is taken, the next free one is used (D-55), except for OTLP over
-   * gRPC, which is then off.
-   */
+  /** Ports set in the environment. If a default port is taken, the next free port is used (D-55), or gRPC is off. */
   readonly namedPorts: readonly PortSetting[]
   readonly dataDir: string
   /** Undefined for an embedded ClickHouse in `dataDir`. */
@@ -371,10 +368,7 @@ export function readConfig(env: Environment = process.env): Config {
   return toConfig(result.value, effective, env)
 }
 
-/**
- * The message about characters that a shell removes from a value, but files of Docker and systemd keep; undefined if
- * there are none.
- */
+/** Message about characters that a shell removes from a value, unlike files of Docker and systemd; else undefined. */
 function shellMistake(schema: SettingSchema, text: string): string | undefined {
   if (schema['x-secret'] !== undefined) return undefined
   if (/^(["']).*\1$/s.test(text)) return 'has quotes around its value, leave them out'

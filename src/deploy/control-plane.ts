@@ -82,9 +82,7 @@ export interface ControlPlaneOptions {
   failed(error: unknown, deployment_id: string): void
 }
 
-/**
- * Creates, updates and deletes deployments. Every method with an id throws `not_found` for an id of another workspace.
- */
+/** Creates, updates and deletes deployments. Methods with an id throw `not_found` for an id of another workspace. */
 export interface ControlPlane {
   runtimes: Runtimes
   hosting: Pick<DeploymentHosting, 'status'>
@@ -106,10 +104,7 @@ export interface ControlPlane {
     id: string,
     change: DeploymentChange,
   ): Promise<{ deployment: StoredDeployment; revision: Revision | undefined }>
-  /**
-   * Marks the deployment as deleted, so that it is no longer found; its processes, rows and files are erased in the
-   * background (P-4).
-   */
+  /** Marks the deployment as deleted; its processes, rows and files are erased in the background (P-4). */
   remove(workspace_id: string, id: string): Promise<StoredDeployment>
   allowUpload(workspace_id: string, id: string): ReturnType<Uploads['allow']>
   receiveUpload: Uploads['receive']
