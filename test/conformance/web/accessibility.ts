@@ -1,12 +1,16 @@
 import { expect, it } from 'vitest'
+import { campaignSample } from '../../support/campaign.ts'
 import type { SentForPages } from './trace.ts'
 import type { UsedInterface } from '../../support/servers/web-interface.ts'
 
 /** How a page is shown: its theme, and the width of the window in pixels. */
 type Look = readonly [theme: 'light' | 'dark', width: number]
 
-/** Which pages are checked: the second one takes the looks in turn. */
-type Extent = 'every page in every look' | 'every sixth page in a look in turn'
+/** The pages that are checked, and in which looks. */
+type Extent =
+  | 'every page in every look'
+  | 'every page in a look in turn'
+  | 'every sixth page in a look in turn'
 
 const LOOKS: readonly Look[] = [
   ['dark', 1440],
@@ -30,11 +34,11 @@ async function countedPath({ page, open }: UsedInterface): Promise<string> {
   return ((await link.getAttribute('href')) ?? '').replace('/app', '')
 }
 
-/** Checks the open page with axe in these looks; `name` says which page failed. */
+/** Checks the open page with axe in these looks, by default a campaign's share of all; `name` is that of the page. */
 export async function checkLooks(
   { page, broken }: UsedInterface,
   name: string,
-  looks: readonly Look[] = LOOKS,
+  looks: readonly Look[] = campaignSample(LOOKS),
 ): Promise<void> {
   for (const [theme, width] of looks) {
     await page.emulateMedia({ colorScheme: theme })
@@ -76,8 +80,9 @@ export function accessibilityTests({ used, sent, extent }: Used): void {
       [`/playground?from=${call}`, 'Source run'],
       ['/nowhere', 'There is no such page'],
     ] as const
+    const isSixth = extent === 'every sixth page in a look in turn'
     const isWhole = extent === 'every page in every look'
-    for (const [turn, [path, sign]] of pages.filter((_, i) => isWhole || i % 6 === 1).entries()) {
+    for (const [turn, [path, sign]] of pages.filter((_, i) => !isSixth || i % 6 === 1).entries()) {
       await open(path)
       await page.getByText(sign).first().waitFor()
       const looks = LOOKS.filter((_, i) => isWhole || i === turn % LOOKS.length)

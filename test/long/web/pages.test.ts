@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect } from 'vitest'
+import { campaignShare } from '../../support/campaign.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
 import { accessibilityTests } from '../../conformance/web/accessibility.ts'
@@ -31,8 +32,9 @@ describe.skipIf(!HAS_BROWSER)(`more of the web interface in a browser${NO_BROWSE
     expect(refused.status).toBe(422)
   })
 
+  const extent = campaignShare() === 1 ? 'every page in every look' : 'every page in a look in turn'
   const sent = () => sendForPages(server.current())
-  accessibilityTests({ used, sent, extent: 'every page in every look' })
+  accessibilityTests({ used, sent, extent })
   docsTests({ server, used, extent: 'every look' })
   overviewTests({ server, used, extent: 'every case' })
   moreTracePageTests({ server, used })

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { campaignSample } from '../../support/campaign.ts'
 import { DEPLOYMENT } from '../../conformance/web/studio.ts'
 import { sendSamples, SAMPLE_PROJECT, type Samples } from '../../support/servers/sample-project.ts'
 import { borrowWeir, type UsedWeir, useWeir } from '../../support/servers/use-weir.ts'
@@ -174,7 +175,7 @@ describe.skipIf(!HAS_BROWSER)(`pictures of the web interface${NO_BROWSER}`, () =
     const weir = server.current()
     const samples = await sendSamples(weir, Date.now())
     const [project] = await weir.json<{ id: string }[]>(`/api/v1/sessions?name=${SAMPLE_PROJECT}`)
-    shown = screens(project?.id ?? '', samples)
+    shown = campaignSample(screens(project?.id ?? '', samples))
     await prepare(used.current(), weir)
   })
 
@@ -195,7 +196,7 @@ describe.skipIf(!HAS_BROWSER)(`pictures of deployments and Studio${NO_BROWSER}`,
   const used = useInterface({ current: () => weir })
   let shown: Screen[] = []
   beforeAll(async () => {
-    shown = await deploymentScreens(weir)
+    shown = campaignSample(await deploymentScreens(weir))
     await prepare(used.current(), weir)
   })
   afterAll(async () => {

@@ -1,5 +1,6 @@
 import type { Locator } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { campaign } from '../../support/campaign.ts'
 import { checkLooks } from '../../conformance/web/accessibility.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
@@ -9,8 +10,8 @@ import { ALL_HOSTILE, HOSTILE, HOSTILE_SVG, hostileEffects, NO_EFFECTS } from '.
 const NAME = 'studio'
 const DEPLOYMENT = `/deployments/${NAME}`
 const STUDIO = `${DEPLOYMENT}/studio`
-const EVENTS = 20_000
-const CHECKPOINTS = 2000
+const EVENTS = campaign(20_000)
+const CHECKPOINTS = campaign(2000)
 /** A red dot. */
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg=='
