@@ -215,8 +215,9 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
     await server.start()
     const after = [await openLog(database), await openLog(database)]
     for (const { stop } of [before, ...after]) onTestFinished(stop)
-    for (const { events } of after) expect(await readToEnd(events, thread)).toEqual(['values', 'run_done'])
+    const whole = ['values', 'v2/ending', 'run_done']
+    for (const { events } of after) expect(await readToEnd(events, thread)).toEqual(whole)
     await eventually(async () => expect(await database.query('SELECT 1 FROM event_outbox')).toEqual([]))
-    for (const { events } of after) expect(await readToEnd(events, thread)).toEqual(['values', 'run_done'])
+    for (const { events } of after) expect(await readToEnd(events, thread)).toEqual(whole)
   })
 })

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { campaignSample } from '../../support/campaign.ts'
 import { create, expectDecided, LLM, sendRaw } from '../../support/faults/hostile-records.ts'
 import { hostileServer } from '../../support/faults/hostile-server.ts'
+import { jsonBody } from '../../support/servers/weir-process.ts'
 import { listTraceRuns } from '../../support/traces/stored-traces.ts'
 
 const server = hostileServer()
@@ -36,7 +38,12 @@ describe('fields of the wrong type', () => {
     const rejected = new Set(answer.body.rejected?.map(({ run_id }) => run_id))
     expect(rejected.size + (answer.body.accepted ?? 0)).toBe(WRONG.length)
     await server.weir().drained()
-    for (const id of ids) {
+    const { runs } = await server
+      .weir()
+      .json<{ runs: { id: string }[] }>('/api/v1/runs/query', jsonBody('POST', { id: ids, limit: 100 }))
+    const stored = ids.filter((id) => !rejected.has(id))
+    expect(runs.map(({ id }) => id).toSorted()).toEqual(stored.toSorted())
+    for (const id of campaignSample(ids)) {
       const read = await server.weir().fetch(`/api/v1/runs/${id}`)
       expect(read.status).toBe(rejected.has(id) ? 404 : 200)
       expect(await read.json()).toMatchObject(rejected.has(id) ? {} : { id })
@@ -74,7 +81,7 @@ describe('fields of the wrong type', () => {
     expect(answer).toMatchObject({ status: 202, body: { accepted: records.length, rejected: [] } })
     await server.weir().drained()
     expect(await listTraceRuns(server.weir(), 'inside')).toHaveLength(records.length)
-    for (const { id } of post) expect((await server.read(id)).id).toBe(id)
+    for (const { id } of campaignSample(post)) expect((await server.read(id)).id).toBe(id)
   })
 
   it('whole bodies', async () => {
