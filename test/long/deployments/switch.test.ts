@@ -26,7 +26,7 @@ const WINDOW_MS = 2_000
 const WINDOWS = campaign(8, 4)
 const NAME = 'switched'
 
-const server = useOwnWeir({ DEPLOY_START_SECONDS: '30' })
+const server = useOwnWeir({ DEPLOY_START_SECONDS: '60' })
 
 /** A graph of two steps that notes each run in a file once, and answers with the number of its revision. */
 function noting(number: number): Project {
@@ -164,11 +164,13 @@ describe(`${UPDATES} updates of a deployment under runs and streams`, () => {
     const notes = join(weir.dataDir, 'notes')
     const secrets = [{ name: 'NOTES', value: notes }]
     const { id } = await createDeployment(weir, NAME)
-    const update = async (project: Project): Promise<string> => {
+    const update = async (project: Project): Promise<{ status: string; error: unknown }> => {
       const { id: revision_id } = await addRevision(weir, id, await archiveOf(project), secrets)
-      return (await endedRevision(weir, id, revision_id)).status
+      const { status, weir: details } = await endedRevision(weir, id, revision_id)
+      return { status, error: details.error }
     }
-    expect(await update(noting(0))).toBe('DEPLOYED')
+    const deployed = { status: 'DEPLOYED', error: null }
+    expect(await update(noting(0))).toEqual(deployed)
     const load = startLoad()
     const streams = await openStreams()
     const calm = async (): Promise<number[]> => {
@@ -182,10 +184,10 @@ describe(`${UPDATES} updates of a deployment under runs and streams`, () => {
     const before = await calm()
     const switches: number[] = []
     for (let number = 1; number <= UPDATES; number += 1) {
-      expect([number, await update(noting(number))]).toEqual([number, 'DEPLOYED'])
+      expect([number, await update(noting(number))]).toEqual([number, deployed])
       switches.push(performance.now())
       const [project, status] = BROKEN[(number * BROKEN.length) / UPDATES - 1] ?? []
-      if (project !== undefined) expect(await update(project)).toBe(status)
+      if (project !== undefined) expect(await update(project)).toMatchObject({ status })
     }
     const after = await calm()
     await load.stop()
