@@ -79,7 +79,8 @@ describe('deployments over HTTP, on a server without GRAPHS', () => {
     const newest = await follow(1)
     await newest.next()
     expect(await newest.next()).toEqual(second)
-    const unknown = await weir.fetch(`/api/v1/deployments/${id.replace(/.$/, 'f')}/logs`, {
+    const other = id.replace(/.$/, (last) => (last === 'f' ? '0' : 'f'))
+    const unknown = await weir.fetch(`/api/v1/deployments/${other}/logs`, {
       headers: { accept: 'text/event-stream' },
     })
     expect(unknown.status).toBe(404)
