@@ -18,7 +18,7 @@ const LAYERS = {
   fault: ['test/fault/**/*.test.ts'],
   long: ['test/long/**/*.test.ts', 'test/instrumentations/{javascript,python,packages}.test.ts'],
 }
-/** Layers whose files change no global state, so that they can share processes, which are slow to start. */
+/** Layers whose test files change no global state. These files share processes, because a process starts slowly. */
 const SHARED = ['unit', 'model', 'golden', 'contract', 'conformance', 'fault'] as const
 /**
  * Projects by name. Processes are shared only within a project, so `npm test` runs the shared layers as one project,

@@ -11,7 +11,7 @@ const TIMES = Number(process.argv[2] ?? 20)
 const RUNS = 400
 const MEGABYTES = 10
 const OBJECTS = 90_000
-/** Time within which earlier reads end; a live page never has an idle network. */
+/** Pause in which the reads of the page before end. Playwright's wait for an idle network never ends on a live page. */
 const QUIET_MS = 500
 const TYPED = 'step 12 with a longer text'
 

@@ -377,8 +377,8 @@ async function erase(
   deployment: StoredDeployment,
 ): Promise<void> {
   const { id } = deployment
-  // Remove the deployment at once, so that its path answers 404. A step that is just ending may still have opened a
-  // revision.
+  // The first removal makes the path answer 404 at once. The second one, below, removes what a step that was ending has
+  // opened in the meantime.
   const removed = hosting.remove(hostedOf(deployment))
   for (const { id: revision_id } of await store.revisions(id, RECENT)) {
     const interrupted = await store.interrupt(id, revision_id)

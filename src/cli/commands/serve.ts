@@ -53,7 +53,7 @@ export async function serve(args: string[]): Promise<number> {
   return 0
 }
 
-/** Whether a port was taken, or an address differs from that of the last start. */
+/** True if a port was taken and another one is used, or if an address differs from that of the last start. */
 function hasMoved({
   movedPorts,
   movedAddresses,

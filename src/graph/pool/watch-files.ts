@@ -67,7 +67,7 @@ class WatchedFolder {
   readonly #path: string
   readonly #events: FolderEvents
   #watcher: FSWatcher | undefined
-  /** The watched folder: this folder, or while it does not exist, the nearest existing folder above it. */
+  /** The folder that is watched now: `#path`, or if that does not exist, its nearest ancestor that does. */
   #at: { path: string; inode: number } | undefined
 
   constructor(path: string, events: FolderEvents) {

@@ -77,7 +77,10 @@ function afterOf(cursor: string, request: unknown): Pick<ThreadTurn, 'sort_time'
   return { sort_time, trace_id }
 }
 
-/** The traces from `after` on. A short thread without filters is read whole; `known` has its rows. */
+/**
+ * The traces of a thread that come after the position `after`. A short thread without filters is read whole; then
+ * `known` has its rows.
+ */
 async function turnsFrom(
   steps: ReadSteps,
   workspace_id: string,

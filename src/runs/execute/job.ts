@@ -220,7 +220,7 @@ async function recordEnd(execution: Execution, ending: Ending): Promise<JobEnd> 
     if (!retryable || claim.run.attempt >= rules.max_attempts)
       return finish(execution, ending, 'error', { error, message })
     await backOff(execution)
-    // A cancel may have arrived meanwhile. The `error` of a run that is tried again is not sent.
+    // A cancel may have ended the wait. An attempt that is followed by another one does not send its `error`.
     return execution.stopped() === stop
       ? giveBack(execution, ending, { error, message })
       : recordEnd(execution, ending)

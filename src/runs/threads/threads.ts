@@ -63,8 +63,8 @@ export interface Threads {
   /** Returns `{"checkpoint":{…}}`. */
   updateState(call: Call, thread_id: string, update: StateUpdate): Promise<string>
   /**
-   * Returns the states, `[]` for a thread without checkpoints. `next` is the `before` of the next page if the history
-   * was truncated.
+   * Returns a JSON list of states, `[]` for a thread without checkpoints. If the history has further states, `next` is
+   * the `before` of the request for them.
    */
   history(call: Call, thread_id: string, query: HistoryQuery): Promise<{ body: string; next?: string }>
 }

@@ -94,7 +94,7 @@ function isWaiting({ status }: Run): boolean {
   return status === 'pending'
 }
 
-/** Ids of the interrupts that a run has reported while it is running. */
+/** Ids of the interrupts that a running run has sent so far; the thread gets them when the run has ended. */
 async function toldIds(
   deps: AnswerDeps,
   call: Call,

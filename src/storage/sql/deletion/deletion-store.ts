@@ -45,7 +45,7 @@ function marks(values: readonly unknown[], mark = '?'): string {
   return values.map(() => mark).join(', ')
 }
 
-/** The refused ids. Whether a workspace has any is cached for a second. */
+/** Access to the ids that are refused because their data was deleted. The result of `any` is cached for a second. */
 function deletedIds(
   database: Database,
   clock: Clock,
