@@ -4,7 +4,7 @@ import type { Message, PlaygroundRunCreate } from '../../schema/types.gen.ts'
 /** Names of the providers in requests. */
 export type ProviderName = PlaygroundRunCreate['provider']
 
-/** The calls that the model may make. `auto`: any number; `none`: none; `required`: at least one; `name`: of this tool. */
+/** The number of calls that a model may make: `auto` any, `none` none, `required` at least one, `name` one of a tool. */
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
 
 /** One call of a model, in the form that is common to all providers. */

@@ -25,6 +25,8 @@ interface OpenRun {
   answered: boolean
   /** False: it ends without an attempt. */
   begun: boolean
+  /** Entries after its last one were no longer kept when they were to be read; its end may be among them. */
+  mayBeOver: boolean
   messages: MessageBlocks
   /** Undefined if the log itself contains the events of subgraphs. */
   subgraphs: SubgraphLifecycle | undefined
@@ -52,8 +54,11 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
   const unfinished: Unfinished = { open: new Map(), ends: [] }
   const { open } = unfinished
   let isBefore = true
+  let next: number | undefined
   return (entry) => {
     const { id, position, run_id } = entry
+    if (next !== undefined && position > next) for (const run of open.values()) run.mayBeOver = true
+    next = position + 1
     if (run_id === null || entry.event === STATE_UPDATE) return []
     const isAlone = entry.event.startsWith(V2_ENTRIES.messages) && open.has(run_id)
     const known = isAlone ? converted.get(entry) : undefined
@@ -63,6 +68,7 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
     // reader left out.
     else if (isBefore && !open.has(run_id) && isWork(entry)) open.set(run_id, newRun(''))
     const drafts = draftsOf(unfinished, run_id, entry)
+    if (!isAlone && unfinished.ends.length > 0 && !goesOn(open)) drafts.push(...unfinished.ends.splice(0))
     const [timestamp] = parseEventId(id)
     const events = drafts.map(({ event_id, ...draft }, k) => ({
       id,
@@ -91,6 +97,7 @@ function draftsOf(unfinished: Unfinished, run_id: string, { event, data }: Store
   const run = open.get(run_id)
   // A silent cancel, or the end of a run whose begin the reader left out.
   if (run === undefined) return []
+  run.mayBeOver = false
   if (event === RUN_DONE) {
     open.delete(run_id)
     return endsNow(unfinished, run, end(run_id, run, (JSON.parse(data) as { run_status: string }).run_status))
@@ -112,10 +119,14 @@ function draftsOf(unfinished: Unfinished, run_id: string, { event, data }: Store
   return [...begun.map(ofSubgraph(run_id)), ...drafts, ...ended.map(ofSubgraph(run_id))]
 }
 
+/** Whether a run has begun and, as far as the log was read, not ended. */
+function goesOn(open: ReadonlyMap<string, OpenRun>): boolean {
+  return [...open.values()].some(({ begun, mayBeOver }) => begun && !mayBeOver)
+}
+
 /** The ends to send when a run ends: its own, and those that waited; none while a run that never began has to wait. */
 function endsNow({ open, ends }: Unfinished, { begun }: OpenRun, own: Draft[]): Draft[] {
-  const isHeld = !begun && [...open.values()].some((other) => other.begun)
-  if (!isHeld) return [...own, ...ends.splice(0)]
+  if (begun || !goesOn(open)) return [...own, ...ends.splice(0)]
   ends.push(...own)
   return []
 }
@@ -164,6 +175,7 @@ function newRun(graph_name: string, messages?: MessageBlocks): OpenRun {
     stopped: false,
     answered: false,
     begun: true,
+    mayBeOver: false,
     messages: messages ?? NO_MESSAGES,
     subgraphs: undefined,
   }

@@ -6,8 +6,9 @@ import { checkBit } from '../../../trace/rows/trace-run-row.ts'
 import { countedSql, HAS_USAGE, LINE, type UsageShape } from '../usage/counted-sql.ts'
 
 /**
- * The TraceRuns whose usage is added up. `own`: the selected TraceRuns; `trace`: all TraceRuns in the traces of selected
- * roots; `below`: the selected TraceRuns and their descendants. A call that several TraceRuns record counts once.
+ * The TraceRuns whose usage is added up. `own`: the selected TraceRuns; `trace`: all TraceRuns in the traces of
+ * selected roots; `below`: the selected TraceRuns and their descendants. A call that several TraceRuns record counts
+ * once.
  */
 export type UsageLink = 'own' | 'trace' | 'below'
 

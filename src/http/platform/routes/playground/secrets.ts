@@ -28,8 +28,8 @@ function assertKey(key: string): void {
 const ACTIONS = { created: 'secret.create', updated: 'secret.update', deleted: 'secret.delete' } as const
 
 /**
- * Stores all changes, or none if one of them fails. The audit gets an entry for each change, with the name and the hosts
- * of the secret and without its value. Returns true if anything changed.
+ * Stores all changes, or none if one of them fails. The audit gets an entry for each change, with the name and the
+ * hosts of the secret and without its value. Returns true if anything changed.
  */
 async function write({ deps, principal }: Context, changes: readonly SecretChange[]): Promise<boolean> {
   const { organization_id, workspace_id } = principal

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { RUN_BEGUN, RUN_DONE, RUN_ENDING } from '../../events/views.ts'
+import { createConverter } from './convert-entry.ts'
+
+/** Ids of the events of these entries of a log. */
+function idsOf(
+  entries: readonly (readonly [position: number, run_id: string, event: string, data: object])[],
+) {
+  const convert = createConverter()
+  return entries.flatMap(([position, run_id, event, data]) =>
+    convert({ id: `${1000 + position}-0`, position, run_id, event, data: JSON.stringify(data) }).map(
+      ({ event_id }) => event_id,
+    ),
+  )
+}
+
+const BEGIN = [0, 'a', RUN_BEGUN, { graph_name: 'g', attempt: 1, answered: [] }] as const
+const CANCELLED = [
+  [1, 'b', RUN_ENDING, { graph_name: 'g' }],
+  [2, 'b', RUN_DONE, { run_status: 'interrupted' }],
+] as const
+const RUNNING = 'synth:a:lc||running'
+const END_OF_B = 'synth:b:lc||interrupted'
+
+it('V-18: the end of a run that never began waits for the end of the run that goes on', () => {
+  const done = [4, 'a', RUN_DONE, { run_status: 'success' }] as const
+  const ids = idsOf([BEGIN, ...CANCELLED, [3, 'a', 'values', {}], done])
+  expect(ids).toEqual([RUNNING, '1003-0', 'synth:a:lc||completed', END_OF_B])
+})
+
+it('V-18: it does not wait for a run whose end may be among entries that are no longer kept', () => {
+  const begun = [9, 'c', RUN_BEGUN, { graph_name: 'g', attempt: 1, answered: [] }] as const
+  expect(idsOf([BEGIN, ...CANCELLED, [7, 'c', 'values', {}]])).toEqual([RUNNING, END_OF_B])
+  const cutBefore = [1, 2].map((n) => [n + 5, ...CANCELLED[n - 1]!.slice(1)]) as unknown as typeof CANCELLED
+  expect(idsOf([BEGIN, ...cutBefore, begun])).toEqual([RUNNING, END_OF_B, 'synth:c:lc||running'])
+})
