@@ -22,12 +22,21 @@ async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Size of a file, and time of its last put; undefined if there is no such file. */
+/**
+ * Size of a file, and time of its last put; undefined if there is no such file. @throws AppError store_unavailable on
+ * any other failure, because a file that counts as missing is removed whatever its time is
+ */
 async function stateOf(file: string): Promise<{ size: number; put_at: number } | undefined> {
-  return await stat(file).then(
-    ({ size, mtimeMs }) => ({ size, put_at: Math.round(mtimeMs) }),
-    () => undefined,
-  )
+  try {
+    const { size, mtimeMs } = await stat(file)
+    return { size, put_at: Math.round(mtimeMs) }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new AppError('store_unavailable', {
+      message: 'The state of a stored file could not be read.',
+      cause: error,
+    })
+  }
 }
 
 /** Opens the file. Returns undefined if there is no such file; any other failure is an error. */

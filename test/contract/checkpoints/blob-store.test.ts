@@ -80,6 +80,17 @@ describe('blobs in files', () => {
     await expect(store.read(sha256)).rejects.toMatchObject({ code: 'ELOOP' })
   })
 
+  it('whose state cannot be read are neither replaced nor removed', async () => {
+    const one = blob('loop')
+    const folder = join(dir, 'blobs', one.sha256.slice(0, 2))
+    await mkdir(folder, { recursive: true })
+    await symlink(one.sha256, join(folder, one.sha256))
+    const unavailable = { code: 'store_unavailable', cause: { code: 'ELOOP' } }
+    await expect(store.put([one])).rejects.toMatchObject(unavailable)
+    await expect(store.remove(one.sha256, Date.now())).rejects.toMatchObject(unavailable)
+    expect(await readdir(folder)).toEqual([one.sha256])
+  })
+
   it('count as put again when another server that shares the folder put them', async () => {
     const one = blob('shared')
     const clock = { now: () => 1_000_000 }
