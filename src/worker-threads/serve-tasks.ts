@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import { AppError, type ErrorCode } from '../base/errors.ts'
+import { releaseIdleMemory } from './idle-memory.ts'
 
 /** The result of a handler: the value, and its buffers that may be transferred instead of copied. */
 export interface TaskReply {
@@ -58,9 +59,11 @@ export function serveTasks(handlers: Readonly<Record<string, TaskHandler>>): voi
     }
   }
 
+  const memory = releaseIdleMemory()
   let last: Promise<void> = Promise.resolve()
   port.on('message', (request: TaskRequest) => {
-    last = last.then(() => answer(request))
+    memory.begin()
+    last = last.then(() => answer(request)).finally(memory.end)
   })
   send({ kind: 'ready' })
 }

@@ -1,20 +1,14 @@
 import { GraphLoadError } from '../project/load-failure.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppError, toAppError } from '../../base/errors.ts'
+import { collectGarbage } from '../../base/node/collect-garbage.ts'
 import type { GraphJob, GraphState, StreamItem } from '../../runs/execute/graph-host.ts'
 import { answerCall, type CallDeps } from './calls.ts'
 import { type Channel, type Frame, openChannel } from '../pool/channel.ts'
 import { CANCELLED, type ExecuteDeps, executeJob, type GraphJobEnd, ROLLED_BACK } from './execute.ts'
 import { installGraphLogger } from './logger.ts'
 import type { GraphStorage } from './storage.ts'
-import {
-  createHeart,
-  type Heart,
-  openServerSocket,
-  releaseMemory,
-  watchProcess,
-  writeLast,
-} from '../pool/vitals.ts'
+import { createHeart, type Heart, openServerSocket, watchProcess, writeLast } from '../pool/vitals.ts'
 import type { LoadFailure } from '../project/load-failure.ts'
 import { loadGraphs, prepareLoader } from './load-graphs.ts'
 import { createImportFor, type ImportFor } from '../project/project-module.ts'
@@ -91,7 +85,7 @@ class HostChild {
       const graphs = await loadGraphs(message.graphs, files)
       const { failures } = graphs
       const storage = await this.#openStorage(message)
-      releaseMemory()
+      collectGarbage('last-resort')
       const versions = { langgraph: this.#version }
       const texts = createStateTexts(KEPT_CHARS)
       const importFor = createImportFor()

@@ -43,7 +43,7 @@ function Head({ id, view }: { id: string; view: View }) {
   return (
     <div className={css['head']}>
       <div className={css['title']}>
-        <h1>{data?.name ?? ' '}</h1>
+        <h1>{data?.name ?? 'Project'}</h1>
         {data !== undefined && (
           <p className={css['facts']}>
             {countText(data.trace_count)} traces · {countText(data.run_count)} runs · errors{' '}

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
+import { releaseIdleMemory } from './idle-memory.ts'
+
+/** Makes 64 MB that nothing holds; returns a reference that does not keep them. */
+function litter(): WeakRef<Uint8Array> {
+  return new WeakRef(new Uint8Array(64 * 1024 * 1024))
+}
+
+describe('releaseIdleMemory', () => {
+  it('collects the garbage of large tasks after the last of them', async () => {
+    const memory = releaseIdleMemory()
+    memory.begin()
+    memory.begin()
+    const first = litter()
+    memory.end()
+    memory.end()
+    await eventually(async () => expect(first.deref() === undefined).toBe(true))
+    memory.begin()
+    const second = litter()
+    memory.end()
+    await eventually(async () => expect(second.deref() === undefined).toBe(true))
+  })
+})

@@ -1,0 +1,47 @@
+import { getHeapStatistics } from 'node:v8'
+import { collectGarbage } from '../base/node/collect-garbage.ts'
+
+/** Bytes of garbage that are worth a collection, which takes 5 to 30 ms. */
+const MIN_GARBAGE_BYTES = 32 * 1024 * 1024
+/** A thread that has had no task for this time is idle. */
+const IDLE_MS = 100
+
+/** Tells when tasks of a thread begin and end. */
+export interface IdleMemory {
+  begin(): void
+  end(): void
+}
+
+/**
+ * Releases the memory of a thread soon after its last task. V8 collects garbage when a thread needs more memory, so that
+ * each idle thread would keep the buffers and texts of its last large tasks (measured: 250 MB).
+ */
+export function releaseIdleMemory(): IdleMemory {
+  let tasks = 0
+  /** The fewest bytes in use at the begin of a task since the last collection. */
+  let least = Infinity
+  let timer: NodeJS.Timeout | undefined
+  const release = (): void => {
+    if (usedBytes() < least + MIN_GARBAGE_BYTES) return
+    collectGarbage()
+    // V8 counts freed buffers a moment later, so that the next task measures.
+    least = Infinity
+  }
+  return {
+    begin() {
+      tasks += 1
+      least = Math.min(least, usedBytes())
+      clearTimeout(timer)
+    },
+    end() {
+      tasks -= 1
+      if (tasks === 0) timer = setTimeout(release, IDLE_MS)
+    },
+  }
+}
+
+/** Bytes of the thread's heap and of what it holds outside of the heap, garbage included. */
+function usedBytes(): number {
+  const { used_heap_size, external_memory } = getHeapStatistics()
+  return used_heap_size + external_memory
+}
