@@ -1,6 +1,7 @@
 import { Client, RunTree } from 'langsmith'
 import { describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
+import { projectOf } from '../../conformance/web/trace.ts'
 import { drained } from '../../support/servers/server.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { UsedWeir } from '../../support/servers/use-weir.ts'
@@ -161,6 +162,25 @@ export function panelTests({ server, used }: Used): void {
         await page.getByRole('heading', { level: 1 }).first().waitFor()
         expect([path, await broken()]).toEqual([path, []])
       }
+    })
+
+    it('a project that is being read has a heading, and axe finds no fault', async () => {
+      const { page, open, broken } = used.current()
+      const [call] = await sendAgent()
+      const project = await projectOf(server.current(), call)
+      const read = `**/api/v1/sessions/${project}?**`
+      const held = Promise.withResolvers<void>()
+      await page.route(read, async (route) => {
+        await held.promise
+        await route.continue()
+      })
+      await open(`/projects/${project}`)
+      await page.locator('[data-run]').first().waitFor()
+      const faults = await broken()
+      held.resolve()
+      await page.getByRole('heading', { name: 'panels', level: 1 }).waitFor()
+      await page.unroute(read)
+      expect(faults).toEqual([])
     })
 
     it('what was read stays, in grey, while the server cannot answer; "Try again" reads it again', async () => {
