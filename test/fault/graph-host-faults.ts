@@ -18,7 +18,7 @@ import { newGate } from '../support/runs/gate.ts'
 
 /** The language of the hosts. */
 let language: GraphLanguage
-/** The bench of the current test. */
+/** The hosts of the current test. */
 let bench: HostBench | undefined
 /** Tests with the same options use the same hosts, one after the other. */
 const benches = new Map<string, HostBench>()

@@ -76,7 +76,7 @@ function toFragments(span: CaseSpan, index: number): Uint8Array {
   return writer.finish()
 }
 
-/** The case's trace as a client reads it: derived, made a row, rolled up and written out, without a store between. */
+/** The case's trace as a client reads it, computed without a store. */
 function readTrace(spans: readonly CaseSpan[]): ReadTrace {
   const derived = spans.map((span, i) => deriveTraceRun([...readFragments(toFragments(span, i))], context))
   const rows: TraceRunRow[] = derived.map(toRow)

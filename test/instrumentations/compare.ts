@@ -85,7 +85,7 @@ const checkTokens: Check = (pair) => {
   return wrong.length === 0 ? undefined : other.join(', ')
 }
 
-/** When several runs show a call, any of them may have the messages. */
+/** Messages of a call, from the first of its runs that has any. */
 function messagesOf({ views }: Pair) {
   const best = (side: 'input' | 'output') =>
     views.map(({ llm }) => llm!.messages?.[side] ?? []).find(({ length }) => length > 0) ?? []
@@ -188,7 +188,7 @@ function isTold({ total_tokens, status, llm }: ReadTraceRun): boolean {
   return total_tokens > 0 || status === 'error' || (llm?.messages?.output.length ?? 0) > 0
 }
 
-/** `steps`: runs that say nothing of a call. */
+/** `steps`: number of runs without data of a call. */
 function checkRuns(
   calls: readonly VendorCall[],
   traces: readonly ReadTrace[],

@@ -81,7 +81,7 @@ function isLooking(command: ModelCommand): command is LookingCommand {
   return command.verb === 'claim' || command.verb === 'cancelAll'
 }
 
-/** Every command takes effect at one moment; one that first finds its threads has another moment for that. */
+/** The moments at which a command takes effect: one, or two for commands that first look for their threads. */
 function momentsOf(done: Done): Done[] {
   return isLooking(done.command) ? [done, done] : [done]
 }

@@ -76,7 +76,7 @@ const scenario: fc.Arbitrary<Scenario> = fc
       return { parent: above === 0 || parent < 0 ? undefined : parent, start: T0 + hours * 13 * 60_000 }
     })
     const operations = sent.map(({ traceRun, isCreate, placing, received, ...rest }, i): Operation => {
-      // A create without any place is that of a root.
+      // A create without parent and trace makes a root, so that of any other node names its parent.
       const n = traceRun % nodes.length
       const needsParent = isCreate && placing === 'nothing' && nodes[n]!.parent !== undefined
       return {

@@ -37,8 +37,9 @@ interface DevProject {
   extension: 'ts' | 'py'
   /** A module that exports `says`. */
   says(text: string): string
-  /** A graph of one node that returns `text` and may wait for a file; `greeting` is what it says to whom. */
+  /** A graph of one node that returns `text` and may wait for a file. */
   graph(text: string): string
+  /** Expression for `text`: what `says` returns, and the name in the environment variable WHOM. */
   greeting: string
   /** The message of Python or Node about a missing name. */
   missing: string

@@ -29,7 +29,7 @@ let overheard = ''
 
 /** A server started like `npm start`. */
 interface Running {
-  /** Output so far. */
+  /** Standard output so far. */
   stdout(): string
   stderr(): string
   /** Resolves with the exit code. */

@@ -18,7 +18,7 @@ export interface DeploymentSetup {
     path: string,
     init?: { method?: string; headers?: Record<string, string>; body?: string },
   ): Promise<Response>
-  /** Number of event streams opened so far: each shows the events from then on. */
+  /** Number of event streams opened so far. A test waits for it before it causes the events of a stream. */
   streams(): number
 }
 

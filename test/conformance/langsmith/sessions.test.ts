@@ -9,7 +9,7 @@ type Session = SchemaTypes['session-v2']
 type Page = SchemaTypes['session-page-v2']
 
 const setup = useClientSetup()
-/** In the order in which they are made. */
+/** Names of projects, in the order in which they are created. */
 const NAMES = ['beta', 'alpha', 'gamma', 'delta', 'epsilon']
 let client: Client
 const ids: string[] = []

@@ -27,7 +27,7 @@ export interface AnswerCheck {
 
 const PREFIXES = ['/api/v1', '/api', '']
 
-/** `/api/v1/runs/{id}` as an expression; fixed paths come before those with a parameter. */
+/** The paths of the document as regular expressions; paths without parameters come first. */
 function pathTable(document: OpenApiDocument): [pattern: RegExp, path: string][] {
   const parameters = (path: string): number => path.split('{').length
   return Object.keys(document.paths)
@@ -44,7 +44,7 @@ function pointer(...keys: string[]): string {
   return keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
 }
 
-/** A check with the document that the server itself serves. */
+/** A check of responses with an OpenAPI document. */
 export function answersAsDocumented(document: OpenApiDocument): AnswerCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajvFormats.default(ajv)

@@ -5,9 +5,9 @@ import { answersAsDocumented, type OpenApiDocument } from './answers.ts'
 export interface ApiCall {
   key?: string | undefined
   method?: string
-  /** Without prefix. */
+  /** The path after `/api/v1`. */
   path: string
-  /** Sent as JSON; text and bytes unchanged. */
+  /** Sent as JSON; text and bytes are sent unchanged. */
   body?: unknown
   headers?: Readonly<Record<string, string>>
 }
@@ -28,7 +28,7 @@ function encoded(body: unknown): string | Uint8Array<ArrayBuffer> {
   return body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body)
 }
 
-/** Reads the document first. */
+/** Reads the OpenAPI document of the server, and returns the function that calls it. */
 export async function openCheckedApi(url: string): Promise<CheckedApi> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument
   const check = answersAsDocumented(document)

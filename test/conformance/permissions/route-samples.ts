@@ -374,7 +374,7 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
     return having({ session_id: await post('/sessions', { name: newUuid() }) })
   if (name === 'DELETE /traces/{trace_id}')
     return having({ run_id: await sendRun(api, tenant, objects.session_id) })
-  // Ending a share that is not there succeeds; the sample of secrets names one that is not there.
+  // Deleting a share or a secret succeeds although there is none.
   if (name.endsWith('/share') || name.includes('/secrets/')) return { ...tenant, objects }
   if (name === 'DELETE /feedback/{id}')
     return having({ feedback_id: await addFeedback(api, tenant, objects.run_id) })

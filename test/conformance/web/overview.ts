@@ -93,7 +93,7 @@ export function overviewTests({ server, used, extent }: Used): void {
         const { searchParams } = new URL(page.url())
         return [searchParams.get('from'), searchParams.get('to')]
       }
-      // The charts move while the page loads, so a gesture may miss; each try begins with the page.
+      // The charts move while the page loads, so a gesture may miss them; each try opens the page again.
       const untilSelected = (gesture: () => Promise<void>): Promise<void> =>
         eventually(async () => {
           await open(await sent())

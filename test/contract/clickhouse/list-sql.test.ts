@@ -17,7 +17,7 @@ import {
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
 
-/** A statement on sums takes the engine a sixth of a second: `npm run test:long` compares with more values. */
+/** Only `npm run test:long` compares with many values: a statement on sums takes the engine a sixth of a second. */
 const isLong = propertySettings().length > 1
 
 let store: TestTraceStore

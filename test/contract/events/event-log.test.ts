@@ -195,7 +195,7 @@ describeEventLogs('an event log', (engine) => {
     const first = reader.next()
     const [id] = await append(log, thread, [draft(0)])
     expect(dataOf((await first).value as Item[])).toEqual(['0'])
-    // More than is kept for readers that are behind.
+    // More than the log keeps in memory for slow readers.
     for (let n = 1; n < 10; n++) await append(log, thread, [draft('x'.repeat(600_000)), draft(n)])
     await store.trim(thread)
     const next = (await reader.next()).value as Item[]
@@ -229,7 +229,7 @@ describeEventLogs('an event log', (engine) => {
     expect(await take(log, thread, { after: ids[1] ?? '' }, 1)).toEqual([
       { gap: { requested: ids[1], oldest: null } },
     ])
-    // A reader that has the last one has missed nothing.
+    // A reader that has the last event has missed none.
     const after = take(log, thread, { after: ids[2] ?? '' }, 1)
     await append(log, thread, [draft('d')])
     expect(dataOf(await after)).toEqual(['d'])
@@ -332,7 +332,7 @@ describeEventLogs('an event log', (engine) => {
       }
     }
     const readers = [0, 1, 5, 20].map(read)
-    // Long enough that the events kept for readers that are behind do not suffice.
+    // So long that slow readers need events that are no longer kept in memory.
     const data = 'x'.repeat(20_000)
     for (let n = 0; n < total; n += 3) {
       const items = [0, 1, 2].map((index) => draft(`${n + index}${data}`))

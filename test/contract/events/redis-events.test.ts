@@ -211,7 +211,7 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
     expect(await database.query('SELECT thread_id FROM event_outbox')).toEqual([
       { thread_id: thread.thread_id },
     ])
-    // Like a process that dies here, and two that start after it.
+    // As after the death of a process, when two others start.
     await server.start()
     const after = [await openLog(database), await openLog(database)]
     for (const { stop } of [before, ...after]) onTestFinished(stop)

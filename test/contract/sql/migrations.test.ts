@@ -15,7 +15,7 @@ import { postgresDatabases } from '../../support/stores/sql/postgres-databases.t
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 
 const CLICKHOUSE_MIGRATIONS = new URL('../../../src/storage/clickhouse/migrations/', import.meta.url)
-/** Those before were not written for servers of two releases. */
+/** The first migrations that a server of the release before must be able to work with. */
 const FIRST_BESIDE = { sql: 17, runs: 15, clickhouse: 16 }
 
 interface Column {

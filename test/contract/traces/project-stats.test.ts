@@ -97,7 +97,7 @@ describe('figures of a project', () => {
       traceRunRow(5, { ...child, end_time: seconds(5, 60), first_token_time: seconds(5, 0.5) }),
       traceRunRow(6, { ...child, end_time: seconds(6, 60) }),
       traceRunRow(7, { ...child, status: 'pending', first_token_time: seconds(7, 1) }),
-      // Deleted under its old key.
+      // The row with which ingest deletes a TraceRun at its old place.
       traceRunRow(8, { ...rootOf(8), status: 'error', version: 2, is_deleted: 1 }),
       traceRunRow(9, { project_id: OTHER_PROJECT, ...rootOf(9), status: 'error' }),
     ])

@@ -90,7 +90,7 @@ function rowsOf(workspace_id: string, place: number, made: Trace): TraceRunRow[]
   const versions = [root]
   if (made.changed !== undefined) versions.push({ ...root, version: 2, thread_id: nameOf(made.changed) })
   if (made.moved !== undefined) {
-    // As ingest does it: the row is deleted at its old place, by the version that is at the new one.
+    // As ingest does it: one version is written twice, deleted at the old place and present at the new one.
     const left = { ...versions.at(-1)!, version: 3 }
     const there = { sort_time: timeOf(made.moved), start_time: timeOf(made.moved) }
     if (made.moved !== made.second) versions.push({ ...left, is_deleted: 1 })
@@ -308,7 +308,7 @@ it('rows of earlier releases get their threads in the background, once', async (
   expect(await listed(workspace_id, window)).toEqual([])
   await fill()
   expect(await listed(workspace_id, window)).toEqual(before)
-  // Filed traces count as written at the beginning of time, so pages that were begun before keep their order.
+  // Traces that are added later have the time of writing 0, so earlier cursors still show all of them.
   expect(await db.store.threads(workspace_id, { ...window, written: 1, limit: 10 })).toEqual(before)
   await empty()
   await fill()

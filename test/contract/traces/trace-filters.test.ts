@@ -121,7 +121,7 @@ describe('conditions on feedback', () => {
     const key = 'in(feedback_key, ["correct", "tone"])'
     expect(await numbersOf(key, { feedback_from: day(2), feedback_to: day(5) })).toEqual([1, 4])
     expect(await numbersOf(key, { feedback_from: day(5) })).toEqual([6, 7])
-    // Without a time of its own, that of its arrival counts.
+    // Feedback without a time of change is selected by the time of its arrival.
     expect(await numbersOf(key, { feedback_to: day(1) })).toEqual([4])
   })
 })

@@ -41,13 +41,13 @@ beforeAll(async () => {
 afterAll(() => db.stop())
 
 const node = fc.record({
-  /** Selects the parent among the earlier ones; the first is the root. */
+  /** Selects the parent among the earlier nodes; the first node is the root. */
   parent: fc.nat(),
   run_type: fc.constantFrom('llm', 'llm', 'chain', 'embedding', 'tool'),
-  /** After the parent, in microseconds. */
+  /** Microseconds from the start of the parent to the start of this node. */
   delay: fc.constantFrom(0, 1, 999, HOUR * 1000, DAY * 1000),
   model: fc.constantFrom('', 'a', 'b'),
-  /** Few calls, so that several TraceRuns often show one. */
+  /** Few values, so that several TraceRuns often show the same call. */
   call_id: fc.constantFrom(0, NO_CALL, REQUEST, 7, 7, UNANSWERED + 7),
   call_facts: fc.constantFrom(0, 64, 138, 139, 168),
   usage: fc.record(
@@ -56,7 +56,7 @@ const node = fc.record({
       output_tokens: fc.integer({ min: 0, max: 5000 }),
       input_cost: fc.bigInt({ min: 0n, max: 10n ** 19n }),
       output_cost: fc.bigInt({ min: 0n, max: 10n ** 19n }),
-      // Up to the largest amount that is stored.
+      // Up to the largest cost that can be stored.
       total_cost: fc.bigInt({ min: 0n, max: 10n ** 36n - 1n }),
       input_source: fc.constantFrom('', 'vendor', 'estimate'),
       output_source: fc.constantFrom('', 'vendor', 'estimate'),
@@ -199,7 +199,7 @@ function runsQueryOf(query: UsageDetailsQuery, detail: UsageDetail, of: Summed):
   }
 }
 
-/** The selection of the runs of all groups of a bucket but one; a list names workspaces by what it is of. */
+/** Selects the runs of all groups of a bucket except `but`. */
 function othersQueryOf(query: UsageDetailsQuery, but: UsageDetail, of: Summed): UsageRunsQuery {
   const { group_by, workspace_ids } = query
   const { provider, model, ...whole } = runsQueryOf(query, but, of)
@@ -217,7 +217,7 @@ function othersQueryOf(query: UsageDetailsQuery, but: UsageDetail, of: Summed): 
   }
 }
 
-/** All pages of the runs of one number, two runs at a time, each page without those of the page before. */
+/** The runs behind one number of a report, read in pages of two. */
 async function runsOf(query: UsageRunsQuery, maxRows: number): Promise<UsageRun[]> {
   const source = createUsageRunSource(db.clickhouse, maxRows)
   const found: UsageRun[] = []

@@ -111,7 +111,7 @@ const NAMES = {
 
 type Dimensions = Partial<Record<string, string>> & { user_id?: string | null }
 
-/** At most three of a list, other ones in each turn, the last one among them. */
+/** Selects the last item of a list and up to two others, which change with `turn`. */
 const pickSome = <T>(from: readonly T[], turn: number): T[] =>
   from.filter((_, i) => i === from.length - 1 || (i + turn) % Math.ceil(from.length / 2) === 0)
 
@@ -137,7 +137,7 @@ describe('usage tables', () => {
 
   let turn = 0
 
-  /** Every range, by a grouping in turn. */
+  /** Compares the counts of every range with the expected ones; each call uses the next groupings. */
   async function expectExact(): Promise<void> {
     turn++
     for (const [i, [name, start, end]] of ranges.entries()) {
@@ -150,11 +150,11 @@ describe('usage tables', () => {
     }
   }
 
-  /** Every group of a report, opened: pages of its traces. */
+  /** Compares the lists of traces behind some groups of a report with the expected ones. */
   async function expectListed(): Promise<void> {
     const [, start, end] = pick(ranges, turn)
     for (const group_by of GROUPINGS) {
-      // The projects of this test are in all workspaces, and a report does not say of which one a project is.
+      // Projects have the same ids in all workspaces here, and a report does not name the workspace of a project.
       const workspace_ids = workspaces.slice(0, group_by === 'project' ? 1 : 2)
       const request = { workspace_ids, start, end, group_by }
       const report = await reportUsage(usage.source, request, async () => NAMES)
@@ -186,7 +186,7 @@ describe('usage tables', () => {
     }
   }
 
-  /** The groups of a bucket that are not named, opened as one number. */
+  /** Compares the list of traces behind all unnamed groups of a bucket with the expected one. */
   async function expectOthersListed(): Promise<void> {
     const [, start, end] = pick(ranges, turn)
     for (const group_by of ['project', 'user', 'api_key'] as const) {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { killRounds } from '../../support/faults/kill/kill-rounds.ts'
 
 it('D-10: kill -9 under load loses no acknowledged run and stores none twice', async () => {
-  // The third kind of kill includes the first; the long tests use all of them seven times.
+  // `server while it catches up` also kills the server under load; the long tests use all kinds of kill.
   const acknowledged = await killRounds(['server while it catches up', 'engine'])
   console.log(`kill -9: ${acknowledged} TraceRuns acknowledged, none lost, none twice`)
   expect(acknowledged).toBeGreaterThan(100)

@@ -63,9 +63,9 @@ const BROKEN: readonly [Project, string][] = [
 ]
 
 interface Load {
-  /** Ids of the runs that were asked for. */
+  /** Ids of the requested runs. */
   ids: string[]
-  /** Revisions that answered. */
+  /** Numbers of the revisions that executed runs. */
   revisions: Set<number>
   /** When each run began and ended. */
   times: [begun: number, ended: number][]

@@ -115,7 +115,7 @@ describe.skipIf(WITHOUT !== '')(`more of Python graphs${WITHOUT}`, () => {
     expect(blocked).toMatch(/A node held up the graph host for \d+ s\. \(\S+hostile\.py:\d+\)/)
     const left = { __error__: { error: 'HostLost', message: 'The graph ended its process with code 4.' } }
     expect(await wait('spinning', { ask: 'leave' })).toMatchObject(left)
-    // In code outside of Python, which no handler of a signal interrupts.
+    // Native code, which no signal handler of Python can interrupt.
     const spun = JSON.stringify(await wait('spinning', { ask: 'spin' }))
     expect(spun).toMatch(/A node held up the graph host for \d+ s\. \(\S+features\.py:\d+\)/)
     expect(await wait('hostile', { act: 'none' })).toMatchObject({ log: 'acted' })

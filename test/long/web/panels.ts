@@ -24,7 +24,7 @@ const ASKED = [
 const CALLED = { role: 'assistant', content: null, tool_calls: [CALL] }
 const NOWHERE = '11111111-1111-4111-8111-111111111111'
 
-/** Panels of runs, states of pages, and what this browser chooses. The browser is signed in. */
+/** Panels of runs, states of pages, and settings that the browser stores. The browser is signed in. */
 export function panelTests({ server, used }: Used): void {
   /** Sends an agent with two model calls, of which the second one repeats the first; returns both. */
   async function sendAgent(): Promise<readonly [RunTree, RunTree]> {
@@ -71,7 +71,7 @@ export function panelTests({ server, used }: Used): void {
       await open(`/traces/${first.trace_id}?run=${second.id}`)
       const fold = panel.getByRole('button', { name: 'Show 2 earlier messages' })
       await fold.waitFor()
-      // The tool's JSON is a tree, and as it was sent in plain text.
+      // The tool's JSON is shown as a tree, and as plain text exactly as it was sent.
       await panel
         .getByRole('listitem')
         .filter({ hasText: /^n: 1\.50$/ })

@@ -14,7 +14,7 @@ const PROVIDERS = {
   'openai-compatible': { model: 'llama3.2', path: '/v1', secret: 'OPENAI_COMPATIBLE_API_KEY' },
 } as const
 type Name = keyof typeof PROVIDERS
-/** The test in test/conformance calls OpenAI. */
+/** Providers called here; test/conformance/web/playground.test.ts calls OpenAI. */
 const NAMES: readonly Name[] = ['anthropic', 'google', 'openai-compatible']
 
 /** A red dot. */

@@ -85,7 +85,7 @@ again = list(client.runs.join_stream(live, run_id, last_event_id=parts[1].id))
 said["resumed"] = [part.id for part in again] == [part.id for part in parts[2:]]
 said["ended"] = list(client.runs.join_stream(live, run_id, stream_mode="updates"))
 said["stream_failed"] = [part.data for part in client.runs.stream(live, "kinds", input={"kind": "fail"})][-1]
-# Not by way of what records answers as a whole: this one has no end.
+# Without the recording proxy, which waits for the end of an answer: this stream has no end.
 direct = get_sync_client(url=os.environ["DIRECT_URL"], api_key=os.environ["LANGGRAPH_API_KEY"])
 said["thread_streamed"] = []
 for part in direct.threads.join_stream(live, stream_mode=["lifecycle", "state_update"], last_event_id="-"):

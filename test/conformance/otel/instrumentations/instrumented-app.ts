@@ -18,7 +18,7 @@ export interface InstrumentedApp {
   provider: TracerProvider
   /** Base of the fake OpenAI. */
   vendorUrl: string
-  /** A client of it. */
+  /** A client of the fake OpenAI. */
   openai: OpenAI
   /**
    * Runs `work` below a span of the application's own, sends all spans, and returns the trace once it has that many
@@ -27,7 +27,7 @@ export interface InstrumentedApp {
   trace(count: number, work: () => Promise<unknown>): Promise<ReadTrace>
 }
 
-/** One for the tests of a file; every response to it is compared with the server's OpenAPI document. */
+/** An application for the tests of a file; every response to it is compared with the server's OpenAPI document. */
 export function useInstrumentedApp(): () => InstrumentedApp {
   const setup = useClientSetup()
   let provider: TracerProvider
@@ -93,7 +93,7 @@ export const ALL_OK = {
   model: { ok: true },
   usage: { ok: true },
 }
-/** The same, except for counts, which the instrumentation does not send. */
+/** All requirements except usage, which the instrumentation does not send. */
 export const ALL_BUT_USAGE = { ...ALL_OK, usage: { ok: false } }
 
 /** A text block in a list, as canonical messages hold it. */

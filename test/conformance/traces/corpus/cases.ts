@@ -10,7 +10,7 @@ const INGEST = /^\/(runs(\/multipart|\/batch|\/[0-9a-f-]{32,36})?|feedback)$/
 interface CorpusCase {
   name: string
   requests: RecordedRequest[]
-  /** Ids as sent; without a trace where the client left that to the server. */
+  /** Ids as sent; without `trace_id` where the client did not send one. */
   runs: { id: string; trace_id?: string }[]
   expected: ExpectedFacts[]
 }

@@ -61,12 +61,12 @@ export interface ExpectedFacts {
   in_details?: Record<string, number>
   out_details?: Record<string, number>
   src?: 'client' | 'vendor' | 'estimate'
-  /** Counts that an estimate must equal. */
+  /** Token counts of the encoding o200k that an estimate must equal. */
   o200k?: { out?: number }
   /** Null: no first token. Else its bounds in milliseconds. */
   ttft?: null | [number, number]
   roles?: string[]
-  /** In the output messages. */
+  /** A text that the output messages must contain. */
   text?: string
   tools?: { id?: string; name: string; args?: Record<string, unknown> }[]
   costs?: { input?: number; output?: number; total?: number }

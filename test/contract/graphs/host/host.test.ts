@@ -217,7 +217,7 @@ describeHosts((open, language) => {
       const first = await bench.run('kinds', { kind: 'plain' }, { interrupt_before: ['respond'] }, thread_id)
       expect(first.end).toMatchObject({
         kind: 'done',
-        // LangGraph's own, which differs: in Python only an interrupt of a node is named.
+        // What LangGraph itself returns: only in JavaScript does it contain `__interrupt__`.
         values:
           language === 'python' ? '{"messages":[],"kind":"plain","log":["begun"]}' : '{"__interrupt__":[]}',
         state: { next: ['respond'] },
@@ -235,7 +235,7 @@ describeHosts((open, language) => {
         goto: [{ node: 'piece', input: { item: 'x' } }, 'finish'],
       }
       const { end, items } = await bench.run('kinds', null, { command }, thread_id)
-      // LangGraph for Python asks the interrupted node again, so the step of the others does not end.
+      // LangGraph for Python executes the interrupted node again, so the step does not end.
       const { log } = language === 'python' ? (dataOf(items, 'values').at(-1) ?? {}) : stateOf(end)
       expect(log).toEqual(expect.arrayContaining(['updated', 'piece x', 'finished']))
     })

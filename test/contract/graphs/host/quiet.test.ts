@@ -16,7 +16,7 @@ describeHosts((open) => {
     }
     const end = await bench.hosts.run(job, { items, trace: () => undefined }, cancel.signal)
     expect(end.kind).toBe('cancelled')
-    // The other node began before this one, so it has ended when this one has.
+    // The cancelled node began earlier and takes as long, so it has ended when this node has.
     expect((await bench.run('hostile', { act: 'wait' })).end.kind).toBe('done')
     // On a busy machine the log may report that a host has sent nothing for a while.
     expect(lines.filter((line) => line.includes('wrote to stderr'))).toEqual([])

@@ -8,19 +8,19 @@ export interface Difference {
   of_events?(events: Shape[]): Shape[]
 }
 
-/** Sessions whose events depend on when the client did what: their number of tokens, or which runs a stream shows. */
+/** Sessions whose events differ with the timing of the client: in the number of tokens, or in the runs of a stream. */
 export const EVENTS_DEPEND_ON_TIME: ReadonlySet<string> = new Set([
   'golden/cancel-v1',
   'golden/controller',
   'expected/controller',
-  // A run made over v1 shows what its modes hold (V-42); in the recording its graph had sent everything.
+  // A run that was created over v1 shows only its stream modes (V-42); the recording shows all modes.
   'expected/controller-hydrate',
   'expected/controller-other',
   'expected/controller-queue',
   'expected/v1-run',
-  // This runtime sends the state once more when it resumes.
+  // This runtime sends the state once more when a run resumes.
   'golden/interrupts-batch',
-  // Numbers of events are larger here, so that all of them come after the one asked for.
+  // Numbers of events are larger here, so all events come after the number in `since`.
   'golden/since',
 ])
 
@@ -28,7 +28,7 @@ function without(...keys: string[]): (seen: Seen) => Seen {
   return (seen) => seen.filter((one) => !keys.some((key) => key in one))
 }
 
-/** The runtime of this repository appends to the arguments of tool calls (V-20), and gives results of tools no id. */
+/** This runtime sends deltas of the arguments of tool calls (V-20), and results of tools without an id. */
 function newerTools(events: Shape[]): Shape[] {
   return events.map((event) => {
     const { method, data } = event
@@ -75,14 +75,14 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
       },
     ],
   },
-  // The client shows what of a second run arrives together with the end of the first; the events are compared.
+  // How much of the second run the client shows depends on timing, so only the events are compared.
   'expected/two-runs': { of_seen: ([runs]) => [runs ?? {}, {}] },
-  // The server of the recording sends the end of the second run as that of the third.
+  // The recorded server sends the end of the second run in place of the end of the third.
   'golden/controller': {
     of_seen: (seen) => seen.filter((one, at) => at !== seen.length - 3 || !('completed' in one)),
   },
   'golden/since': { of_seen: () => [{ events: 15 }] },
-  // Commands that are refused have an answer each, and codes of the specification (V-3).
+  // Each refused command has an answer of its own, with a code of the specification (V-3).
   'golden/ws-errors': {
     of_seen: () => [
       {

@@ -40,7 +40,7 @@ const CASES = globSync('{golden,expected}/*.json', { cwd: FOLDER })
     name: file.slice(0, -'.json'.length),
     recorded: JSON.parse(readFileSync(`${FOLDER}${file}`, 'utf8')) as Case,
   }))
-  // Those of the Python SDK and of React have tests of their own.
+  // Sessions of the Python SDK and of React have tests of their own.
   .filter(
     ({ name, recorded }) => recorded.client === '@langchain/langgraph-sdk 1.15.0' && !/commands/.test(name),
   )
@@ -77,7 +77,7 @@ async function play(
     const done = scriptOf(script, proxy, stream)({ client: client as Client, note, p: proxy })
     if (ENDLESS.has(name)) await eventually(async () => expect(seen).toHaveLength(seen_by_client.length))
     else await done
-    // Scripts do not wait for what their last lines cause.
+    // A script ends without waiting for the events that its last lines cause.
     await eventually(
       async () => expect(seen.length).toBeGreaterThanOrEqual(seen_by_client.length),
       5000,
@@ -94,7 +94,7 @@ type Script = (given: {
   p: RecordingProxy
 }) => Promise<void>
 
-/** Scripts wait for what a server does; a busy machine needs longer. */
+/** Factor for the waiting times in scripts, for a busy machine. */
 const PATIENCE = 2
 
 /** The function that the text of a script is, with the names that scripts use. */
