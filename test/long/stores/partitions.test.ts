@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import type { Line } from '../../support/faults/proxies/tcp.ts'
-import { startLoad } from '../../support/servers/load.ts'
+import { type Load, startLoad } from '../../support/servers/load.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { withoutRedis } from '../../support/stores/redis.ts'
@@ -43,6 +43,11 @@ const PARTITIONS: Partition[] = [
     }),
   ),
 ]
+/** Slow connections of all stores at once. */
+const SLOW: Partition[] = [
+  { name: 'connections that take 100 ms each way', stores: ALL, line: { kind: 'late', ms: 100 } },
+  { name: 'connections that lose and repeat', stores: ALL, line: { kind: 'late', ms: 400, every: 10 } },
+]
 
 describe.skipIf(REASON !== '')(`a network that loses what goes to its stores, under load${REASON}`, () => {
   const databases = postgresDatabases()
@@ -52,61 +57,85 @@ describe.skipIf(REASON !== '')(`a network that loses what goes to its stores, un
   })
   afterAll(() => wired.stop())
 
+  /** Creates a run on each thread; resolves with the runs that were acknowledged. */
+  async function create(threads: readonly string[]): Promise<string[]> {
+    const input = { file: join(wired.dir, 'beats'), beats: 1 }
+    const answers = await Promise.all(
+      threads.map((id) =>
+        wired.weir.fetch(
+          `${THREADS}/${id}/runs`,
+          jsonBody('POST', { assistant_id: 'beats', input, multitask_strategy: 'enqueue' }),
+        ),
+      ),
+    )
+    expect(answers.map(({ status }) => status).filter((status) => status !== 200 && status !== 503)).toEqual(
+      [],
+    )
+    const made = await Promise.all(answers.map((answer) => answer.json() as Promise<{ run_id: string }>))
+    return made.flatMap(({ run_id }, at) =>
+      answers[at]?.status === 200 ? [`${threads[at]}/runs/${run_id}`] : [],
+    )
+  }
+
+  const succeeded = (runs: readonly string[]): Promise<void> =>
+    eventually(async () => {
+      for (const path of runs)
+        expect(await wired.weir.json<{ status: string }>(`${THREADS}/${path}`)).toMatchObject({
+          status: 'success',
+        })
+    })
+
+  /**
+   * Sends traces and creates runs before, during and after a fault. `during` runs while it lasts, with the requests that
+   * create runs; it resolves before they do, or waits for them.
+   */
+  async function goThrough(
+    { name, stores, line }: Partition,
+    during: (load: Load, creating: Promise<string[]>) => Promise<void>,
+  ): Promise<void> {
+    const { weir, wires } = wired
+    const setAll = (next: Line): Promise<unknown> =>
+      Promise.all(stores.map(async (store) => await wires.get(store)?.set(next)))
+    await eventually(async () => expect(await problemsOf(weir, ANSWER_MS)).toEqual([]))
+    const load = startLoad({ url: weir.url, session_name: name, pauseMs: 50 })
+    const threads = await Promise.all(
+      Array.from({ length: RUNS }, async () => {
+        const { thread_id } = await weir.json<{ thread_id: string }>(THREADS, jsonBody('POST', {}))
+        return thread_id
+      }),
+    )
+    const runs = await create(threads)
+    await load.reached(20)
+    await setAll(line)
+    const creating = create(threads)
+    await during(load, creating).finally(() => setAll({ kind: 'pass' }))
+    runs.push(...(await creating))
+    await load.reached(load.traces.length + 20)
+    await load.stop()
+    expect(load.refusals.filter(({ status }) => status !== 503)).toEqual([])
+    await succeeded(runs)
+    await weir.drained()
+    expect(await storedFaults(weir, name, load.traces)).toEqual([])
+  }
+
   it.each(PARTITIONS)(
     '$name: health reports it, no acknowledged trace or run is lost, and all goes on by itself',
-    async ({ name, stores, line }) => {
-      const { weir, wires, dir } = wired
-      const names = stores.flatMap((store) => STORES[store])
-      const input = { file: join(dir, 'beats'), beats: 1 }
-      const setAll = (next: Line): Promise<unknown> =>
-        Promise.all(stores.map(async (store) => await wires.get(store)?.set(next)))
-      await eventually(async () => expect(await problemsOf(weir, ANSWER_MS)).toEqual([]))
-      const load = startLoad({ url: weir.url, session_name: name, pauseMs: 50 })
-      const ids = await Promise.all(
-        Array.from({ length: RUNS }, async () => {
-          const { thread_id } = await weir.json<{ thread_id: string }>(THREADS, jsonBody('POST', {}))
-          return thread_id
-        }),
-      )
-      /** Creates a run on each thread; resolves with the runs that were acknowledged. */
-      const create = async (): Promise<string[]> => {
-        const answers = await Promise.all(
-          ids.map((id) =>
-            weir.fetch(
-              `${THREADS}/${id}/runs`,
-              jsonBody('POST', { assistant_id: 'beats', input, multitask_strategy: 'enqueue' }),
-            ),
-          ),
-        )
-        expect(
-          answers.map(({ status }) => status).filter((status) => status !== 200 && status !== 503),
-        ).toEqual([])
-        const made = await Promise.all(answers.map((answer) => answer.json() as Promise<{ run_id: string }>))
-        return made.flatMap(({ run_id }, at) =>
-          answers[at]?.status === 200 ? [`${ids[at]}/runs/${run_id}`] : [],
-        )
-      }
-      const runs = await create()
-      await load.reached(20)
-      await setAll(line)
-      const creating = create()
-      const found = await problemsOf(weir, ANSWER_MS)
-      expect((await weir.fetch('/ok')).status).toBe(200)
-      await setAll({ kind: 'pass' })
-      expect(found.toSorted()).toEqual(names.toSorted())
-      runs.push(...(await creating))
-      const before = load.traces.length
-      await load.reached(before + 20)
-      await load.stop()
-      expect(load.refusals.filter(({ status }) => status !== 503)).toEqual([])
-      await eventually(async () => {
-        for (const path of runs)
-          expect(await weir.json<{ status: string }>(`${THREADS}/${path}`)).toMatchObject({
-            status: 'success',
-          })
+    async (partition) => {
+      let found: string[] = []
+      await goThrough(partition, async () => {
+        found = await problemsOf(wired.weir, ANSWER_MS)
+        expect((await wired.weir.fetch('/ok')).status).toBe(200)
       })
-      await weir.drained()
-      expect(await storedFaults(weir, name, load.traces)).toEqual([])
+      expect(found.toSorted()).toEqual(partition.stores.flatMap((store) => STORES[store]).toSorted())
     },
   )
+
+  it.each(SLOW)('$name: traces are taken and runs end meanwhile, and none is lost', async (slow) => {
+    await goThrough(slow, async (load, creating) => {
+      await load.reached(load.traces.length + 20)
+      const runs = await creating
+      expect(runs).toHaveLength(RUNS)
+      await succeeded(runs)
+    })
+  })
 })

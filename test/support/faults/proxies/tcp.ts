@@ -5,13 +5,14 @@ import { fixedPort } from '../../fixed-port.ts'
 
 /**
  * The state of the connection between a server and one of its stores.
- * - `pass`: nothing. `late`: each piece takes `ms` longer in each direction.
+ * - `pass`: nothing. `late`: each piece takes `ms` longer in each direction; with `every`, only one of so many, like a
+ *   packet that was lost and is sent again.
  * - `swallow`: no bytes arrive, and neither side is notified; `answers` only those of the store.
  * - `refuse`: connections are cut, new ones refused.
  */
 export type Line =
   | { readonly kind: 'pass' | 'refuse' }
-  | { readonly kind: 'late'; readonly ms: number }
+  | { readonly kind: 'late'; readonly ms: number; readonly every?: number }
   | { readonly kind: 'swallow'; readonly only?: 'answers' }
 
 /** A connection to a store, for any protocol. */
@@ -46,9 +47,10 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
     function pass(from: Socket, into: Socket, isAnswer: boolean): void {
       // One piece after the other, so that their order is kept.
       let last: Promise<unknown> = Promise.resolve()
+      let pieces = 0
       from.on('data', (bytes) => {
         if (line.kind === 'swallow' && (line.only === undefined || isAnswer)) return void (pair.lost = true)
-        const waits = line.kind === 'late' ? delay(line.ms) : undefined
+        const waits = line.kind === 'late' && pieces++ % (line.every ?? 1) === 0 ? delay(line.ms) : undefined
         last = Promise.all([last, waits]).then(() => into.writable && into.write(bytes))
       })
     }
