@@ -33,6 +33,9 @@ spec:
           startupProbe: { httpGet: { path: /ok } }
           livenessProbe: { httpGet: { path: /ok } }
           readinessProbe: { httpGet: { path: /ready } }
+          volumeMounts: [{ name: data, mountPath: /data }, { name: graphs, mountPath: /graphs }]
+      volumes: [{ name: graphs }]
+  volumeClaimTemplates: [{ metadata: { name: data } }]
 ---
 kind: Service
 metadata: { name: weir }
@@ -62,6 +65,8 @@ spec: { selector: { matchLabels: { app: weir } } }
     ['PeriodSeconds: 45', 'PeriodSeconds: 30', 'shorter than a stop'],
     ['name: DRAIN_DELAY_SECONDS, value', 'name: DATABASE_URL, value', 'not from a Secret'],
     ['weir:0.1.0', 'weir:latest', 'not pinned'],
+    ['volumes: [{ name: graphs }]', 'volumes: []', 'no volume graphs'],
+    ['metadata: { name: data }', 'metadata: { name: other }', 'no volume data'],
     ['targetPort: http ', 'targetPort: other ', 'no port other'],
     ['matchLabels: { app: weir }', 'matchLabels: { app: other }', 'selects no server'],
     ['replicas: 3', 'x: 3', 'replicas must be set'],

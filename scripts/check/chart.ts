@@ -22,6 +22,7 @@ const REFUSED = [
   'image.tag=latest',
   'env.PORT=1',
   'replicas=0',
+  'volumeMounts[0].name=x,volumeMounts[0].mountPath=/data',
   'ports.otlpGrpc=false',
   'ingress.enabled=true',
   'unknown=1',

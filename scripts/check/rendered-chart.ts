@@ -55,7 +55,7 @@ function kindProblems(objects: readonly Mapping[], values: Mapping): string[] {
     : [`it has ${found.join(', ')} in place of ${expected.join(', ')}`]
 }
 
-/** Checks the probes, the time to stop, the secrets, and that either the chart or the autoscaler sets the number of servers. */
+/** Checks probes, volumes, the time to stop, secrets, and that either the chart or the autoscaler sets the number of servers. */
 function serverProblems(server: Mapping, values: Mapping): string[] {
   const problems: string[] = []
   const pod = at(server, 'spec.template.spec')
@@ -65,6 +65,10 @@ function serverProblems(server: Mapping, values: Mapping): string[] {
     const asked = at(container, `${probe}.httpGet.path`)
     if (asked !== path) problems.push(`${probe} asks ${String(asked)}, not ${path}`)
   }
+  const claims = list(server, 'spec.volumeClaimTemplates').map((claim) => at(claim, 'metadata.name'))
+  const volumes = [...claims, ...list(pod, 'volumes').map(({ name }) => name)]
+  for (const { name } of list(container, 'volumeMounts'))
+    if (!volumes.includes(name)) problems.push(`there is no volume ${String(name)}`)
   const env = list(container, 'env')
   const delay = Number(env.find(({ name }) => name === 'DRAIN_DELAY_SECONDS')?.['value'])
   if (!(Number(at(pod, 'terminationGracePeriodSeconds')) > delay + STOP_SECONDS))
