@@ -35,6 +35,54 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     await graph().locator('[data-node="finish"]').waitFor()
   })
 
+  it('ui §5: j and k go through the rows of each list', async () => {
+    const { page, open } = used.current()
+    const sent = (method: string, body: object): WeirRequest => ({
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    for (const key of ['one', 'two'])
+      await weir.request(
+        `${DEPLOYMENT}/store/items`,
+        sent('PUT', { namespace: ['keys'], key, value: { said: key } }),
+      )
+    await weir.json(`${DEPLOYMENT}/threads`, {})
+    const { thread_id } = await weir.json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
+    for (const kind of ['custom', 'custom'])
+      await weir.json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, {
+        assistant_id: 'kinds',
+        input: { kind },
+      })
+    // The list of threads has the latest activity first: it moves while a run is active.
+    await eventually(async () =>
+      expect(await weir.json(`${DEPLOYMENT}/runs/search`, { status: 'running' })).toEqual([]),
+    )
+    await weir.json(`${DEPLOYMENT}/runs/crons`, { assistant_id: 'kinds', schedule: '0 0 1 1 *' })
+    const goThrough = async (label: string) => {
+      const rows = page.getByRole('region', { name: label, exact: true }).locator('tbody tr')
+      await rows.first().waitFor()
+      const focused = () =>
+        page.evaluate<number>(
+          `[...document.querySelectorAll('tbody tr')].findIndex((row) => row.contains(document.activeElement))`,
+        )
+      const places: number[] = []
+      for (const key of ['j', 'j', 'k']) {
+        await page.keyboard.press(key)
+        places.push(await focused())
+      }
+      const second = Math.min(1, (await rows.count()) - 1)
+      expect([label, ...places]).toEqual([label, 0, second, 0])
+    }
+    await open('/deployments')
+    await goThrough('Deployments')
+    await page.getByRole('link', { name: DEPLOYMENT_NAME, exact: true }).click()
+    for (const tab of ['Runs', 'Threads', 'Assistants', 'Crons', 'Store']) {
+      await page.getByRole('link', { name: tab, exact: true }).click()
+      await goThrough(tab === 'Store' ? 'Items of the store' : tab)
+    }
+  })
+
   it('N13: the log of a deployment shows new lines without a reload', async () => {
     const { page, open, broken } = used.current()
     const server = {

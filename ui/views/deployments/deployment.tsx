@@ -1,6 +1,7 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { type Deployment, useDeployment } from '../../data/deployments/deployments.ts'
 import { CopyButton, Tabs } from '../../parts/controls.tsx'
+import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Loaded } from '../../parts/states.tsx'
 import { useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
@@ -30,6 +31,8 @@ const SHOWN: Readonly<Record<View, readonly [string, (deployment: Deployment) =>
 
 function Page({ deployment }: { deployment: Deployment }) {
   const view = useParam(VIEW)
+  const page = useRef<HTMLDivElement>(null)
+  useRowKeys(page)
   const { name, source_config } = deployment
   const path = `/deployments/${encodeURIComponent(name)}`
   const url = source_config.custom_url
@@ -39,7 +42,7 @@ function Page({ deployment }: { deployment: Deployment }) {
     isCurrent: word === view,
   }))
   return (
-    <div className={css['page']}>
+    <div ref={page} className={css['page']}>
       <div className={css['head']}>
         <h1>
           {name} <ReadyMark deployment={deployment} />

@@ -1,5 +1,7 @@
+import { useRef } from 'react'
 import { useDeployments, type Deployment } from '../../data/deployments/deployments.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Table } from '../../parts/table/table.tsx'
@@ -46,8 +48,10 @@ function Row({ deployment }: { deployment: Deployment }) {
 /** All deployments of the workspace. */
 export function Deployments() {
   const deployments = useDeployments()
+  const page = useRef<HTMLDivElement>(null)
+  useRowKeys(page)
   return (
-    <div className={css['page']}>
+    <div ref={page} className={css['page']}>
       <h1>Deployments</h1>
       <Loaded from={deployments}>
         {(found) =>

@@ -1,7 +1,8 @@
-import { useMemo } from 'react'
+import { useMemo, useRef } from 'react'
 import { type CountedTrace, reasonOf } from '../../../data/usage/counted-trace.ts'
 import { useCountedTraces } from '../../../data/usage/queries.ts'
 import { countText } from '../../../parts/format/numbers.ts'
+import { useRowKeys } from '../../../parts/keyboard/row-keys.ts'
 import { Empty, Failure, Skeleton } from '../../../parts/states.tsx'
 import { Time } from '../../../parts/time.tsx'
 import { Table } from '../../../parts/table/table.tsx'
@@ -44,11 +45,13 @@ function Rows({ traces }: { traces: readonly CountedTrace[] }) {
 export function CountedTraces() {
   const query = useMemo(() => countedQuery(new URLSearchParams(location.search)), [])
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useCountedTraces(query)
+  const page = useRef<HTMLDivElement>(null)
+  useRowKeys(page)
   const traces = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
   if (data === undefined)
     return error === null ? <Skeleton /> : <Failure error={error} heading="h1" retry={() => void refetch()} />
   return (
-    <div className={css['page']}>
+    <div ref={page} className={css['page']}>
       <CountedHead title="Counted traces" />
       <p className={css['note']}>
         {countText(traces.length)} {traces.length === 1 ? 'trace' : 'traces'}

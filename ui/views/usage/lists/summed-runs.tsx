@@ -1,4 +1,4 @@
-import { useMemo } from 'react'
+import { useMemo, useRef } from 'react'
 import type { UsageRuns } from '../../../api/platform.gen.ts'
 import type { SummedQuery } from '../../../data/usage/lines.ts'
 import { useSummedRuns } from '../../../data/usage/queries.ts'
@@ -6,6 +6,7 @@ import { addDecimals } from '../../../parts/format/decimal.ts'
 import { countText, exactMoney, UNKNOWN } from '../../../parts/format/numbers.ts'
 import { TypeIcon } from '../../../parts/icon.tsx'
 import { Money } from '../../../parts/money.tsx'
+import { useRowKeys } from '../../../parts/keyboard/row-keys.ts'
 import { Empty, Failure, Skeleton } from '../../../parts/states.tsx'
 import { type TableColumn, Table } from '../../../parts/table/table.tsx'
 import { Time } from '../../../parts/time.tsx'
@@ -86,11 +87,13 @@ function sumText(runs: readonly Run[], { of }: SummedQuery): string {
 export function SummedRuns() {
   const query = useMemo(() => summedQuery(new URLSearchParams(location.search)), [])
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useSummedRuns(query)
+  const page = useRef<HTMLDivElement>(null)
+  useRowKeys(page)
   const runs = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
   if (data === undefined)
     return error === null ? <Skeleton /> : <Failure error={error} heading="h1" retry={() => void refetch()} />
   return (
-    <div className={css['page']}>
+    <div ref={page} className={css['page']}>
       <CountedHead title={TITLES[query.of]} />
       <p className={css['note']}>
         {countText(runs.length)} {runs.length === 1 ? 'run' : 'runs'}
