@@ -5,7 +5,7 @@ const RETENTION = ['retention'] as const
 /** Projects on a page of the list. */
 export const PROJECTS_PAGE = 50
 
-/** A page of the projects, newest first; one more than the page shows whether there is a next one. */
+/** The projects of a page, newest first, and one project more if there is a next page. */
 export function useRetention(nameContains: string, offset: number) {
   return useQuery({
     queryKey: [...RETENTION, nameContains, offset],
