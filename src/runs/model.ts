@@ -80,6 +80,8 @@ export interface RunKwargs {
   on_completion: 'delete' | 'keep'
   /** 2 for a run made over protocol v2, whose graph is executed through LangGraph's events of that protocol (V-45). */
   protocol?: 2
+  /** True: the run fails before it executes anything if an interrupt that it answers does not wait any more (V-13). */
+  strict_resume?: true
 }
 
 /** One execution of an assistant as stored; times are epoch milliseconds. */

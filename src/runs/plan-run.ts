@@ -106,6 +106,7 @@ function requestedKwargs({ assistant, request, temporary, webhooks }: RunPlan): 
     webhook: typeof request.webhook === 'string' ? webhookTarget(request.webhook, webhooks) : null,
     on_completion: temporary ? (request.on_completion ?? 'delete') : 'keep',
     ...(request.protocol !== undefined && { protocol: request.protocol }),
+    ...(request.strict_resume !== undefined && { strict_resume: request.strict_resume }),
   }
 }
 

@@ -54,6 +54,8 @@ export interface RunRequest {
   on_completion?: 'delete' | 'keep'
   /** The run is made over protocol v2. */
   protocol?: 2
+  /** The run fails if an interrupt that it answers does not wait any more when the run begins. */
+  strict_resume?: true
 }
 
 /** A run with its outcome. */

@@ -150,7 +150,7 @@ function streamOptions(
     runId: trace_id ?? run.run_id,
     tags: config.tags,
     metadata: config.metadata,
-    configurable: { ...config.configurable, ...checkpoint },
+    configurable: { ...config.configurable, ...checkpoint, ...strictness(run) },
     ...(Object.keys(kwargs.context).length === 0 ? {} : { context: kwargs.context }),
     ...(config.recursion_limit === undefined ? {} : { recursionLimit: config.recursion_limit }),
     ...(kwargs.interrupt_before === null ? {} : { interruptBefore: kwargs.interrupt_before }),
@@ -161,6 +161,14 @@ function streamOptions(
     streamMode: libraryModes(kwargs.stream_mode),
     signal,
   }
+}
+
+/**
+ * LangGraph's setting to refuse answers to interrupts that do not wait. It is only set for the first attempt: if that is
+ * lost, some of the interrupts may have been answered by then.
+ */
+function strictness({ kwargs, attempt }: GraphJob['run']): Configurable {
+  return kwargs.strict_resume === true && attempt === 1 ? { __pregel_strict_resume: true } : {}
 }
 
 /**
@@ -287,11 +295,18 @@ async function lastState(graph: AnyGraph, thread_id: string): Promise<GraphState
 
 function failed(thrown: unknown, state: GraphState | undefined, output: JobOutput): GraphJobEnd {
   const { error, message } = describeError(thrown)
-  output.items([{ event: 'error', data: JSON.stringify({ error, message }) }])
+  output.items([{ event: 'error', data: JSON.stringify({ error, message, ...refusalOf(thrown) }) }])
   const [node, place] = [failedNode(state), placeInUserCode(thrown)]
   const where = { ...(node !== undefined && { node }), ...(place !== undefined && { place }) }
   const retryable = thrown instanceof AppError && thrown.retryable
   return { kind: 'failed', error, message, retryable, state, ...where }
+}
+
+/** The reason and the interrupts of an error with which LangGraph refuses answers (V-13). */
+function refusalOf(thrown: unknown): object | undefined {
+  if (!(thrown instanceof Error) || thrown.name !== 'UnknownInterruptError') return undefined
+  const { reason, interruptIds, pendingIds } = thrown as Error & Record<string, unknown>
+  return { reason, interrupt_ids: interruptIds, pending_ids: pendingIds }
 }
 
 /** The node of the first failed task of a state. */

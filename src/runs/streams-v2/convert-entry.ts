@@ -15,8 +15,8 @@ import { toolEvent } from './tool-event.ts'
 interface OpenRun {
   /** Empty if the log no longer has the begin of the run. */
   graph_name: string
-  /** Error message of a failed run. */
-  error: string | undefined
+  /** The facts about a failure in the event of the end; undefined while no `error` was read. */
+  failure: Failure | undefined
   /** Ids of interrupts that were sent. */
   asked: Set<string>
   interrupts: PendingInterrupt[]
@@ -30,6 +30,11 @@ interface OpenRun {
   messages: MessageBlocks
   /** Undefined if the log itself contains the events of subgraphs. */
   subgraphs: SubgraphLifecycle | undefined
+}
+
+/** Error message, and if answers were refused: the reason, and the interrupts of the answers and those that wait. */
+interface Failure extends JsonObject {
+  error: string
 }
 
 /** The parts of an event that are not copied from its entry in the log. */
@@ -108,7 +113,7 @@ function draftsOf(unfinished: Unfinished, run_id: string, { event, data }: Store
     return []
   }
   if (event === 'error') {
-    run.error = messageOf(data)
+    run.failure = failureOf(data)
     return []
   }
   const [mode = '', ...namespace] = event.split('|')
@@ -169,7 +174,7 @@ function begin(
 function newRun(graph_name: string, messages?: MessageBlocks): OpenRun {
   return {
     graph_name,
-    error: undefined,
+    failure: undefined,
     asked: new Set(),
     interrupts: [],
     stopped: false,
@@ -201,14 +206,14 @@ function lifecycle(
 }
 
 function end(run_id: string, run: OpenRun, status: string): Draft[] {
-  const { graph_name, error = 'The run failed.' } = run
+  const { graph_name, failure = { error: UNNAMED } } = run
   const hasFailed = status === 'error' || status === 'timeout'
   const event = hasFailed ? 'failed' : status === 'success' && !run.stopped ? 'completed' : 'interrupted'
   const drafts: Draft[] = [
     ...run.messages.finish().map(ofBlock),
     ...run.interrupts.flatMap((interrupt) => requested(run_id, run, [], interrupt)),
     ...(run.subgraphs?.end(event) ?? []).map(ofSubgraph(run_id)),
-    lifecycle(run_id, event, { graph_name, ...(hasFailed && { error }) }),
+    lifecycle(run_id, event, { graph_name, ...(hasFailed && failure) }),
   ]
   // An end that waited is sent with the entry of another run.
   return drafts.map((draft) => ({ ...draft, run_id }))
@@ -335,7 +340,13 @@ function checkpointOf(data: string): string {
   })
 }
 
-function messageOf(data: string): string {
-  const { message } = JSON.parse(data) as { message?: unknown }
-  return typeof message === 'string' ? message : 'The run failed.'
+/** Message of a failure for which there is none. */
+const UNNAMED = 'The run failed.'
+
+/** The facts about a failure from an `error` entry. Clients show interrupts again that a refusal names (V-13). */
+function failureOf(data: string): Failure {
+  const { message, reason, interrupt_ids, pending_ids } = JSON.parse(data) as JsonObject
+  const error = typeof message === 'string' ? message : UNNAMED
+  if (typeof reason !== 'string') return { error }
+  return { error, reason, interrupt_ids: interrupt_ids ?? [], pending_ids: pending_ids ?? [] }
 }

@@ -150,7 +150,7 @@ class Execution:
         whole = {
             **config,
             "run_id": self._job["trace_id"] or self._run["run_id"],
-            "configurable": {**config["configurable"], "checkpoint_ns": "", **place},
+            "configurable": {**config["configurable"], "checkpoint_ns": "", **place, **strictness(self._run)},
             **({} if self._tracer is None else {"callbacks": [self._tracer.handler]}),
         }
         if "events" in kwargs["stream_mode"]:
@@ -214,7 +214,7 @@ class Execution:
 
     def _failed(self, thrown: BaseException, parts: list[bytes]) -> Head:
         name, message = describe_error(thrown)
-        self._items([("error", json_text({"error": name, "message": message}))])
+        self._items([("error", json_text({"error": name, "message": message, **refusal_of(thrown)}))])
         end: Head = {"kind": "failed", "error": name, "message": message, "retryable": is_retryable(thrown)}
         place = place_of(thrown)
         if place is not None:
@@ -256,6 +256,13 @@ def library_modes(modes: Iterable[str]) -> list[str]:
     """LangGraph's modes for the modes of the wire; always with `values`, which the state and `wait` need."""
     named = ["messages" if mode == "messages-tuple" else mode for mode in modes if mode != "events"]
     return list(dict.fromkeys(["values", *named]))
+
+
+def strictness(run: Head) -> Head:
+    """LangGraph's setting to refuse answers to interrupts that do not wait. It is only set for the first attempt: if
+    that is lost, some of the interrupts may have been answered by then."""
+    is_strict = run["kwargs"].get("strict_resume") is True and run["attempt"] == 1
+    return {"__pregel_strict_resume": True} if is_strict else {}
 
 
 async def run_input(run: Head, graph: Pregel, saver: BrokeredSaver) -> tuple[Any, Head]:
@@ -309,6 +316,13 @@ def describe_error(thrown: BaseException) -> tuple[str, str]:
     if isinstance(thrown, Broken):
         return "GraphLoadError", str(thrown)
     return type(thrown).__name__, str(thrown)
+
+
+def refusal_of(thrown: BaseException) -> Head:
+    """The reason and the interrupts of an error with which LangGraph refuses answers (V-13)."""
+    if type(thrown).__name__ != "UnknownInterruptError":
+        return {}
+    return {name: getattr(thrown, name, None) for name in ("reason", "interrupt_ids", "pending_ids")}
 
 
 def failed_unexpectedly(thrown: BaseException) -> End:

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError, type ErrorCode } from '../../../base/errors.ts'
 import type { JsonObject } from '../../../schema/json.ts'
-import type { Thread } from '../../model.ts'
+import type { Run, Thread } from '../../model.ts'
 import type { Call, RunRequest } from '../../runs.ts'
 import { carryOut, type CommandDeps } from './commands.ts'
 
@@ -125,5 +125,49 @@ describe('run.start', () => {
       stream_resumable: true,
     })
     expect(body).not.toHaveProperty('langsmith_tracer')
+  })
+})
+
+describe('input.respond', () => {
+  const ID = 'a'.repeat(32)
+  const params = { interrupt_id: ID, response: 1 }
+  const asking = { run_id: 'asking', status: 'interrupted', kwargs: { command: null } } as unknown as Run
+
+  function threadWith(interrupts: object): Thread {
+    return { thread_id: THREAD, status: 'idle', interrupts, metadata: {} } as unknown as Thread
+  }
+
+  /** The answer to the command, and the runs that it makes. */
+  async function respond(given: JsonObject): Promise<{ answer: JsonObject; made: RunRequest[] }> {
+    const made: RunRequest[] = []
+    const deps: CommandDeps = {
+      runs: {
+        async create(_call, _thread, request) {
+          made.push(request)
+          return { run_id: 'made' } as Run
+        },
+        recent: async () => [asking],
+        cancel: async () => undefined,
+      },
+      threads: {
+        get: async () => threadWith({ task: [{ id: ID }] }),
+        state: failing(new AppError('not_found')),
+        history: failing(new AppError('not_found')),
+      },
+      streams: { lastSeq: async () => 0, followThread: failing(new AppError('internal')) },
+      toRunRequest: (body) => body as unknown as RunRequest,
+      assertMay: () => undefined,
+      onFault: () => undefined,
+    }
+    const answer = await carryOut(deps, call, THREAD, { id: 1, method: 'input.respond', params: given })
+    return { answer, made }
+  }
+
+  it.each([true, false, undefined])('V-13: makes a strict run if that is asked for: %s', async (asked) => {
+    const given = { ...params, ...(asked !== undefined && { strict_resume: asked }) }
+    const { answer, made } = await respond(given)
+    expect(answer).toMatchObject({ type: 'success', result: {} })
+    expect(made).toMatchObject([{ command: { resume: { [ID]: 1 } } }])
+    expect(made[0]?.strict_resume).toBe(asked === true ? true : undefined)
   })
 })

@@ -163,7 +163,13 @@ async function startRun(
   return await createRun(deps, call, thread_id, body)
 }
 
-function createRun(deps: CommandDeps, call: Call, thread_id: string, body: JsonObject): Promise<Run> {
+function createRun(
+  deps: CommandDeps,
+  call: Call,
+  thread_id: string,
+  body: JsonObject,
+  options: Pick<RunRequest, 'strict_resume'> = {},
+): Promise<Run> {
   const request = deps.toRunRequest({
     ...body,
     stream_mode: MODES,
@@ -171,7 +177,7 @@ function createRun(deps: CommandDeps, call: Call, thread_id: string, body: JsonO
     stream_resumable: true,
     if_not_exists: 'create',
   })
-  return deps.runs.create(call, thread_id, { ...request, protocol: 2 })
+  return deps.runs.create(call, thread_id, { ...request, ...options, protocol: 2 })
 }
 
 async function assertCheckpoint(
@@ -195,7 +201,7 @@ async function assertCheckpoint(
 
 async function respond(deps: CommandDeps, call: Call, thread_id: string, params: JsonObject): Promise<void> {
   deps.assertMay('threads:update')
-  const { update, goto, config, metadata } = params
+  const { update, goto, config, metadata, strict_resume } = params
   const resume = answersOf(params)
   if (resume === undefined)
     throw new Refused('invalid_argument', 'input.respond needs interrupt_id and response, or responses.')
@@ -204,13 +210,15 @@ async function respond(deps: CommandDeps, call: Call, thread_id: string, params:
   const planned = await planAnswers(deps, call, thread, resume)
   if ('unknown' in planned) throw noInterrupt(planned.unknown)
   const { asking, assistant_id, run_id } = planned
-  const made = await createRun(deps, call, thread_id, {
+  const body = {
     assistant_id,
     run_id,
     command: { resume, ...(update !== undefined && { update }), ...(goto !== undefined && { goto }) },
     ...(config !== undefined && { config }),
     ...(metadata !== undefined && { metadata }),
-  })
+  }
+  const options = strict_resume === true ? ({ strict_resume } as const) : {}
+  const made = await createRun(deps, call, thread_id, body, options)
   if (!(await answersFirst(deps, call, made, asking))) throw noInterrupt(Object.keys(resume)[0] ?? '')
 }
 

@@ -142,6 +142,30 @@ it('V-13, V-32: interrupts that wait again after a failed answer are sent again 
   ])
 })
 
+it('V-13: the end of a run whose answers were refused has the reason and the interrupts', async () => {
+  const world = await openRunWorld()
+  const thread_id = await world.thread()
+  const [answered, other] = ['a'.repeat(32), 'b'.repeat(32)]
+  const [error, message] = ['UnknownInterruptError', 'Unknown or already-consumed interrupt']
+  const refusal = { reason: 'not_pending', interrupt_ids: [answered], pending_ids: [other] }
+  world.fake.play((job) => {
+    const { run_id, attempt } = job.job.run
+    job.items(['metadata', { run_id, attempt }], ['error', { error, message, ...refusal }])
+    const state = { ...stateOf({}, ['ask']), interrupts: { task: [{ id: other, value: '?' }] } }
+    job.end({ kind: 'failed', error, message, retryable: false, state })
+  })
+  const request = { assistant_id: 'agent', command: { resume: { [answered]: 'yes' } } }
+  const { run_id } = await world.runs.create(world.call, thread_id, request)
+  const shown = await shownUntilEndOf(world, thread_id, run_id, 0)
+  expect(shown.map(({ method }) => method)).toEqual(['lifecycle', 'input.answered', 'lifecycle'])
+  expect(JSON.parse(shown.at(-1)?.data ?? '')).toEqual({
+    event: 'failed',
+    graph_name: 'agent',
+    error: message,
+    ...refusal,
+  })
+})
+
 it('V-18: a run whose graph cannot be loaded has its end, with the reason', async () => {
   const world = await openRunWorld()
   const thread_id = await world.thread()

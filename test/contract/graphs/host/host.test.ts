@@ -212,6 +212,30 @@ describeHosts((open, language) => {
       expect(stateOf(second.end)['log']).toEqual(['begun', 'one one? yes', 'two two? yes', 'finished'])
     })
 
+    it.each([1, 2] as const)(
+      'V-13: refuses an answer to an interrupt that does not wait, names those that do, and keeps them; protocol %s',
+      async (protocol) => {
+        const thread_id = randomUUID()
+        const first = await bench.run('kinds', { kind: 'ask' }, {}, thread_id)
+        const open = dataOf(first.items, 'values').at(-1)?.['__interrupt__'] as { id: string }[]
+        const [waiting, other] = [open[0]?.id ?? '', 'a'.repeat(32)]
+        const kwargs = { strict_resume: true, ...(protocol === 2 && { protocol }) } as const
+        const command = { resume: { [other]: 'yes' } }
+        const refused = await bench.run('kinds', null, { ...kwargs, command }, thread_id)
+        expect(refused.end).toMatchObject({ kind: 'failed', error: 'UnknownInterruptError' })
+        expect(parse(refused.items.at(-1)?.data)).toEqual({
+          error: 'UnknownInterruptError',
+          message: expect.any(String) as string,
+          reason: 'not_pending',
+          interrupt_ids: [other],
+          pending_ids: [waiting],
+        })
+        const resume = { [waiting]: 'yes' }
+        const second = await bench.run('kinds', null, { ...kwargs, command: { resume } }, thread_id)
+        expect(stateOf(second.end)).toMatchObject({ answer: 'yes' })
+      },
+    )
+
     it('stops before and after nodes, and continues without input', async () => {
       const thread_id = randomUUID()
       const first = await bench.run('kinds', { kind: 'plain' }, { interrupt_before: ['respond'] }, thread_id)
