@@ -138,7 +138,11 @@ describe('input.respond', () => {
   }
 
   /** The answer to the command, and the runs that it makes. */
-  async function respond(given: JsonObject): Promise<{ answer: JsonObject; made: RunRequest[] }> {
+  async function respond(
+    given: JsonObject,
+    threadNow = () => threadWith({ task: [{ id: ID }] }),
+    runsNow = () => [asking],
+  ): Promise<{ answer: JsonObject; made: RunRequest[] }> {
     const made: RunRequest[] = []
     const deps: CommandDeps = {
       runs: {
@@ -146,11 +150,11 @@ describe('input.respond', () => {
           made.push(request)
           return { run_id: 'made' } as Run
         },
-        recent: async () => [asking],
+        recent: async () => runsNow(),
         cancel: async () => undefined,
       },
       threads: {
-        get: async () => threadWith({ task: [{ id: ID }] }),
+        get: async () => threadNow(),
         state: failing(new AppError('not_found')),
         history: failing(new AppError('not_found')),
       },
@@ -169,5 +173,19 @@ describe('input.respond', () => {
     expect(answer).toMatchObject({ type: 'success', result: {} })
     expect(made).toMatchObject([{ command: { resume: { [ID]: 1 } } }])
     expect(made[0]?.strict_resume).toBe(asked === true ? true : undefined)
+  })
+
+  it('V-12: is refused when another answer is given and its run ends while this one is checked', async () => {
+    const command = { resume: { [ID]: 'other' } }
+    const other = { run_id: 'other', status: 'success', kwargs: { command } } as unknown as Run
+    let reads = 0
+    const isOver = (): boolean => ++reads > 1
+    const { answer, made } = await respond(
+      params,
+      () => threadWith(isOver() ? {} : { task: [{ id: ID }] }),
+      () => (isOver() ? [other, asking] : [asking]),
+    )
+    expect(answer).toMatchObject({ type: 'error', error: 'no_such_interrupt' })
+    expect(made).toEqual([])
   })
 })

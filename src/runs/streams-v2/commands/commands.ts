@@ -1,7 +1,7 @@
 import { AppError, toAppError } from '../../../base/errors.ts'
 import { parseUuid } from '../../../base/ids.ts'
 import { isObject, type JsonObject, text } from '../../../schema/json.ts'
-import type { MultitaskStrategy, Run, Thread } from '../../model.ts'
+import type { MultitaskStrategy, Run } from '../../model.ts'
 import type { Call, RunRequest, Runs } from '../../runs.ts'
 import type { Streams } from '../../streams/streams.ts'
 import type { Threads } from '../../threads/threads.ts'
@@ -127,13 +127,10 @@ async function resultOf(
   }
 }
 
-async function threadIfAny(
-  { threads }: CommandDeps,
-  call: Call,
-  thread_id: string,
-): Promise<Thread | undefined> {
+/** What was read, or undefined if there is no such thread. */
+async function ifAny<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
-    return await threads.get(call, thread_id)
+    return await reading
   } catch (error) {
     if (toAppError(error).code === 'not_found') return undefined
     throw error
@@ -149,7 +146,7 @@ async function startRun(
 ): Promise<{ run_id: string }> {
   deps.assertMay('threads:update')
   const { multitaskStrategy, langsmith_tracer: _tracer, input = null, ...rest } = params
-  const thread = await threadIfAny(deps, call, thread_id)
+  const thread = await ifAny(deps.threads.get(call, thread_id))
   if (thread === undefined) deps.assertMay('threads:create')
   await assertCheckpoint(deps, call, thread_id, params)
   const strategy = params['multitask_strategy'] ?? multitaskStrategy
@@ -205,9 +202,8 @@ async function respond(deps: CommandDeps, call: Call, thread_id: string, params:
   const resume = answersOf(params)
   if (resume === undefined)
     throw new Refused('invalid_argument', 'input.respond needs interrupt_id and response, or responses.')
-  const thread = await threadIfAny(deps, call, thread_id)
-  if (thread === undefined) throw noInterrupt('')
-  const planned = await planAnswers(deps, call, thread, resume)
+  const planned = await ifAny(planAnswers(deps, call, thread_id, resume))
+  if (planned === undefined) throw noInterrupt(Object.keys(resume)[0] ?? '')
   if ('unknown' in planned) throw noInterrupt(planned.unknown)
   const { asking, assistant_id, run_id } = planned
   const body = {
@@ -233,7 +229,7 @@ async function runTree(
   thread_id: string,
   { run_id }: JsonObject,
 ): Promise<JsonObject> {
-  const thread = await threadIfAny(deps, call, thread_id)
+  const thread = await ifAny(deps.threads.get(call, thread_id))
   const events = thread === undefined ? [] : await keptEvents(deps, call, thread_id, ['lifecycle'])
   const asked = text(run_id) ?? events.at(-1)?.run_id
   const tree = treeOf(events.filter((event) => event.run_id === asked))

@@ -45,8 +45,11 @@ it('V-11: an interrupt can be answered again after the run that answered it has 
   }
   const failed = { ...runOf('failed', A), status: 'error', assistant_id: 'agent' }
   const planned = (runs: Run[], id = A) => {
-    const deps = { runs: { recent: async () => runs } } as unknown as AnswerDeps
-    return planAnswers(deps, {} as Call, thread as unknown as Thread, { [id]: 'again' })
+    const deps = {
+      runs: { recent: async () => runs },
+      threads: { get: async () => thread as unknown as Thread },
+    } as unknown as AnswerDeps
+    return planAnswers(deps, {} as Call, 't', { [id]: 'again' })
   }
   const first = await planned([{ ...runOf('asking'), status: 'success' }])
   const again = await planned([failed as Run, { ...runOf('asking'), status: 'success' }])

@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 import type { Run, Thread } from '../../model.ts'
 import type { Call, Runs } from '../../runs.ts'
+import type { Threads } from '../../threads/threads.ts'
 import { answeredIds, waitingInterrupts } from '../interrupts.ts'
 import { keptEvents, type ReadDeps } from './kept-events.ts'
 
 /** The dependencies of answers to interrupts. */
 export interface AnswerDeps extends ReadDeps {
   runs: Pick<Runs, 'recent' | 'cancel'>
+  threads: Pick<Threads, 'get'>
 }
 
 /** Cancels and deletes a run that has not begun; its answer was refused, so the client does not wait for its end. */
@@ -35,18 +37,21 @@ export function answersOf(params: JsonObject): Record<string, JsonValue> | undef
 
 /**
  * Returns the planned run that gives the answers, or the id of an interrupt that does not wait for an answer. If the
- * answer comes before the interrupted run has ended, the new run waits for that end (V-12).
+ * answer comes before the interrupted run has ended, the new run waits for that end (V-12). @throws AppError not_found if
+ * there is no such thread
  */
 export async function planAnswers(
   deps: AnswerDeps,
   call: Call,
-  thread: Thread,
+  thread_id: string,
   resume: Record<string, JsonValue>,
 ): Promise<Answering | { unknown: string }> {
-  const runs = await deps.runs.recent(call, thread.thread_id)
+  // The runs are read first: if another answer is given and its run ends meanwhile, the thread does not have the interrupt.
+  const runs = await deps.runs.recent(call, thread_id)
+  const thread = await deps.threads.get(call, thread_id)
   const asking = runs.find(({ status }) => status !== 'pending')
   const pending = new Set(waitingInterrupts(thread, runs).map(({ id }) => id))
-  for (const id of await toldIds(deps, call, thread, asking)) pending.add(id)
+  for (const id of await toldIds(deps, call, thread_id, asking)) pending.add(id)
   const answered = new Set(runs.filter(isWaiting).flatMap(({ kwargs }) => answeredIds(kwargs.command) ?? []))
   const ids = Object.keys(resume)
   const unknown = ids.find((id) => !pending.has(id) || answered.has(id))
@@ -94,19 +99,30 @@ function isWaiting({ status }: Run): boolean {
   return status === 'pending'
 }
 
-/** Ids of the interrupts that a running run has sent so far; the thread gets them when the run has ended. */
+/**
+ * Ids of the interrupts that a running run has sent so far, and that no run has answered; the thread gets them when the
+ * run has ended.
+ */
 async function toldIds(
   deps: AnswerDeps,
   call: Call,
-  { thread_id }: Thread,
+  thread_id: string,
   asking: Run | undefined,
-): Promise<string[]> {
-  if (asking?.status !== 'running') return []
-  const events = await keptEvents(deps, call, thread_id, ['input'])
-  const asked = events.filter(
-    ({ method, run_id }) => method === 'input.requested' && run_id === asking.run_id,
-  )
-  return asked.map(({ data }) => (JSON.parse(data) as { interrupt_id: string }).interrupt_id)
+): Promise<ReadonlySet<string>> {
+  const told = new Set<string>()
+  if (asking?.status !== 'running') return told
+  for (const { method, run_id, data } of await keptEvents(deps, call, thread_id, ['input'])) {
+    const { interrupt_id, interrupt_ids = [] } = JSON.parse(data) as InputData
+    for (const id of interrupt_ids) told.delete(id)
+    if (method === 'input.requested' && run_id === asking.run_id) told.add(interrupt_id)
+  }
+  return told
+}
+
+/** Data of events of the channel `input`. */
+interface InputData {
+  interrupt_id: string
+  interrupt_ids?: string[]
 }
 
 /** The id of the run that answers these interrupts of the interrupted run. */
