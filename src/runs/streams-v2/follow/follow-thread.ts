@@ -16,7 +16,7 @@ import {
 } from '../protocol-event.ts'
 import { BEFORE_ALL } from './read-entries.ts'
 import type { IndexedLog, RunIndex } from './run-index.ts'
-import { END_AFTER_MS, resumedBegin, type StreamBegin, streamBegin } from './stream-begin.ts'
+import { beganJustNow, END_AFTER_MS, resumedBegin, type StreamBegin, streamBegin } from './stream-begin.ts'
 
 /** Reports that some requested events are no longer kept. `requested` is a `seq`, or the id of an entry of the log. */
 export interface ProtocolGap {
@@ -54,6 +54,8 @@ export interface Following {
 export interface ThreadLogs {
   events: Pick<EventLog, 'read'>
   index: RunIndex
+  /** Epoch milliseconds. */
+  now(): number
 }
 
 /** A thread that is followed. */
@@ -70,7 +72,7 @@ export interface FollowedThread {
  * then new ones.
  */
 export async function* followThread(
-  { events, index }: ThreadLogs,
+  { events, index, now }: ThreadLogs,
   followed: FollowedThread,
   { filter, after: asked, until }: Following,
   ends: ReaderEnds,
@@ -83,7 +85,8 @@ export async function* followThread(
   // The position belongs to an earlier log that is no longer kept, so the client has seen nothing of this one.
   const isOther = asked !== undefined && isBeyond(log, asked)
   const after = isOther ? 0 : asked
-  const begin = after === undefined ? streamBegin(log, thread, filter, ends.unseen) : resumedBegin(log, after)
+  const begin =
+    after === undefined ? streamBegin(log, thread, filter, ends.unseen, now()) : resumedBegin(log, after)
   const gaps = asked === undefined ? [] : gapBefore(log.oldest, asked, isOther)
   const waiting = isNew(after) || gaps.length > 0 ? await waitingFor(followed, thread, filter) : []
   // In a replay they come before everything that is kept, since its reader goes on after the highest `seq`.
@@ -98,12 +101,13 @@ export async function* followThread(
     ...{ filter, after, begin, last },
     opened_at: log.total,
     unseen: ends.unseen,
+    now,
     isGapTold: gaps.length > 0,
   })
   try {
     for await (const batch of events.read(ref, readsAll ? BEFORE_ALL : { after: begin.before }, signal)) {
       for (const { items, not_before, told, ended } of follower.take(batch)) {
-        await pause(Math.min(not_before - Date.now(), END_AFTER_MS), signal)
+        await pause(Math.min(not_before - now(), END_AFTER_MS), signal)
         if (told !== undefined) await ends.turn(told)
         if (items.length > 0) yield items
         for (const run_id of ended) {
@@ -141,6 +145,7 @@ interface Shown {
   /** Position of the first entry that was added after the stream was opened. */
   opened_at: number
   unseen: ReaderEnds['unseen']
+  now: ThreadLogs['now']
   /** Position of the last entry. */
   last: number
   /** Whether the client already received a gap before the first event. */
@@ -162,7 +167,10 @@ interface Portion {
 class Follower {
   readonly #shown: Shown
   readonly #convert = createConverter()
-  /** Runs that have begun and whose end was not sent; the values are the times at which their begin was sent. */
+  /**
+   * Runs that have begun and whose end was not sent; the values are the times at which their begin was sent, or 0 if
+   * that was long before the stream.
+   */
   readonly open = new Map<string, number>()
   /** Position of the last entry. */
   #read: number | undefined
@@ -176,7 +184,7 @@ class Follower {
 
   /** Returns the shown events of a batch, in portions: each shown end of a run begins a new portion. */
   take(batch: Batch): Portion[] {
-    const { last, isGapTold, after, opened_at, unseen } = this.#shown
+    const { last, isGapTold, after, opened_at, unseen, now } = this.#shown
     let portion: Portion = { items: [], not_before: 0, told: undefined, ended: [] }
     const portions = [portion]
     for (const entry of batch) {
@@ -196,7 +204,7 @@ class Follower {
         const isShown = this.#shows(event, entry.position)
         if (ended !== undefined && isShown) {
           const not_before = (this.open.get(ended) ?? 0) + END_AFTER_MS
-          const isNew = entry.position >= opened_at || not_before > Date.now() || unseen.has(ended)
+          const isNew = entry.position >= opened_at || not_before > now() || unseen.has(ended)
           portion = { items: [], not_before, told: isNew ? ended : undefined, ended: [] }
           portions.push(portion)
         }
@@ -212,8 +220,10 @@ class Follower {
     const { run_id, timestamp } = event
     if (run_id === null || !isRoot(event)) return undefined
     if (!isBegin(event)) return run_id
+    const { opened_at, now } = this.#shown
     // On a busy server the client gets the begin some time after it happened, so the time of sending counts.
-    this.open.set(run_id, position < this.#shown.opened_at ? timestamp : Date.now())
+    if (position >= opened_at) this.open.set(run_id, now())
+    else this.open.set(run_id, beganJustNow(timestamp, now()) ? timestamp : 0)
     return undefined
   }
 

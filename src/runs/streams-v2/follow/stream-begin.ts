@@ -7,6 +7,14 @@ import type { IndexedLog, RunInLog } from './run-index.ts'
 /** Minimum time between sending a run's begin and its end: clients need it to open their streams (V-31). */
 export const END_AFTER_MS = 250
 
+/**
+ * Whether a run that began at this time counts as active even if it has ended, so that clients see fast runs from their
+ * begin. Times far in the future are of a clock that was set back since.
+ */
+export function beganJustNow(begun_at: number, now: number): boolean {
+  return Math.abs(now - begun_at) < END_AFTER_MS
+}
+
 /** The place at which a stream begins. */
 export interface StreamBegin {
   /** Position of the first entry that the stream reads. */
@@ -24,11 +32,10 @@ export function streamBegin(
   thread: Thread | undefined,
   filter: EventFilter,
   unseen: ReadonlySet<string>,
+  now: number,
 ): StreamBegin {
-  // An ended run counts as active for a moment, so that clients see fast runs from their begin.
-  const since = Date.now() - END_AFTER_MS
   const oldest = log.runs.find(
-    ({ run_id, end, begun_at }) => end === undefined || unseen.has(run_id) || begun_at > since,
+    ({ run_id, end, begun_at }) => end === undefined || unseen.has(run_id) || beganJustNow(begun_at, now),
   )
   if (oldest !== undefined) return oldest
   const last = lastEnded(log.runs)

@@ -27,7 +27,7 @@ export function createThreadStreams({
   runs,
   open,
 }: ThreadStreamsDeps): Streams['followThread'] {
-  const logs = { events, index: createRunIndex(events) }
+  const logs = { events, index: createRunIndex(events), now: Date.now }
   const unseen = createUnseenEnds()
   const order = createEndOrder()
 
