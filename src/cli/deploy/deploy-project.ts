@@ -50,7 +50,7 @@ export async function deployProject(flags: DeployFlags, progress: Progress): Pro
     progress.done('source', `${packed.files.length} files, ${(packed.bytes / MB).toFixed(1)} MB`)
     const known = await findByName(api, name)
     const deployment = known ?? (await create(api, { name, type, project }))
-    const source = await upload(api, deployment, packed).catch(async (error: unknown) => {
+    const source = await upload(api, deployment, packed, progress).catch(async (error: unknown) => {
       if (known === undefined) await removeEmpty(api, deployment, progress)
       throw error
     })
@@ -99,10 +99,17 @@ async function removeEmpty(api: ApiClient, { id, name }: ShownDeployment, progre
 }
 
 /** Uploads the source; returns its path on the server. */
-async function upload(api: ApiClient, { id }: ShownDeployment, packed: PackedSource): Promise<string> {
+async function upload(
+  api: ApiClient,
+  { id }: ShownDeployment,
+  packed: PackedSource,
+  progress: Progress,
+): Promise<string> {
   const at = `/v2/deployments/${id}/upload-url`
   const { upload_url, object_path } = await api.json<SchemaTypes['deployment-upload']>(at, { method: 'POST' })
+  progress.uploading(packed.bytes, 0)
   await uploadSource(upload_url, packed)
+  progress.uploading(packed.bytes, 100)
   return object_path
 }
 

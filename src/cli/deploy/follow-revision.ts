@@ -89,6 +89,7 @@ async function succeed(api: ApiClient, { deployment, revision }: Ended, progress
     deployment_id: deployment.id,
     message: 'Deployment successful!',
     url: source_config.custom_url,
+    studio_url: weir.studio_url,
   })
   return 0
 }
@@ -103,12 +104,24 @@ async function fail(
   const place = error?.file === undefined ? '' : `${error.file}:${error.line ?? 1}  `
   const step = FAILED_STEPS[revision.status]
   if (step !== undefined) progress.failed(step, `${place}${error?.message ?? revision.status}`)
+  const hint = missingPackageHint(error?.message ?? '')
+  if (hint !== undefined) progress.info(hint)
   const { weir } = await api.json<ShownDeployment>(`/v2/deployments/${deployment.id}`)
   const serving = weir.active_revision
   const rest = serving === null ? 'nothing serves yet' : `revision ${serving} goes on serving`
   const what = step === undefined ? `was ${revision.status.toLowerCase()}` : 'failed'
   progress.result('failed', { deployment_id: deployment.id, message: `revision ${number} ${what}; ${rest}` })
   return 1
+}
+
+/** The name of a package; files begin with a dot or a slash, and other modules with a scheme such as `node:`. */
+const PACKAGE = /Cannot find (?:package|module) '(?:@[\w.-]+\/)?\w[\w.-]*['/]/
+
+/** What to do when a graph imports a package that is not installed; undefined for any other error. */
+export function missingPackageHint(message: string): string | undefined {
+  if (/No module named '/.test(message)) return 'Add it to "dependencies" of langgraph.json.'
+  if (PACKAGE.test(message)) return 'Add it to "dependencies" of package.json.'
+  return undefined
 }
 
 function giveUp(deployment: ShownDeployment, { weir, status }: ShownRevision, progress: Progress): 1 {

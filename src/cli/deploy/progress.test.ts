@@ -20,12 +20,14 @@ describe('P-42: the output of weir deploy', () => {
     progress.done('source', '2 files')
     for (const seconds of [0, 1, 2]) progress.working('building', `line ${seconds}`, seconds)
     progress.failed('started', 'agent.ts:1  no')
+    for (const percent of [0, 100]) progress.uploading(2_540_000, percent)
     progress.result('succeeded', { ...RESULT, studio_url: 'http://x/studio' })
     expect(out).toEqual(['http://x/deployments/a\n'])
     expect(err.join('')).toBe(
       '09:08:07   ✓ source             2 files\n' +
         '09:08:07   … building           line 0\n' +
         '09:08:07   ✗ started            agent.ts:1  no\n' +
+        '09:08:07   … uploading          2.5 MB\n' +
         '  Studio  http://x/studio\n',
     )
   })
@@ -44,6 +46,7 @@ describe('P-42: the output of weir deploy', () => {
   it('with --json has the names of events that langgraph deploy has', () => {
     const { progress, out, err } = record(jsonProgress, false)
     progress.done('source', '2 files')
+    for (const percent of [0, 100]) progress.uploading(2_540_000, percent)
     progress.working('building', '', 1.24)
     progress.working('building', '', 2)
     progress.line('added 2 packages')
@@ -52,6 +55,8 @@ describe('P-42: the output of weir deploy', () => {
     expect(err).toEqual([])
     expect(out.map((line) => JSON.parse(line) as unknown)).toEqual([
       { event: 'step', step: 1, name: 'source', message: '2 files' },
+      { event: 'upload_progress', size_mb: 2.5, pct: 0 },
+      { event: 'upload_progress', size_mb: 2.5, pct: 100 },
       { event: 'status_change', status: 'building', elapsed_seconds: 1.2, message: '' },
       { event: 'log', message: 'added 2 packages' },
       { event: 'warn', message: 'careful' },

@@ -15,6 +15,8 @@ export interface Progress {
    * for each step.
    */
   working(step: string, text: string, seconds: number): void
+  /** The source is being uploaded: its size, and how much of it the server has. */
+  uploading(bytes: number, percent: number): void
   failed(step: string, text: string): void
   info(text: string): void
   warn(text: string): void
@@ -32,6 +34,7 @@ export interface ResultFacts {
   studio_url?: string | undefined
 }
 
+const MB = 1_000_000
 const WIDTH = 18
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
 const CLEAR = '\r\u001b[2K'
@@ -46,18 +49,25 @@ export function textProgress({ stdout, stderr, isTerminal, now }: Output): Progr
     shown = ''
   }
   const step = (name: string, text: string): string => `${name.padEnd(WIDTH)} ${text}`.trimEnd()
+  const show = (name: string, text: string, whole: string): void => {
+    if (!isTerminal) {
+      if (shown !== name) write('…', step(name, text))
+      shown = name
+      return
+    }
+    frame = (frame + 1) % FRAMES.length
+    stderr(`${CLEAR}  ${FRAMES[frame]} ${step(name, whole)}`)
+  }
   return {
     done: (name, text) => write('✓', step(name, text)),
     failed: (name, text) => write('✗', step(name, text)),
     working(name, text, seconds) {
-      if (!isTerminal) {
-        if (shown !== name) write('…', step(name, text))
-        shown = name
-        return
-      }
-      frame = (frame + 1) % FRAMES.length
       const whole = [text, `${Math.round(seconds)} s`].filter((part) => part !== '').join(' · ')
-      stderr(`${CLEAR}  ${FRAMES[frame]} ${step(name, whole)}`)
+      show(name, text, whole)
+    },
+    uploading(bytes) {
+      const size = `${(bytes / MB).toFixed(1)} MB`
+      show('uploading', size, size)
     },
     info: (text) => write(' ', text),
     warn: (text) => write('!', text),
@@ -84,6 +94,8 @@ export function jsonProgress({ stdout }: Output): Progress {
       status = name
       write({ event: 'status_change', status: name, elapsed_seconds: Math.round(seconds * 10) / 10, message })
     },
+    uploading: (bytes, pct) =>
+      write({ event: 'upload_progress', size_mb: Math.round(bytes / (MB / 10)) / 10, pct }),
     failed: (step, message) => write({ event: 'error', name: step, message }),
     info: (message) => write({ event: 'info', message }),
     warn: (message) => write({ event: 'warn', message }),

@@ -61,7 +61,7 @@ async function weirDeploy(args: readonly string[], cwd?: string, env?: Record<st
 }
 
 describe('weir deploy', () => {
-  it('deploys a project, shows what fails, rolls back, shows logs and deletes', async () => {
+  it('P-42: deploys a project, shows what fails, rolls back, shows logs and deletes', async () => {
     // The key is read from the project's .env, and is no secret of the deployment.
     await write({ ...greeter('one'), '.env': `GREETING=${SECRET}\nLANGSMITH_API_KEY=${KEY}\n` })
     const first = await weirDeploy([])
@@ -69,8 +69,7 @@ describe('weir deploy', () => {
     expect(first.stderr).toMatch(
       /✓ langgraph\.json +1 graph: agent\n.*✓ source +2 files.*✓ revision 1 .*✓ switched/s,
     )
-    // The web interface has no page of that deployment yet: no link to it is printed.
-    expect(first.stderr).not.toContain('/studio')
+    expect(first.stderr).toContain(`  Studio  ${weir.url}/app/deployments/support-bot/studio\n`)
     const run = { assistant_id: 'agent', input: {} }
     const answer = await weir.fetch('/deployments/support-bot/runs/wait', {
       method: 'POST',
@@ -89,13 +88,18 @@ describe('weir deploy', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as { event: string })
     expect(events[0]).toMatchObject({ event: 'warn', message: 'The name is used as "support-bot".' })
+    expect(events).toContainEqual({ event: 'upload_progress', size_mb: 0, pct: 100 })
+    expect(events).toContainEqual({
+      event: 'status_url',
+      url: `${weir.url}/app/deployments/support-bot/studio`,
+    })
     expect(events.at(-1)).toMatchObject({ event: 'result', status: 'succeeded' })
 
     await write({ 'src/agent.ts': "import 'no-such-package'\n" })
     const failed = await weirDeploy([])
     expect(failed).toMatchObject({ code: 1, stdout: '' })
     expect(failed.stderr).toMatch(
-      /✗ started +src\/agent\.ts:1 .*no-such-package.*revision 3 failed; revision 2 goes on/s,
+      /✗ started +src\/agent\.ts:1 .*no-such-package.*Add it to "dependencies" of package\.json.*revision 3 failed; revision 2 goes on/s,
     )
 
     const back = await weirDeploy(['rollback', 'support-bot'])
