@@ -10,7 +10,7 @@ import { ENVIRONMENT } from './build/python-steps.ts'
 import { type DeploymentLog, printedLine } from './log-writer.ts'
 import { TYPE_LIMITS } from './deployment-type.ts'
 import type { ActivationOptions, ActivationReport, DeploymentHosting, HostedDeployment } from './hosting.ts'
-import type { Sandbox } from './isolation/sandbox.ts'
+import { cachesOf, type Sandbox } from './isolation/sandbox.ts'
 import type { Revision, StoredDeployment } from './model.ts'
 import { openSecrets } from './secrets/deployment-secrets.ts'
 import { deploymentEnvironment } from './secrets/environment.ts'
@@ -179,6 +179,7 @@ async function build(
     await installDependencies(project, {
       ...{ env, project: demands, commands: revision.commands },
       confine: isolated?.confine,
+      folders: { root: dir, caches: isolated?.caches ?? cachesOf(dir, cache) },
       timeout_ms: BUILD_MS,
       log: (line) => write('INFO', line),
       signal,

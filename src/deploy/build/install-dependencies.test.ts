@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -24,8 +24,10 @@ describe('P-20: dependencies of Node projects', () => {
     timeout_ms = 60_000,
     commands: Partial<BuildCommands> = {},
     disk?: DiskLimit,
+    folders?: { root: string; caches: readonly string[] },
   ): Promise<void> =>
     installDependencies(dir, {
+      ...(folders && { folders }),
       project: { javascript: true, python: undefined },
       env: { PATH: `${dir}:/usr/bin:/bin`, HOME: dir },
       commands: { ...NO_COMMANDS, ...commands },
@@ -58,6 +60,31 @@ describe('P-20: dependencies of Node projects', () => {
     await expect(
       install(undefined, undefined, { build_command: fill(2 ** 22, 'exec tail -f /dev/null') }, disk),
     ).rejects.toMatchObject({ code: 'build_failed', message: expect.stringMatching(/GiB of disk/) })
+  })
+
+  it.each(['beside', 'cache'])('what a build writes to the folder %s of its own counts too', async (name) => {
+    const root = await mkdtemp(join(tmpdir(), 'weir-install-root-'))
+    const folders = { root: join(root, 'source'), caches: [join(root, 'cache')] }
+    const to = name === 'cache' ? 'cache' : 'source/beside'
+    for (const one of ['source', 'source/beside', 'cache']) await mkdir(join(root, one))
+    // The cache has packages of earlier builds, which do not count.
+    await writeFile(join(root, 'cache', 'earlier'), Buffer.alloc(2 ** 21))
+    const disk = { max_bytes: 2 ** 20, every_ms: 20 }
+    const fill = (bytes: number, then: string) => `head -c ${bytes} /dev/zero > ${root}/${to}/filled; ${then}`
+    try {
+      await install(undefined, undefined, { build_command: fill(2 ** 19, 'true') }, disk, folders)
+      await expect(
+        install(
+          undefined,
+          undefined,
+          { build_command: fill(2 ** 22, 'exec tail -f /dev/null') },
+          disk,
+          folders,
+        ),
+      ).rejects.toMatchObject({ code: 'build_failed', message: expect.stringMatching(/GiB of disk/) })
+    } finally {
+      await rm(root, { recursive: true })
+    }
   })
 
   it('a project without package.json installs nothing', async () => {

@@ -1,6 +1,6 @@
 import { type BuildCommands, NO_COMMANDS } from '../model.ts'
 import type { ProjectDemands } from '../source/project-demands.ts'
-import { type DiskLimit, watchDisk } from './disk-watch.ts'
+import { type BuildFolders, type DiskLimit, watchDisk } from './disk-watch.ts'
 import { nodeSteps, type StepsOptions } from './node-steps.ts'
 import { environmentStep, inEnvironment, packageSteps } from './python-steps.ts'
 import { buildFailed, type BuildStep, runStep, type StepOptions } from './run-step.ts'
@@ -11,12 +11,14 @@ export interface InstallOptions extends StepOptions {
   project: Pick<ProjectDemands, 'javascript' | 'python'>
   /** Commands of the deployment; default: none. */
   commands?: BuildCommands
-  /** The limit of the project's folder during the build; default: 4 GiB (P-20). */
+  /** The folders in which the build writes; default: that of the project. */
+  folders?: BuildFolders
+  /** The limit of these folders during the build; default: 4 GiB (P-20). */
   disk?: DiskLimit
 }
 
 const GIB = 2 ** 30
-/** The limit of the folder of a build (P-20). */
+/** The limit of the folders of a build (P-20). */
 export const BUILD_DISK: DiskLimit = { max_bytes: 4 * GIB, every_ms: 2_000 }
 
 const UNCONFINED = 'This server has no sandbox for builds: the command can read what the server can read.'
@@ -39,10 +41,10 @@ export async function installDependencies(dir: string, options: InstallOptions):
       : [ofShell('install_command', install_command)]),
     ...(build_command === null ? [] : [ofShell('build_command', build_command)]),
   ]
-  const { disk = BUILD_DISK } = options
+  const { disk = BUILD_DISK, folders = { root: dir, caches: [] } } = options
   const full = new AbortController()
   const signal = AbortSignal.any([options.signal, full.signal])
-  const unwatch = watchDisk(dir, disk, () => full.abort(tooLarge(disk)))
+  const unwatch = await watchDisk(folders, disk, () => full.abort(tooLarge(disk)))
   try {
     for (const step of steps)
       await runStep(dir, step, { ...options, env, signal, timeout_ms: Math.max(1, ends - performance.now()) })

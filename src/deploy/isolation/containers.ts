@@ -8,7 +8,7 @@ import { CHANNEL_FLAG, type Confine } from '../../base/node/confined-command.ts'
 import { ask, containedProcess, type ContainerCommand } from './contained-process.ts'
 import { environmentFlags } from './container-environment.ts'
 import { findProgram } from './find-program.ts'
-import type { Sandbox } from './sandbox.ts'
+import { cachesOf, type Sandbox } from './sandbox.ts'
 import { openSocketChannel } from './socket-channel.ts'
 import { type VisibleFiles, visibleFiles, type VisibleFilesOptions } from './visible-files.ts'
 
@@ -72,7 +72,11 @@ function sandboxOf(confine: Binds): Sandbox {
     hosts: async (dir, { limits }) => confine({ read: [dir], write: [] }, limits),
     async builds(dir, { cache }) {
       await mkdir(cache, { recursive: true })
-      return { confine: confine({ read: [], write: [dir, cache] }, BUILD_LIMITS), end: async () => undefined }
+      return {
+        confine: confine({ read: [], write: [dir, cache] }, BUILD_LIMITS),
+        caches: cachesOf(dir, cache),
+        end: async () => undefined,
+      }
     },
     forget: async () => undefined,
   }

@@ -80,6 +80,7 @@ export async function openOwnUsers(options: SandboxOptions): Promise<Sandbox | {
       return {
         // With a shared cache, a deployment could change the packages of another.
         confine: (command) => confine({ ...command, env: mapValues(command.env, ofCache) }),
+        caches: [own],
         end: () => endProcesses(builder).finally(leave),
       }
     },

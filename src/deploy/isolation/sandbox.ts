@@ -23,6 +23,8 @@ export interface Sandbox {
 /** A build that is isolated. */
 export interface IsolatedBuild {
   confine: Confine
+  /** The folders of the server's disk, besides that of the build, in which the build writes. */
+  caches: readonly string[]
   /** Ends the processes that its programs have left behind. */
   end(): Promise<void>
 }
@@ -67,10 +69,19 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox | { 
     async builds(dir, { cache }) {
       await mkdir(cache, { recursive: true })
       // The processes of a build end with their namespace.
-      return { confine: confine(['--bind', dir, dir, '--bind', cache, cache]), end: async () => undefined }
+      return {
+        confine: confine(['--bind', dir, dir, '--bind', cache, cache]),
+        caches: cachesOf(dir, cache),
+        end: async () => undefined,
+      }
     },
     forget: async () => undefined,
   }
+}
+
+/** The package cache of a build, unless it is the folder of the build. */
+export function cachesOf(dir: string, cache: string): string[] {
+  return cache === dir ? [] : [cache]
 }
 
 /** Runs the programs of builds and hosts once; resolves with the reason if that does not work. */
