@@ -50,6 +50,29 @@ it('P-1: the name of a deployment of GRAPHS, also that of another server, is tak
   expect(made).toEqual(['free'])
 })
 
+it('P-1: a name that another server announces during the creation is not used', async () => {
+  const rows: string[] = []
+  const plane = createControlPlane({
+    store: {
+      async create(wanted: StoredDeployment) {
+        rows.push(wanted.id)
+        return wanted
+      },
+      erase: async (id: string) => void rows.splice(rows.indexOf(id), 1),
+    },
+    runtimes: { assertUsable: async () => undefined },
+    hosting: { announce: () => expect.unreachable() },
+    clock: { now: () => 1 },
+    plan: 'plus',
+    own: undefined,
+    isOfServer: async () => rows.length > 0,
+    changed: () => expect.unreachable(),
+  } as unknown as ControlPlaneOptions)
+  const wanted = { name: 'theirs', type: 'dev', secrets: undefined, commands: NO_COMMANDS } as const
+  await expect(plane.create(DEPLOYER, wanted)).rejects.toMatchObject({ code: 'deployment_name_taken' })
+  expect(rows).toEqual([])
+})
+
 it('P-35: a rollback to a revision whose build is not kept any more is refused', async () => {
   const { added, redeploy } = planeWith('nowhere')
   await expect(redeploy()).rejects.toMatchObject({ code: 'build_not_kept', status: 409 })

@@ -342,6 +342,11 @@ async function create(
     ...{ id, organization_id, workspace_id, name, type, commands },
     secrets: [...sealed],
   })
+  // A server may have started since the first look. It announces its name before it looks for that of a deployment.
+  if (await options.isOfServer(name)) {
+    await store.erase(id)
+    throw new AppError('deployment_name_taken')
+  }
   hosting.announce(hostedOf(made), 'It has no revision yet.')
   options.changed()
   return made
