@@ -48,8 +48,8 @@ export interface HostedRevision {
 export interface ActivationOptions {
   /** Receives one line for each step and each warning, for the log of kind `deploy`. */
   log(line: string): void
-  /** Receives each line that processes of the revision print, for the log of kind `server`. */
-  printed?: ((from: 'stdout' | 'stderr', line: string) => void) | undefined
+  /** Receives each line that processes of the revision print, and the process id, for the log of kind `server`. */
+  printed?: ((from: 'stdout' | 'stderr', line: string, pid: number | undefined) => void) | undefined
   /** Receives starts and ends of processes of the revision, for the log of kind `deploy` (P-39). */
   noted?: ((level: 'INFO' | 'WARNING', message: string) => void) | undefined
   /** Hides values of secrets in errors and in messages of the revision's processes (P-16). */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createLogger } from '../base/log.ts'
 import { createDeploymentLog, printedLine } from './log-writer.ts'
 import type { NewLogLine } from './stores/log-lines.ts'
@@ -16,12 +16,41 @@ function open(append: (lines: readonly NewLogLine[]) => Promise<void> = async ()
     clock: { now: () => now },
     logger: createLogger({ level: 'silent' }),
   })
-  const write = (message: string, kind: NewLogLine['kind'] = 'server'): void =>
-    log.write('d', { revision_id: null, kind, level: 'INFO', message })
+  const write = (message: string, kind: NewLogLine['kind'] = 'server', host = 1): void =>
+    log.write('d', { revision_id: null, kind, level: 'INFO', message }, host)
   return { log, stored, write, passSecond: () => void (now += 1000) }
 }
 
 describe('the log of a deployment', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('P-39: a host that prints too much leaves the others their lines', async () => {
+    const { log, stored, write } = open()
+    for (let i = 0; i < 600; i++) write(`loud ${i}`, 'server', 1)
+    for (let i = 0; i < 500; i++) write(`calm ${i}`, 'server', 2)
+    await log.flushed()
+    const of = (word: string): number => stored.filter(({ message }) => message.startsWith(word)).length
+    expect([of('loud'), of('calm')]).toEqual([500, 500])
+  })
+
+  it.each(['a second later', 'when the log is flushed'])(
+    'P-39: lines that were dropped last are reported %s, without any further line',
+    async (when) => {
+      vi.useFakeTimers()
+      const { log, stored, write } = open()
+      for (let i = 0; i < 510; i++) write(`line ${i}`)
+      if (when === 'a second later') await vi.advanceTimersByTimeAsync(1_000)
+      else await log.flushed()
+      expect(stored).toHaveLength(501)
+      expect(stored.at(-1)).toMatchObject({
+        level: 'WARNING',
+        message: expect.stringMatching(/^10 lines were/),
+      })
+      await vi.advanceTimersByTimeAsync(2_000)
+      expect(stored).toHaveLength(501)
+    },
+  )
+
   it('P-39: beyond 500 printed lines a second, lines are dropped, and one says how many', async () => {
     const { log, stored, write, passSecond } = open()
     for (let i = 0; i < 600; i++) write(`line ${i}`)

@@ -11,9 +11,12 @@ import {
 
 /** Writes lines; callers do not wait for the store. */
 export interface DeploymentLog {
-  /** Drops and counts lines of hosts beyond 500 a second (P-39), and lines beyond 4,000 that wait for the store. */
-  write(deployment_id: string, line: NewLogLine): void
-  /** Resolves when all earlier lines are stored or lost. */
+  /**
+   * Drops and counts lines beyond 500 a second of one host, whose process id is `host` (P-39), and lines beyond 4,000
+   * that wait for the store.
+   */
+  write(deployment_id: string, line: NewLogLine, host?: number): void
+  /** Resolves when all earlier lines, and the number of dropped ones, are stored or lost. */
   flushed(): Promise<void>
   /**
    * Calls `listener` whenever this server has stored lines of the deployment; the returned function removes the
@@ -32,12 +35,15 @@ export interface DeploymentLogOptions {
 interface Waiting {
   lines: NewLogLine[]
   stored: Promise<void> | undefined
-  /** The limit of lines of hosts: number of the current second, its lines, and its dropped lines. */
+  /** The current second, and the number of lines that each host has printed in it. */
   second: number
-  printed: number
+  printed: Map<number | undefined, number>
+  /** Number of dropped lines that no line reports yet, and the last one of them. */
   dropped: number
+  last: NewLogLine | undefined
 }
 
+const SECOND_MS = 1_000
 const PER_SECOND = 500
 /** Maximum number of lines that wait for the store. */
 const MAX_WAITING = 4_000
@@ -63,17 +69,35 @@ export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptio
     waiting.stored = undefined
     if (waiting.dropped === 0) byDeployment.delete(deployment_id)
   }
+  const storeSoon = (deployment_id: string, waiting: Waiting): void => {
+    if (waiting.lines.length > 0)
+      waiting.stored ??= Promise.resolve().then(() => storeLines(deployment_id, waiting))
+  }
+  const report = (deployment_id: string, waiting: Waiting): void => {
+    reportDropped(waiting)
+    storeSoon(deployment_id, waiting)
+  }
   return {
-    write(deployment_id, line) {
+    write(deployment_id, line, host) {
       const waiting = byDeployment.get(deployment_id) ?? newWaiting()
       byDeployment.set(deployment_id, waiting)
-      if (!mayStay(waiting, line, Math.floor(clock.now() / 1000))) return
-      // The store cuts messages to a number of bytes; this limits the waiting lines.
-      waiting.lines.push({ ...line, message: line.message.slice(0, MAX_MESSAGE_BYTES) })
-      waiting.stored ??= Promise.resolve().then(() => storeLines(deployment_id, waiting))
+      if (mayStay(waiting, { line, host, second: Math.floor(clock.now() / SECOND_MS) })) {
+        reportDropped(waiting)
+        // The store cuts messages to a number of bytes; this limits the waiting lines.
+        waiting.lines.push({ ...line, message: line.message.slice(0, MAX_MESSAGE_BYTES) })
+        storeSoon(deployment_id, waiting)
+        return
+      }
+      // No further line may follow.
+      if (waiting.dropped === 0) setTimeout(() => report(deployment_id, waiting), SECOND_MS).unref()
+      waiting.dropped += 1
+      waiting.last = line
     },
     async flushed() {
-      for (const { stored } of byDeployment.values()) await stored
+      for (const [deployment_id, waiting] of byDeployment) {
+        report(deployment_id, waiting)
+        await waiting.stored
+      }
     },
     listen(deployment_id, listener) {
       const all = listeners.get(deployment_id) ?? new Set()
@@ -87,25 +111,29 @@ export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptio
 }
 
 function newWaiting(): Waiting {
-  return { lines: [], stored: undefined, second: 0, printed: 0, dropped: 0 }
+  return { lines: [], stored: undefined, second: 0, printed: new Map(), dropped: 0, last: undefined }
 }
 
-/** Whether a line is kept. When there is room again, a line reports the number of dropped lines. */
-function mayStay(waiting: Waiting, line: NewLogLine, second: number): boolean {
-  if (second !== waiting.second) Object.assign(waiting, { second, printed: 0 })
+/** Whether a line is kept. */
+function mayStay(
+  waiting: Waiting,
+  { line, host, second }: { line: NewLogLine; host: number | undefined; second: number },
+): boolean {
+  if (second !== waiting.second) Object.assign(waiting, { second, printed: new Map() })
+  const printed = waiting.printed.get(host) ?? 0
   const isPrinted = line.kind === 'server'
-  const isFull = waiting.lines.length >= MAX_WAITING || (isPrinted && waiting.printed >= PER_SECOND)
-  if (isFull) {
-    waiting.dropped += 1
-    return false
-  }
-  if (isPrinted) waiting.printed += 1
-  if (waiting.dropped > 0) {
-    const message = `${waiting.dropped} lines were dropped: more than ${PER_SECOND} in a second, or than ${MAX_WAITING} that wait to be stored.`
-    waiting.lines.push({ ...line, kind: 'server', level: 'WARNING', message })
-    waiting.dropped = 0
-  }
+  if (waiting.lines.length >= MAX_WAITING || (isPrinted && printed >= PER_SECOND)) return false
+  if (isPrinted) waiting.printed.set(host, printed + 1)
   return true
+}
+
+/** Adds a line with the number of dropped lines, if there are any. */
+function reportDropped(waiting: Waiting): void {
+  const { dropped, last, lines } = waiting
+  if (dropped === 0 || last === undefined) return
+  const message = `${dropped} lines were dropped: more than ${PER_SECOND} in a second, or than ${MAX_WAITING} that wait to be stored.`
+  lines.push({ ...last, kind: 'server', level: 'WARNING', message })
+  Object.assign(waiting, { dropped: 0, last: undefined })
 }
 
 /** A line that a host has printed: its level is that of its JSON, if it has one (P-41). */

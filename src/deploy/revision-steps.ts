@@ -78,8 +78,8 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
     const secrets = openSecrets(deployment, sealer)
     const { env, left_out } = deploymentEnvironment(ofFile, secrets)
     const mask = createMask(secrets.map(({ value }) => value))
-    const write = (kind: LogKind, line: Pick<NewLogLine, 'level' | 'message'>): void =>
-      log.write(deployment.id, { ...line, kind, revision_id: revision.id, message: mask(line.message) })
+    const write = (kind: LogKind, line: Pick<NewLogLine, 'level' | 'message'>, host?: number): void =>
+      log.write(deployment.id, { ...line, kind, revision_id: revision.id, message: mask(line.message) }, host)
     if (left_out.length > 0) {
       const message = `These variables are reserved and left out: ${left_out.join(', ')}.`
       write('build', { level: 'WARNING', message })
@@ -90,7 +90,7 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
       { id, number, dir, config_path, env },
       {
         log: (message) => write('deploy', { level: 'INFO', message }),
-        printed: (from, text) => write('server', printedLine(from, text)),
+        printed: (from, text, pid) => write('server', printedLine(from, text), pid),
         noted: (level, message) => write('deploy', { level, message }),
         mask,
         ...ends,

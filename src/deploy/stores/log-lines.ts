@@ -41,14 +41,20 @@ export interface LogQuery {
 
 /** Logs of deployments. */
 export interface DeploymentLogStore {
-  /** Adds lines in order, at the current time or directly after the newest line. Long messages are cut. */
+  /**
+   * Adds lines in order, at the current time or directly after the newest line. Long messages are cut. Deletes the
+   * oldest lines when the deployment has more than the store's limit of bytes, which is read after each eighth of it.
+   */
   append(deployment_id: string, lines: readonly NewLogLine[]): Promise<void>
   read(deployment_id: string, query: LogQuery): Promise<LogLine[]>
   /** `at_us` of the newest line; 0 if there is none. Later lines have later times. */
   newest(deployment_id: string): Promise<number>
-  /** Deletes lines before `before_us`, and the oldest lines of deployments that have more than `max_bytes`. */
-  trim(limits: { before_us: number; max_bytes: number }): Promise<void>
+  /** Deletes lines before `before_us`, and the oldest lines of deployments that have more bytes than the limit. */
+  trim(before_us: number): Promise<void>
 }
+
+/** Maximum bytes of the lines of one deployment (P-39). */
+export const MAX_LOG_BYTES = 64 << 20
 
 /** Maximum bytes of one message; longer ones are cut. */
 export const MAX_MESSAGE_BYTES = 16 * 1024

@@ -304,7 +304,8 @@ export class HostLink {
   #log({ id, level, text, fields, node }: Extract<FromHost, { type: 'log' }>): void {
     const run = id === null ? undefined : this.#held.get(id)?.job.job.run
     const about = { graph_host: this.pid, graph: run?.graph_id, run_id: run?.run_id, node: node ?? undefined }
-    if (this.#printed) this.#printed(level === 'warn' || level === 'error' ? 'stderr' : 'stdout', text)
+    if (this.#printed)
+      this.#printed(level === 'warn' || level === 'error' ? 'stderr' : 'stdout', text, this.pid)
     else this.#logger[level]({ ...about, text, fields: fields ?? undefined }, 'graph logged')
   }
 

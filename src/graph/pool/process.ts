@@ -52,8 +52,8 @@ export interface HostLaunch<Open extends object = OpenHost> {
   ended?: () => void
 }
 
-/** Receives lines that a process prints. */
-export type PrintedLines = (from: 'stdout' | 'stderr', line: string) => void
+/** Receives lines that a process prints, with the id under which the server has started it. */
+export type PrintedLines = (from: 'stdout' | 'stderr', line: string, pid: number | undefined) => void
 
 /** Receives a sentence about a process, such as its start or its death. */
 export type HostNotes = (level: 'INFO' | 'WARNING', message: string) => void
@@ -122,14 +122,14 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   const listeners: ((line: string) => void)[] = []
   eachLine(child.stdout, (line) => {
     // `printed` masks secrets. The server's log does not, so it gets none of these lines (P-16).
-    if (printed) printed('stdout', line)
+    if (printed) printed('stdout', line, child.pid)
     else log.info({ text: line }, 'graph host wrote')
   })
   eachLine(child.stderr, (line) => {
     stderr = `${stderr}${line}\n`.slice(-STDERR_KEPT)
     for (const listener of listeners) listener(line)
     if (HELD_UP.test(line)) return
-    if (printed) printed('stderr', line)
+    if (printed) printed('stderr', line, child.pid)
     else log.warn({ text: line }, 'graph host wrote to stderr')
   })
   const gone = childGone(child, launch.command).then((exit) => (isWrapped ? exitInside(exit) : exit))

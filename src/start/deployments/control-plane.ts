@@ -71,7 +71,6 @@ const SHARE_MS = 60_000
 const UNPACK_MS = 300_000
 const TRIM_MS = 3_600_000
 const KEPT_LOG_MS = 14 * 86_400_000
-const KEPT_LOG_BYTES = 64 << 20
 const US_PER_MS = 1000
 const DAY_MS = 86_400_000
 
@@ -281,7 +280,7 @@ function sweepsOf({
   clock: Clock
 }): Readonly<Record<string, () => Promise<void>>> {
   return {
-    logs: () => logs.trim({ before_us: (clock.now() - KEPT_LOG_MS) * US_PER_MS, max_bytes: KEPT_LOG_BYTES }),
+    logs: () => logs.trim((clock.now() - KEPT_LOG_MS) * US_PER_MS),
     files: async () => files?.sweep(clock.now() - DAY_MS),
   }
 }

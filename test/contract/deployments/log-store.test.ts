@@ -12,6 +12,7 @@ const line = (message: string, fields: Partial<NewLogLine> = {}): NewLogLine => 
   ...{ revision_id: 'r', kind: 'build', level: 'INFO', message },
   ...fields,
 })
+const MAX_BYTES = 8 * MAX_MESSAGE_BYTES
 const ALL = { kinds: ['build', 'deploy', 'server'], order: 'asc', limit: 100 } as const
 
 describeOnSql('logs of deployments', (engine) => {
@@ -21,7 +22,7 @@ describeOnSql('logs of deployments', (engine) => {
     now = 1_700_000_000_000
     const database = await engine.open()
     await migrate(database)
-    store = createDeploymentLogStore(database, { now: () => now })
+    store = createDeploymentLogStore(database, { now: () => now }, MAX_BYTES)
   })
   const messages = async (query: object = {}, id = 'd') =>
     (await store.read(id, { ...ALL, ...query })).map(({ message }) => message)
@@ -71,6 +72,21 @@ describeOnSql('logs of deployments', (engine) => {
     expect(await messages({}, 'other')).toEqual([])
   })
 
+  it('P-39: a log stays within its limit while lines are added, without waiting for a trim', async () => {
+    const long = 'x'.repeat(MAX_MESSAGE_BYTES)
+    await store.append('other', [line('small')])
+    for (let i = 10; i < 50; i++) {
+      await store.append('d', [line(`${i} ${long}`)])
+      const lines = await store.read('d', { ...ALL, order: 'desc' })
+      expect(lines.length * MAX_MESSAGE_BYTES).toBeLessThanOrEqual(MAX_BYTES * 1.25)
+      expect(lines.map(({ message }) => Number(message.slice(0, 2)))).toEqual(
+        Array.from(lines, (_, age) => i - age),
+      )
+    }
+    expect((await messages()).length).toBeGreaterThan(4)
+    expect(await messages({}, 'other')).toEqual(['small'])
+  })
+
   it('old lines are deleted, then the oldest ones beyond the limit; long messages are cut', async () => {
     await store.append('d', [line('old')])
     now += 10
@@ -82,7 +98,7 @@ describeOnSql('logs of deployments', (engine) => {
     const [first = ''] = await messages({ text: 'ää' })
     expect(Buffer.byteLength(first)).toBeLessThan(MAX_MESSAGE_BYTES + 4)
     expect(first).toMatch(/ä…$/)
-    await store.trim({ before_us: now * 1000, max_bytes: 8 * MAX_MESSAGE_BYTES })
+    await store.trim(now * 1000)
     const left = (await messages()).map((message) => message[0])
     expect(left).toEqual(['5', '6', '7', '8', '9'])
     expect(await messages({}, 'other')).toEqual(['small'])

@@ -1,26 +1,41 @@
 import type { Clock } from '../../../base/clock.ts'
-import { LINE_LEVELS, MAX_MESSAGE_BYTES } from '../../../deploy/stores/log-lines.ts'
+import { LINE_LEVELS, MAX_LOG_BYTES, MAX_MESSAGE_BYTES } from '../../../deploy/stores/log-lines.ts'
 import type { DeploymentLogStore, LogLine, LogQuery, NewLogLine } from '../../../deploy/stores/log-lines.ts'
 import { type Database, type SqlSession, type SqlValue, storableText } from '../driver/database.ts'
 
 const US_PER_MS = 1000
 /** Maximum number of lines in one statement. */
 const SLICE = 100
+/** Number of times that the size of a full log is read while as many bytes are added. */
+const READINGS = 8
 /** Bytes of a row besides its message, including the index. */
 const ROW_BYTES = 200
 
-/** Logs of deployments in a SQL database that has been migrated. */
-export function createDeploymentLogStore(database: Database, clock: Clock): DeploymentLogStore {
+/** Logs of deployments in a SQL database that has been migrated. `max_bytes`: the limit of each deployment. */
+export function createDeploymentLogStore(
+  database: Database,
+  clock: Clock,
+  max_bytes: number = MAX_LOG_BYTES,
+): DeploymentLogStore {
+  /** Bytes that were added to each deployment since its size was last read. */
+  const added = new Map<string, number>()
   return {
-    append: (deployment_id, lines) =>
-      database.tx(`deployment-logs:${deployment_id}`, async (session) => {
+    async append(deployment_id, lines) {
+      await database.tx(`deployment-logs:${deployment_id}`, async (session) => {
         const start = Math.max(clock.now() * US_PER_MS, (await newest(session, deployment_id)) + 1)
         for (let at = 0; at < lines.length; at += SLICE)
           await insert(session, deployment_id, lines.slice(at, at + SLICE), start + at)
-      }),
+      })
+      const bytes = lines.reduce((sum, { message }) => sum + bytesOf(cut(storableText(message))), 0)
+      added.set(deployment_id, (added.get(deployment_id) ?? 0) + bytes)
+      if ((added.get(deployment_id) ?? 0) < max_bytes / READINGS) return
+      added.delete(deployment_id)
+      if ((await size(database, deployment_id)) > max_bytes)
+        await trimToSize(database, deployment_id, max_bytes)
+    },
     read: (deployment_id, query) => read(database, deployment_id, query),
     newest: (deployment_id) => newest(database, deployment_id),
-    async trim({ before_us, max_bytes }) {
+    async trim(before_us) {
       await database.query('DELETE FROM deployment_logs WHERE at_us < ?', [before_us])
       const full = await database.query<{ deployment_id: string; bytes: number }>(
         `SELECT deployment_id, CAST(sum(bytes) AS BIGINT) AS bytes FROM deployment_logs
@@ -48,7 +63,7 @@ async function insert(
 ): Promise<void> {
   const values = lines.flatMap(({ revision_id, kind, level, message }, i): SqlValue[] => {
     const text = cut(storableText(message))
-    return [deployment_id, start + i, revision_id, kind, level, text, ROW_BYTES + Buffer.byteLength(text)]
+    return [deployment_id, start + i, revision_id, kind, level, text, bytesOf(text)]
   })
   const places = lines.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')
   await session.query(
@@ -56,6 +71,19 @@ async function insert(
      VALUES ${places}`,
     values,
   )
+}
+
+/** Bytes of a row with this message. */
+function bytesOf(text: string): number {
+  return ROW_BYTES + Buffer.byteLength(text)
+}
+
+async function size(database: Database, deployment_id: string): Promise<number> {
+  const [found] = await database.query<{ bytes: number | null }>(
+    'SELECT CAST(sum(bytes) AS BIGINT) AS bytes FROM deployment_logs WHERE deployment_id = ?',
+    [deployment_id],
+  )
+  return found?.bytes ?? 0
 }
 
 function cut(message: string): string {
