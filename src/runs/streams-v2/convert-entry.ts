@@ -188,6 +188,7 @@ function newRun(graph_name: string, messages?: MessageBlocks): OpenRun {
 
 const NO_MESSAGES: MessageBlocks = {
   ofTuple: () => [],
+  started: () => undefined,
   updated: () => [],
   stepped: () => [],
   finish: () => [],
@@ -277,6 +278,7 @@ function ofMode(
     case 'tools':
       return [{ method: 'tools', namespace, data: JSON.stringify(toolEvent(JSON.parse(data) as JsonObject)) }]
     case 'tasks':
+      run.messages.started(namespace, data)
       return [{ method: 'tasks', namespace, data }]
     case 'checkpoints':
       return [{ method: 'checkpoints', namespace, data: checkpointOf(data) }]

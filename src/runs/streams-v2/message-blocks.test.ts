@@ -10,12 +10,22 @@ function newRun(ofPython: boolean, langgraph_path: unknown[] = PUSH) {
   const events: BlockEvent[] = []
   return {
     events,
-    chunk(langgraph_checkpoint_ns: string, id: string, content: string, isWhole = false) {
-      const metadata = { langgraph_checkpoint_ns, langgraph_node: 'work', langgraph_path, run_id: 'the run' }
+    chunk(
+      langgraph_checkpoint_ns: string,
+      id: string,
+      content: string,
+      isWhole = false,
+      path = langgraph_path,
+    ) {
+      const node = { langgraph_node: 'work', langgraph_path: path }
+      const metadata = { langgraph_checkpoint_ns, ...node, run_id: 'the run' }
       const streamed = !isWhole && { tool_call_chunks: [] }
       const type = ofPython && !isWhole ? 'AIMessageChunk' : 'ai'
       events.push(...blocks.ofTuple(JSON.stringify([{ id, type, content, ...streamed }, metadata])))
     },
+    /** The begin of a task that `Send` made. */
+    sent: (...namespace: string[]) =>
+      blocks.started(namespace, JSON.stringify({ id: '2', name: 'work', triggers: ['__pregel_push'] })),
     updated: (namespace: string[], update: object) =>
       void events.push(...blocks.updated(namespace, 'work', JSON.stringify(update))),
     stepped: (...namespace: string[]) => void events.push(...blocks.stepped(namespace)),
@@ -52,6 +62,30 @@ describe.each([true, false])('V-20: parallel messages, of Python: %s', (ofPython
     expect(textsOf(run.events)).toEqual({ ' a': '11.', ' b': '222' })
     run.stepped()
     expect(textsOf(run.events)).toEqual({ ' a': '11.', ' b': '222.' })
+  })
+
+  it('V-20: of a task and one made by Send of the same node have all their tokens', () => {
+    const run = newRun(ofPython)
+    run.chunk('work:1', 'a', '1', false, PULL)
+    run.chunk('work:2', 'b', '2')
+    run.updated([], { messages: [{ id: 'b' }] })
+    run.chunk('work:1', 'a', '1', false, PULL)
+    expect(textsOf(run.events)).toEqual({ ' a': '11', ' b': '2.' })
+    run.updated([], { messages: [{ id: 'a' }] })
+    expect(textsOf(run.events)).toEqual({ ' a': '11.', ' b': '2.' })
+  })
+
+  it('V-20: of a task have all their tokens, also when one made by Send that has no messages returns first', () => {
+    const run = newRun(ofPython, PULL)
+    run.sent()
+    run.chunk('work:1', 'a', '1')
+    run.updated([], { out: 'no message' })
+    run.chunk('work:1', 'a', '1')
+    expect(textsOf(run.events)).toEqual({ ' a': '11' })
+    run.stepped()
+    run.chunk('work:3', 'c', '3')
+    run.updated([], { out: 'no message' })
+    expect(textsOf(run.events)).toEqual({ ' a': '11.', ' c': '3.' })
   })
 
   it('V-20: of the same node in several subgraphs have all their tokens', () => {

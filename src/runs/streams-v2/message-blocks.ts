@@ -29,6 +29,8 @@ interface Growing {
 export interface MessageBlocks {
   /** Returns the events of a chunk, which is `[chunk, metadata]` as JSON text. */
   ofTuple(text: string): BlockEvent[]
+  /** Takes the begin of a task, which is data of mode `tasks` as JSON text. */
+  started(namespace: readonly string[], task: string): void
   /** Returns the ends of the messages that are complete after a task of the node has returned `update`, a JSON text. */
   updated(namespace: readonly string[], node: string, update: string): BlockEvent[]
   /** Returns the ends of the messages of a graph and its subgraphs, after all nodes of a step have returned. */
@@ -46,6 +48,8 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
   const growing = new Map<string, Growing>()
   const finished = new Set<string>()
   const known = new Set<string>()
+  /** Nodes that have a task made by `Send` in the current step, by graph. Other tasks may execute beside it. */
+  const sent = new Map<string, Set<string>>()
 
   const finish = (isComplete: (message: Growing) => boolean): BlockEvent[] =>
     [...growing].flatMap(([key, message]) => {
@@ -67,30 +71,48 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
       const events: BlockEvent[] = []
       const message = growing.get(key) ?? begin(id, chunk, metadata, ofPython, events)
       growing.set(key, message)
+      if (message.isSent) noteSent(sent, message.graph, message.node)
       known.add(id)
       for (const [index, piece] of piecesOf(chunk)) addPiece(events, message, index, piece)
       if (isObject(chunk['usage_metadata'])) message.usage = chunk['usage_metadata']
       if (isObject(chunk['response_metadata'])) Object.assign(message.metadata, chunk['response_metadata'])
       return events
     },
+    started(namespace, task) {
+      const node = sentNode(task)
+      if (node !== undefined) noteSent(sent, namespace.join('|'), node)
+    },
     updated(namespace, node, update) {
       const graph = namespace.join('|')
+      const isShared = sent.get(graph)?.has(node) === true
       // The update does not name its task. Of several tasks, it is from the task that returned the message.
       return finish(
         (message) =>
           message.node === node &&
           message.graph === graph &&
-          (!message.isSent || update.includes(JSON.stringify(message.id))),
+          (!(message.isSent || isShared) || update.includes(JSON.stringify(message.id))),
       )
     },
     stepped(namespace) {
       const graph = namespace.join('|')
       const isIn = (other: string): boolean =>
         graph === '' || other === graph || other.startsWith(`${graph}|`)
+      for (const other of [...sent.keys()].filter(isIn)) sent.delete(other)
       return finish((message) => isIn(message.graph))
     },
     finish: () => finish(() => true),
   }
+}
+
+function noteSent(sent: Map<string, Set<string>>, graph: string, node: string | undefined): void {
+  if (node !== undefined) sent.set(graph, (sent.get(graph) ?? new Set()).add(node))
+}
+
+/** The node of a task that begins, if `Send` made it. `task` is data of mode `tasks` as JSON text. */
+function sentNode(task: string): string | undefined {
+  if (!task.includes(PUSH)) return undefined
+  const { name, triggers } = JSON.parse(task) as JsonObject
+  return Array.isArray(triggers) && triggers.includes(PUSH) ? String(name) : undefined
 }
 
 /** Begins a message with its first chunk, and adds its first event to `events`. */
