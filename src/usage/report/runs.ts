@@ -1,4 +1,5 @@
 import { invalidCursor } from '../../base/text/page-cursor.ts'
+import { totalTokens } from '../../trace/json/trace-run.ts'
 import type { UsageRuns } from '../../schema/types.gen.ts'
 import type { UsageNames } from './dimensions.ts'
 import {
@@ -100,7 +101,7 @@ function toAnswer(run: UsageRun, names: UsageNames): UsageRuns['items'][number] 
     provider: provider || null,
     model: model || null,
     counted_at: new Date(time / 1000).toISOString(),
-    total_tokens: (run.prompt_tokens ?? 0) + (run.completion_tokens ?? 0),
+    total_tokens: totalTokens(run),
     app_path: `/app/traces/${run.trace_id}?run=${run.run_id}`,
   }
 }
