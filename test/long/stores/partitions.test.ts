@@ -108,7 +108,11 @@ describe.skipIf(REASON !== '')(`a network that loses what goes to its stores, un
     await load.reached(20)
     await setAll(line)
     const creating = create(threads)
-    await during(load, creating).finally(() => setAll({ kind: 'pass' }))
+    try {
+      await during(load, creating)
+    } finally {
+      await setAll({ kind: 'pass' })
+    }
     runs.push(...(await creating))
     await load.reached(load.traces.length + 20)
     await load.stop()
