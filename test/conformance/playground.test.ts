@@ -148,7 +148,7 @@ describe('the playground (N15)', () => {
       status: 400,
     })
     const run = await tracedRun(events)
-    expect(run).toMatchObject({ status: 'error', prompt_tokens: null, completion_tokens: null })
+    expect(run).toMatchObject({ status: 'error', prompt_tokens: 0, completion_tokens: 0 })
   })
 
   it('sends a secret to its own hosts only', async () => {

@@ -64,8 +64,7 @@ function writtenToCache(details: Record<string, number> | undefined): number {
 
 const checkTokens: Check = (pair) => {
   const { call, run } = pair
-  if (call.refused)
-    return (run.total_tokens ?? 0) === 0 ? undefined : `${run.total_tokens} for a refused call`
+  if (call.refused) return run.total_tokens === 0 ? undefined : `${run.total_tokens} for a refused call`
   const usage = run.llm!.usage_metadata
   const wanted = [
     ['input', call.input, usage['input_tokens']],
@@ -186,7 +185,7 @@ function checkTotals(calls: readonly VendorCall[], traces: readonly ReadTrace[])
 
 /** True for a run that has any data of a call. */
 function isTold({ total_tokens, status, llm }: ReadTraceRun): boolean {
-  return (total_tokens ?? 0) > 0 || status === 'error' || (llm?.messages?.output.length ?? 0) > 0
+  return total_tokens > 0 || status === 'error' || (llm?.messages?.output.length ?? 0) > 0
 }
 
 /** `steps`: number of runs without data of a call. */

@@ -1374,7 +1374,7 @@ export interface TraceRunRead {
   events?: unknown[] | null
   serialized?: unknown
   /**
-   * For a run that is not an llm or embedding run: the sum of its descendants without double counts. Null, not 0, while unknown; the same holds for completion_tokens and total_tokens.
+   * For a run that is not an llm or embedding run: the sum of its descendants without double counts.
    */
   prompt_tokens?: number | null
   completion_tokens?: number | null
@@ -4835,9 +4835,9 @@ export interface UsageRuns {
     prompt_tokens: number | null
     completion_tokens: number | null
     /**
-     * The two together; a count that is not known is left out. Null, not 0, if neither is known.
+     * The two together; a count that is not known is left out.
      */
-    total_tokens: number | null
+    total_tokens: number
     /**
      * US dollars at the current price; null when it is not known.
      */

@@ -12,8 +12,6 @@ export interface TraceState {
 export interface TraceSums {
   prompt_tokens: number
   completion_tokens: number
-  /** Number of TraceRuns whose tokens the sums include. */
-  token_runs: number
   estimated_prompt_tokens: number
   estimated_completion_tokens: number
   prompt_cost: string | null

@@ -14,8 +14,6 @@ export interface Totals extends EstimatedPart {
   error_runs: number
   /** Number of LLM and embedding calls with tokens but without known cost, which the cost fields do not include. */
   unpriced_runs: number
-  /** Number of TraceRuns whose tokens the sums include; if it is 0, the tokens are not known. */
-  token_runs: number
   /** Earliest time of a first token, in epoch microseconds. */
   first_token_time: number | null
 }
@@ -191,7 +189,6 @@ function addRow(totals: Totals, row: RollUpRow, isCounted: boolean, isCall: bool
   if (!isCounted) return
   if (countsTokens(row)) {
     if (row.total_cost === null) totals.unpriced_runs++
-    if (row.input_tokens !== null || row.output_tokens !== null) totals.token_runs++
     totals.prompt_tokens += row.input_tokens ?? 0
     totals.completion_tokens += row.output_tokens ?? 0
   }
@@ -204,7 +201,6 @@ function addRow(totals: Totals, row: RollUpRow, isCounted: boolean, isCall: bool
 function addTotals(totals: Totals, more: Totals): void {
   totals.error_runs += more.error_runs
   totals.unpriced_runs += more.unpriced_runs
-  totals.token_runs += more.token_runs
   totals.llm_runs += more.llm_runs
   totals.first_token_time = earlier(totals.first_token_time, more.first_token_time)
   totals.prompt_tokens += more.prompt_tokens
@@ -242,7 +238,6 @@ function noTotals(): Totals {
     llm_runs: 0,
     error_runs: 0,
     unpriced_runs: 0,
-    token_runs: 0,
     first_token_time: null,
   }
 }

@@ -1,9 +1,10 @@
 import { NIL_UUID } from '../../base/ids.ts'
-import { rollUp } from '../derive/roll-up.ts'
+import { carriesUsage } from '../derive/derive.ts'
+import { type RollUp, rollUp } from '../derive/roll-up.ts'
 import { formatTime } from '../derive/time.ts'
 import { formatDecimal } from '../price/decimal.ts'
 import { MAX_OUTLINE_RUNS, type OutlineColumns } from '../rows/trace-run-row.ts'
-import { shownCounts, totalsJson, totalTokens } from './trace-run.ts'
+import { ownCounts, type TopCounts, totalsJson } from './trace-run.ts'
 
 /** Values instead of a parent's index: ROOT for a root, UNKNOWN for a TraceRun whose parent is not in the outline. */
 const ROOT = -1
@@ -55,7 +56,8 @@ export function outlineJson({ trace_id, version, rows, changed }: OutlineInput):
     new Dictionary(),
     new Dictionary(),
   ]
-  const counts = shown.map((row) => shownCounts(row, roll))
+  const withTokens = idsWithTokens(rows, roll)
+  const counts = shown.map((row) => (carriesUsage(row.run_type) ? ownCounts(row) : roll.of(row.run_id)))
   const columns = {
     id: shown.map((row) => row.run_id),
     parent: shown.map((row) => parentPlace(row, places)),
@@ -66,7 +68,7 @@ export function outlineJson({ trace_id, version, rows, changed }: OutlineInput):
     start: shown.map((row) => row.start_time - start),
     duration: shown.map((row) => since(row.start_time, row.end_time)),
     first_token: shown.map((row) => since(row.start_time, row.first_token_time)),
-    tokens: counts.map(totalTokens),
+    tokens: shown.map(({ run_id }, place) => (withTokens.has(run_id) ? tokensOf(counts[place]!) : null)),
     checks: shown.map((row) => (row.run_type === 'llm' ? row.checks : null)),
   }
   const costs = counts.map((of) => (of.total_cost === null ? 'null' : formatDecimal(of.total_cost)))
@@ -94,6 +96,34 @@ export function unchangedOutlineJson(trace_id: string, version: string, run_coun
     outlineJson({ trace_id, version, rows: [], changed: new Set() }),
   ) as Record<string, unknown>
   return JSON.stringify({ ...empty, run_count, totals: null })
+}
+
+function tokensOf({ prompt_tokens, completion_tokens }: TopCounts): number {
+  return prompt_tokens + completion_tokens
+}
+
+function knowsTokens({ run_type, input_tokens, output_tokens }: OutlineColumns): boolean {
+  return carriesUsage(run_type) && (input_tokens !== null || output_tokens !== null)
+}
+
+/** Ids of the TraceRuns whose own tokens are known, and of all ancestors of those that the roll-up counts. */
+function idsWithTokens(rows: readonly OutlineColumns[], { counted }: RollUp): ReadonlySet<string> {
+  const byId = new Map(rows.map((row) => [row.run_id, row]))
+  const own = new Set<string>()
+  const above = new Set<string>()
+  for (const row of rows) {
+    if (!knowsTokens(row)) continue
+    own.add(row.run_id)
+    if (!counted.has(row.run_id)) continue
+    let parent = byId.get(row.parent_run_id)
+    while (parent !== undefined && !above.has(parent.run_id)) {
+      above.add(parent.run_id)
+      parent = byId.get(parent.parent_run_id)
+    }
+  }
+  // A call shows its own tokens, never the sum of the TraceRuns below it.
+  for (const id of above) if (!carriesUsage(byId.get(id)?.run_type ?? '')) own.add(id)
+  return own
 }
 
 function parentPlace({ parent_run_id }: OutlineColumns, places: ReadonlyMap<string, number>): number {

@@ -6,7 +6,7 @@ import type { CostDetails } from '../price/cost-details.ts'
 import { NIL_UUID } from '../../base/ids.ts'
 import type { TraceRunRow } from '../rows/trace-run-row.ts'
 import { attachmentUrl, type RunLinks, shareUrl } from './run-links.ts'
-import { costNumber, eventList, parentIds, sentJson, time, type TopCounts, totalTokens } from './trace-run.ts'
+import { costNumber, eventList, parentIds, sentJson, time, type TopCounts } from './trace-run.ts'
 
 /** Tokens, costs and first token in a response: a TraceRun's own, or those of its subtree. */
 export type ShownCounts = TopCounts & { first_token_time: number | null }
@@ -133,7 +133,7 @@ const RUN_FIELDS: Readonly<Record<RunSelect, RunField>> = {
   IS_ROOT: lean(['parent_run_id'], (row) => row.parent_run_id === NIL_UUID),
   REFERENCE_EXAMPLE_ID: payload(({ merged }) => headUuid(merged, 'reference_example_id') ?? null),
   REFERENCE_DATASET_ID: unknown(),
-  TOTAL_TOKENS: counted(OWN_TOKENS, totalTokens),
+  TOTAL_TOKENS: counted(OWN_TOKENS, (counts) => counts.prompt_tokens + counts.completion_tokens),
   PROMPT_TOKENS: counted(OWN_TOKENS, (counts) => counts.prompt_tokens),
   COMPLETION_TOKENS: counted(OWN_TOKENS, (counts) => counts.completion_tokens),
   TOTAL_COST: counted(OWN_COSTS, (counts) => costNumber(counts.total_cost)),

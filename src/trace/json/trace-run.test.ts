@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { idOf, traceRunRow } from '../../../test/support/stores/clickhouse/trace-store.ts'
-import { NIL_UUID } from '../../base/ids.ts'
-import { rollUp } from '../derive/roll-up.ts'
-import { eventList, joinPieces, leanPieces, ownCounts, shownCounts, type TopCounts } from './trace-run.ts'
+import { eventList, joinPieces, leanPieces, ownCounts, type TopCounts } from './trace-run.ts'
 import type { TraceRunRow } from '../rows/trace-run-row.ts'
 
 const START = Date.UTC(2026, 10, 20) * 1000
@@ -14,9 +12,6 @@ function leanOf(fields: Partial<TraceRunRow>, counts?: TopCounts) {
   )
   return JSON.parse(json) as {
     llm?: { tokens_per_second: number | null }
-    prompt_tokens: number | null
-    completion_tokens: number | null
-    total_tokens: number | null
     prompt_cost_details: object | null
     completion_cost_details: object | null
   }
@@ -39,33 +34,6 @@ describe('LLM-11 tokens per second', () => {
     ['not of an embedding', { ...ended, run_type: 'embedding' }, null],
   ])('%s', (_name, fields, expected) => {
     expect(leanOf(fields).llm!.tokens_per_second).toBe(expected)
-  })
-})
-
-describe('ui §5: tokens of a TraceRun in a list', () => {
-  const tokensOf = (input_tokens: number | null, output_tokens: number | null, run_type = 'chain') => {
-    const root = traceRunRow(1, { run_id: idOf(1), parent_run_id: NIL_UUID, run_type: 'chain' })
-    const call = traceRunRow(2, {
-      ...{ run_id: idOf(2), parent_run_id: idOf(1), run_type: 'llm', input_tokens, output_tokens },
-    })
-    const shown = run_type === 'llm' ? call : root
-    const { prompt_tokens, completion_tokens, total_tokens } = leanOf(
-      shown,
-      shownCounts(shown, rollUp([root, call])),
-    )
-    return [prompt_tokens, completion_tokens, total_tokens]
-  }
-
-  it('are null while unknown, never 0', () => {
-    expect(tokensOf(null, null, 'llm')).toEqual([null, null, null])
-    expect(tokensOf(null, null)).toEqual([null, null, null])
-    expect(tokensOf(7, null, 'llm')).toEqual([7, null, 7])
-  })
-
-  it('are those that are known, also 0', () => {
-    expect(tokensOf(0, 0, 'llm')).toEqual([0, 0, 0])
-    expect(tokensOf(0, null)).toEqual([0, 0, 0])
-    expect(tokensOf(7, 5)).toEqual([7, 5, 12])
   })
 })
 

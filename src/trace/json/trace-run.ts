@@ -26,9 +26,8 @@ const LIST_PEEK_BYTES = 64
 
 /** Token and cost fields at the top of a TraceRun as read: its own on llm and embedding, else the roll-up. */
 export interface TopCounts extends EstimatedPart {
-  /** Null while unknown. */
-  prompt_tokens: number | null
-  completion_tokens: number | null
+  prompt_tokens: number
+  completion_tokens: number
   prompt_cost: bigint | null
   completion_cost: bigint | null
   total_cost: bigint | null
@@ -51,21 +50,11 @@ const cost = (value: bigint | null | undefined): string | null =>
 export const time = (micros: number | null | undefined): string | null =>
   micros === null || micros === undefined ? null : formatTime(micros)
 
-/** The known tokens of both sides; null if neither is known. */
-export function totalTokens({
-  prompt_tokens,
-  completion_tokens,
-}: Pick<TopCounts, 'prompt_tokens' | 'completion_tokens'>): number | null {
-  return prompt_tokens === null && completion_tokens === null
-    ? null
-    : (prompt_tokens ?? 0) + (completion_tokens ?? 0)
-}
-
 function countFields(counts: TopCounts) {
   return {
     prompt_tokens: counts.prompt_tokens,
     completion_tokens: counts.completion_tokens,
-    total_tokens: totalTokens(counts),
+    total_tokens: counts.prompt_tokens + counts.completion_tokens,
     prompt_cost: cost(counts.prompt_cost),
     completion_cost: cost(counts.completion_cost),
     total_cost: cost(counts.total_cost),
@@ -78,8 +67,8 @@ function countFields(counts: TopCounts) {
 /** A TraceRun's own counts, for llm and embedding. */
 export function ownCounts(row: EstimatedRow): TopCounts {
   return {
-    prompt_tokens: row.input_tokens,
-    completion_tokens: row.output_tokens,
+    prompt_tokens: row.input_tokens ?? 0,
+    completion_tokens: row.output_tokens ?? 0,
     prompt_cost: row.input_cost,
     completion_cost: row.output_cost,
     total_cost: row.total_cost,
@@ -89,20 +78,7 @@ export function ownCounts(row: EstimatedRow): TopCounts {
 
 /** Fields of a TraceRun that depend on its trace. */
 export interface OfTrace extends Pick<RollUp, 'same_calls' | 'thread_id'> {
-  of(run_id: string): TopCounts & Pick<Totals, 'token_runs'>
-}
-
-/**
- * The counts that a TraceRun shows: its own for llm and embedding, otherwise the sums of the TraceRuns below it. Tokens
- * are null while none of them is known.
- */
-export function shownCounts(
-  row: EstimatedRow & Pick<TraceRunRow, 'run_id' | 'run_type'>,
-  trace: Pick<OfTrace, 'of'> | undefined,
-): TopCounts {
-  if (trace === undefined || carriesUsage(row.run_type)) return ownCounts(row)
-  const sums = trace.of(row.run_id)
-  return sums.token_runs > 0 ? sums : { ...sums, prompt_tokens: null, completion_tokens: null }
+  of(run_id: string): TopCounts
 }
 
 /** The fields of a TraceRun that depend on the other known TraceRuns of its trace and on its feedback. */
@@ -111,9 +87,10 @@ export function aboutInTrace(
   trace: OfTrace | undefined,
   feedback?: FeedbackStats,
 ): InTrace {
+  const counts = carriesUsage(row.run_type) ? undefined : trace?.of(row.run_id)
   const ofTrace = row.parent_run_id === NIL_UUID ? trace?.thread_id : undefined
   return {
-    counts: shownCounts(row, trace),
+    counts: counts ?? ownCounts(row),
     same_call_as: trace?.same_calls.get(row.run_id),
     thread_id: row.thread_id === '' ? ofTrace : row.thread_id,
     feedback,

@@ -1,5 +1,4 @@
 import { invalidCursor } from '../../base/text/page-cursor.ts'
-import { totalTokens } from '../../trace/json/trace-run.ts'
 import type { UsageRuns } from '../../schema/types.gen.ts'
 import type { UsageNames } from './dimensions.ts'
 import {
@@ -101,7 +100,7 @@ function toAnswer(run: UsageRun, names: UsageNames): UsageRuns['items'][number] 
     provider: provider || null,
     model: model || null,
     counted_at: new Date(time / 1000).toISOString(),
-    total_tokens: totalTokens(run),
+    total_tokens: (run.prompt_tokens ?? 0) + (run.completion_tokens ?? 0),
     app_path: `/app/traces/${run.trace_id}?run=${run.run_id}`,
   }
 }

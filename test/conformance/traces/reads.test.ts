@@ -169,7 +169,7 @@ describe('one trace', () => {
     expect(await read(`/api/v1/runs/${tool.id}`)).toMatchObject({
       status: 'error',
       error: 'no such city',
-      prompt_tokens: null,
+      prompt_tokens: 0,
       total_cost: null,
     })
   })
@@ -270,7 +270,7 @@ describe('POST /runs/query', () => {
     const { runs } = await read<Page>('/api/v1/runs/query', { run_type: 'tool', select })
     const { id, name, run_type, start_time, trace_id } = first!
     const always = { id, name, run_type, start_time, trace_id }
-    expect(runs).toEqual([{ ...always, inputs: { input: 'tool' }, total_tokens: null }])
+    expect(runs).toEqual([{ ...always, inputs: { input: 'tool' }, total_tokens: 0 }])
   })
 
   it.each([

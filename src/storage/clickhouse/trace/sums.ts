@@ -31,8 +31,7 @@ const PART = 59
  * parents cannot form a cycle, because a dotted_order is longer than that of the parent.
  */
 function sumsSql(condition: string): string {
-  return `SELECT ${USAGE_SUMS},
-      toFloat64(countIf(isNotNull(input_tokens) OR isNotNull(output_tokens))) AS token_runs, argMinIf(thread_id, (start_time, toString(run_id)), thread_id != '') AS thread_id,
+  return `SELECT ${USAGE_SUMS}, argMinIf(thread_id, (start_time, toString(run_id)), thread_id != '') AS thread_id,
       countIf(is_root) = 1 AND countIf(is_root AND run_id = trace_id) = 1
         AND uniqExactArray(if(is_root, [place], [place, parent_place])) = count()
         AND uniqExactArray(arrayConcat(if(counted, [place], []), if(is_root, [], [parent_place])))

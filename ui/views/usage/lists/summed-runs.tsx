@@ -3,7 +3,7 @@ import type { UsageRuns } from '../../../api/platform.gen.ts'
 import type { SummedQuery } from '../../../data/usage/lines.ts'
 import { useSummedRuns } from '../../../data/usage/queries.ts'
 import { addDecimals } from '../../../parts/format/decimal.ts'
-import { countText, exactMoney } from '../../../parts/format/numbers.ts'
+import { countText, exactMoney, UNKNOWN } from '../../../parts/format/numbers.ts'
 import { TypeIcon } from '../../../parts/icon.tsx'
 import { Money } from '../../../parts/money.tsx'
 import { useRowKeys } from '../../../parts/keyboard/row-keys.ts'
@@ -28,6 +28,10 @@ const COLUMNS: readonly TableColumn[] = [
   ...['Project', 'User', 'API key', 'Workspace'],
 ]
 
+function tokensText(count: number | null): string {
+  return count === null ? UNKNOWN : countText(count)
+}
+
 function Row({ run }: { run: Run }) {
   return (
     <tr>
@@ -41,8 +45,8 @@ function Row({ run }: { run: Run }) {
         <Time time={run.counted_at} />
       </td>
       <td>{[run.provider, run.model].filter(Boolean).join(' · ')}</td>
-      <td className="number">{countText(run.prompt_tokens)}</td>
-      <td className="number">{countText(run.completion_tokens)}</td>
+      <td className="number">{tokensText(run.prompt_tokens)}</td>
+      <td className="number">{tokensText(run.completion_tokens)}</td>
       <td className="number">{countText(run.total_tokens)}</td>
       <td className="number">
         <Money
@@ -76,7 +80,7 @@ function Rows({ runs }: { runs: readonly Run[] }) {
 /** The sum over the runs shown so far. Once all pages are shown, it equals the number of the report. */
 function sumText(runs: readonly Run[], { of }: SummedQuery): string {
   if (of === 'cost') return exactMoney(addDecimals(runs.flatMap(({ total_cost }) => total_cost ?? [])) ?? '0')
-  return `${countText(runs.reduce((sum, { total_tokens }) => sum + (total_tokens ?? 0), 0))} tokens`
+  return `${countText(runs.reduce((sum, { total_tokens }) => sum + total_tokens, 0))} tokens`
 }
 
 /** The runs whose tokens or costs one number of the usage report adds up. */
