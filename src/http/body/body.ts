@@ -148,13 +148,14 @@ const DRAIN_MS = 10_000
 
 /**
  * Reads and drops the rest of a request after an early refusal, so that the client receives the response instead of a
- * reset, after which clients retry five to twelve times. If the client does not stop sending, the connection is cut.
+ * reset, after which clients retry five to twelve times. If the client does not stop sending within `drain_ms`, the
+ * connection is cut.
  */
-export function dropRest(req: IncomingMessage): void {
+export function dropRest(req: IncomingMessage, drain_ms = DRAIN_MS): void {
   if (req.complete || req.destroyed) return
   let dropped = 0
   const cut = (): void => void req.socket.destroy()
-  const deadline = setTimeout(cut, DRAIN_MS)
+  const deadline = setTimeout(cut, drain_ms)
   deadline.unref()
   req.on('data', (chunk: Buffer) => {
     dropped += chunk.length

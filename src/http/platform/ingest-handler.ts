@@ -148,7 +148,10 @@ export function createIngestHandler(deps: AppDeps, entrance: Entrance) {
 /** Paths that `langgraph deploy` calls. */
 const CONTROL_PLANE = /^\/(v2\/(deployments|listeners|uploads)|v1\/projects)(\/|$)/
 
-/** Responds with the error; the rest of the body is dropped, or cut off if it arrives too slowly. */
+/** Time in which a client whose body arrives too slowly can read the response, before the connection is cut. */
+const SLOW_DRAIN_MS = 500
+
+/** Responds with the error; the rest of the body is dropped, and soon cut off if it arrives too slowly. */
 export function refuse(
   exchange: Exchange,
   thrown: unknown,
@@ -165,6 +168,6 @@ export function refuse(
     })
   const tooSlow = thrown instanceof AppError && thrown.code === 'body_too_slow'
   const writer = write ?? (CONTROL_PLANE.test(exchange.path) ? textProblem : undefined)
-  sendProblem(exchange, thrown, deps.logger, tooSlow ? { connection: 'close' } : {}, writer)
-  if (!tooSlow) dropRest(exchange.req)
+  sendProblem(exchange, thrown, deps.logger, {}, writer)
+  dropRest(exchange.req, tooSlow ? SLOW_DRAIN_MS : undefined)
 }
