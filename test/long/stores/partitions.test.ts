@@ -119,7 +119,8 @@ describe.skipIf(REASON !== '')(`a network that loses what goes to its stores, un
     expect(load.refusals.filter(({ status }) => status !== 503)).toEqual([])
     await succeeded(runs)
     await weir.drained()
-    expect(await storedFaults(weir, name, load.traces)).toEqual([])
+    // ClickHouse may refuse a read on a busy machine, as the 503 of the answer says.
+    expect(await eventually(() => storedFaults(weir, name, load.traces))).toEqual([])
   }
 
   it.each(PARTITIONS)(
