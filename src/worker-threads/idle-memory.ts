@@ -24,8 +24,7 @@ export function releaseIdleMemory(): IdleMemory {
   const release = (): void => {
     if (usedBytes() < least + MIN_GARBAGE_BYTES) return
     collectGarbage()
-    // V8 counts freed buffers a moment later, so that the next task measures.
-    least = Infinity
+    least = usedBytes()
   }
   return {
     begin() {
