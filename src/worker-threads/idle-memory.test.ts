@@ -3,9 +3,9 @@ import { collectGarbage } from '../base/node/collect-garbage.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { releaseIdleMemory } from './idle-memory.ts'
 
-/** Makes 64 MB that nothing holds; returns a reference that does not keep them. */
+/** Makes 96 MB that nothing holds; returns a reference that does not keep them. */
 function litter(): WeakRef<Uint8Array> {
-  return new WeakRef(new Uint8Array(64 * 1024 * 1024))
+  return new WeakRef(new Uint8Array(96 * 1024 * 1024))
 }
 
 describe('releaseIdleMemory', () => {
