@@ -33,6 +33,19 @@ describe('the log of a deployment', () => {
     expect([of('loud'), of('calm')]).toEqual([500, 500])
   })
 
+  it('P-39: lines count in their second also after earlier ones are stored', async () => {
+    const { log, stored, write, passSecond } = open()
+    for (let i = 0; i < 500; i++) write(`line ${i}`)
+    await log.flushed()
+    for (let i = 0; i < 100; i++) write(`too many ${i}`)
+    await log.flushed()
+    expect(stored.filter(({ level }) => level === 'INFO')).toHaveLength(500)
+    passSecond()
+    write('later')
+    await log.flushed()
+    expect(stored.at(-1)).toMatchObject({ message: 'later' })
+  })
+
   it.each(['a second later', 'when the log is flushed'])(
     'P-39: lines that were dropped last are reported %s, without any further line',
     async (when) => {

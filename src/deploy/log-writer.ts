@@ -16,7 +16,7 @@ export interface DeploymentLog {
    * that wait for the store.
    */
   write(deployment_id: string, line: NewLogLine, host?: number): void
-  /** Resolves when all earlier lines, and the number of dropped ones, are stored or lost. */
+  /** Resolves when all earlier lines, and a line with the number of dropped ones, are stored or lost. */
   flushed(): Promise<void>
   /**
    * Calls `listener` whenever this server has stored lines of the deployment; the returned function removes the
@@ -53,6 +53,7 @@ const BATCH = 500
 export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptions): DeploymentLog {
   const byDeployment = new Map<string, Waiting>()
   const listeners = new Map<string, Set<() => void>>()
+  const secondNow = (): number => Math.floor(clock.now() / SECOND_MS)
   const storeLines = async (deployment_id: string, waiting: Waiting): Promise<void> => {
     while (waiting.lines.length > 0) {
       const lines = waiting.lines.splice(0, BATCH)
@@ -67,7 +68,13 @@ export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptio
       for (const listener of listeners.get(deployment_id) ?? []) listener()
     }
     waiting.stored = undefined
-    if (waiting.dropped === 0) byDeployment.delete(deployment_id)
+    // Kept until its second has passed, because the lines of that second count together.
+    setTimeout(() => forget(deployment_id, waiting), SECOND_MS).unref()
+  }
+  const forget = (deployment_id: string, waiting: Waiting): void => {
+    const isInUse = waiting.lines.length > 0 || waiting.stored !== undefined || waiting.dropped > 0
+    const isOver = secondNow() !== waiting.second && byDeployment.get(deployment_id) === waiting
+    if (isOver && !isInUse) byDeployment.delete(deployment_id)
   }
   const storeSoon = (deployment_id: string, waiting: Waiting): void => {
     if (waiting.lines.length > 0)
@@ -81,14 +88,14 @@ export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptio
     write(deployment_id, line, host) {
       const waiting = byDeployment.get(deployment_id) ?? newWaiting()
       byDeployment.set(deployment_id, waiting)
-      if (mayStay(waiting, { line, host, second: Math.floor(clock.now() / SECOND_MS) })) {
+      if (mayStay(waiting, { line, host, second: secondNow() })) {
         reportDropped(waiting)
         // The store cuts messages to a number of bytes; this limits the waiting lines.
         waiting.lines.push({ ...line, message: line.message.slice(0, MAX_MESSAGE_BYTES) })
         storeSoon(deployment_id, waiting)
         return
       }
-      // No further line may follow.
+      // The next kept line reports the dropped ones; the timer does so if none is written.
       if (waiting.dropped === 0) setTimeout(() => report(deployment_id, waiting), SECOND_MS).unref()
       waiting.dropped += 1
       waiting.last = line

@@ -6,7 +6,7 @@ const MIN_GARBAGE_BYTES = 64 * 1024 * 1024
 /** A thread that has had no task for this time is idle. */
 const IDLE_MS = 100
 
-/** Tells when tasks of a thread begin and end. */
+/** Must be called at the begin and at the end of each task of a thread. */
 export interface IdleMemory {
   begin(): void
   end(): void

@@ -85,7 +85,7 @@ const checkTokens: Check = (pair) => {
   return wrong.length === 0 ? undefined : other.join(', ')
 }
 
-/** Messages of a call, from the first of its runs that has any. */
+/** Input and output messages of a call: for each side, those of the first run that has messages on it. */
 function messagesOf({ views }: Pair) {
   const best = (side: 'input' | 'output') =>
     views.map(({ llm }) => llm!.messages?.[side] ?? []).find(({ length }) => length > 0) ?? []

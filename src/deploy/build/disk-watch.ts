@@ -21,9 +21,8 @@ const BLOCK = 1024
 const PAUSES = 10
 
 /**
- * Measures the disk space of a build at intervals with `du`, and calls `exceeded` once if it is above the limit. Resolves
- * when the caches were measured a first time, with a function that stops the measuring. On a machine without `du` there
- * is no limit.
+ * Measures the disk space of a build at intervals with `du`, and calls `exceeded` once if it is above the limit. First
+ * measures the caches, then resolves with a function that stops the measuring. A machine without `du` has no limit.
  */
 export async function watchDisk(
   { root, caches }: BuildFolders,

@@ -79,7 +79,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox | { 
   }
 }
 
-/** The package cache of a build, unless it is the folder of the build. */
+/** The caches to measure beside the folder of a build: none if the cache is that folder. */
 export function cachesOf(dir: string, cache: string): string[] {
   return cache === dir ? [] : [cache]
 }

@@ -302,7 +302,7 @@ function failed(thrown: unknown, state: GraphState | undefined, output: JobOutpu
   return { kind: 'failed', error, message, retryable, state, ...where }
 }
 
-/** The reason and the interrupts of an error with which LangGraph refuses answers (V-13). */
+/** The fields of LangGraph's UnknownInterruptError, which says why answers to interrupts were refused (V-13). */
 function refusalOf(thrown: unknown): object | undefined {
   if (!(thrown instanceof Error) || thrown.name !== 'UnknownInterruptError') return undefined
   const { reason, interruptIds, pendingIds } = thrown as Error & Record<string, unknown>

@@ -48,7 +48,7 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
   const growing = new Map<string, Growing>()
   const finished = new Set<string>()
   const known = new Set<string>()
-  /** Nodes that have a task made by `Send` in the current step, by graph. Other tasks may execute beside it. */
+  /** For each graph: names of the nodes for which `Send` made a task in the current step. */
   const sent = new Map<string, Set<string>>()
 
   const finish = (isComplete: (message: Growing) => boolean): BlockEvent[] =>

@@ -374,7 +374,7 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
     return having({ session_id: await post('/sessions', { name: newUuid() }) })
   if (name === 'DELETE /traces/{trace_id}')
     return having({ run_id: await sendRun(api, tenant, objects.session_id) })
-  // Deleting a share or a secret succeeds although there is none.
+  // These routes succeed even if the share or the secret does not exist, so none is created.
   if (name.endsWith('/share') || name.includes('/secrets/')) return { ...tenant, objects }
   if (name === 'DELETE /feedback/{id}')
     return having({ feedback_id: await addFeedback(api, tenant, objects.run_id) })

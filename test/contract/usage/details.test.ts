@@ -217,7 +217,7 @@ function othersQueryOf(query: UsageDetailsQuery, but: UsageDetail, of: Summed): 
   }
 }
 
-/** The runs behind one number of a report, read in pages of two. */
+/** Reads all runs that one number of a report counts, page by page. */
 async function runsOf(query: UsageRunsQuery, maxRows: number): Promise<UsageRun[]> {
   const source = createUsageRunSource(db.clickhouse, maxRows)
   const found: UsageRun[] = []

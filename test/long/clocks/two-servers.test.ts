@@ -33,7 +33,7 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
   let postgres: Awaited<ReturnType<typeof startPostgres>>
   let env: Record<string, string>
   const servers: WeirProcess[] = []
-  /** Has the right time, and executes the runs that the other servers must not take. */
+  /** The server whose clock is right. It executes runs, which the other servers must not take over. */
   let right: WeirProcess
   beforeAll(async () => {
     dir = await temporaryDir()

@@ -2,7 +2,7 @@ import type { RefObject } from 'react'
 import { useKeys } from './keys.ts'
 import { placeAfter } from './place-after.ts'
 
-/** Focuses the link of a row, which Enter opens; a row without a link is focused itself. */
+/** Focuses the first link in a row, so that Enter opens it, or the row if it has no link. */
 function focusRow(row: HTMLElement | undefined): void {
   const link = row?.querySelector('a')
   if (!link && row !== undefined) row.tabIndex = -1
@@ -10,7 +10,7 @@ function focusRow(row: HTMLElement | undefined): void {
   target?.focus()
 }
 
-/** The keys j and k of the tables of a page, or of the dialog that is open in it: the next and the previous row. */
+/** Makes j focus the next table row and k the previous one, in the open dialog of a page if there is one. */
 export function useRowKeys(page: RefObject<HTMLElement | null>): void {
   const step = (by: number): void => {
     const frame = page.current?.querySelector('dialog[open]') ?? page.current

@@ -319,7 +319,7 @@ def describe_error(thrown: BaseException) -> tuple[str, str]:
 
 
 def refusal_of(thrown: BaseException) -> Head:
-    """The reason and the interrupts of an error with which LangGraph refuses answers (V-13)."""
+    """The fields of LangGraph's UnknownInterruptError, which says why answers to interrupts were refused (V-13)."""
     if type(thrown).__name__ != "UnknownInterruptError":
         return {}
     return {name: getattr(thrown, name, None) for name in ("reason", "interrupt_ids", "pending_ids")}

@@ -127,7 +127,7 @@ async function resultOf(
   }
 }
 
-/** What was read, or undefined if there is no such thread. */
+/** Resolves with the result of `reading`, or with undefined if it fails with `not_found`. */
 async function ifAny<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading

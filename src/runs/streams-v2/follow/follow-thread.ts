@@ -168,8 +168,8 @@ class Follower {
   readonly #shown: Shown
   readonly #convert = createConverter()
   /**
-   * Runs that have begun and whose end was not sent; the values are the times at which their begin was sent, or 0 if
-   * that was long before the stream.
+   * Ids of the runs whose begin was sent and whose end was not. The value is the time at which the begin was sent, or 0
+   * for a run that began long before the stream.
    */
   readonly open = new Map<string, number>()
   /** Position of the last entry. */
