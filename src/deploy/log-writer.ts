@@ -52,7 +52,7 @@ const BATCH = 500
 /** Creates the log of all deployments. */
 export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptions): DeploymentLog {
   const byDeployment = new Map<string, Waiting>()
-  const listeners = new Map<string, Set<() => void>>()
+  const listeners = createListeners()
   const secondNow = (): number => Math.floor(clock.now() / SECOND_MS)
   const storeLines = async (deployment_id: string, waiting: Waiting): Promise<void> => {
     while (waiting.lines.length > 0) {
@@ -65,7 +65,7 @@ export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptio
             'lines of a deployment were not stored',
           ),
         )
-      for (const listener of listeners.get(deployment_id) ?? []) listener()
+      listeners.call(deployment_id)
     }
     waiting.stored = undefined
     // Kept until its second has passed, because the lines of that second count together.
@@ -106,13 +106,24 @@ export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptio
         await waiting.stored
       }
     },
-    listen(deployment_id, listener) {
+    listen: listeners.add,
+  }
+}
+
+/** The functions that are called when lines of a deployment were stored. */
+function createListeners(): { add: DeploymentLog['listen']; call(deployment_id: string): void } {
+  const listeners = new Map<string, Set<() => void>>()
+  return {
+    add(deployment_id, listener) {
       const all = listeners.get(deployment_id) ?? new Set()
       listeners.set(deployment_id, all.add(listener))
       return () => {
         all.delete(listener)
         if (all.size === 0 && listeners.get(deployment_id) === all) listeners.delete(deployment_id)
       }
+    },
+    call(deployment_id) {
+      for (const listener of listeners.get(deployment_id) ?? []) listener()
     },
   }
 }
