@@ -25,6 +25,10 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     const { page, open } = used.current()
     const thread = await runKind('sub')
     await graph().locator('[data-node="finish"][data-state="success"]').waitFor()
+    // The newest assistant is the first one of the list, and is not the one of the thread.
+    await weir.json(`${DEPLOYMENT}/assistants`, { graph_id: 'hostile' })
+    const [first] = await weir.json<{ graph_id: string }[]>(`${DEPLOYMENT}/assistants/search`, { limit: 1 })
+    expect(first?.graph_id).toBe('hostile')
     await eventually(async () => {
       const [project] = await weir.json<{ id: string }[]>(`/api/v1/sessions?name=${DEPLOYMENT_NAME}`)
       expect(project).toBeDefined()
@@ -32,6 +36,7 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     })
     await page.getByRole('link', { name: 'Open in Studio' }).click()
     await page.waitForURL(new RegExp(`${DEPLOYMENT}/studio/${thread}`))
+    await graph().getByRole('heading', { name: 'kinds' }).waitFor()
     await graph().locator('[data-node="finish"]').waitFor()
   })
 

@@ -5,12 +5,13 @@ import { type Assistant, useDeploymentList } from '../../data/deployments/conten
 import { historyKey } from '../../data/studio/history.ts'
 import type { KnownHistory } from '../../data/studio/known-history.ts'
 import { Button, Select, Tabs } from '../../parts/controls.tsx'
-import { Empty, Failure, Loaded } from '../../parts/states.tsx'
+import { Empty, Failure, Loaded, Skeleton } from '../../parts/states.tsx'
 import { PageHead } from '../../parts/page/page-head.tsx'
 import { Link } from '../../router/link.tsx'
 import { navigate, setParam, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'
 import { Chat } from './chat.tsx'
+import { useChosenAssistant } from './chosen-assistant.ts'
 import { GraphPanel } from './graph-panel.tsx'
 import { InputPanel } from './input/input-panel.tsx'
 import { Interrupts } from './interrupts.tsx'
@@ -57,6 +58,8 @@ function Head({
   usedToken(): void
 }) {
   const mode = useParam(MODE)
+  const isListed = assistants.some(({ assistant_id }) => assistant_id === chosen.assistant_id)
+  const options = isListed ? assistants : [chosen, ...assistants]
   const tabs = (['graph', 'chat'] as const).map((word) => {
     const search = new URLSearchParams(location.search)
     if (word === 'graph') search.delete('mode')
@@ -77,7 +80,7 @@ function Head({
       <Select
         label="Assistant"
         value={chosen.assistant_id}
-        options={assistants.map(({ assistant_id, name: title }) => [assistant_id, title] as const)}
+        options={options.map(({ assistant_id, name: title }) => [assistant_id, title] as const)}
         onChange={(id) => setParam(ASSISTANT, id)}
       />
       <UserToken name={name} used={usedToken} />
@@ -204,6 +207,8 @@ function Opened({ params, usedToken }: StudioProps & { usedToken(): void }) {
   const { name = '', thread } = params
   const wanted = useParam(ASSISTANT)
   const assistants = useDeploymentList<Assistant>(name, '/assistants/search')
+  const listed = assistants.data?.pages.flatMap(({ rows }) => rows)
+  const chosen = useChosenAssistant({ name, thread, wanted, listed })
   if (assistants.error instanceof ApiError && assistants.error.status === 401)
     return (
       <>
@@ -212,12 +217,10 @@ function Opened({ params, usedToken }: StudioProps & { usedToken(): void }) {
       </>
     )
   return (
-    <Loaded from={assistants} heading="h1">
-      {({ pages }) => {
-        const found = pages.flatMap((page) => page.rows)
-        const chosen =
-          found.find(({ assistant_id, graph_id }) => [assistant_id, graph_id].includes(wanted)) ?? found[0]
-        if (chosen === undefined) return <Empty title="This deployment has no assistant" heading="h1" />
+    <Loaded from={{ data: listed, error: assistants.error, refetch: assistants.refetch }} heading="h1">
+      {(found) => {
+        if (found.length === 0) return <Empty title="This deployment has no assistant" heading="h1" />
+        if (chosen === undefined) return <Skeleton />
         return (
           <div className={css['page']}>
             <Head {...{ name, thread, chosen, usedToken }} assistants={found} />
