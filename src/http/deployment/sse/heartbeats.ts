@@ -1,5 +1,10 @@
 import type { ServerResponse } from 'node:http'
 
+/** Interval of heartbeats, without which some clients close a connection. */
+export const HEARTBEAT_MS = 5000
+/** A heartbeat is a single line without an empty line after it, which an SDK would read as the end of an event. */
+export const HEARTBEAT = ': heartbeat\n'
+
 /** Sends heartbeats on idle connections, with one timer for all of them. */
 export interface Heartbeats {
   /** Adds a connection. */

@@ -5,7 +5,7 @@ import type { EventStream, ProtocolStream } from '../../../runs/streams/streams.
 import type { LiveBody } from '../../server/exchange.ts'
 import type { Outflow } from '../../server/outflow.ts'
 import { createCompactEncoder, createSharedEncoder, protocolFrames } from './frames.ts'
-import { createHeartbeats } from './heartbeats.ts'
+import { createHeartbeats, HEARTBEAT, HEARTBEAT_MS } from './heartbeats.ts'
 
 /** Streams of events as bodies of responses, of type `text/event-stream`. */
 export interface Sse {
@@ -33,11 +33,6 @@ export interface SseParts {
   limits: { at_once: number; at_once_per_key: number }
   heartbeat_ms?: number
 }
-
-/** Interval of heartbeats, without which some clients close a connection. */
-export const HEARTBEAT_MS = 5000
-/** A heartbeat is a single line without an empty line after it, which an SDK would read as the end of an event. */
-export const HEARTBEAT = ': heartbeat\n'
 
 export function createSse({ logger, outflow, limits, heartbeat_ms = HEARTBEAT_MS }: SseParts): Sse {
   const heartbeats = createHeartbeats(HEARTBEAT, heartbeat_ms)

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { createHeartbeats } from '../../deployment/sse/heartbeats.ts'
-import { createPlaces, HEARTBEAT, HEARTBEAT_MS } from '../../deployment/sse/sse.ts'
+import { createHeartbeats, HEARTBEAT, HEARTBEAT_MS } from '../../deployment/sse/heartbeats.ts'
+import { createPlaces } from '../../deployment/sse/sse.ts'
 import type { LiveBody } from '../../server/exchange.ts'
 import { createOutflow } from '../../server/outflow.ts'
 
