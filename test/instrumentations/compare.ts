@@ -183,8 +183,8 @@ function checkTotals(calls: readonly VendorCall[], traces: readonly ReadTrace[])
   return wrong.length === 0 ? 'yes' : wrong.join(', ')
 }
 
-/** True for a run that has any data of a call. */
-function isTold({ total_tokens, status, llm }: ReadTraceRun): boolean {
+/** True for a run that has tokens, output messages or an error. */
+function hasCallData({ total_tokens, status, llm }: ReadTraceRun): boolean {
   return total_tokens > 0 || status === 'error' || (llm?.messages?.output.length ?? 0) > 0
 }
 
@@ -218,14 +218,14 @@ export function compare(calls: readonly VendorCall[], traces: readonly ReadTrace
     .filter(({ run_type, same_call_as }) => run_type === 'llm' && same_call_as === null)
     .toSorted((a, b) => (a.start_time < b.start_time ? -1 : a.start_time > b.start_time ? 1 : 0))
   // Frameworks also mark steps as model calls; these count as runs, but are not compared.
-  const told = runs.filter(isTold)
+  const reported = runs.filter(hasCallData)
   const pairs = calls.flatMap((call, i): Pair[] => {
-    const run = told[i]
+    const run = reported[i]
     return run === undefined ? [] : [{ call, run, ...aroundOf(run, traces) }]
   })
   const answered = pairs.filter(({ call }) => !call.refused)
   const cells = {
-    runs: checkRuns(calls, traces, runs.length, runs.length - told.length),
+    runs: checkRuns(calls, traces, runs.length, runs.length - reported.length),
     model: cell(pairs, (pair) => checkName(pair, pair.call.model, pair.run.llm!.model)),
     provider: cell(pairs, (pair) => checkName(pair, pair.call.provider, pair.run.llm!.provider)),
     tokens: cell(pairs, checkTokens),

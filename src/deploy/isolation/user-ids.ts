@@ -86,7 +86,7 @@ export function createUserIds(users: string, ids: ServerIds): UserIds {
   }
   return {
     async of(deployment_id) {
-      // One at a time, so that no place is assigned twice.
+      // Calls run one after another, so that no two deployments get the same user ids.
       const next = last.then(() => give(deployment_id))
       last = next.catch(() => undefined)
       return usersAt(ids, await next)

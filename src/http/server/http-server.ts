@@ -54,8 +54,8 @@ const UNREADABLE: Readonly<Record<string, string>> = {
 type AnsweredSocket = Socket & { _httpMessage?: { headersSent: boolean } | null }
 
 /**
- * Reports connections that begin with HTTP/2, at whose first bytes Node's parser fails. The listener for that error
- * must respond to all unreadable requests, as Node does.
+ * Reports connections that begin with HTTP/2. Node's parser fails at their first bytes with an error of its own. A
+ * listener for that event replaces Node's answers to all requests that it cannot parse, so this one sends the same.
  */
 function reportHttp2(server: Server, onHttp2: (remoteAddress: string | undefined) => void): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweredSocket) => {

@@ -101,7 +101,7 @@ function readJson(head: RequestHead, bytes: Buffer): ReadBody {
   return decodeRequest({ ...head, kind: batch ? 'batch' : 'create' }, Buffer.from(text))
 }
 
-/** The kind of export that a JSON value is. */
+/** Whether a JSON value is an OTLP export, and of which kind. */
 function otlpKind(value: unknown): 'otlp-traces' | 'otlp-logs' | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if ('resourceSpans' in value || 'resource_spans' in value) return 'otlp-traces'

@@ -7,7 +7,7 @@ import type { Hints, Normalized, Processor, Side } from '../messages/processor.t
 export interface ChosenFormat extends Normalized {
   /** Name of the processor. */
   format: string
-  /** The value that the processor read: the side itself, or the content of the clients' wrapping. */
+  /** The value that the processor read: the side as sent, or what is inside a client's wrapper (see WRAPPERS). */
   value: JsonValue
 }
 
@@ -17,7 +17,7 @@ const WRAPPERS: Record<Side, readonly string[]> = {
   outputs: ['output', 'outputs'],
 }
 
-/** The side as sent, followed by the contents of the clients' wrapping, outermost first. */
+/** The side as sent, then the value inside each wrapper, outermost first. */
 export function unwrap(side: Side, value: JsonValue): { value: JsonValue; path: string }[] {
   const found = [{ value, path: '' }]
   for (let depth = 0; depth < 3; depth++) {

@@ -86,7 +86,7 @@ export function outlineJson({ trace_id, version, rows, changed }: OutlineInput):
     models,
     columns,
   }
-  // Costs keep all of their digits, which numbers would not.
+  // Costs are added as decimal text, because a JavaScript number would lose digits.
   return `${JSON.stringify(head).slice(0, -2)},"cost":[${costs.join(',')}]}}`
 }
 

@@ -10,7 +10,7 @@ import { useClientSetup } from './js/client-setup.ts'
 const setup = useClientSetup()
 const PROJECT = 'api-v2'
 const TRACES = 5
-/** Root and call of a model of each trace, the oldest first. */
+/** Ids of each trace's root and model call, oldest trace first. */
 const ids = Array.from({ length: TRACES }, () => ({ root: newUuid(), llm: newUuid() }))
 const [first, second] = [ids[0]!, ids[1]!]
 let client: Client

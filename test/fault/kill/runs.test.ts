@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { runKillRound } from '../../support/faults/kill/run-kill-rounds.ts'
 
-// The long tests kill these one by one, and servers that start.
+// test/long/kill/runs.test.ts also kills the server alone, hosts alone, and hosts that are starting.
 it('RUN-13, D-43: kill -9 of server and graph hosts under load: every run ends, none is executed twice at a time', async () => {
   const { statuses, attempts, takenBackMs, settledMs } = await runKillRound('both')
   console.log(`taken back in ${takenBackMs} ms, settled in ${settledMs} ms, attempts ${attempts.join(' ')}`)

@@ -1,10 +1,10 @@
 import { createContext, use } from 'react'
 import type { DeploymentApi } from '../../api/deployment.ts'
 
-/** Holds the calls of deployments of the open workspace. */
+/** Calls the APIs of the open workspace's deployments. */
 export const DeploymentApiOfPage = createContext<DeploymentApi | undefined>(undefined)
 
-/** The calls of deployments. */
+/** The DeploymentApi of the page. @throws Error outside of DeploymentApiOfPage */
 export function useDeploymentApi(): DeploymentApi {
   const api = use(DeploymentApiOfPage)
   if (api === undefined) throw new Error('There is no DeploymentApiOfPage around this component.')

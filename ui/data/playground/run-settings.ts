@@ -80,8 +80,8 @@ function camelCase(name: string): string {
 }
 
 /**
- * Settings by name, each of which is taken once. Those of Gemini are in `generationConfig`, or in the `config` of its SDK,
- * and have names in both spellings.
+ * Settings of a run by name; a setting that was read is removed. Gemini's are nested in `generationConfig`, or in `config`
+ * from its SDK, and their names are converted to camel case.
  */
 function openSettings(parameters: Iterable<readonly [string, unknown]>, provider: ProviderName) {
   const left = new Map<string, unknown>()

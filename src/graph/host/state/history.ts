@@ -17,9 +17,11 @@ export interface HistorySource {
   texts: StateTexts | undefined
 }
 
-/** A state's text, and its checkpoint. */
+/** One state of the response. */
 interface Shown {
+  /** Id of the checkpoint. */
   id: string
+  /** JSON of the ThreadState. */
   text: string
 }
 
