@@ -65,7 +65,7 @@ it('a TraceRun that ends the derive thread is excluded, and no other is lost', a
   // At most once for the batch, each of its halves of 30 TraceRuns, and the last try.
   expect(lost.length).toBeLessThan(8)
 
-  // Its later fragments do not end a thread again.
+  // Later fragments of the poisoned TraceRun do not end a worker thread again.
   const later = newTrace(100)
   await send([later], (trace) => postParts(trace, 'poison'))
   await send([traces[POISON]!, later], patchParts)

@@ -153,7 +153,7 @@ export function integerParameter(
   }
 }
 
-/** True for `true`, `1`, `yes`; false for their opposites; `otherwise` when not sent. */
+/** True for `true`, `1`, `yes`, `on`; false for `false`, `0`, `no`, `off`; `otherwise` when not sent or empty. */
 export function flagParameter<T extends boolean | undefined>(
   description: string,
   otherwise: T,

@@ -168,7 +168,7 @@ function placeOf(metadata: JsonObject): string[] {
 }
 
 const CALL_ID = /^(?:lc_)?run-+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/
-/** Any UUID: the names in it are unique within a run. */
+/** Namespace of the derived ids. Its value is arbitrary: ids need to be unique only within a run. */
 const CALLS = '6d7f0a5e-1f0b-4c39-9a55-0c1d2f1f8f6b'
 
 /**

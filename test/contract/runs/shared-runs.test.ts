@@ -21,7 +21,7 @@ const REQUEST = { assistant_id: 'agent', input: null }
 const INTERRUPT = { action: 'interrupt', wait: true, early: false } as const
 
 interface Server extends RunWorld {
-  /** Notifications of the others. */
+  /** Notifications received from the other servers. */
   readonly heard: readonly WakeMessage[]
 }
 

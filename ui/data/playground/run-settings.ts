@@ -152,7 +152,7 @@ function schemaOf({ take, left }: Settings): string {
     left.delete('responseMimeType')
     return jsonOf(found)
   }
-  // An answer that is any JSON.
+  // `json_object` asks for any JSON object, without a schema.
   if (type === 'json_object') left.set('response_format', format)
   else if (type !== undefined && type !== 'text') left.set(`response_format.${textOf(type)}`, format)
   return ''

@@ -47,7 +47,7 @@ async function traceIds(
     const last = data.weir?.trace_id
     return last === null ? [] : [...new Set([run, last ?? run])]
   } catch (error) {
-    // A deleted run may have its trace still.
+    // The trace of a deleted run may still be stored.
     if (error instanceof ApiError && error.status === 404) return [run]
     throw error
   }

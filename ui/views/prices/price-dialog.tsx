@@ -104,7 +104,7 @@ export function PriceDialog({ asked: { fields, edited }, close }: { asked: Asked
   const { save } = usePriceChanges()
   const preview = usePricePreview()
   const [fault, setFault] = useState<string>()
-  /** The request of the form; undefined after its fault is shown. */
+  /** The request of the form. If the form has a fault, shows it and returns undefined. */
   const read = (form: FormData): ModelPriceWrite | undefined => {
     const request = requestOf(readFields(form), edited, readPreference('zone'))
     setFault('fault' in request ? request.fault : undefined)

@@ -4,7 +4,7 @@ import { Button } from '../../parts/controls.tsx'
 import { countText } from '../../parts/format/numbers.ts'
 import css from './prices.module.css'
 
-/** The models that were called without a price, most calls first; one click adds it. Nothing where all have one. */
+/** Models without a price, most calls first, each with a button to add one. Draws nothing if every model has a price. */
 export function UnpricedModels({ add }: { add(model: string): void }) {
   const { isAllowed, reason } = usePermission('workspaces:manage')
   const { data } = useUnpricedModels()

@@ -294,7 +294,7 @@ describe('waiting', () => {
     expect(await runs().get(thread_id, run_id)).toMatchObject({ status: 'running' })
     let text = ''
     for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      // A run that cannot end yet sends nothing else.
+      // Before the run ends, the response contains only the newlines that keep the connection open.
       if (text === '') expect(piece).toMatch(/^\n+$/)
       text += piece
       await gate.open()

@@ -214,7 +214,7 @@ describeHosts((open) => {
         { name: 'of_a_later_version', graph_id: 'kinds', config: {} } as unknown as HostCall,
         { name: 'embed' as const, texts: ['x'] },
       ]
-      // There are more calls than ids of one test.
+      // The calls need more than the two ids that a test reserves.
       ids += 2
       calls.forEach((call, n) => wire.send({ type: 'call', id: first + n, tenant: TENANT, call }))
       const refused = await Promise.all(calls.map((_, n) => wire.next('refused', first + n)))

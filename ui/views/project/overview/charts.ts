@@ -259,7 +259,7 @@ const latency = (name: `latency_p${50 | 90 | 99}`): Reading => ({
   clauses: (value) => [slowerClause('latency', value)],
 })
 
-/** The first token of a trace may be that of any run below its root, which no filter names. */
+/** For traces there is no link: the first token may come from any run below the root, and no filter selects by that. */
 const firstToken = ({ subject }: Selection, name: `first_token_p${50 | 90 | 99}`): Reading => ({
   read: (of) => of[name],
   text: seconds,

@@ -10,7 +10,7 @@ const setup = useDeployment('protocol-v2')
 
 describeCases({ version: '1.15.0', Client, stream }, setup)
 
-/** The answer of a command that the SDK does not send like this. */
+/** Sends a command with parameters that the SDK does not send; resolves with the answer. */
 async function command(thread_id: string, method: string, params: object): Promise<Record<string, unknown>> {
   const response = await setup().request(`/threads/${thread_id}/commands`, {
     method: 'POST',

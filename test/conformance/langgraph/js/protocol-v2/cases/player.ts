@@ -20,7 +20,7 @@ export interface Sdk {
   Client: new (options: object) => unknown
   /** Its module `stream`. */
   stream: object
-  /** Cases in which this version sees something else, with the reason. */
+  /** Cases whose result differs in this version, with the reason. */
   leaves_out?: Readonly<Record<string, string>>
 }
 
