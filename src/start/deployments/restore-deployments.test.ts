@@ -72,3 +72,20 @@ it('P-37: a revision that cannot start is tried again by what follows other serv
   expect(tried).toEqual(['bot', 'other', 'bot', 'bot'])
   expect(serving).toEqual(new Set(['other', 'bot']))
 })
+
+it('P-37: a revision that another one has replaced during its start is not switched to', async () => {
+  const { parts, active, told } = startedWith(0)
+  const [bot] = active
+  const switched: string[] = []
+  const activate: RestoreParts['work']['activate'] = async (_, { id }, { commit }) => {
+    active.splice(0, 1, { ...bot!, revision: { id: 'a later revision of bot' } as Revision })
+    if ((await commit?.({ graphs: [], started_ms: 0, checked_ms: 0 })) === false)
+      throw new DOMException('The revision is not wanted any more.', 'AbortError')
+    switched.push(id)
+    return { graphs: [], started_ms: 0, checked_ms: 0, draining_runs: 0 }
+  }
+  await startUntilServed({ ...parts, work: { activate } }, bot!)
+  expect([switched, told]).toEqual([[], []])
+  await startUntilServed({ ...parts, work: { activate } }, active[0]!)
+  expect(switched).toEqual(['a later revision of bot'])
+})

@@ -54,16 +54,22 @@ export async function startUntilServed(parts: RestoreParts, one: Active): Promis
   if (!(await start(parts, one, retry_ms))) await startLater(parts, one, retry_ms)
 }
 
-/** Starts a revision. Returns false if that failed, and logs it with the time until the next try. */
+/**
+ * Starts a revision, and switches to it if it is still the active one: another may have become active while files were
+ * fetched or hosts started. Returns false if the start failed, and logs it with the time until the next try.
+ */
 async function start(
-  { work, hosting, log, logger, signal }: RestoreParts,
+  { store, work, hosting, log, logger, signal }: RestoreParts,
   { deployment, revision }: Active,
   wait_ms: number,
 ): Promise<boolean> {
+  let isActive = true
+  const commit = async (): Promise<boolean> => (isActive = (await findActive(store, revision)) !== undefined)
   try {
-    await work.activate(deployment, revision, { signal })
+    await work.activate(deployment, revision, { signal, commit })
     return true
   } catch (error) {
+    if (!isActive) return true
     if (signal.aborted) return false
     const reason = error instanceof Error ? error.message : String(error)
     const message = `${reason} The start is tried again in ${Math.ceil(wait_ms / 1000)} s.`
@@ -74,13 +80,21 @@ async function start(
   }
 }
 
+/** The revision and its deployment; undefined if another revision is the active one. */
+async function findActive(
+  store: RestoreParts['store'],
+  { id }: Pick<Revision, 'id'>,
+): Promise<Active | undefined> {
+  return (await store.active()).find(({ revision }) => revision.id === id)
+}
+
 async function startLater(parts: RestoreParts, one: Active, retry_ms: number): Promise<void> {
   const { store, hosting, logger, signal } = parts
   for (let wait = retry_ms; ; ) {
     await pause(wait, signal)
     if (signal.aborted) return
     try {
-      const active = (await store.active()).find(({ revision }) => revision.id === one.revision.id)
+      const active = await findActive(store, one.revision)
       const isServed = hosting.status(one.deployment.id)?.active?.revision_id === one.revision.id
       if (active === undefined || isServed) return
       wait = Math.min(2 * wait, MAX_RETRY_MS)

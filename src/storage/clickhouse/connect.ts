@@ -6,8 +6,9 @@ import {
   createClient,
   type Logger as ClientLogger,
 } from '@clickhouse/client'
+import { retry } from '../../base/retry.ts'
 import { CLUSTER_SETTINGS, onCluster } from './on-cluster.ts'
-import { toStoreError } from './store-error.ts'
+import { isReset, toStoreError } from './store-error.ts'
 
 /** The address of a ClickHouse, and its limits. */
 export interface ClickHouseOptions {
@@ -53,7 +54,8 @@ export interface InsertBytes {
 
 /**
  * One database of a ClickHouse, embedded or a server; all statements of Weir go through it. Every method rejects with
- * an AppError: `store_unavailable` when trying again later may help, else `internal`.
+ * an AppError: `store_unavailable` when trying again later may help, else `internal`. A read is sent once more if its
+ * connection is reset before the answer begins.
  */
 export interface ClickHouse {
   readonly database: string
@@ -84,6 +86,8 @@ export interface ClickHouse {
 
 /** Added to the time limit of statements, so that the server's own timeout comes first. */
 const ANSWER_GRACE_MS = 5_000
+/** Pause before a read is sent again. In it, other connections that the server has closed leave the pool. */
+const AGAIN_MS = 10
 /** Idle time of a connection: below the time after which servers close it (ClickHouse: 10 s, embedded: 15 s). */
 const IDLE_SOCKET_MS = 2_500
 /**
@@ -104,15 +108,6 @@ const COLUMN_NAME = /^[A-Za-z_]\w*$/
 export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   const client = openClient(options, options.database)
 
-  async function exec(query: string, asked: StatementOptions, values?: Readable): Promise<Buffer> {
-    try {
-      const result = await client.exec({ query, ...statementParams(asked), ...(values && { values }) })
-      return await buffer(result.stream)
-    } catch (error) {
-      throw toStoreError(error)
-    }
-  }
-
   return {
     database: options.database,
     cluster: options.cluster,
@@ -122,22 +117,29 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     },
     async rows<Row>(query: string, asked: StatementOptions = {}) {
       try {
-        const result = await client.query({ query, format: 'JSONEachRow', ...statementParams(asked) })
+        const options = { query, format: 'JSONEachRow', ...statementParams(asked) } as const
+        const result = await sendRead(() => client.query(options), asked.signal)
         return await result.json<Row>()
       } catch (error) {
         throw toStoreError(error)
       }
     },
-    rowBinary(sql, asked = {}) {
+    async rowBinary(sql, asked = {}) {
       // With this setting the response to a failed read is only the error; the embedded engine cuts the connection
       // instead.
       const settings = { ...asked.settings, wait_end_of_query: 1 }
-      return exec(`${sql}\nFORMAT RowBinary`, { ...asked, settings })
+      const options = { query: `${sql}\nFORMAT RowBinary`, ...statementParams({ ...asked, settings }) }
+      try {
+        return await buffer((await sendRead(() => client.exec(options), asked.signal)).stream)
+      } catch (error) {
+        throw toStoreError(error)
+      }
     },
     async lines(sql) {
       try {
         const query = `${sql}\nFORMAT TabSeparated`
-        return (await client.exec({ query, clickhouse_settings: { max_execution_time: 0 } })).stream
+        const options = { query, clickhouse_settings: { max_execution_time: 0 } }
+        return (await sendRead(() => client.exec(options))).stream
       } catch (error) {
         throw toStoreError(error)
       }
@@ -145,7 +147,13 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     async insert(insert) {
       const pieces = insert.body instanceof Uint8Array ? [insert.body] : insert.body
       if (pieces.every((piece) => piece.length === 0)) return
-      await exec(insertSql(insert), insert, Readable.from(pieces, { objectMode: false }))
+      const values = Readable.from(pieces, { objectMode: false })
+      try {
+        const result = await client.exec({ query: insertSql(insert), ...statementParams(insert), values })
+        await buffer(result.stream)
+      } catch (error) {
+        throw toStoreError(error)
+      }
     },
     async command(query, asked = {}) {
       try {
@@ -157,6 +165,16 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     createDatabase: () => createDatabase(options),
     close: () => client.close(),
   }
+}
+
+/**
+ * Sends a read, and once more if its connection is reset before the answer begins: the server may have closed an idle
+ * connection just then, and a read changes nothing. `send` resolves when the answer begins.
+ */
+function sendRead<T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  const mayRetry = (error: unknown, failures: number): boolean =>
+    failures === 1 && isReset(error) && signal?.aborted !== true
+  return retry(send, { pauses: [AGAIN_MS], mayRetry })
 }
 
 async function createDatabase(options: ClickHouseOptions): Promise<void> {

@@ -42,6 +42,14 @@ export function clickHouseCode(error: unknown): number | undefined {
   return error instanceof ClickHouseError ? Number(error.code) : undefined
 }
 
+/** Codes of the system for a connection that the other side has closed. */
+const RESET = new Set<unknown>(['ECONNRESET', 'EPIPE'])
+
+/** Whether an error of the ClickHouse client says that the server closed the connection. */
+export function isReset(error: unknown): boolean {
+  return RESET.has((error as NodeJS.ErrnoException | undefined)?.code)
+}
+
 /**
  * An error of the ClickHouse client as an AppError, with the error as its cause. `store_unavailable`
  * (retryable) when the store is down, overloaded or answers without a ClickHouse error, `disk_full` (retryable) when its
