@@ -3,6 +3,7 @@ import { env } from 'node:process'
 import { defineConfig } from 'vitest/config'
 import { campaignShare } from './test/support/campaign.ts'
 import { NODE_COMPILE_CACHE } from './test/support/compile-cache.ts'
+import { PATIENCE_MS } from './test/support/eventually.ts'
 
 /** Test files that patch the packages of vendors, each in a separate process. */
 const INSTRUMENTED = ['test/conformance/otel/instrumentations/*.test.ts']
@@ -72,6 +73,8 @@ export default defineConfig({
           isolate: !isShared,
           testTimeout: isLong ? LONG_TIMEOUT_MS : TIMEOUT_MS,
           hookTimeout: isLong ? LONG_TIMEOUT_MS : TIMEOUT_MS,
+          // The default is a second.
+          expect: { poll: { timeout: PATIENCE_MS } },
         },
       }
     }),

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { retry } from './retry.ts'
+import { eventually } from '../../test/support/eventually.ts'
 
 /** Fails `times` times with the error `busy 1`, `busy 2`, …, then answers. */
 function failing(times: number): { attempts(): number; work(): Promise<string> } {
@@ -50,7 +51,7 @@ describe('retry', () => {
     const inPause = new AbortController()
     const { attempts, work } = failing(9)
     const pausing = retry(work, { pauses: [2 ** 31 - 1], signal: inPause.signal })
-    await vi.waitFor(() => expect(attempts()).toBe(1))
+    await eventually(async () => expect(attempts()).toBe(1))
     inPause.abort()
     expect(await pausing).toBeUndefined()
     expect(await retry(work, { pauses: [0], signal: inPause.signal })).toBeUndefined()

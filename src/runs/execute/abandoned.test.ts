@@ -1,8 +1,9 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { openMemoryRunState, openRunWorld } from '../../../test/support/runs/world.ts'
 import { admissionOf } from '../../../test/support/runs/run-store.ts'
 import { newUuid } from '../../base/ids.ts'
 import { RUN_VERSION } from '../state.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 
 it('a run that needs a later release than any server has ends with an error, and its graph is not started', async () => {
   const state = await openMemoryRunState()
@@ -16,7 +17,7 @@ it('a run that needs a later release than any server has ends with an error, and
   await state.store.release(lease, { error: 'HostLost', message: 'gone' }, 3)
 
   const world = await openRunWorld({ state, tenant, abandonedAbove: () => RUN_VERSION })
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect(await state.store.getRun(tenant, null, run.run_id)).toMatchObject({
       status: 'error',
       error: { error: 'NewerReleaseNeeded' },

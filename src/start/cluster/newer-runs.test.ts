@@ -3,6 +3,7 @@ import { createLogger } from '../../base/log.ts'
 import { RUN_VERSION } from '../../runs/state.ts'
 import { GRAPHS_KEPT_MS } from '../../storage/sql/server-registry.ts'
 import { watchNewerRuns } from './newer-runs.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 
 /**
  * A server in whose stores runs wait that need the versions `waiting`, while the newest other server, if there is one,
@@ -32,7 +33,7 @@ function server({ isAlone = false } = {}) {
   /** Resolves when a check that began after the call has ended. */
   const looked = async (): Promise<void> => {
     const wanted = world.looks + 3
-    await vi.waitFor(() => expect(world.looks).toBeGreaterThanOrEqual(wanted))
+    await eventually(async () => expect(world.looks).toBeGreaterThanOrEqual(wanted))
   }
   return { world, above, warn, changed, looked }
 }
@@ -48,12 +49,12 @@ it('runs of an unknown version are logged once, and given up after ten minutes',
     { needs_version: RUN_VERSION + 1, run_version: RUN_VERSION },
   ])
   world.now += 1
-  await vi.waitFor(() => expect(above()).toBe(RUN_VERSION))
+  await eventually(async () => expect(above()).toBe(RUN_VERSION))
   // Others of that version may be old enough at a later look.
   await looked()
   expect(changed.mock.calls.length).toBeGreaterThan(1)
   world.waiting = []
-  await vi.waitFor(() => expect(above()).toBeUndefined())
+  await eventually(async () => expect(above()).toBeUndefined())
 })
 
 it('runs of a version that another server has are left to it', async () => {

@@ -1,7 +1,8 @@
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createLogger } from '../../base/log.ts'
 import { GRAPHS_KEPT_MS } from '../../storage/sql/server-registry.ts'
 import { shareGraphs } from './shared-graphs.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 
 /** A server with the graph `own`; a run waits for the graph `other`. */
 function server() {
@@ -32,7 +33,7 @@ function server() {
   /** Resolves when the server has read the graphs again. */
   const looked = async (): Promise<void> => {
     const wanted = looks.count + 4
-    await vi.waitFor(() => expect(looks.count).toBeGreaterThanOrEqual(wanted))
+    await eventually(async () => expect(looks.count).toBeGreaterThanOrEqual(wanted))
   }
   return { claimed, known, time, looked }
 }
@@ -43,7 +44,7 @@ it('a server claims runs of graphs that no server has, once it has run for ten m
   await looked()
   expect(claimed()).toEqual(['own'])
   time.now += 1
-  await vi.waitFor(() => expect(claimed()).toEqual(['own', 'other']))
+  await eventually(async () => expect(claimed()).toEqual(['own', 'other']))
 })
 
 it('a server leaves the runs of a graph to the servers that have it', async () => {
@@ -53,5 +54,5 @@ it('a server leaves the runs of a graph to the servers that have it', async () =
   await looked()
   expect(claimed()).toEqual(['own'])
   known.clear()
-  await vi.waitFor(() => expect(claimed()).toEqual(['own', 'other']))
+  await eventually(async () => expect(claimed()).toEqual(['own', 'other']))
 })

@@ -3,6 +3,7 @@ import { createLogger } from '../../base/log.ts'
 import type { HostedDeployment, HostingStatus } from '../../deploy/hosting.ts'
 import type { Revision, StoredDeployment } from '../../deploy/model.ts'
 import { type FollowServersParts, followDeployments } from './follow-deployments.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 
 /** A server that serves the revisions that it activates, and the store that it shares with others. */
 function server() {
@@ -54,13 +55,13 @@ describe('P-37: followDeployments', () => {
     stored.set('a', 'a1').set('b', 'b1')
     working.add('b1')
     await follow()
-    await vi.waitFor(() => expect(started).toEqual(['a1']))
+    await eventually(async () => expect(started).toEqual(['a1']))
     await follow()
     expect(activate).toHaveBeenCalledTimes(1)
     stored.set('a', 'a2')
     working.clear()
     await Promise.all([follow(), follow()])
-    await vi.waitFor(() =>
+    await eventually(async () =>
       expect([...served]).toEqual([
         ['a', 'a2'],
         ['b', 'b1'],
@@ -73,7 +74,7 @@ describe('P-37: followDeployments', () => {
     const { follow, stored, released, removed, started } = server()
     stored.set('a', 'a1')
     await follow()
-    await vi.waitFor(() => expect(started).toEqual(['a1']))
+    await eventually(async () => expect(started).toEqual(['a1']))
     stored.clear()
     await follow()
     expect([released, removed]).toEqual([['a'], ['a']])

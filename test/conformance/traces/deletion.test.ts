@@ -89,7 +89,7 @@ describe('deleting', () => {
     await eventually(async () => {
       const job = (await (await ask(`/api/v1/runs/delete/${job_id}`, 'GET')).json()) as Job
       expect(job).toMatchObject({ status: 'done', deleted: 2, error: null })
-    }, 30_000)
+    })
     expect(await statusOf(good)).toBe(200)
     const wrong = await ask('/api/v1/runs/delete', 'POST', { session, filter: 'eq(' })
     expect(wrong.status).toBe(422)

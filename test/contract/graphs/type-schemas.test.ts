@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { createTypeSchemas, type TypeSchemas } from '../../../src/graph/type-schemas/type-schemas.ts'
+import { PATIENCE_MS } from '../../support/eventually.ts'
 
 const PLACE = `export interface Place { city: string; kind: 'home' | 'work' }`
 const GRAPH = `
@@ -51,8 +52,8 @@ afterAll(() => rm(project, { recursive: true, force: true }))
 describe('schemas from TypeScript types', () => {
   const entry = () => ({ file: join(project, 'agent.ts'), export: 'agent' })
 
-  it('are read for a graph and its subgraphs, once for the same files', { timeout: 120_000 }, async () => {
-    const types = reader(100_000)
+  it('are read for a graph and its subgraphs, once for the same files', async () => {
+    const types = reader(2 * PATIENCE_MS)
     const [text, again] = await Promise.all([types.read(entry()), types.read(entry())])
     expect(again).toBe(text)
     const read = JSON.parse(text) as Record<string, Record<string, object>>

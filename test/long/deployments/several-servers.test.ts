@@ -18,7 +18,6 @@ import { type PostgresCluster, startPostgres, withoutPostgres } from '../../supp
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 
 const reason = withoutPostgres()
-const FOLLOW_MS = 60_000
 
 describe.skipIf(reason !== '')(`P-37: two servers on one Postgres and one store of blobs${reason}`, () => {
   let dir: string
@@ -34,10 +33,7 @@ describe.skipIf(reason !== '')(`P-37: two servers on one Postgres and one store 
     return { fetch: (...args) => next().fetch(...args), json: (...args) => next().json(...args) }
   }
   const greets = (server: WeirProcess, text: string): Promise<void> =>
-    eventually(
-      async () => expect(await greetingOf(server, 'shared')).toBe(`${text} ${GREETING.value}`),
-      FOLLOW_MS,
-    )
+    eventually(async () => expect(await greetingOf(server, 'shared')).toBe(`${text} ${GREETING.value}`))
 
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'weir-'))
@@ -94,6 +90,6 @@ describe.skipIf(reason !== '')(`P-37: two servers on one Postgres and one store 
       expect(blobs.filter((entry) => entry.isFile() && entry.name.length === 64)).toEqual([])
       for (const name of ['a', 'b'])
         expect(await readdir(join(dir, name, 'deployments', 'artifacts'))).toEqual([])
-    }, FOLLOW_MS)
+    })
   })
 })

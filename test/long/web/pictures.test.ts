@@ -7,7 +7,7 @@ import pixelmatch from 'pixelmatch'
 import { PNG } from 'pngjs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { eventually, PATIENCE_MS } from '../../support/eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import { sendSamples, SAMPLE_PROJECT, type Samples } from '../../support/servers/sample-project.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import {
@@ -111,7 +111,6 @@ describe.skipIf(!HAS_BROWSER || !HAS_FONT)(`pictures that are kept${NO_BROWSER}$
       reducedMotion: 'reduce',
     })
     page = await context.newPage()
-    page.setDefaultTimeout(PATIENCE_MS)
     await page.clock.setFixedTime(NOW)
     const samples = await sendSamples(weir, NOW, 60)
     const made = await weir.json<{ id: string }>('/api/v1/sessions', { name: 'new-project' })

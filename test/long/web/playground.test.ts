@@ -22,6 +22,19 @@ const KEPT = `new Promise((resolve, reject) => {
     }
   }
 })`
+/** Keeps the drafts of this browser locked until `globalThis.isReleased`. */
+const LOCK = `new Promise((resolve) => {
+  const opening = indexedDB.open('weir-playground')
+  opening.onsuccess = () => {
+    const drafts = opening.result.transaction('drafts', 'readwrite').objectStore('drafts')
+    const wait = () => {
+      if (globalThis.isReleased) opening.result.close()
+      else drafts.get('none').onsuccess = wait
+    }
+    wait()
+    resolve()
+  }
+})`
 
 describe.skipIf(!HAS_BROWSER)(`more of the playground in a browser (N15)${NO_BROWSER}`, () => {
   const server = useWeir()
@@ -156,6 +169,22 @@ describe.skipIf(!HAS_BROWSER)(`more of the playground in a browser (N15)${NO_BRO
     await checkLooks(used.current(), 'a playground with a prompt of its own')
     await column(2).getByRole('button', { name: 'Use the common prompt' }).click()
     await message('2 of Model 2').waitFor({ state: 'detached' })
+  })
+
+  it('keeps what is typed right after “Start again”, while the draft before is still being deleted', async () => {
+    const { page, open } = used.current()
+    await open('/playground')
+    await message('2').fill('the draft before')
+    await page.getByText('Kept in this browser').waitFor()
+    await page.evaluate(LOCK)
+    await page.getByRole('button', { name: 'Start again' }).click()
+    await eventually(async () => expect(await message('2').inputValue()).toBe(''))
+    await message('2').fill('typed at once')
+    await page.evaluate('globalThis.isReleased = true')
+    await page.getByText('Kept in this browser').waitFor()
+    expect(await message('2').inputValue()).toBe('typed at once')
+    await page.reload()
+    expect(await message('2').inputValue()).toBe('typed at once')
   })
 
   it('removes a key that is pasted in place of the name of a secret, and keeps neither', async () => {

@@ -161,7 +161,6 @@ async function faultsOfLargeText(
 
 /** Signs in; the pictures have a folder. */
 async function prepare({ page }: UsedInterface, weir: UsedWeir): Promise<void> {
-  page.setDefaultTimeout(30_000)
   await signIn(page, weir)
   if (SCREENSHOTS !== undefined) await mkdir(SCREENSHOTS, { recursive: true })
 }

@@ -59,16 +59,19 @@ export function buildInterface(): void {
   expect(spawnSync(process.execPath, [BUILD], { encoding: 'utf8' }).stderr).toBe('')
 }
 
-/** Starts the browser; `env` is added to its environment. */
+/** Starts the browser, all of whose pages wait long enough for a busy machine; `env` is added to its environment. */
 export async function launchBrowser(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Browser> {
-  return await chromium.launch({
+  const browser = await chromium.launch({
     executablePath: CHROMIUM ?? '',
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', ...args],
     env: { ...process.env, ...env },
+    timeout: PATIENCE_MS,
   })
+  browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS))
+  return browser
 }
 
 /**
@@ -91,7 +94,6 @@ export function useInterface(
       permissions: ['clipboard-read', 'clipboard-write'],
     })
     const page = await context.newPage()
-    page.setDefaultTimeout(PATIENCE_MS)
     watchPage(page, server.current().url, faults)
     used = {
       browser,

@@ -119,7 +119,7 @@ function Head({
 interface WorkProps extends Beginning {
   startAgain(): void
   /** False once the draft has been started again or the user has signed out: the old one is no longer stored. */
-  mayKeep(): boolean
+  mayKeep(): Promise<boolean>
 }
 
 function Work({ place, run, kept, startAgain, mayKeep }: WorkProps) {
@@ -130,7 +130,7 @@ function Work({ place, run, kept, startAgain, mayKeep }: WorkProps) {
       kept: kept ?? { draft: begun.draft, results: {} },
       source: run?.id ?? '',
       call: callModel,
-      keep: async (now) => mayKeep() && createKeptDrafts().write(place, now),
+      keep: async (now) => (await mayKeep()) && createKeptDrafts().write(place, now),
     }),
   )
   useEffect(() => {
@@ -201,11 +201,16 @@ function Opened({ from }: { from: string }) {
   const kept = useKept(key)
   const isSignedIn = useIsSignedIn()
   const current = useRef(0)
+  /** The deletion of the draft before, which must not delete what is kept of this one. */
+  const removal = useRef(Promise.resolve())
   const startAgain = (): void => {
     current.current = turn + 1
-    void createKeptDrafts()
-      .remove(key)
-      .then(() => setTurn(turn + 1))
+    removal.current = createKeptDrafts().remove(key)
+    setTurn(turn + 1)
+  }
+  const mayKeep = async (): Promise<boolean> => {
+    await removal.current
+    return current.current === turn && isSignedIn()
   }
   if (run.error !== null) return <Failure error={run.error} heading="h1" retry={() => void run.refetch()} />
   if ((from !== '' && run.data === undefined) || kept.data === undefined) return <Skeleton />
@@ -223,7 +228,7 @@ function Opened({ from }: { from: string }) {
       run={run.data}
       kept={turn === 0 ? (kept.data ?? undefined) : undefined}
       startAgain={startAgain}
-      mayKeep={() => current.current === turn && isSignedIn()}
+      mayKeep={mayKeep}
     />
   )
 }

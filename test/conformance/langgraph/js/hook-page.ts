@@ -44,6 +44,7 @@ export function useHookPage(file: string): () => HookPage {
     browser = await chromium.launch({
       executablePath: CHROMIUM ?? '',
       args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+      timeout: PATIENCE_MS,
     })
   })
   afterAll(async () => {

@@ -152,7 +152,7 @@ export function describeCases(sdk: Sdk, setup: () => DeploymentSetup): void {
     for (const { name, recorded } of CASES)
       it.skipIf(sdk.leaves_out?.[name] !== undefined)(
         `${name}: ${recorded.about}${sdk.leaves_out?.[name] ?? ''}`,
-        { timeout: 120_000, retry: tries(name) },
+        { retry: tries(name) },
         async () => {
           const { seen, events } = await play(sdk, setup(), name, recorded)
           const { of_seen, of_events } = DIFFERENCES[name] ?? {}
