@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Ajv } from 'ajv'
 import { parse } from 'yaml'
-import { renderedProblems } from './rendered-chart.ts'
+import { type Mapping, renderedProblems } from './rendered-chart.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const CHART = new URL('deploy/helm/', ROOT)
@@ -12,9 +12,6 @@ const BUILT = fileURLToPath(new URL('.helm/helm', ROOT))
 /** The version for which the chart is rendered. */
 const KUBERNETES = '1.33.0'
 const run = promisify(execFile)
-
-/** A mapping of YAML. */
-export type Mapping = Record<string, unknown>
 
 /** Settings that `values.schema.json` must refuse. */
 const REFUSED = [

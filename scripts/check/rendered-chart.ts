@@ -1,5 +1,7 @@
 import { parseAllDocuments } from 'yaml'
-import type { Mapping } from './chart.ts'
+
+/** A mapping of YAML. */
+export type Mapping = Record<string, unknown>
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 /** Kinds that are always rendered, and those that a switch adds. */

@@ -1,5 +1,5 @@
 import { newUuid } from '../../../src/base/ids.ts'
-import type { Sample } from './route-samples.ts'
+import type { Sample } from './sample.ts'
 
 const at = (path: string, body?: unknown) => ({ path, ...(body !== undefined && { body }) })
 const fixed = (path: string): Sample => ({ isFixed: true, call: () => at(path) })

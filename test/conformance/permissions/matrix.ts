@@ -9,7 +9,8 @@ import type { GuardedPlatformRoute } from '../../../src/http/platform/route.ts'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { type ApiAnswer, type CheckedApi, openCheckedApi } from '../openapi/checked-api.ts'
-import { type Caller, disposable, SAMPLES, type Sample, type Target } from './route-samples.ts'
+import { disposable, SAMPLES } from './route-samples.ts'
+import type { Caller, Sample, Target } from './sample.ts'
 import { bodyOf, fillTenant, missingObjects, openBackDoor, type Tenant } from './tenant-world.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Sample } from './route-samples.ts'
+import type { Sample } from './sample.ts'
 
 /** The same for every target: it acts in the workspace of the request. */
 const fixed = (path: string, body?: unknown): Sample => ({

@@ -1,4 +1,4 @@
-import type { Sample } from './route-samples.ts'
+import type { Sample } from './sample.ts'
 import { THREAD } from './tenant-world.ts'
 
 const at = (path: string, body?: unknown) => ({ path, ...(body !== undefined && { body }) })

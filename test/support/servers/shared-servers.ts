@@ -5,29 +5,14 @@ import type { TestProject } from 'vitest/node'
 import { startTestClickHouse, temporaryDir } from '../stores/clickhouse/embedded-clickhouse.ts'
 import { startPostgres } from '../stores/sql/postgres.ts'
 import { makeFirstClickHouse } from '../stores/clickhouse/first-clickhouse.ts'
-import { type LentWeir, startWeirPool } from './weir-pool.ts'
+import type { Shared } from './shared.ts'
+import { startWeirPool } from './weir-pool.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** URL at which test files request the use of shared servers; see `shared`. */
     sharedServers: string
   }
-}
-
-/** Responses by path. */
-export interface Shared {
-  /** URL of an empty database. */
-  '/postgres': { url: string }
-  /** An engine; each user creates a database with a unique name. */
-  '/clickhouse': { url: string; username: string; password: string }
-  /** A data folder with the empty tables of an embedded ClickHouse. */
-  '/first-clickhouse': { dir: string }
-  /** A server for exclusive use until it is given back, with an empty organization. */
-  '/weir': LentWeir
-  /** Like `/weir`, but with the deployment's organization, in which other files have created runs. */
-  '/weir/deployment': LentWeir
-  /** Returns the server with the id to the pool; fails if the server has logged an error. */
-  '/weir/give-back': null
 }
 
 /** Starts a server on first use; `stop` ends it if it was started. */

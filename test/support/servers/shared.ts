@@ -1,5 +1,30 @@
 import { inject } from 'vitest'
-import type { Shared } from './shared-servers.ts'
+
+/** A server on loan, and its organization. */
+export interface LentWeir {
+  id: string
+  url: string
+  deploymentUrl: string
+  otlpGrpcUrl: string
+  /** Key of the organization's admin, with its only workspace as the default. */
+  key: string
+}
+
+/** Responses by path. */
+export interface Shared {
+  /** URL of an empty database. */
+  '/postgres': { url: string }
+  /** An engine; each user creates a database with a unique name. */
+  '/clickhouse': { url: string; username: string; password: string }
+  /** A data folder with the empty tables of an embedded ClickHouse. */
+  '/first-clickhouse': { dir: string }
+  /** A server for exclusive use until it is given back, with an empty organization. */
+  '/weir': LentWeir
+  /** Like `/weir`, but with the deployment's organization, in which other files have created runs. */
+  '/weir/deployment': LentWeir
+  /** Returns the server with the id to the pool; fails if the server has logged an error. */
+  '/weir/give-back': null
+}
 
 /** Requests the use of a shared server. */
 export async function shared<Path extends keyof Shared>(path: Path, id = ''): Promise<Shared[Path]> {

@@ -5,18 +5,9 @@ import { newUuid } from '../../../src/base/ids.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
 import { startWeir, type WeirProcess } from './server.ts'
+import type { LentWeir } from './shared.ts'
 
 export const DEPLOYMENT_NAME = 'fixtures'
-
-/** A server on loan, and its organization. */
-export interface LentWeir {
-  id: string
-  url: string
-  deploymentUrl: string
-  otlpGrpcUrl: string
-  /** Key of the organization's admin, with its only workspace as the default. */
-  key: string
-}
 
 /** Servers that test files use in turn. */
 export interface WeirPool {
