@@ -26,7 +26,7 @@ export interface Bootstrapped {
   key: string | undefined
   /** Whether organization, workspace and key were created now. */
   created: boolean
-  /** Whether no valid admin key of all workspaces was left, so that an admin got the new key `key`. */
+  /** Whether `key` was made now because the store had no valid admin key of all workspaces. */
   replaced: boolean
   /** Whether BOOTSTRAP_API_KEY was ignored, because it is not a key of this data directory. */
   ignoredBootstrapKey: boolean

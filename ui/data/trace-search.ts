@@ -26,7 +26,7 @@ async function search(trace: string, text: string, signal: AbortSignal): Promise
   return found
 }
 
-/** Waits until no key is likely to follow. @throws when the request has become superfluous */
+/** Waits in case another key is pressed. @throws if the request was aborted meanwhile */
 async function pause(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   signal.throwIfAborted()

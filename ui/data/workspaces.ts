@@ -15,7 +15,7 @@ export interface Owned {
   id: string
 }
 
-/** Workspaces that are searched at most: each search is a request. */
+/** Maximum number of workspaces that are searched: each search is a request. */
 const MAX_SEARCHED = 20
 
 /** Whether the workspace has it; undefined is the workspace of the address. */

@@ -64,7 +64,7 @@ function countFields(counts: TopCounts) {
   }
 }
 
-/** A TraceRun's own counts, for llm and embedding. */
+/** The own tokens and costs of a TraceRun of type llm or embedding. */
 export function ownCounts(row: EstimatedRow): TopCounts {
   return {
     prompt_tokens: row.input_tokens ?? 0,

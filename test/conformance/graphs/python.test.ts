@@ -172,7 +172,7 @@ describe.skipIf(WITHOUT !== '')(`Python graphs${WITHOUT}`, () => {
     const refused = { status: 409, message: expect.stringContaining('thread_of_other_language') as string }
     await expect(client.threads.getState(thread_id)).rejects.toMatchObject(refused)
     await expect(client.threads.updateState(thread_id, { values: {} })).rejects.toMatchObject(refused)
-    // A graph of its own language still can.
+    // A graph in the thread's own language can still use it.
     expect(await wait('kinds', { kind: 'plain' }, thread_id)).toMatchObject({ kind: 'plain' })
     expect(await client.threads.getState(thread_id)).toMatchObject({ next: [] })
   })

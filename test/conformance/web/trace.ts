@@ -65,7 +65,7 @@ export interface SentForPages {
   thread: string
 }
 
-/** Sends what every page has something to show of. */
+/** Sends two traces and shares one of them, so that every page has something to show. */
 export async function sendForPages(weir: UsedWeir): Promise<SentForPages> {
   const [call, turn] = [
     await sendAgentTrace(weir),

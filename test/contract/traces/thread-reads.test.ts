@@ -27,7 +27,7 @@ import {
 /** A world has some dozen statements of the store. */
 const LONGEST = { longest: 10 }
 const CENT = 10n ** 16n
-/** Ids of a trace: its own, and those of the TraceRuns below it. */
+/** Number of ids that each trace uses: its own, and those of the TraceRuns below it. */
 const IDS = 10
 /** Later than everything that a test writes. */
 const written = (Date.now() + 3_600_000) * 1000

@@ -71,8 +71,8 @@ function replacing(key: readonly string[], columns: readonly string[]): string {
 }
 
 /**
- * A checkpoint that is put again replaces the earlier row; `known` has the keys of those that do. No two of `rows` may
- * have the same key.
+ * Inserts checkpoints; a row replaces the stored one with the same key. `known` has the keys of the rows that do so. All
+ * keys in `rows` must differ.
  */
 export function insertCheckpoints(
   session: TxSession,

@@ -159,7 +159,7 @@ async function startStandby(
   const dir = join(home, 'data')
   const options = { ...user, cwd: home }
   const from = ['-h', '127.0.0.1', '-p', String(primary), '-U', 'weir']
-  // A link to a server's program may stand alone in its folder.
+  // `postgres` may be a symbolic link in a folder without the other programs, which are beside its target.
   const realPrograms = dirname(await realpath(join(programs, 'postgres')))
   await run(
     join(realPrograms, 'pg_basebackup'),

@@ -63,7 +63,7 @@ function readLevel(text: string | null | undefined): LineLevel | undefined {
 
 type Body = SchemaTypes['deployment-log-query']
 
-/** The kinds of lines to read among `kinds`, which the log has. @throws AppError invalid_request if there are none */
+/** The requested ones of the log's `kinds` of lines; all without a request. @throws AppError invalid_request if none is left */
 function kindsIn({ kinds: wanted }: Body, kinds: readonly LogKind[]): readonly LogKind[] {
   const found = kinds.filter((kind) => wanted?.includes(kind) ?? true)
   if (found.length > 0) return found
