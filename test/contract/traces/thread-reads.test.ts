@@ -308,7 +308,7 @@ it('rows of earlier releases get their threads in the background, once', async (
   expect(await listed(workspace_id, window)).toEqual([])
   await fill()
   expect(await listed(workspace_id, window)).toEqual(before)
-  // Traces that are added later have the time of writing 0, so earlier cursors still show all of them.
+  // Rows that are filled in later get the writing time 0, so that cursors from before still show all traces.
   expect(await db.store.threads(workspace_id, { ...window, written: 1, limit: 10 })).toEqual(before)
   await empty()
   await fill()

@@ -23,7 +23,7 @@ type Details = Readonly<Record<string, string | undefined>>
 const MILLION_PLACES = 6
 const PART = /^(\S+?)[\s:=]+(\S+)$/
 
-/** Dollars per million tokens of dollars per token; a text that is no number stays. */
+/** Converts dollars per token to dollars per million tokens; returns a text that is not a number unchanged. */
 export function perMillion(cost: string): string {
   return shiftDecimal(cost, MILLION_PLACES) ?? cost
 }
