@@ -39,7 +39,11 @@ export function useFeedbackKeys(isWanted: boolean) {
 /** Gives, changes and deletes feedback of a run; the list is read again afterwards. */
 export function useFeedbackChanges(run_id: string) {
   const queries = useQueryClient()
-  const onSuccess = (): Promise<void> => queries.invalidateQueries({ queryKey: keyOf(run_id) })
+  const onSuccess = async (): Promise<void> => {
+    // Lists of runs have a column for it.
+    void queries.invalidateQueries({ queryKey: ['runs'] })
+    await queries.invalidateQueries({ queryKey: keyOf(run_id) })
+  }
   const add = useMutation({
     mutationFn: ({ key, judgement }: { key: string; judgement: Judgement }) =>
       call('POST /api/v1/feedback', { body: { run_id, key, ...toBody(judgement) } }),

@@ -49,6 +49,8 @@ export function useRuns(query: RunQuery) {
     getNextPageParam: ({ cursors }) => cursors.next ?? undefined,
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
+    // A sorted list has no live updates.
+    refetchOnMount: query.sort === undefined || 'always',
     refetchOnWindowFocus: false,
   })
 }

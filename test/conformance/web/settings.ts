@@ -148,6 +148,23 @@ export function workspaceTests({ server, used }: Used): void {
 /** Members, the audit log and retention. The browser is signed in as an admin. */
 export function moreSettingsTests({ server, used }: Used): void {
   describe('more settings', () => {
+    it('shows the sign-in screen on the next page once the key of the session was revoked', async () => {
+      const { url, json, request } = server.current()
+      const made = await json<{ id: string; key: string }>('/api/v1/orgs/current/service-keys', {
+        ...{ description: 'revoked later', role: 'admin' },
+      })
+      const context = await used.current().browser.newContext()
+      const page = await context.newPage()
+      await page.goto(`${url}/app/settings?view=display`)
+      await page.getByLabel('API key').fill(made.key)
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await page.getByRole('heading', { name: 'Settings' }).waitFor()
+      await request(`/api/v1/orgs/current/service-keys/${made.id}`, { method: 'DELETE' })
+      await page.getByRole('link', { name: 'Prices', exact: true }).click()
+      await page.getByLabel('API key').waitFor()
+      await context.close()
+    })
+
     it('adds, changes and removes members, and tells it in the audit log', async () => {
       const { page, open } = used.current()
       await open('/settings?view=members')

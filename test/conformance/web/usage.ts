@@ -53,7 +53,37 @@ export function usageTests({ server, used, sent }: Used): void {
 }
 
 /** Limits on the usage page. The browser is signed in as an admin. */
-export function moreUsageTests({ server, used }: Used): void {
+export function moreUsageTests({ server, used, sent }: Used): void {
+  describe('lists of usage', () => {
+    it('N9: reads the list behind a number again when it is opened again', async () => {
+      const { json } = server.current()
+      /** Sends a trace; returns its id once it is counted. */
+      const counted = async (): Promise<string> => {
+        const { trace } = await sent()
+        const query = new URLSearchParams({
+          start_time: new Date(0).toISOString(),
+          end_time: new Date(Date.now() + 86_400_000).toISOString(),
+          workspace_ids: (await json<{ id: string }[]>('/api/v1/workspaces')).map(({ id }) => id).join(),
+          trace_id: trace,
+        })
+        const path = `/api/v1/orgs/current/billing/usage-traces?${query.toString()}`
+        await eventually(async () => expect(await json(path)).toMatchObject({ items: [{ trace_id: trace }] }))
+        return trace
+      }
+      const { page, open } = used.current()
+      await counted()
+      await open('/usage')
+      const number = page.getByRole('row', { name: 'trips' }).first().getByRole('link')
+      const list = page.getByRole('region', { name: 'Counted traces' })
+      await number.click()
+      await list.waitFor()
+      await page.goBack()
+      const trace = await counted()
+      await number.click()
+      await list.getByRole('link', { name: trace }).waitFor()
+    })
+  })
+
   describe('limits of usage', () => {
     it('sets a monthly limit, shows how much of it is used, and removes it', async () => {
       const { page, open } = used.current()

@@ -38,6 +38,14 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     await page.waitForURL(new RegExp(`${DEPLOYMENT}/studio/${thread}`))
     await graph().getByRole('heading', { name: 'kinds' }).waitFor()
     await graph().locator('[data-node="finish"]').waitFor()
+    const gone = await weir.json<{ assistant_id: string }>(`${DEPLOYMENT}/assistants`, {
+      graph_id: 'hostile',
+    })
+    await weir.request(`${DEPLOYMENT}/assistants/${gone.assistant_id}`, { method: 'DELETE' })
+    await open(`${DEPLOYMENT}/studio/${thread}?assistant=${gone.assistant_id}&checkpoint=gone`)
+    await page.getByText('The assistant of the address cannot be read').waitFor()
+    await page.getByText('The checkpoint of the address is not in the timeline').waitFor()
+    await graph().getByRole('heading', { name: 'kinds' }).waitFor()
   })
 
   it('ui §5: j and k go through the rows of each list', async () => {
@@ -110,6 +118,10 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
       .getByText(/CREATE_FAILED/)
       .waitFor({ state: 'detached' })
     expect(await broken()).toEqual([])
+    await page.reload()
+    await eventually(async () =>
+      expect(await page.getByLabel('Lines with this text').inputValue()).toBe('AWAITING'),
+    )
     await weir.request(`/v2/deployments/${id}`, { method: 'DELETE' })
   })
 
@@ -181,6 +193,12 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.getByRole('button', { name: 'Go on' }).click()
     await graph().locator('[data-node="finish"][data-state="success"]').waitFor()
+    // A new run is shown, in place of the earlier checkpoint that was selected.
+    await steps().last().getByRole('button').click()
+    await page.waitForURL(/checkpoint=/)
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.waitForURL((url) => !url.searchParams.has('checkpoint'))
+    await page.getByRole('button', { name: 'Go on' }).waitFor()
   })
 
   it('have no accessibility faults according to axe, in both themes and three widths', async () => {

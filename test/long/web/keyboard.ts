@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import type { UsedWeir } from '../../support/servers/use-weir.ts'
 import type { UsedInterface } from '../../support/servers/web-interface.ts'
 
 interface Used {
+  server: { current(): UsedWeir }
   used: { current(): UsedInterface }
   /** Sends a trace `agent` with the model call `chat`; returns the ids of both and of the project. */
   sent(): Promise<{ project: string; trace: string; call: string }>
@@ -23,7 +25,7 @@ async function tabTo({ page }: UsedInterface, name: string): Promise<void> {
 }
 
 /** Tasks that are done without a pointer. The browser is signed in. */
-export function keyboardTests({ used, sent }: Used): void {
+export function keyboardTests({ server, used, sent }: Used): void {
   describe('tasks by keyboard alone', () => {
     it('go to the projects, filter the runs of one, and open the first that fits', async () => {
       const { project } = await sent()
@@ -58,6 +60,57 @@ export function keyboardTests({ used, sent }: Used): void {
       expect(await focused()).toBe(shown[0])
       await press(current, 'Enter')
       await page.getByRole('heading', { name: shown[0] ?? '', exact: true }).waitFor()
+    })
+
+    it('ui §5: go by j and k through the tables of usage, prices, ingest, settings and the overview', async () => {
+      const { project } = await sent()
+      const { json, request } = server.current()
+      const price = { name: 'Kept', match_pattern: '^kept$', prompt_cost: '1', completion_cost: '1' }
+      const { id: own } = await json<{ id: string }>('/api/v1/model-price-map', price)
+      const limit = await request('/api/v1/usage-limits', {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          workspace_id: (await json<{ id: string }[]>('/api/v1/workspaces'))[0]?.id,
+          ...{ limit_value: 1_000_000, mode: 'soft' },
+        }),
+      })
+      const { id: limited } = (await limit.json()) as { id: string }
+      const current = used.current()
+      const { page, open } = current
+      /** The table that has the row with the focus. */
+      const focused = () =>
+        page.evaluate<string | undefined>(
+          `document.activeElement?.closest('tbody tr')?.closest('[role=region]')?.getAttribute('aria-label')`,
+        )
+      for (const [path, label] of [
+        ['/usage', 'Sums of the groups'],
+        ['/prices', 'Own prices'],
+        ['/ingest', 'Refused records'],
+        ['/settings', 'Service keys'],
+        ['/settings?view=roles', 'Permissions of roles'],
+        [`/projects/${project}?view=overview&by=name`, 'Figures of the groups'],
+      ] as const) {
+        await open(path)
+        const table = page.getByRole('region', { name: label, exact: true })
+        await table.locator('tbody tr').first().waitFor()
+        await press(current, 'j')
+        expect([path, await focused()]).toEqual([path, label])
+      }
+      // The rows of the folded table between the two are left out.
+      await open('/usage')
+      for (const label of ['Sums of the groups', 'Monthly limits'])
+        await page.getByRole('region', { name: label, exact: true }).locator('tbody tr').first().waitFor()
+      const tables: (string | undefined)[] = []
+      while (tables.at(-1) !== 'Monthly limits' && tables.length < 50) {
+        await press(current, 'j')
+        tables.push(await focused())
+      }
+      expect([...new Set(tables)]).toEqual(['Sums of the groups', 'Monthly limits'])
+      await press(current, 'k')
+      expect(await focused()).toBe('Sums of the groups')
+      for (const path of [`/model-price-map/${own}`, `/usage-limits/${limited}`])
+        await request(`/api/v1${path}`, { method: 'DELETE' })
     })
 
     it('read a trace as messages, and copy its address', async () => {

@@ -46,6 +46,6 @@ describe.skipIf(!HAS_BROWSER)(`more of the web interface in a browser${NO_BROWSE
   workspaceTests({ server, used })
   morePageTests({ server, used })
   complaintTests({ server, used })
-  keyboardTests({ used, sent })
+  keyboardTests({ server, used, sent })
   panelTests({ server, used })
 })

@@ -240,6 +240,9 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     await region('State').getByText('6 666').first().waitFor()
     // Late steps of a long run have their figures too.
     await steps().filter({ hasText: 'Step 7' }).first().locator('[data-figures]').waitFor()
+    // A link opens the checkpoint that it names, not only one of the newest.
+    await page.reload()
+    await region('State').getByRole('heading', { name: 'Step 7' }).waitFor()
   })
 
   it('shows hostile values, messages and errors as text, in the graph and in the chat', async () => {

@@ -10,12 +10,23 @@ export type Revision = Reply<'GET /api/v2/deployments/{id}/revisions/{revision_i
 const EVERY_MS = 5000
 const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The deployments of the workspace. */
+const PAGE = 100
+const MOST = 1000
+
+/** The deployments of the workspace, at most 1,000. */
 export function useDeployments() {
   return useQuery({
     queryKey: ['deployments'],
-    queryFn: async ({ signal }) =>
-      (await call('GET /api/v2/deployments', { query: { limit: 100 }, signal })).resources,
+    queryFn: async ({ signal }) => {
+      const found: Deployment[] = []
+      for (let offset = 0; offset < MOST; offset += PAGE) {
+        const query = { limit: PAGE, offset }
+        const { resources } = await call('GET /api/v2/deployments', { query, signal })
+        found.push(...resources)
+        if (resources.length < PAGE) break
+      }
+      return found
+    },
     refetchInterval: EVERY_MS,
   })
 }

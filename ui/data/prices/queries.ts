@@ -6,6 +6,7 @@ import type { OwnPrice } from './own-price.ts'
 
 const PRICES = ['prices'] as const
 const UNPRICED = ['unpriced-models'] as const
+const REPRICE = 'reprice'
 const JOB_EVERY_MS = 1000
 
 /** The price that a run would have, and the data of the shipped prices. */
@@ -111,14 +112,21 @@ export function usePricePreview() {
 
 /** Starts the job that computes the costs of runs between two times again, and follows it to its end. */
 export function useReprice() {
+  const queries = useQueryClient()
   const start = useMutation({
     mutationFn: (range: { start_time: string; end_time: string }) =>
       call('POST /api/v1/runs/reprice', { body: range }),
   })
   const job_id = start.data?.job_id ?? ''
   const job = useQuery({
-    queryKey: ['reprice', job_id],
-    queryFn: ({ signal }) => call('GET /api/v1/runs/reprice/{job_id}', { params: { job_id }, signal }),
+    queryKey: [REPRICE, job_id],
+    queryFn: async ({ signal }) => {
+      const found = await call('GET /api/v1/runs/reprice/{job_id}', { params: { job_id }, signal })
+      // Costs are on most pages.
+      if (found.status === 'done')
+        void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => kind !== REPRICE })
+      return found
+    },
     enabled: job_id !== '',
     refetchInterval: ({ state }) =>
       state.data?.status === 'done' || state.data?.status === 'failed' ? false : JOB_EVERY_MS,

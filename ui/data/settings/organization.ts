@@ -5,7 +5,7 @@ import { readAll } from '../../api/all-pages.ts'
 
 const WORKSPACES = ['workspaces'] as const
 const MEMBERS = ['members'] as const
-/** The session lists the workspaces too. */
+/** The session has the workspaces and the permissions of the caller. */
 const SESSION = ['session'] as const
 
 /** The workspaces that the caller may use, oldest first. */
@@ -49,7 +49,11 @@ export function useMembers(isAllowed: boolean) {
 /** Adds, changes and removes members. */
 export function useMemberChanges() {
   const queries = useQueryClient()
-  const onSuccess = async (): Promise<void> => await queries.invalidateQueries({ queryKey: MEMBERS })
+  const onSuccess = async (): Promise<void> => {
+    await queries.invalidateQueries({ queryKey: MEMBERS })
+    // The caller's own role may be the one that changed.
+    await queries.invalidateQueries({ queryKey: SESSION })
+  }
   const add = useMutation({
     mutationFn: (body: MemberCreate) => call('POST /api/v1/orgs/current/members', { body }),
     onSuccess,

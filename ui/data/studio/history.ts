@@ -11,7 +11,10 @@ export function historyKey(name: string, thread: string | undefined): readonly u
   return ['deployment', name, 'history', thread]
 }
 
-/** The checkpoints of a thread; the newest are read again every `every` milliseconds. */
+/**
+ * The checkpoints of a thread; the newest are read again every `every` milliseconds. `more` reads earlier ones, and
+ * `hasFailed` says that it could not.
+ */
 export function useHistory(name: string, thread: string | undefined, every: number | false) {
   const queries = useQueryClient()
   const deployments = useDeploymentApi()
@@ -34,7 +37,7 @@ export function useHistory(name: string, thread: string | undefined, every: numb
   })
   const { data } = newest
   const last = data?.steps.at(-1)
-  const { isPending, mutate } = useMutation({
+  const { isPending, isError, mutate } = useMutation({
     mutationFn: async (before: string) => {
       const found = await read(before, PAGE)
       queries.setQueryData<KnownHistory>(queryKey, (known) => {
@@ -46,7 +49,7 @@ export function useHistory(name: string, thread: string | undefined, every: numb
   })
   const before = data?.isMore === true && !isPending ? last && idOf(last) : undefined
   const readMore = useCallback(() => before !== undefined && mutate(before), [before, mutate])
-  return { newest, more: before === undefined ? undefined : readMore }
+  return { newest, more: before === undefined ? undefined : readMore, hasFailed: isError }
 }
 
 /** A change of a thread by its reader; `checkpoint` names where the change branches off. */

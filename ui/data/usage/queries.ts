@@ -76,13 +76,14 @@ export function csvAddress(query: UsageQuery): string {
 
 const PAGE_SIZE = 200
 
-/** A list behind a number of the report, page by page. It is not read again by itself. */
+/** A list behind a number of the report, page by page. It is read again when it is opened, so that it fits the number. */
 const LIST = {
   initialPageParam: '',
   getNextPageParam: ({ next_cursor }: { next_cursor?: string | null }) => next_cursor ?? undefined,
   staleTime: Number.POSITIVE_INFINITY,
+  refetchOnMount: 'always',
   refetchOnWindowFocus: false,
-}
+} as const
 
 /** The traces that a number of the report counts, page by page. */
 export function useCountedTraces(query: CountedQuery) {

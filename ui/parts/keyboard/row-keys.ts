@@ -10,11 +10,15 @@ function focusRow(row: HTMLElement | undefined): void {
   target?.focus()
 }
 
-/** Makes j focus the next table row and k the previous one, in the open dialog of a page if there is one. */
+/**
+ * Makes j focus the next table row and k the previous one, in the open dialog of a page if there is one. Rows of folded
+ * tables are left out.
+ */
 export function useRowKeys(page: RefObject<HTMLElement | null>): void {
   const step = (by: number): void => {
     const frame = page.current?.querySelector('dialog[open]') ?? page.current
-    const rows = [...(frame?.querySelectorAll<HTMLElement>('tbody tr') ?? [])]
+    const all = [...(frame?.querySelectorAll<HTMLElement>('tbody tr') ?? [])]
+    const rows = all.filter((row) => row.checkVisibility())
     const place = rows.findIndex((row) => row.contains(document.activeElement))
     focusRow(rows[placeAfter(place, by, rows.length)])
   }

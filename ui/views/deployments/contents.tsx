@@ -179,7 +179,15 @@ export function Crons({ name }: { name: string }) {
           <td>
             <Time time={next_run_date} />
           </td>
-          <td>{thread_id === null ? 'a new one each time' : <code>{thread_id}</code>}</td>
+          <td>
+            {thread_id === null ? (
+              'a new one each time'
+            ) : (
+              <StudioLink name={name} thread={thread_id}>
+                <code>{thread_id}</code>
+              </StudioLink>
+            )}
+          </td>
           <td>
             <code>{cron_id}</code>
           </td>

@@ -1,9 +1,11 @@
-import { useDeferredValue, useEffect, useRef, useState } from 'react'
+import { useDeferredValue, useEffect, useRef } from 'react'
 import type { Deployment } from '../../data/deployments/deployments.ts'
 import { type LogLine, type ShownLines, useLog } from '../../data/deployments/log.ts'
 import { Field, Select } from '../../parts/controls.tsx'
 import { Empty, LiveMark, Skeleton } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
+import { setParam, useParam } from '../../router/location.ts'
+import { textParam, wordParam } from '../../router/params.ts'
 import css from './deployments.module.css'
 
 const KINDS = [
@@ -13,6 +15,8 @@ const KINDS = [
   ['server', 'What graphs print'],
 ] as const
 type Kind = (typeof KINDS)[number][0]
+const KIND = wordParam<Kind>('kind', ['all', 'build', 'deploy', 'server'])
+const TEXT = textParam('q')
 
 function Lines({ lines }: { lines: readonly LogLine[] }) {
   const box = useRef<HTMLDivElement>(null)
@@ -63,8 +67,7 @@ function FollowedLines(shown: ShownLines) {
 
 /** The log of a deployment: new lines appear at the end as they come. */
 export function Log({ deployment: { id, weir } }: { deployment: Deployment }) {
-  const [kind, setKind] = useState<Kind>('all')
-  const [text, setText] = useState('')
+  const [kind, text] = [useParam(KIND), useParam(TEXT)]
   const wanted = useDeferredValue(text)
   if (weir.managed_by === 'server')
     return (
@@ -75,13 +78,18 @@ export function Log({ deployment: { id, weir } }: { deployment: Deployment }) {
   return (
     <>
       <div className={css['actions']}>
-        <Select<Kind> label="Kind of lines" value={kind} options={KINDS} onChange={setKind} />
+        <Select<Kind>
+          label="Kind of lines"
+          value={kind}
+          options={KINDS}
+          onChange={(word) => setParam(KIND, word)}
+        />
         <Field
           type="search"
           aria-label="Lines with this text"
           placeholder="Text"
-          value={text}
-          onChange={({ target }) => setText(target.value)}
+          defaultValue={text}
+          onChange={({ target }) => setParam(TEXT, target.value)}
         />
       </div>
       <FollowedLines

@@ -8,6 +8,8 @@ import { Failure } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Table } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
+import { setParam, useParam } from '../../router/location.ts'
+import { wordParam } from '../../router/params.ts'
 import { PagedTable } from './contents.tsx'
 import css from './deployments.module.css'
 import { StudioLink } from './studio-link.tsx'
@@ -23,6 +25,15 @@ const STATUSES = [
 ] as const
 
 type Status = (typeof STATUSES)[number][0]
+const STATUS = wordParam<Status>('status', [
+  'any',
+  'pending',
+  'running',
+  'success',
+  'error',
+  'interrupted',
+  'timeout',
+])
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   cancelled: 'cancelled before it began',
@@ -94,14 +105,19 @@ function CancelDialog({ name, close }: { name: string; close(): void }) {
 
 /** The runs of all threads of a deployment, newest first. */
 export function Runs({ name }: { name: string }) {
-  const [status, setStatus] = useState<Status>('any')
+  const status = useParam(STATUS)
   const [isCancelling, setCancelling] = useState(false)
   const { isAllowed, reason } = usePermission('threads:update')
   const runs = useDeploymentList<ThreadRun>(name, '/runs/search', status === 'any' ? {} : { status })
   return (
     <section className={css['section']}>
       <div className={css['head']}>
-        <Select<Status> label="Status" value={status} options={STATUSES} onChange={setStatus} />
+        <Select<Status>
+          label="Status"
+          value={status}
+          options={STATUSES}
+          onChange={(word) => setParam(STATUS, word)}
+        />
         <Button disabled={!isAllowed} title={reason} onClick={() => setCancelling(true)}>
           Cancel many
         </Button>

@@ -1,9 +1,10 @@
-import type { CSSProperties, ReactNode } from 'react'
+import { type CSSProperties, type ReactNode, useRef } from 'react'
 import { ERROR_TEXTS } from '../../api/error-texts.gen.ts'
 import type { IngestHealthRead } from '../../api/platform.gen.ts'
 import { useIngestHealth } from '../../data/ingest/health.ts'
 import { bytesText, countText, shareText } from '../../parts/format/numbers.ts'
 import { Icon } from '../../parts/icon.tsx'
+import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Table } from '../../parts/table/table.tsx'
@@ -167,8 +168,10 @@ function Lanes({ lanes }: Pick<IngestHealthRead, 'lanes'>) {
 /** The state of ingest in words and figures. */
 export function Ingest() {
   const { health, at } = useIngestHealth()
+  const page = useRef<HTMLDivElement>(null)
+  useRowKeys(page)
   return (
-    <div className={css['page']}>
+    <div ref={page} className={css['page']}>
       <h1>Ingest</h1>
       <Loaded from={health}>
         {(found) => (

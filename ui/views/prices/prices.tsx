@@ -1,6 +1,7 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { OwnPrice } from '../../data/prices/own-price.ts'
 import { useOwnPrices } from '../../data/prices/queries.ts'
+import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { readPreference } from '../../parts/preferences.ts'
 import { Loaded } from '../../parts/states.tsx'
 import { fieldsFor, fieldsOf } from './form-fields.ts'
@@ -15,12 +16,14 @@ import { UnpricedModels } from './unpriced.tsx'
 export function Prices() {
   const own = useOwnPrices()
   const [asked, ask] = useState<Asked>()
+  const page = useRef<HTMLDivElement>(null)
+  useRowKeys(page)
   const add = (model = '', provider = ''): void => ask({ fields: fieldsFor(model, provider) })
   const edit = (price: OwnPrice): void =>
     ask({ fields: fieldsOf(price, readPreference('zone')), edited: price })
   const follow = (price: OwnPrice): void => ask({ fields: { ...fieldsOf(price), start_time: '' } })
   return (
-    <div className={css['page']}>
+    <div ref={page} className={css['page']}>
       <h1>Prices</h1>
       <UnpricedModels add={add} />
       <TryBox own={own.data ?? []} add={add} />

@@ -1,5 +1,6 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { Tabs } from '../../parts/controls.tsx'
+import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
 import { Audit } from './audit/audit.tsx'
@@ -42,13 +43,15 @@ const SHOWN: Readonly<Record<View, readonly [name: string, content: () => ReactN
 /** API keys, workspaces, members, roles, secrets, retention, the audit log, the display of this browser, and facts about the server. */
 export function Settings() {
   const view = useParam(VIEW)
+  const page = useRef<HTMLDivElement>(null)
+  useRowKeys(page)
   const tabs = VIEWS.map((name) => ({
     to: name === VIEWS[0] ? '/settings' : `/settings?view=${name}`,
     text: SHOWN[name][0],
     isCurrent: name === view,
   }))
   return (
-    <div className={css['page']}>
+    <div ref={page} className={css['page']}>
       <h1>Settings</h1>
       <div className={css['tabs']}>
         <Tabs label="Settings" tabs={tabs} />

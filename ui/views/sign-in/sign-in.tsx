@@ -8,7 +8,7 @@ const TICKET = '#ticket='
 /** The ticket of a sign-in link. It is removed from the address at once, so that no history keeps it. */
 function takeTicket(): string | undefined {
   if (!location.hash.startsWith(TICKET)) return undefined
-  const ticket = decodeURIComponent(location.hash.slice(TICKET.length))
+  const ticket = new URLSearchParams(location.hash.slice(1)).get('ticket') ?? ''
   history.replaceState(null, '', location.pathname + location.search)
   return ticket
 }

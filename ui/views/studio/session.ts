@@ -175,6 +175,15 @@ function errorText(error: unknown): string | undefined {
   return error instanceof Error ? error.message : String(error)
 }
 
+interface SessionOptions {
+  thread: string | undefined
+  opened(thread: string): void
+  /** Called when this tab starts a run. */
+  started(): void
+  /** Number of states of the thread that the hook reads. */
+  states: number
+}
+
 /**
  * The runs of a thread in this tab: runs that the tab started through the SDK's hook, other runs by joining them. `stream`
  * is what the hook returns, which changes with every value and token.
@@ -182,16 +191,7 @@ function errorText(error: unknown): string | undefined {
 export function useStudioSession(
   name: string,
   assistant: string,
-  {
-    thread,
-    opened,
-    states,
-  }: {
-    thread: string | undefined
-    opened(thread: string): void
-    /** Number of states of the thread that the hook reads. */
-    states: number
-  },
+  { thread, opened, started, states }: SessionOptions,
 ) {
   const client = useClient(name)
   const events = useEventsOf(thread)
@@ -225,6 +225,7 @@ export function useStudioSession(
   useOthers(client, thread, onEvent, (reason) => change({ refusal: reason }))
   const submit = useLatest((input, settings = {}) => {
     events.clear()
+    started()
     const options = { ...settings, ...STREAMED }
     void stream.submit(input, options as Parameters<typeof stream.submit>[1])
   })

@@ -43,20 +43,20 @@ function withSearch(path: string): string {
   return text === '' ? path : `${path}?${text}`
 }
 
-function Head({
-  name,
-  thread,
-  assistants,
-  chosen,
-  usedToken,
-}: {
+interface HeadProps {
   name: string
   thread: string | undefined
   assistants: readonly Assistant[]
   chosen: Assistant
+  /** The address names an assistant that cannot be read. */
+  isGone: boolean
+  /** Reads the next page of the assistants; undefined when there is none. */
+  more: (() => void) | undefined
   /** Called when another user's token is used from now on. */
   usedToken(): void
-}) {
+}
+
+function Head({ name, thread, assistants, chosen, isGone, more, usedToken }: HeadProps) {
   const mode = useParam(MODE)
   const isListed = assistants.some(({ assistant_id }) => assistant_id === chosen.assistant_id)
   const options = isListed ? assistants : [chosen, ...assistants]
@@ -83,6 +83,16 @@ function Head({
         options={options.map(({ assistant_id, name: title }) => [assistant_id, title] as const)}
         onChange={(id) => setParam(ASSISTANT, id)}
       />
+      {more !== undefined && (
+        <Button look="plain" onClick={more}>
+          List more assistants
+        </Button>
+      )}
+      {isGone && (
+        <span className={css['warn']} role="status">
+          The assistant of the address cannot be read; it may have been deleted.
+        </span>
+      )}
       <UserToken name={name} used={usedToken} />
       <Button icon="plus" onClick={() => navigate(withSearch(pathOf(name)))}>
         New thread
@@ -113,8 +123,11 @@ interface WorkProps {
 function Work({ name, thread, assistant }: WorkProps) {
   const mode = useParam(MODE)
   const opened = (id: string): void => navigate(withSearch(pathOf(name, id)), { replace: true })
+  // The newest checkpoint is selected, so that the states of the run are shown.
+  const started = (): void => setParam(CHECKPOINT, '')
   const states = useStatesToRead(name, thread, mode)
-  const { session, stream } = useStudioSession(name, assistant.assistant_id, { thread, opened, states })
+  const shown = { thread, opened, started, states }
+  const { session, stream } = useStudioSession(name, assistant.assistant_id, shown)
   return (
     <div className={css['work']} data-mode={mode}>
       {mode === 'chat' && (
@@ -208,7 +221,8 @@ function Opened({ params, usedToken }: StudioProps & { usedToken(): void }) {
   const wanted = useParam(ASSISTANT)
   const assistants = useDeploymentList<Assistant>(name, '/assistants/search')
   const listed = assistants.data?.pages.flatMap(({ rows }) => rows)
-  const chosen = useChosenAssistant({ name, thread, wanted, listed })
+  const { chosen, isGone } = useChosenAssistant({ name, thread, wanted, listed })
+  const more = assistants.hasNextPage ? () => void assistants.fetchNextPage() : undefined
   if (assistants.error instanceof ApiError && assistants.error.status === 401)
     return (
       <>
@@ -223,7 +237,7 @@ function Opened({ params, usedToken }: StudioProps & { usedToken(): void }) {
         if (chosen === undefined) return <Skeleton />
         return (
           <div className={css['page']}>
-            <Head {...{ name, thread, chosen, usedToken }} assistants={found} />
+            <Head {...{ name, thread, chosen, isGone, more, usedToken }} assistants={found} />
             <Work key={chosen.assistant_id} name={name} thread={thread} assistant={chosen} />
           </div>
         )
@@ -251,5 +265,5 @@ export function Studio({ params }: StudioProps) {
     })
     setTurn(turn + 1)
   }
-  return <Opened key={turn} params={params} usedToken={usedToken} />
+  return <Opened key={`${turn} ${params['name']}`} params={params} usedToken={usedToken} />
 }

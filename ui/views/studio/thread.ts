@@ -1,10 +1,12 @@
-import { useMemo } from 'react'
+import { useEffect, useMemo } from 'react'
 import { useDeploymentRead } from '../../data/deployments/contents.ts'
 import { branchesOf } from '../../data/studio/branches.ts'
 import { useHistory } from '../../data/studio/history.ts'
 import type { FullState, ThreadStep } from '../../data/studio/step.ts'
 
 const BUSY_EVERY_MS = 1000
+/** Checkpoints among which one of the address is looked for. */
+const MOST_SEARCHED = 2000
 
 /** The selected checkpoint of a thread and the one to compare: ids, '' for the newest one and for its parent. */
 export interface ShownCheckpoints {
@@ -14,7 +16,8 @@ export interface ShownCheckpoints {
 
 /**
  * A thread as it is stored: its checkpoints as a tree, the selected one with its values, and `before`, with which it is
- * compared.
+ * compared. While the checkpoint of the address is not found (`isMissing`), the newest one is selected, and earlier ones
+ * are read.
  */
 export function useThread(
   name: string,
@@ -25,10 +28,17 @@ export function useThread(
   const history = useHistory(name, thread, isBusy ? BUSY_EVERY_MS : false)
   const { data } = history.newest
   const rows = useMemo(() => branchesOf(data?.steps ?? []), [data])
-  const head = rows[0]?.step
-  const selected = rows.find(({ step }) => step.checkpoint.checkpoint_id === checkpoint)?.step ?? head
   const find = (id: string | undefined): ThreadStep | undefined =>
     rows.find(({ step }) => step.checkpoint.checkpoint_id === id)?.step
+  const head = rows[0]?.step
+  const named = find(checkpoint)
+  const selected = named ?? head
+  const isMissing = checkpoint !== '' && head !== undefined && named === undefined
+  const maySearch = isMissing && rows.length < MOST_SEARCHED && !history.hasFailed
+  const earlier = maySearch ? history.more : undefined
+  useEffect(() => {
+    earlier?.()
+  }, [earlier])
   const parent = find(selected?.parent_checkpoint?.checkpoint_id)
   const other = find(against)
   const compared = other === undefined || other === selected ? parent : other
@@ -37,7 +47,7 @@ export function useThread(
   const state = useDeploymentRead<FullState>(name, path(selectedId), { isOn: selectedId !== undefined })
   const comparedId = compared?.checkpoint.checkpoint_id ?? selected?.parent_checkpoint?.checkpoint_id
   const before = useDeploymentRead<FullState>(name, path(comparedId), { isOn: comparedId !== undefined })
-  return { history, rows, head, selected, parent, compared, state, before }
+  return { history, rows, head, selected, isMissing, parent, compared, state, before }
 }
 
 /** The result of `useThread`. */

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { usePermission } from '../../data/session.ts'
+import { usePermission, useSession } from '../../data/session.ts'
 import { type Limit, useLimitChanges, useLimits } from '../../data/usage/queries.ts'
 import { Button, Field, IconButton, Select } from '../../parts/controls.tsx'
 import { countText, shareText } from '../../parts/format/numbers.ts'
@@ -87,7 +87,8 @@ function LimitTable({
 function LimitForm({ workspaces }: { workspaces: readonly Workspace[] }) {
   const { save } = useLimitChanges()
   const { isAllowed, reason } = usePermission('organization:manage')
-  const [workspace, setWorkspace] = useState(workspaces[0]?.id ?? '')
+  const { data: session } = useSession()
+  const [workspace, setWorkspace] = useState(session?.default_workspace_id ?? workspaces[0]?.id ?? '')
   const [mode, setMode] = useState<'soft' | 'hard'>('soft')
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()

@@ -1,9 +1,10 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useSession } from '../../data/session.ts'
 import { csvAddress, useUsage } from '../../data/usage/queries.ts'
 import { customRangeOf, type RangeName, rangeOf, RANGES } from '../../data/usage/range.ts'
 import { GROUPINGS, type Measure, MEASURES, type UsageQuery } from '../../data/usage/lines.ts'
 import { Select } from '../../parts/controls.tsx'
+import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Empty, Loaded, Skeleton } from '../../parts/states.tsx'
 import { TimeRange } from '../../parts/time-range/time-range.tsx'
 import { setParam, setParams, useParam } from '../../router/location.ts'
@@ -61,9 +62,11 @@ function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_na
     ...{ grouping, measure, workspaces: workspaces.map(({ id }) => id) },
   }
   const usage = useUsage(query)
+  const page = useRef<HTMLDivElement>(null)
+  useRowKeys(page)
   const measures = MEASURES.filter((name) => name !== 'traces' || grouping !== 'model')
   return (
-    <div className={css['page']}>
+    <div ref={page} className={css['page']}>
       <div className={css['head']}>
         <h1>Usage</h1>
         <div className={css['choices']}>

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useRef, useState } from 'react'
 import { bucketsOf, spanOf } from '../../../data/overview/buckets.ts'
 import { useFigures, useFirstStart } from '../../../data/overview/queries.ts'
 import {
@@ -10,6 +10,7 @@ import {
   SUBJECTS,
 } from '../../../data/overview/selection.ts'
 import { Field, Select } from '../../../parts/controls.tsx'
+import { useRowKeys } from '../../../parts/keyboard/row-keys.ts'
 import { Empty, Failure, Loaded, Skeleton } from '../../../parts/states.tsx'
 import { setParam, setParams, useParam } from '../../../router/location.ts'
 import { textParam, wordParam } from '../../../router/params.ts'
@@ -68,12 +69,21 @@ export function ProjectOverview({
   const from = since === '' ? first.data : since
   const selection = useMemo(() => ({ project, filter, subject, group }), [project, filter, subject, group])
   const figures = useFigures(selection, { from, until })
+  const page = useRef<HTMLDivElement>(null)
+  useRowKeys(page)
   if (first.error !== null) return <Failure error={first.error} retry={() => void first.refetch()} />
   if (first.data === undefined) return <Skeleton />
   if (spanOf(from, until) === undefined)
     return first.data === null ? <NoRun /> : <Empty title="The range ends before it begins" />
   return (
-    <div className={css['page']} tabIndex={0} role="region" aria-label="Overview" data-scrolls="true">
+    <div
+      ref={page}
+      className={css['page']}
+      tabIndex={0}
+      role="region"
+      aria-label="Overview"
+      data-scrolls="true"
+    >
       <Choices subject={subject} group={group} />
       <Loaded from={figures}>
         {(data) => <Figures data={data} isOld={figures.isPlaceholderData || figures.error !== null} />}

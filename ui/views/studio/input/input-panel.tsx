@@ -112,7 +112,9 @@ export function InputPanel({ name, assistant, session, run }: InputPanelProps) {
         submit(event.currentTarget)
       }}
       onKeyDown={(event) => {
-        if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) submit(event.currentTarget)
+        if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return
+        event.preventDefault()
+        submit(event.currentTarget)
       }}
     >
       <div className={css['row']}>

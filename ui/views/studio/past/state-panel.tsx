@@ -213,19 +213,22 @@ export function StatePanel(props: StatePanelProps) {
   const change = useThreadChange(name, thread)
   if (selected === undefined) return null
   const { checkpoint, metadata } = selected
-  const runFrom = (): void => {
+  const runFrom = (): void =>
     session.submit(null, {
       ...run,
       checkpoint: { checkpoint_id: checkpoint.checkpoint_id, checkpoint_ns: '' },
     })
-    choose('')
-  }
   return (
     <section className={css['panel']} aria-label="State">
       <div className={css['row']}>
         <h2>{stepName(selected)}</h2>
         {metadata?.run_id !== undefined && <Link to={`/runs/${metadata.run_id}`}>Trace of the run</Link>}
       </div>
+      {shown.isMissing && (
+        <p className={css['warn']} role="status">
+          The checkpoint of the address is not in the timeline; this is the newest one.
+        </p>
+      )}
       <StepTrace name={name} thread={thread} step={selected} />
       <Actions
         session={session}
