@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { newUuid } from '../../src/base/ids.ts'
 import { readEvents } from '../../src/base/text/event-stream.ts'
 import { REPLY, TOOL_CALL } from '../instrumentations/vendor/call.ts'
 import { type MeteredVendor, startMeteredVendor } from '../instrumentations/vendor/metered-vendor.ts'
 import { eventually } from '../support/eventually.ts'
 import { drained } from '../support/servers/server.ts'
+import { startHeldVendor } from '../support/servers/vendors/held-vendor.ts'
 import { useClientSetup } from './langsmith/js/client-setup.ts'
 
 const setup = useClientSetup()
@@ -219,12 +220,15 @@ describe('the playground (N15)', () => {
   })
 
   it('ends a call whose client leaves, and stores what arrived', async () => {
-    await putSecret('OPENAI_API_KEY')
+    // Its answer does not end before the client has left.
+    const held = await startHeldVendor()
+    onTestFinished(() => held.stop())
+    await putSecret('OPENAI_API_KEY', [new URL(held.url).host])
     const leaving = new AbortController()
     const answer = await fetch(`${setup().weir.url}/api/v1/playground/runs`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': setup().weir.key },
-      body: JSON.stringify(callOf('openai')),
+      body: JSON.stringify(callOf('openai', { base_url: held.url })),
       signal: leaving.signal,
     })
     const first = await answer.body!.getReader().read()
@@ -232,6 +236,5 @@ describe('the playground (N15)', () => {
     const [, data = '{}'] = /data: (.*)/.exec(new TextDecoder().decode(first.value)) ?? []
     const run = await tracedRun([{ event: 'run', data: JSON.parse(data) as Record<string, unknown> }])
     expect(run).toMatchObject({ status: 'error', error: 'The call was cancelled.' })
-    vendor.take()
   })
 })

@@ -143,9 +143,10 @@ describe('several deployments in one server', () => {
       active: { revision_id: second.id, runs: 0 },
       draining: [{ revision_id: first.id, runs: 2 }],
     })
-    expect(await stepsOf('switched')).toEqual(['begin r2', 'end r2'])
+    // Before anything else: the time limit counts from the switch on.
     await writeFile(ends, '')
     expect(await client.runs.join(quick.thread_id, a.run_id)).toMatchObject({ steps: ['begin r1', 'end r1'] })
+    expect(await stepsOf('switched')).toEqual(['begin r2', 'end r2'])
     await eventually(async () => expect(hosting.status(it.id)?.active?.runs).toBe(1))
     await writeFile(stays, '')
     expect(await joined).toMatchObject({ steps: ['begin r1', 'end r2'] })

@@ -75,7 +75,7 @@ export function useDeployment(folder?: string): () => DeploymentSetup {
       // The next user of the server must find no active runs.
       const headers = { 'x-api-key': setup.weir.key, 'content-type': 'application/json' }
       const body = JSON.stringify({ status: 'all' })
-      await fetch(`${setup.url}/runs/cancel`, { method: 'POST', headers, body })
+      await fetch(`${setup.url}/runs/cancel?wait=true`, { method: 'POST', headers, body })
       expect(await setup.weir.stop()).toBe(0)
     }
   })

@@ -72,9 +72,10 @@ describe.skipIf(reason !== '')(`openPostgres${reason}`, () => {
   })
 
   it('work waits for a connection for as long as other work ends, and then no longer', async () => {
-    const few = open({ connections: 1, statementTimeoutMs: 400, silenceMs: 100 })
+    const few = open({ connections: 1, statementTimeoutMs: 1_000, silenceMs: 100 })
     const sleep = (seconds: number) => few.query('SELECT pg_sleep(?)', [seconds])
-    await Promise.all(Array.from({ length: 6 }, () => sleep(0.2)))
+    // All of them take longer than the limit, each one much less.
+    await Promise.all(Array.from({ length: 7 }, () => sleep(0.2)))
     const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const holding = few.tx('t', async () => {
       begun.resolve()
