@@ -111,10 +111,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
   return {
     database: options.database,
     cluster: options.cluster,
-    async ping() {
-      const result = await client.ping().catch(() => ({ success: false }))
-      return result.success
-    },
+    ping: async () => (await client.ping().catch(() => ({ success: false }))).success,
     async rows<Row>(query: string, asked: StatementOptions = {}) {
       try {
         const options = { query, format: 'JSONEachRow', ...statementParams(asked) } as const
