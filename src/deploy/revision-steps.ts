@@ -182,6 +182,7 @@ async function build(
       folders: { root: dir, caches: isolated?.caches ?? cachesOf(dir, cache) },
       timeout_ms: BUILD_MS,
       log: (line) => write('INFO', line),
+      warn: (line) => write('WARNING', line),
       signal,
       record: options.record,
     })

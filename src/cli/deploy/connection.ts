@@ -48,7 +48,8 @@ export async function connectDeployments(
     throw invalid(`There is no API key: pass --api-key, or set ${KEY_VARIABLES.join(', ')}.`)
   const named = flags.url === undefined ? settings.url?.name : '--url'
   const urlSource = target.urlSource === undefined ? undefined : named
-  return connectTarget({ ...target, urlSource }, flags.workspace)
+  const keySource = given === undefined ? (settings.key?.name ?? target.keySource) : '--api-key'
+  return connectTarget({ ...target, urlSource, keySource, keyFlag: '--api-key' }, flags.workspace)
 }
 
 /** The deployment with this id or name. @throws Refusal when there is none */

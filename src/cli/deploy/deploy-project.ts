@@ -1,4 +1,5 @@
 import { openAsBlob } from 'node:fs'
+import { basename } from 'node:path'
 import { AppError } from '../../base/errors.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
 import { type ApiClient, Refusal, refusalText } from '../server/api-client.ts'
@@ -9,6 +10,7 @@ import {
   listRevisions,
   type ShownRevision,
 } from './connection.ts'
+import { graphsText, sourceWarnings } from './describe-source.ts'
 import { followRevision } from './follow-revision.ts'
 import { type PackedSource, packSource } from './pack-source.ts'
 import type { Progress } from './progress.ts'
@@ -41,12 +43,12 @@ export async function deployProject(flags: DeployFlags, progress: Progress): Pro
   const project = await readProject(flags)
   const name = chooseName(flags, project, progress)
   const api = await connectDeployments(flags, project.env)
-  const { length } = project.graphs
-  progress.done(project.config, `${length} graph${length === 1 ? '' : 's'}: ${project.graphs.join(', ')}`)
+  progress.done(project.config, graphsText(project))
   const packed = await packSource(project.dir)
   try {
     for (const link of packed.links.slice(0, LARGEST))
       progress.warn(`${link} is a link, and left out of the source.`)
+    for (const warning of sourceWarnings(project, packed.files)) progress.warn(warning)
     progress.done('source', `${packed.files.length} files, ${(packed.bytes / MB).toFixed(1)} MB`)
     const known = await findByName(api, name)
     const deployment = known ?? (await create(api, { name, type, project }))
@@ -71,7 +73,7 @@ function chooseName(flags: DeployFlags, project: LocalProject, progress: Progres
     flags.name === undefined ? wantedName(project) : { name: deploymentNameOf(flags.name), asked: flags.name }
   if (name === '')
     throw new AppError('invalid_request', {
-      message: `"${asked ?? project.dir}" has no letter for a name: pass --name.`,
+      message: `"${asked ?? basename(project.dir)}" has no letter (a-z) and no digit, which the name of a deployment needs: pass another --name.`,
     })
   if (asked !== undefined && asked !== name) progress.warn(`The name is used as "${name}".`)
   return name

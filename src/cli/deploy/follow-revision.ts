@@ -64,19 +64,22 @@ export async function followRevision(
     })
   }
   return now.status === 'DEPLOYED'
-    ? await succeed(api, { deployment, revision: now }, progress)
+    ? await succeed(api, { deployment, revision: now, log: verbose ? undefined : log }, progress)
     : await fail(api, { deployment, revision: now, log: verbose ? undefined : log }, progress)
 }
 
 interface Ended {
   deployment: ShownDeployment
   revision: ShownRevision
+  /** The log of the build; undefined if its lines have been shown. */
+  log: BuildLog | undefined
 }
 
-async function succeed(api: ApiClient, { deployment, revision }: Ended, progress: Progress): Promise<0> {
+async function succeed(api: ApiClient, { deployment, revision, log }: Ended, progress: Progress): Promise<0> {
   const { timings, graphs, number } = revision.weir
   const { steps, total } = stepTimes(timings)
   const { read, built, started = 0, checked = 0 } = steps
+  for (const line of (await log?.warnings()) ?? []) progress.warn(line)
   if (read !== undefined) progress.done('read', secondsText(read))
   if (built !== undefined) progress.done('built', secondsText(built))
   const { weir, source_config } = await api.json<ShownDeployment>(`/v2/deployments/${deployment.id}`)
@@ -94,11 +97,7 @@ async function succeed(api: ApiClient, { deployment, revision }: Ended, progress
   return 0
 }
 
-async function fail(
-  api: ApiClient,
-  { deployment, revision, log }: Ended & { log: BuildLog | undefined },
-  progress: Progress,
-): Promise<1> {
+async function fail(api: ApiClient, { deployment, revision, log }: Ended, progress: Progress): Promise<1> {
   const { error, number } = revision.weir
   if (revision.status === 'BUILD_FAILED') for (const line of (await log?.tail()) ?? []) progress.line(line)
   const place = error?.file === undefined ? '' : `${error.file}:${error.line ?? 1}  `
@@ -138,6 +137,8 @@ interface BuildLog {
   last(): string
   /** The last lines, the oldest first. */
   tail(): Promise<string[]>
+  /** What the build has warned of, the oldest first. */
+  warnings(): Promise<string[]>
 }
 
 function buildLog(api: ApiClient, deployment: ShownDeployment, revision: ShownRevision): BuildLog {
@@ -157,6 +158,10 @@ function buildLog(api: ApiClient, deployment: ShownDeployment, revision: ShownRe
     async tail() {
       const { logs } = await read({ order: 'desc', limit: SHOWN_LINES })
       return logs.map(({ message }) => message).toReversed()
+    },
+    async warnings() {
+      const { logs } = await read({ order: 'asc', limit: SHOWN_LINES, level: 'WARNING' })
+      return logs.map(({ message }) => message)
     },
   }
 }

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { AppError } from '../../base/errors.ts'
+import { type GraphSpec, readGraphSpec } from '../../graph/project/graph-spec.ts'
 import { isObject } from '../../schema/json.ts'
 import { KEY_VARIABLES, readDeploySettings } from '../server/client-settings.ts'
 
@@ -11,9 +12,18 @@ export interface LocalProject {
   dir: string
   /** Name of the file of langgraph.json in this folder. */
   config: string
-  graphs: string[]
+  graphs: LocalGraph[]
+  /** `python_version` of langgraph.json, such as 3.12. */
+  python_version: string | undefined
   /** The variables of its `.env`; empty without one. */
   env: Readonly<Record<string, string>>
+}
+
+/** An entry of `graphs` in langgraph.json. */
+export interface LocalGraph extends Pick<GraphSpec, 'language'> {
+  id: string
+  /** The path of its file relative to the project; null for a Python module, which may be in several places. */
+  path: string | null
 }
 
 /** Variables of clients on this machine, which are not secrets of the deployment. */
@@ -28,17 +38,18 @@ export async function readProject(flags: {
   'env-file'?: string | undefined
 }): Promise<LocalProject> {
   const path = resolve(flags.config ?? 'langgraph.json')
-  const file = await readConfig(path)
+  const file = await readConfig(path, flags.config !== undefined)
   const dir = dirname(path)
-  const graphs = isObject(file['graphs']) ? Object.keys(file['graphs']) : []
-  if (graphs.length === 0) throw invalid('langgraph.json: "graphs" has no graph.')
+  const graphs = readGraphs(file['graphs'], path)
+  const { python_version: asked } = file
+  const python_version = typeof asked === 'string' && asked !== '' ? asked : undefined
   const named = flags['env-file']
   const ofFile = typeof file['env'] === 'string' ? resolve(dir, file['env']) : undefined
   const env =
     named === undefined
       ? await readEnv(ofFile ?? join(dir, '.env'), false)
       : await readEnv(resolve(named), true)
-  return { dir, config: basename(path), graphs, env }
+  return { dir, config: basename(path), graphs, python_version, env }
 }
 
 /**
@@ -75,18 +86,35 @@ export function deploymentNameOf(text: string): string {
     .replace(/^-+|-+$/g, '')
 }
 
-async function readConfig(path: string): Promise<Readonly<Record<string, unknown>>> {
-  const text = await readFile(path, 'utf8').catch(() => {
-    const where = basename(path) === 'langgraph.json' ? 'in this folder' : `at ${path}`
+async function readConfig(path: string, isNamed: boolean): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EISDIR')
+      throw invalid(`${path} is a folder: --config names a file, such as ${join(path, 'langgraph.json')}.`)
+    const where = isNamed ? `at ${path}` : 'in this folder'
     throw invalid(`There is no langgraph.json ${where}: run it in your project, or pass --config.`)
   })
+  let file: unknown
   try {
-    const file: unknown = JSON.parse(text)
-    if (isObject(file)) return file
-  } catch {
-    // Text that is not JSON gets the error below, like JSON of another type.
+    // Editors on Windows put a byte order mark first.
+    file = JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch (error) {
+    throw invalid(`${path} is not valid JSON: ${error instanceof Error ? error.message : String(error)}.`)
   }
+  if (isObject(file)) return file
   throw invalid(`${path} is not a JSON object.`)
+}
+
+function readGraphs(graphs: unknown, path: string): LocalGraph[] {
+  const entries = isObject(graphs) ? Object.entries(graphs) : []
+  if (entries.length === 0)
+    throw invalid(`${path} names no graph: "graphs" maps names to paths such as "./agent.ts:graph".`)
+  return entries.map(([id, value]) => {
+    const spec = isObject(value) ? value['path'] : value
+    if (typeof spec !== 'string' || spec === '')
+      throw invalid(`${path}: graph "${id}" needs a path such as "./agent.ts:graph".`)
+    const { language, module, file } = readGraphSpec(spec, dirname(path))
+    return { id, language, path: module === null ? relative(dirname(path), file) : null }
+  })
 }
 
 async function readEnv(path: string, isNamed: boolean): Promise<Record<string, string>> {

@@ -164,8 +164,8 @@ function keyRefusal(target: Target): string {
   return `${keyRefusalText(target)}${movedText(target)}`
 }
 
-function keyRefusalText({ url, keySource, keyFile }: Target): string {
-  const another = 'Give a key with --key or WEIR_API_KEY.'
+function keyRefusalText({ url, keySource, keyFile, keyFlag = '--key' }: Target): string {
+  const another = `Give a key with ${keyFlag} or WEIR_API_KEY.`
   if (keySource === undefined) {
     const none = keyFile === undefined ? '' : `, and there is none in ${keyFile}`
     return `The server at ${url} requires an API key${none} (401). ${another}`

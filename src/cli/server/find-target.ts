@@ -19,6 +19,8 @@ export interface Target {
   key: string | undefined
   /** The flag or variable that gave the key, or the path of its file; undefined without a key. */
   keySource: string | undefined
+  /** The flag of the command that names a key; default: `--key`. */
+  keyFlag?: string | undefined
   /** The key file of this machine's server; undefined for a server on another machine, which must not get that key. */
   keyFile: string | undefined
 }

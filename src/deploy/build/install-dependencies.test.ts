@@ -103,8 +103,21 @@ describe('P-20: dependencies of Node projects', () => {
   it('a build that takes too long ends with its children', async () => {
     await writeFile(join(dir, 'package.json'), '{}')
     await tool('npm', 'sleep 600 & wait')
-    await expect(install(undefined, 50)).rejects.toMatchObject({ message: 'npm install ended with SIGKILL.' })
+    await expect(install(undefined, 60)).rejects.toMatchObject({
+      message: 'npm install was ended: a build may take 0.001 minutes.',
+    })
   })
+
+  it.each(['exec kill -9 $$', 'exit 137'])(
+    'a build that is killed (%s) says that memory may be short',
+    async (script) => {
+      await writeFile(join(dir, 'package.json'), '{}')
+      await tool('npm', script)
+      await expect(install()).rejects.toMatchObject({
+        message: expect.stringMatching(/^npm install was ended by SIGKILL\. .*not enough memory/),
+      })
+    },
+  )
 
   it('an interrupted build ends with the reason of its signal', async () => {
     await writeFile(join(dir, 'package.json'), '{}')

@@ -7,6 +7,8 @@ import { buildFailed, type BuildStep, runStep, type StepOptions } from './run-st
 
 /** Options of installing dependencies. `timeout_ms` is for all programs together. */
 export interface InstallOptions extends StepOptions {
+  /** Receives what the author of the project should know; default: `log`. */
+  warn?(line: string): void
   /** The languages of the project. */
   project: Pick<ProjectDemands, 'javascript' | 'python'>
   /** Commands of the deployment; default: none. */
@@ -29,9 +31,15 @@ const UNCONFINED = 'This server has no sandbox for builds: the command can read 
  * @throws AppError build_failed naming the package manager or the command; the signal's reason on abort
  */
 export async function installDependencies(dir: string, options: InstallOptions): Promise<void> {
-  const { log, confine, timeout_ms, commands: { install_command, build_command } = NO_COMMANDS } = options
+  const {
+    log,
+    warn = log,
+    confine,
+    timeout_ms,
+    commands: { install_command, build_command } = NO_COMMANDS,
+  } = options
   const ends = performance.now() + timeout_ms
-  if (confine === undefined && (install_command ?? build_command) !== null) log(UNCONFINED)
+  if (confine === undefined && (install_command ?? build_command) !== null) warn(UNCONFINED)
   const environment = await environmentOf(options)
   const env = environment.length === 0 ? options.env : { ...options.env, ...inEnvironment(dir, options.env) }
   const steps = [
@@ -46,8 +54,10 @@ export async function installDependencies(dir: string, options: InstallOptions):
   const signal = AbortSignal.any([options.signal, full.signal])
   const unwatch = await watchDisk(folders, disk, () => full.abort(tooLarge(disk)))
   try {
-    for (const step of steps)
-      await runStep(dir, step, { ...options, env, signal, timeout_ms: Math.max(1, ends - performance.now()) })
+    for (const step of steps) {
+      const left_ms = Math.max(1, ends - performance.now())
+      await runStep(dir, step, { ...options, env, signal, timeout_ms: left_ms, limit_ms: timeout_ms })
+    }
   } finally {
     unwatch()
   }
@@ -71,8 +81,8 @@ async function packagesOf(dir: string, options: InstallOptions): Promise<BuildSt
   ]
 }
 
-function stepsOptions({ env, log, confine }: InstallOptions): StepsOptions {
-  return { env, log, withScripts: confine !== undefined }
+function stepsOptions({ env, log, warn = log, confine }: InstallOptions): StepsOptions {
+  return { env, log, warn, withScripts: confine !== undefined }
 }
 
 function ofShell(name: keyof BuildCommands, text: string): BuildStep {

@@ -25,13 +25,18 @@ export interface StepsOptions {
   /** Whether the install scripts of packages are executed. */
   withScripts: boolean
   log(line: string): void
+  /** Receives what the author of the project should know. */
+  warn(line: string): void
 }
 
 /**
  * The steps that install the packages of a Node project with the package manager of its lock file; empty if there is
  * nothing to install. @throws AppError build_failed naming a package manager that is missing
  */
-export async function nodeSteps(dir: string, { env, withScripts, log }: StepsOptions): Promise<BuildStep[]> {
+export async function nodeSteps(
+  dir: string,
+  { env, withScripts, log, warn }: StepsOptions,
+): Promise<BuildStep[]> {
   const manager = await findManager(dir)
   if (manager === undefined) {
     log('There is no package.json: nothing is installed.')
@@ -40,7 +45,7 @@ export async function nodeSteps(dir: string, { env, withScripts, log }: StepsOpt
   const { file, command, args } = manager
   const missing = `The project has a ${file}, and ${command} is not installed on this server.`
   if ((await findProgram(command, env)) === undefined) throw buildFailed(missing)
-  if (!withScripts) log(WARNING)
+  if (!withScripts) warn(WARNING)
   const title = `${command} ${args.join(' ')}`
   const all = withScripts ? args : [...args, '--ignore-scripts']
   return [{ name: `${command} ${args[0]}`, title, command, args: all }]

@@ -31,13 +31,13 @@ export const ENVIRONMENT = '.venv'
  */
 export async function environmentStep(
   { python_version: asked }: PythonProject,
-  { env, log }: StepsOptions,
+  { env, warn }: StepsOptions,
 ): Promise<BuildStep> {
   const python = await findPython(env, asked)
   if (python === undefined) throw buildFailed(NO_PYTHON)
   const { file, version } = python
   if (asked !== undefined && asked !== version)
-    log(`langgraph.json asks for Python ${asked}; the graphs run on Python ${version}.`)
+    warn(`langgraph.json asks for Python ${asked}; the graphs run on Python ${version}.`)
   return {
     name: 'python -m venv',
     title: `python -m venv ${ENVIRONMENT} (Python ${version})`,
@@ -62,9 +62,9 @@ export function inEnvironment(
 export async function packageSteps(
   dir: string,
   project: PythonProject,
-  { env, withScripts, log }: StepsOptions,
+  { env, withScripts, warn }: StepsOptions,
 ): Promise<BuildStep[]> {
-  if (!withScripts) log(WARNING)
+  if (!withScripts) warn(WARNING)
   if (project.uses_uv || existsSync(join(dir, 'uv.lock'))) {
     if ((await findProgram('uv', env)) === undefined) throw buildFailed(NO_UV)
     const args = [
@@ -79,7 +79,7 @@ export async function packageSteps(
   }
   const wanted = project.dependencies.flatMap((dependency) => pipArguments(dir, dependency))
   if (wanted.length === 0) {
-    log('"dependencies" of langgraph.json names nothing to install.')
+    warn('"dependencies" of langgraph.json names nothing to install.')
     return []
   }
   const title = `pip install ${wanted.join(' ')}`

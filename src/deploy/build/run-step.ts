@@ -21,6 +21,8 @@ export interface StepOptions {
   /** Only the variables of package managers, because builds get no secrets (P-18). */
   env: Readonly<Record<string, string>>
   timeout_ms: number
+  /** The limit that an error names; default: `timeout_ms`. */
+  limit_ms?: number
   /** Receives each line that the program prints. */
   log(line: string): void
   signal: AbortSignal
@@ -37,7 +39,7 @@ export interface StepOptions {
 export async function runStep(
   dir: string,
   { name, title, command, args, env: ofStep }: BuildStep,
-  { env, timeout_ms, log, signal, confine, record }: StepOptions,
+  { env, timeout_ms, limit_ms = timeout_ms, log, signal, confine, record }: StepOptions,
 ): Promise<void> {
   signal.throwIfAborted()
   log(title)
@@ -57,19 +59,39 @@ export async function runStep(
   const { pid } = child
   const forget = pid === undefined ? undefined : record('build', pid)
   const kill = (): void => (container === undefined ? killGroup(pid) : container.kill())
-  const timer = setTimeout(kill, timeout_ms)
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    kill()
+  }, timeout_ms)
   signal.addEventListener('abort', kill)
   for (const output of [child.stdout, child.stderr]) forwardLines(output, log)
   try {
     const end = await ended
     signal.throwIfAborted()
-    if (end !== 0) throw buildFailed(`${name} ended with ${typeof end === 'number' ? `code ${end}` : end}.`)
+    if (isLate) throw buildFailed(`${name} was ended: a build may take ${limit_ms / 60_000} minutes.`)
+    if (end !== 0) throw buildFailed(failureText(name, end))
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', kill)
     await container?.remove()
     await (await forget)?.()
   }
+}
+
+/** Signals, and the codes by which shells and containers report them, of programs that had too little memory. */
+const OUT_OF_MEMORY = new Map<string | number, string>([
+  ['SIGKILL', 'SIGKILL'],
+  [128 + 9, 'SIGKILL'],
+  ['SIGABRT', 'SIGABRT'],
+  [128 + 6, 'SIGABRT'],
+])
+
+function failureText(name: string, end: string | number): string {
+  const signal = OUT_OF_MEMORY.get(end)
+  if (signal !== undefined)
+    return `${name} was ended by ${signal}. Most often there was not enough memory: give the server more, or let the build do less.`
+  return `${name} ended with ${typeof end === 'number' ? `code ${end}` : end}.`
 }
 
 function killGroup(pid: number | undefined): void {

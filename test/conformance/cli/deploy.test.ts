@@ -140,13 +140,23 @@ describe('weir deploy', () => {
   it('P-43: says what is wrong with a call, and ends with 2 when it could not ask, else 1', async () => {
     await write({ ...greeter('one'), '.env': '' })
     const key = { WEIR_API_KEY: KEY }
+    const viewer = await weir.json<{ key: string }>('/api/v1/orgs/current/service-keys', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ description: 'viewer', role: 'viewer' }),
+    })
     const unknown = '01990000-0000-7000-8000-000000000000'
+    const readOnly = { WEIR_API_KEY: viewer.key }
     const wrong: [args: string[], code: number, says: string, cwd?: string, env?: Record<string, string>][] =
       [
         [[], 2, 'There is no langgraph.json in this folder', dir],
         [['--deployment-type', 'test'], 2, 'must be dev or prod'],
         [['list'], 2, 'There is no API key: pass --api-key, or set WEIR_API_KEY'],
-        [['list'], 2, '(401)', folder, { WEIR_API_KEY: 'wrong' }],
+        [['list'], 2, 'refused the key of LANGSMITH_API_KEY (401)', folder, { LANGSMITH_API_KEY: 'wrong' }],
+        [['list', '--api-key', 'wrong'], 2, 'refused the key of --api-key (401)'],
+        [[], 1, 'needs the permission deployments:manage. (403) Use a key with the role', folder, readOnly],
+        [['--name', '!?'], 2, '"!?" has no letter (a-z) and no digit', folder, key],
+        [['list', '--url', 'http://127.0.0.1:1'], 2, 'No server answers at http://127.0.0.1:1.', folder, key],
         [['list', '--url', 'https://api.smith.langchain.com'], 2, 'is LangSmith', folder, key],
         [
           ['delete', unknown, '--force'],
