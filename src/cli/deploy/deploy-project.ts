@@ -49,7 +49,10 @@ export async function deployProject(flags: DeployFlags, progress: Progress): Pro
     for (const link of packed.links.slice(0, LARGEST))
       progress.warn(`${link} is a link, and left out of the source.`)
     for (const warning of sourceWarnings(project, packed.files)) progress.warn(warning)
-    progress.done('source', `${packed.files.length} files, ${(packed.bytes / MB).toFixed(1)} MB`)
+    progress.done(
+      'source',
+      `${packed.files.length} file${packed.files.length === 1 ? '' : 's'}, ${(packed.bytes / MB).toFixed(1)} MB`,
+    )
     const known = await findByName(api, name)
     const deployment = known ?? (await create(api, { name, type, project }))
     const source = await upload(api, deployment, packed, progress).catch(async (error: unknown) => {
