@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { afterAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { type Permission, permissionsOf } from '../../../src/identity/permissions.ts'
 import { deploymentRoutes } from '../../../src/http/deployment/routes.ts'
 import { useDeployment } from '../deployments/use-deployment.ts'
@@ -111,5 +113,129 @@ describe('keys of the deployment', () => {
     expect(joined.status).toBe(200)
     left.abort()
     await client.runs.cancel(thread_id, run_id, true)
+  })
+})
+
+/** Commands of protocol v2 that change nothing even if permitted, with the permissions that they need (V-44). */
+const COMMANDS: readonly { method: string; params: object; needs: Permission[]; isNew?: true }[] = [
+  { method: 'run.start', params: { assistant_id: 'nobody' }, needs: ['threads:update'] },
+  {
+    method: 'run.start',
+    params: { assistant_id: 'nobody' },
+    needs: ['threads:update', 'threads:create'],
+    isNew: true,
+  },
+  { method: 'input.respond', params: { interrupt_id: 'x', response: 1 }, needs: ['threads:update'] },
+  { method: 'state.fork', params: { checkpoint_id: ID }, needs: ['threads:update'] },
+  { method: 'agent.getTree', params: {}, needs: ['threads:read'] },
+  { method: 'state.get', params: { namespace: [] }, needs: ['threads:read'] },
+  { method: 'state.listCheckpoints', params: {}, needs: ['threads:read'] },
+]
+
+const KEYS = [...ROLES.map((role) => [role, false] as const), ['admin', true]] as const
+
+interface CommandAnswer {
+  id: number
+  error?: string
+}
+
+/** The answers to `COMMANDS` over HTTP, and over a socket of each of the two threads. */
+async function answersTo(key: string, threads: readonly [known: string, unknown: string]) {
+  const asked = threads.map((thread_id, at) => ({
+    thread_id,
+    commands: COMMANDS.flatMap(({ method, params, isNew = false }, id) =>
+      isNew === (at === 1) ? [JSON.stringify({ id, method, params })] : [],
+    ),
+  }))
+  const overHttp = asked.flatMap(({ thread_id, commands }) =>
+    commands.map(async (body): Promise<CommandAnswer> => {
+      const headers = { 'content-type': 'application/json', 'x-api-key': key }
+      const answer = await setup().request(`/threads/${thread_id}/commands`, {
+        method: 'POST',
+        headers,
+        body,
+      })
+      expect(answer.status).toBe(200)
+      return (await answer.json()) as CommandAnswer
+    }),
+  )
+  const overSocket = asked.map(async ({ thread_id, commands }): Promise<CommandAnswer[]> => {
+    const socket = connect(thread_id, key)
+    await once(socket, 'open')
+    const answers: CommandAnswer[] = []
+    for (const command of commands) {
+      const answered = once(socket, 'message') as Promise<[Buffer]>
+      socket.send(command)
+      answers.push(JSON.parse(String((await answered)[0])) as CommandAnswer)
+    }
+    socket.terminate()
+    return answers
+  })
+  return { http: await Promise.all(overHttp), socket: (await Promise.all(overSocket)).flat() }
+}
+
+function connect(thread_id: string, key: string | undefined): WebSocket {
+  const url = `${setup().url.replace('http', 'ws')}/threads/${thread_id}/stream/events`
+  return new WebSocket(url, { headers: key === undefined ? {} : { 'x-api-key': key } })
+}
+
+/** A stream of events over SSE. */
+async function openStream(key: string | undefined): Promise<{ status: number; leave(): void }> {
+  const left = new AbortController()
+  held.push(left)
+  const { status } = await fetch(`${setup().url}/threads/${ID}/stream/events`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(key !== undefined && { 'x-api-key': key }) },
+    body: '{"channels":["lifecycle"]}',
+    signal: left.signal,
+  })
+  return { status, leave: () => left.abort() }
+}
+
+/** Status of a stream over SSE, and the code with which a socket is closed. */
+async function refusals(key: string | undefined): Promise<[status: number, code: number]> {
+  const closed = once(connect(ID, key), 'close') as Promise<[code: number]>
+  return [(await openStream(key)).status, (await closed)[0]]
+}
+
+describe('V-44: protocol v2', () => {
+  it('carries out the commands that the role of the key allows, over HTTP and over sockets', async () => {
+    const workspaces = [await homeWorkspace()]
+    const { thread_id } = await setup().client.threads.create()
+    for (const [role, read_only] of KEYS) {
+      const key = await makeKey({ role, read_only, workspaces })
+      const permissions = permissionsOf({ role, member_role: null, read_only })
+      const denied = COMMANDS.flatMap(({ needs }, id) =>
+        needs.every((need) => permissions.has(need)) ? [] : [id],
+      )
+      const answers = await answersTo(key, [thread_id, crypto.randomUUID()])
+      for (const [way, given] of Object.entries(answers)) {
+        const refused = given.filter(({ error }) => error === 'permission_denied').map(({ id }) => id)
+        expect([role, read_only, way, refused.toSorted()]).toEqual([role, read_only, way, denied])
+      }
+    }
+  })
+
+  it('shows events to a key that only reads', async () => {
+    const key = await makeKey({ role: 'viewer', read_only: true, workspaces: [await homeWorkspace()] })
+    const { status, leave } = await openStream(key)
+    const socket = connect(ID, key)
+    await once(socket, 'open')
+    const answered = once(socket, 'message') as Promise<[Buffer]>
+    socket.send('{"id":1,"method":"subscription.subscribe","params":{"channels":["lifecycle"]}}')
+    expect([status, JSON.parse(String((await answered)[0]))]).toMatchObject([200, { type: 'success' }])
+    socket.terminate()
+    leave()
+  })
+
+  it('refuses streams and sockets without a key, and with one of another workspace', async () => {
+    const { weir } = setup()
+    const other = await weir.json<{ id: string }>('/workspaces', { display_name: 'Another' })
+    const foreign = await makeKey({ role: 'admin', workspaces: [other.id] })
+    expect(await Promise.all([undefined, 'nope', foreign].map(refusals))).toEqual([
+      [401, 4401],
+      [401, 4401],
+      [403, 4403],
+    ])
   })
 })

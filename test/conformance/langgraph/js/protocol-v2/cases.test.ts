@@ -4,11 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../../../support/eventually.ts'
 import { startRecordingProxy } from '../../../../support/runs/streams/recording-proxy.ts'
 import { useDeployment } from '../../../deployments/use-deployment.ts'
-import { describeCases } from './cases/player.ts'
+import { describeCases, describeFaults } from './cases/player.ts'
 
 const setup = useDeployment('protocol-v2')
 
 describeCases({ version: '1.15.0', Client, stream }, setup)
+describeFaults()
 
 /** Sends a command with parameters that the SDK does not send; resolves with the answer. */
 async function command(thread_id: string, method: string, params: object): Promise<Record<string, unknown>> {

@@ -98,5 +98,17 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
       { closed: [1005, ''] },
     ],
   },
+  // Joined over v1 it has the events of v1, once each, and in their order (V-41).
+  'faults/v1-join': {
+    of_seen: () => [
+      {
+        'v1 events': [
+          ...['metadata', 'checkpoints', 'values', 'checkpoints', 'tasks', 'updates', 'tasks', 'values'],
+          ...['checkpoints', 'tasks', ...Array.from({ length: 6 }, () => 'messages'), 'updates', 'tasks'],
+          ...['values', 'checkpoints'],
+        ],
+      },
+    ],
+  },
   'golden/commands': { of_seen: without('state.listCheckpoints') },
 }

@@ -34,16 +34,29 @@ interface Case {
 }
 
 const FOLDER = fileURLToPath(new URL('../../../../../golden/protocol-v2/', import.meta.url))
-const CASES = globSync('{golden,expected}/*.json', { cwd: FOLDER })
-  .toSorted()
-  .map((file) => ({
-    name: file.slice(0, -'.json'.length),
-    recorded: JSON.parse(readFileSync(`${FOLDER}${file}`, 'utf8')) as Case,
-  }))
-  // Sessions of the Python SDK and of React have tests of their own.
-  .filter(
-    ({ name, recorded }) => recorded.client === '@langchain/langgraph-sdk 1.15.0' && !/commands/.test(name),
-  )
+const SESSIONS: ReadonlyMap<string, Case> = new Map(
+  globSync('{golden,expected,faults}/*.json', { cwd: FOLDER })
+    .toSorted()
+    .map((file) => [
+      file.slice(0, -'.json'.length),
+      JSON.parse(readFileSync(`${FOLDER}${file}`, 'utf8')) as Case,
+    ]),
+)
+
+/** The session with the right outcome of the same script; the only other source for `v1-join` is differences.ts. */
+const rightOf = (fault: string): string => {
+  const expected = fault.replace('faults/', 'expected/')
+  return SESSIONS.has(expected) ? expected : fault
+}
+
+const FAULTS = [...SESSIONS.keys()].filter((name) => name.startsWith('faults/'))
+const CASES = [...SESSIONS].filter(
+  ([name, { client }]) =>
+    // Sessions of the Python SDK and of React have tests of their own.
+    client === '@langchain/langgraph-sdk 1.15.0' &&
+    !/commands/.test(name) &&
+    (!name.startsWith('faults/') || rightOf(name) === name),
+)
 
 /**
  * `submit` of a StreamController resolves with the first end that it reads: `#awaitRootTerminal` in the SDK's
@@ -131,6 +144,17 @@ function isRecorded(name: string, { event }: PassedEvent): boolean {
   return event.method !== 'input.answered' || !name.startsWith('golden/')
 }
 
+/** Where the outcome of a session is not the recorded one, but for intended differences. */
+function deviations(name: string, recorded: Case, { seen, events }: Outcome): string[] {
+  const { of_seen, of_events } = DIFFERENCES[name] ?? {}
+  const wanted = scrubbed(recorded.seen_by_client)
+  const inSeen = lacks(of_seen?.(wanted) ?? wanted, scrubbed(seen))
+  if (EVENTS_DEPEND_ON_TIME.has(name)) return inSeen
+  const told = shapesOf(recordedEvents(recorded))
+  const passed = shapesOf(events.filter((one) => isRecorded(name, one)))
+  return [...inSeen, ...lacks(of_events?.(told) ?? told, passed)]
+}
+
 /** Events of one connection come in order and once each (V-14, V-15). */
 function assertInOrder(events: readonly PassedEvent[]): void {
   for (const connection of new Set(events.map((one) => one.connection))) {
@@ -141,6 +165,19 @@ function assertInOrder(events: readonly PassedEvent[]): void {
   }
 }
 
+/** The comparison must notice what LangGraph's server does wrong, so that who passes the sessions does none of it. */
+export function describeFaults(): void {
+  describe('faults of LangGraph’s server in sessions of protocol v2', () => {
+    it.each(FAULTS)('%s would fail the session with the right outcome', (fault) => {
+      const [right, wrong] = [SESSIONS.get(rightOf(fault)), SESSIONS.get(fault)]
+      if (right === undefined || wrong === undefined) throw new Error('no such session')
+      expect(wrong.script).toBe(right.script)
+      const outcome = { seen: wrong.seen_by_client, events: recordedEvents(wrong) }
+      expect(deviations(rightOf(fault), right, outcome)).not.toEqual([])
+    })
+  })
+}
+
 /** Plays the recorded sessions with the SDK, and compares what it and the wire show. */
 export function describeCases(sdk: Sdk, setup: () => DeploymentSetup): void {
   describe.concurrent(`recorded sessions of protocol v2 with the unmodified SDK ${sdk.version} (V-1 to V-43)`, () => {
@@ -149,22 +186,15 @@ export function describeCases(sdk: Sdk, setup: () => DeploymentSetup): void {
       expect(graphs).toContain('withStats')
     })
 
-    for (const { name, recorded } of CASES)
+    for (const [name, recorded] of CASES)
       it.skipIf(sdk.leaves_out?.[name] !== undefined)(
         `${name}: ${recorded.about}${sdk.leaves_out?.[name] ?? ''}`,
         { retry: tries(name) },
         async () => {
-          const { seen, events } = await play(sdk, setup(), name, recorded)
-          const { of_seen, of_events } = DIFFERENCES[name] ?? {}
-          const wanted = scrubbed(recorded.seen_by_client)
-          expect(lacks(of_seen?.(wanted) ?? wanted, scrubbed(seen))).toEqual([])
+          const outcome = await play(sdk, setup(), name, recorded)
           // On a socket each subscription has its own replay.
-          if (!name.includes('/ws-')) assertInOrder(events)
-          if (EVENTS_DEPEND_ON_TIME.has(name)) return
-          const told = shapesOf(recordedEvents(recorded))
-          expect(
-            lacks(of_events?.(told) ?? told, shapesOf(events.filter((one) => isRecorded(name, one)))),
-          ).toEqual([])
+          if (!name.includes('/ws-')) assertInOrder(outcome.events)
+          expect(deviations(name, recorded, outcome)).toEqual([])
         },
       )
   })
