@@ -246,6 +246,10 @@ export type RunCreate = RunOptions & {
    * The older form of `checkpoint`.
    */
   checkpoint_id?: string | null
+  /**
+   * True: the run fails with `UnknownInterruptError`, and changes nothing, if its command answers an interrupt that does not wait when the run begins.
+   */
+  strict_resume?: boolean | null
   metadata?: {
     [k: string]: unknown | undefined
   } | null

@@ -14,10 +14,11 @@ export const CONNECTED_QUERY = {
 const ON_COMPLETION = { delete: 'delete', complete: 'delete', keep: 'keep', continue: 'keep' } as const
 
 /** Converts a checked body to a `RunRequest`. */
-export function toRequest({ assistant_id, on_completion, ...rest }: Body): RunRequest {
+export function toRequest({ assistant_id, on_completion, strict_resume, ...rest }: Body): RunRequest {
   return {
     ...withoutNulls(rest),
     assistant_id,
+    ...(strict_resume === true && { strict_resume }),
     ...(isGiven(on_completion) && { on_completion: ON_COMPLETION[on_completion] }),
   }
 }

@@ -128,6 +128,49 @@ describe('run.start', () => {
   })
 })
 
+describe('state.get and state.listCheckpoints', () => {
+  const missing = new AppError('invalid_request', { message: 'Subgraph child not found' })
+  const none = async () => JSON.stringify({ values: {}, checkpoint: { checkpoint_ns: 'child:1' } })
+
+  /** The answers to both commands when the graph answers like this. */
+  async function read(params: JsonObject, state: () => Promise<string>, history: () => Promise<string>) {
+    const deps: CommandDeps = {
+      runs: { create: failing(missing), recent: async () => [], cancel: async () => undefined },
+      threads: {
+        get: failing(new AppError('not_found')),
+        state,
+        history: async () => ({ body: await history() }),
+      },
+      streams: { lastSeq: async () => 0, followThread: failing(missing) },
+      toRunRequest: (body) => body as unknown as RunRequest,
+      assertMay: () => undefined,
+      onFault: () => undefined,
+    }
+    const [one, list] = ['state.get', 'state.listCheckpoints'] as const
+    const answers = [one, list].map((method) => carryOut(deps, call, THREAD, { id: 1, method, params }))
+    return (await Promise.all(answers)).map(({ type, error }) => error ?? type)
+  }
+
+  it.each([
+    ['LangGraph for JavaScript', none, async () => '[]'],
+    ['LangGraph for Python', failing(missing), failing(missing)],
+  ])(
+    'V-3: refuse a namespace without a state as no_such_namespace, with %s',
+    async (_name, state, history) => {
+      const refused = ['no_such_namespace', 'no_such_namespace']
+      expect(await read({ namespace: ['child:1'] }, state, history)).toEqual(refused)
+    },
+  )
+
+  it('V-3: read an empty state of the graph itself, and the page after the last checkpoint of a subgraph', async () => {
+    const page = async () => '[]'
+    expect(await read({ namespace: [] }, none, page)).toEqual(['success', 'success'])
+    const known = async () => JSON.stringify({ values: {}, checkpoint: { checkpoint_id: 'c' } })
+    const after = { namespace: ['child:1'], before: 'c' }
+    expect(await read(after, known, page)).toEqual(['success', 'success'])
+  })
+})
+
 describe('input.respond', () => {
   const ID = 'a'.repeat(32)
   const params = { interrupt_id: ID, response: 1 }

@@ -264,6 +264,16 @@ describe('waiting', () => {
     expect((await runs().list(thread_id))[0]).toMatchObject({ weir: { interrupted: false } })
   })
 
+  it('V-13: with strict_resume refuses an answer to an interrupt that does not wait, and keeps those that do', async () => {
+    const thread_id = await newThread()
+    await runs().wait(thread_id, 'kinds', { input: { kind: 'ask' } })
+    const command = { resume: { ['a'.repeat(32)]: 'yes' } }
+    const refused = await runs().wait(thread_id, 'kinds', { command, strictResume: true, raiseError: false })
+    expect(refused).toMatchObject({ __error__: { error: 'UnknownInterruptError' } })
+    const done = await runs().wait(thread_id, 'kinds', { command: { resume: 'yes' }, strictResume: true })
+    expect(done).toMatchObject({ answer: 'yes' })
+  })
+
   it('returns a failure with 200', async () => {
     const thread_id = await newThread()
     const input = { kind: 'fail' }

@@ -145,7 +145,7 @@ describe('protocol v2', () => {
     expect(events.at(-1)?.params.data).toEqual({ event: 'completed', graph_name: 'tokens' })
   })
 
-  it('state.get and state.listCheckpoints read the thread (V-2)', async () => {
+  it('state.get and state.listCheckpoints read the thread, and refuse a namespace without a state (V-2, V-3)', async () => {
     const { thread_id } = await client().threads.create()
     await client().runs.wait(thread_id, 'tokens', { input: human('hi') })
     const { values, checkpoint } = await client().threads.getState(thread_id)
@@ -155,6 +155,10 @@ describe('protocol v2', () => {
     expect(listed.body['result']).toMatchObject({
       checkpoints: [{ id: checkpoint.checkpoint_id, step: expect.any(Number) as number }],
     })
+    for (const method of ['state.get', 'state.listCheckpoints']) {
+      const missing = await command(thread_id, method, { namespace: ['nobody:1'] })
+      expect(missing).toMatchObject({ status: 200, body: { error: 'no_such_namespace' } })
+    }
   })
 
   it('commands that are refused answer with their reason (V-1, V-2, V-3, V-5, V-11)', async () => {
