@@ -211,7 +211,12 @@ describe('V-44: protocol v2', () => {
       const answers = await answersTo(key, [thread_id, crypto.randomUUID()])
       for (const [way, given] of Object.entries(answers)) {
         const refused = given.filter(({ error }) => error === 'permission_denied').map(({ id }) => id)
-        expect([role, read_only, way, refused.toSorted((a, b) => a - b)]).toEqual([role, read_only, way, denied])
+        expect([role, read_only, way, refused.toSorted((a, b) => a - b)]).toEqual([
+          role,
+          read_only,
+          way,
+          denied,
+        ])
       }
     }
   })
