@@ -50,8 +50,9 @@ export function ingestTests({ server, used }: Used): void {
       await page.getByRole('heading', { name: '1 run, 1 model call: 1 not valid' }).waitFor()
       await page.getByRole('button', { name: 'outputs.messages[0].role' }).click()
       await page.keyboard.press('Control+c')
-      const selected = await page.evaluate('navigator.clipboard.readText()')
-      expect(selected).toBe('"asistant"')
+      await eventually(async () =>
+        expect(await page.evaluate('navigator.clipboard.readText()')).toBe('"asistant"'),
+      )
       expect(await broken()).toEqual([])
     })
   })

@@ -39,8 +39,9 @@ export function overviewTests({ server, used, extent }: Used): void {
       const place = figures.findIndex((text) => Number(text) > 0)
       await cells.nth(place).click()
       const rows = page.locator('[data-run]')
-      await rows.first().waitFor()
-      expect([panel, await rows.count()]).toEqual([panel, Number(figures[place])])
+      await eventually(async () =>
+        expect([panel, await rows.count()]).toEqual([panel, Number(figures[place])]),
+      )
       expect(figures.reduce((sum, text) => sum + Number(text), 0)).toBe(count)
     }
 

@@ -55,8 +55,8 @@ export function settingsTests({ server, used }: Used): void {
       await code.waitFor()
       expect(await broken()).toEqual([])
       await page.getByRole('button', { name: 'Copy the key' }).click()
-      const key = await page.evaluate<string>('navigator.clipboard.readText()')
-      expect(key).toBe(await code.innerText())
+      const key = await code.innerText()
+      await eventually(async () => expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key))
       const status = async () =>
         (await fetch(`${url}/api/v1/auth/session`, { headers: { 'x-api-key': key } })).status
       expect(await status()).toBe(200)

@@ -16,7 +16,8 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
   const used = useInterface({ current: () => weir })
   beforeAll(() => signIn(used.current().page, weir))
   afterAll(async () => {
-    await weir.json(`${DEPLOYMENT}/runs/cancel`, { status: 'all' }).catch(() => undefined)
+    // The next user of the server must find no active runs.
+    await weir.json(`${DEPLOYMENT}/runs/cancel?wait=true`, { status: 'all' }).catch(() => undefined)
     expect(await weir.stop()).toBe(0)
   })
   const { studio, graph, steps, runKind } = useStudio(used)
