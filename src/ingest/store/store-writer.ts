@@ -106,10 +106,17 @@ class LogStoreWriter implements StoreWriter {
   }
 
   async stop(deadlineMs: number): Promise<void> {
+    const { log, logger } = this.#deps
     const deadline = AbortSignal.timeout(deadlineMs)
-    while (this.#deps.log.stats().frames_waiting > 0 && !deadline.aborted) await pause(20, deadline)
+    while (log.stats().frames_waiting > 0 && !deadline.aborted) await pause(20, deadline)
     this.#stopping.abort()
     await this.#running
+    const { items_waiting: waiting } = log.stats()
+    if (waiting > 0)
+      logger.warn(
+        { waiting },
+        'stop: the ingest log has data that ClickHouse does not have; the next start with this DATA_DIR stores it',
+      )
   }
 
   async #run(): Promise<void> {

@@ -208,19 +208,24 @@ function start(work: Work, deployment: Deployment, claim: Claim): void {
   const { jobs, logger, use } = work
   const leave = use.enter(deployment)
   const job = startRunJob({ ...work, host: deployment.host }, claim)
-  jobs.set(runKey(claim, claim.run_id), job)
+  const key = runKey(claim, claim.run_id)
+  // An earlier job of the run has no lease any more; perhaps the answer to its last write was lost.
+  jobs.get(key)?.lose()
+  jobs.set(key, job)
   job.done
-    .then((end) => closeJob(work, deployment, claim, end))
+    .then((end) => closeJob(work, deployment, job, end))
     .catch((error: unknown) =>
       logger.error({ err: error, run_id: claim.run_id }, 'the end of a run could not be announced'),
     )
     .finally(leave)
 }
 
-async function closeJob(work: Work, deployment: Deployment, claim: Claim, end: JobEnd): Promise<void> {
+async function closeJob(work: Work, deployment: Deployment, job: RunJob, end: JobEnd): Promise<void> {
   const { jobs, slots, timer, wake, endings } = work
+  const { claim } = job
   const { attemptEnd } = end
-  jobs.delete(runKey(claim, claim.run_id))
+  const key = runKey(claim, claim.run_id)
+  if (jobs.get(key) === job) jobs.delete(key)
   work.counted(attemptEnd)
   const wasFull = slots.give(deployment, 1)
   const hasMore = attemptEnd.kind === 'retried' || (attemptEnd.kind === 'ended' && attemptEnd.more)
@@ -278,7 +283,8 @@ async function renewAll(work: Work): Promise<void> {
   for (const [deployment_id, theirs] of held) {
     const leases = theirs.map(({ claim }) => leaseOf(claim))
     const { lost, cancel: orders } = await store.renew(leases, claimer.lease_ms)
-    for (const run_id of lost) jobs.get(runKey({ deployment_id }, run_id))?.lose()
+    // Not by `jobs`, which may have a later job of the run by now.
+    for (const job of theirs) if (lost.includes(job.claim.run_id)) job.lose()
     for (const { run_id, action } of orders) jobs.get(runKey({ deployment_id }, run_id))?.cancel(action)
   }
   // An empty owner matches no lease, so this recovers only expired ones.

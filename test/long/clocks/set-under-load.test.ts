@@ -1,21 +1,16 @@
-import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { campaign } from '../../support/campaign.ts'
-import { preloadEverywhere } from '../../support/faults/preload.ts'
+import { CLOCK_LIBRARY, type FakeClock, makeFakeClock } from '../../support/faults/fake-clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startLoad } from '../../support/servers/load.ts'
 import { storedFaults } from '../../support/traces/stored-traces.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 
 const GRAPH = fileURLToPath(new URL('../../fixtures/run-graphs/beats.mjs:graph', import.meta.url))
-/** Folders in which Debian installs libfaketime, by architecture. */
-const LIBRARY = ['x86_64', 'aarch64']
-  .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
-  .find((file) => existsSync(file))
 const THREADS = '/deployments/d/threads'
 const STEPS = ['one', 'two', 'three']
 
@@ -35,27 +30,20 @@ interface Values {
   steps: string[]
 }
 
-describe.skipIf(LIBRARY === undefined)(
-  `a clock that is set under load${LIBRARY ? '' : ' (no libfaketime)'}`,
+describe.skipIf(CLOCK_LIBRARY === undefined)(
+  `a clock that is set under load${CLOCK_LIBRARY ? '' : ' (no libfaketime)'}`,
   () => {
     let dir: Awaited<ReturnType<typeof temporaryDir>>
     let weir: WeirProcess
     let env: Record<string, string>
+    let clock: FakeClock
 
-    /** For the server, its graph hosts and its ClickHouse; durations are not affected. */
-    const setClock = (offset: string): Promise<void> => writeFile(join(dir.dir, 'offset'), offset)
     beforeAll(async () => {
       dir = await temporaryDir()
-      await setClock('+0')
-      const fake = {
-        LD_PRELOAD: LIBRARY ?? '',
-        FAKETIME_TIMESTAMP_FILE: join(dir.dir, 'offset'),
-        FAKETIME_NO_CACHE: '1',
-        FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      }
+      clock = await makeFakeClock(dir.dir)
       const graphs = join(dir.dir, 'langgraph.json')
       await writeFile(graphs, JSON.stringify({ graphs: { beats: GRAPH } }))
-      env = { ...(await preloadEverywhere(fake, dir.dir)), GRAPHS: graphs, DEPLOYMENT_NAME: 'd' }
+      env = { ...clock.env, GRAPHS: graphs, DEPLOYMENT_NAME: 'd' }
       weir = await startWeir(join(dir.dir, 'data'), env)
     })
     afterAll(async () => {
@@ -82,13 +70,13 @@ describe.skipIf(LIBRARY === undefined)(
       }
       for (const offset of OFFSETS) {
         for (let n = 0; n < QUEUED; n++) await weir.json(`${THREADS}/${queued}/runs`, request(20))
-        await setClock(offset)
+        await clock.set(offset)
         await goesOn()
       }
       await load.stop()
       expect(load.refusals).toEqual([])
       expect(await weir.stop()).toBe(0)
-      await setClock('-172800')
+      await clock.set('-172800')
       weir = await startWeir(join(dir.dir, 'data'), env)
       await goesOn()
       await eventually(async () => {
@@ -102,7 +90,7 @@ describe.skipIf(LIBRARY === undefined)(
     })
 
     it('counts each trace once; a key and a browser session end by the clock, and not for good', async () => {
-      await setClock('+0')
+      await clock.set('+0')
       const load = startLoad({ url: weir.url, session_name: 'counted', first: 100_000, pauseMs: PAUSE_MS })
       const complete = (): number => load.traces.filter(({ patched }) => patched).length
       const key = await newKey(new Date(Date.now() + HOUR_MS))
@@ -115,7 +103,7 @@ describe.skipIf(LIBRARY === undefined)(
         ['+864000', 401, 401],
         ['-3600', 200, 200],
       ]) {
-        await setClock(String(offset))
+        await clock.set(String(offset))
         const answers = [await status({ 'x-api-key': key }), await status({ cookie, origin: weir.url })]
         expect([offset, ...answers]).toEqual([offset, ofKey, ofSession])
         await load.reached(complete() + 10)
@@ -128,11 +116,11 @@ describe.skipIf(LIBRARY === undefined)(
     })
 
     it('limits failed sign-ins for a minute, wherever the clock is', async () => {
-      await setClock('+0')
+      await clock.set('+0')
       const refused = await Promise.all(Array.from({ length: 10 }, () => signInWith('no-ticket')))
       expect(refused.map((answer) => answer.status)).toEqual(refused.map(() => 401))
       for (const offset of ['+0', '+86400', '-86400']) {
-        await setClock(offset)
+        await clock.set(offset)
         expect([offset, (await signInWith('no-ticket')).status]).toEqual([offset, 429])
       }
     })

@@ -1,21 +1,16 @@
-import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { campaignSample } from '../../support/campaign.ts'
-import { preloadEverywhere } from '../../support/faults/preload.ts'
+import { CLOCK_LIBRARY, makeFakeClock } from '../../support/faults/fake-clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 
 const GRAPH = fileURLToPath(new URL('../../fixtures/run-graphs/beats.mjs:graph', import.meta.url))
-/** Folders in which Debian installs libfaketime, by architecture. */
-const LIBRARY = ['x86_64', 'aarch64']
-  .map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`)
-  .find((file) => existsSync(file))
-const REASON = withoutPostgres() + (LIBRARY === undefined ? ' (no libfaketime)' : '')
+const REASON = withoutPostgres() + (CLOCK_LIBRARY === undefined ? ' (no libfaketime)' : '')
 const THREADS = '/deployments/d/threads'
 const RUNS = 6
 /** Longer than a lease. */
@@ -72,16 +67,9 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
   }
 
   async function fakeClock(offset: string): Promise<Record<string, string>> {
-    const folder = join(dir.dir, `clock${offset}`)
-    await mkdir(folder, { recursive: true })
-    await writeFile(join(folder, 'offset'), offset)
-    const fake = {
-      LD_PRELOAD: LIBRARY ?? '',
-      FAKETIME_TIMESTAMP_FILE: join(folder, 'offset'),
-      FAKETIME_NO_CACHE: '1',
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    }
-    return await preloadEverywhere(fake, folder)
+    const clock = await makeFakeClock(join(dir.dir, `clock${offset}`))
+    await clock.set(offset)
+    return clock.env
   }
 
   const gate = (name: string): string => join(dir.dir, `gate-${name}`)
