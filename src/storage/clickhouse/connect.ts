@@ -134,8 +134,8 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     },
     async lines(sql) {
       try {
-        const query = `${sql}\nFORMAT TabSeparated`
-        const options = { query, clickhouse_settings: { max_execution_time: 0 } }
+        const settings = { max_execution_time: 0 }
+        const options = { query: `${sql}\nFORMAT TabSeparated`, clickhouse_settings: settings }
         return (await sendRead(() => client.exec(options))).stream
       } catch (error) {
         throw toStoreError(error)
