@@ -14,11 +14,10 @@ const THEIRS = ['heading-order', 'nested-interactive', 'region', 'scrollable-reg
 interface Used {
   server: { current(): UsedWeir }
   used: { current(): UsedInterface }
-  extent: 'every look' | 'one look'
 }
 
-/** The pages of /docs in every look, or that of the platform in one. The browser is signed in as an admin. */
-export function docsTests({ server, used, extent }: Used): void {
+/** The pages of /docs, that of the platform in every look. The browser is signed in as an admin. */
+export function docsTests({ server, used }: Used): void {
   describe('/docs', () => {
     it('shows the routes of the platform, and tries one as the user who is signed in', async () => {
       const { page, broken } = used.current()
@@ -30,7 +29,7 @@ export function docsTests({ server, used, extent }: Used): void {
       await page.locator('.live-responses-table').getByText('"role"').first().waitFor()
       await page.locator('.live-responses-table').getByText('200').first().waitFor()
       const faults: unknown[] = []
-      for (const [theme, width] of extent === 'every look' ? LOOKS : LOOKS.slice(1, 2)) {
+      for (const [theme, width] of LOOKS) {
         await page.emulateMedia({ colorScheme: theme })
         await page.setViewportSize({ width, height: 900 })
         const isWide = await page.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
@@ -42,8 +41,6 @@ export function docsTests({ server, used, extent }: Used): void {
       await page.setViewportSize({ width: 1440, height: 900 })
       expect(faults).toEqual([])
     })
-
-    if (extent === 'one look') return
 
     it('shows the routes of the deployment at its own port, and tries one with a key', async () => {
       const { browser, faults } = used.current()

@@ -7,13 +7,12 @@ import type { UsedInterface } from '../../support/servers/web-interface.ts'
 interface Used {
   server: { current(): UsedWeir }
   used: { current(): UsedInterface }
-  extent: 'the figures' | 'every case'
 }
 
 const TRACES = 24
 
 /** The overview of a project, and the timeline over its list. The browser is signed in. */
-export function overviewTests({ server, used, extent }: Used): void {
+export function overviewTests({ server, used }: Used): void {
   let path: string | undefined
 
   /** Sends samples once; returns the path of their overview. */
@@ -58,8 +57,6 @@ export function overviewTests({ server, used, extent }: Used): void {
       await opensItsRows(address, 'Traces', run_count)
       await opensItsRows(`${address}&by=name`, 'Traces', run_count)
     })
-
-    if (extent === 'the figures') return
 
     it('opens the runs that took as long as a percentile or longer', async () => {
       const { page, open } = used.current()
@@ -138,8 +135,6 @@ export function overviewTests({ server, used, extent }: Used): void {
       expect(new URL(page.url()).searchParams.get('from')).toMatch(/^2019-12-31|^2020-01-01/)
     })
   })
-
-  if (extent === 'the figures') return
 
   describe('the timeline of the list', () => {
     const timeline = () => used.current().page.getByRole('region', { name: 'Traces in time' })

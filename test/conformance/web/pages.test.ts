@@ -3,15 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, useInterface } from '../../support/servers/web-interface.ts'
-import { accessibilityTests } from './accessibility.ts'
 import { ingestTests } from './ingest.ts'
-import { overviewTests } from './overview.ts'
 import { priceTests } from './prices.ts'
-import { projectOf, sendAgentTrace, sendForPages } from './trace.ts'
+import { projectOf, sendAgentTrace } from './trace.ts'
 import { tracePageTests } from './trace-page.ts'
 import { usageTests } from './usage.ts'
 import { settingsTests } from './settings.ts'
-import { docsTests } from './docs.ts'
 
 /** A request of a page: what made it, and when, in milliseconds since the page was opened. */
 interface PageRequest {
@@ -192,11 +189,4 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
   priceTests({ server, used })
   ingestTests({ server, used })
   settingsTests({ server, used })
-  docsTests({ server, used, extent: 'one look' })
-  overviewTests({ server, used, extent: 'the figures' })
-  accessibilityTests({
-    used,
-    sent: () => sendForPages(server.current()),
-    extent: 'every sixth page in a look in turn',
-  })
 })

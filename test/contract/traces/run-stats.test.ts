@@ -174,7 +174,7 @@ describe('figures of TraceRuns are those of a naive model', () => {
       })
       expect(slots.reduce((sum, { run_count }) => sum + run_count, 0)).toBe(all.length)
       expect(slots.reduce((sum, slot) => sum + slot.prompt_tokens, 0)).toBe(sumsOf(counted).prompt_tokens)
-    }, 3))
+    }))
 })
 
 it('N7: with histograms, by classes of latency and first token, of TraceRuns or whole traces', async () => {

@@ -1,3 +1,3 @@
-import { devTests } from '../../conformance/cli/dev-tests.ts'
+import { devTests } from './dev-tests.ts'
 
-devTests('every change')
+devTests('javascript')

@@ -1,6 +1,4 @@
 import { describe } from 'vitest'
 import { permissionMatrix } from '../../conformance/permissions/matrix.ts'
 
-describe('the whole permission matrix', () => {
-  permissionMatrix('every way')
-})
+describe('IDENTITY-6, IDENTITY-7, RUN-2, P-7: the permission matrix', permissionMatrix)

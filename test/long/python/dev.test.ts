@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
-import { devTests } from '../../conformance/cli/dev-tests.ts'
+import { devTests } from '../cli/dev-tests.ts'
 import { withoutPython } from '../../support/python.ts'
 
 const WITHOUT = withoutPython()
 
-describe.skipIf(WITHOUT !== '')(`a project in Python${WITHOUT}`, () => devTests('every change', 'python'))
+describe.skipIf(WITHOUT !== '')(`a project in Python${WITHOUT}`, () => devTests('python'))

@@ -1,8 +1,8 @@
 import { describe } from 'vitest'
 import { describeChangedStores } from '../../support/faults/stores/changed-stores.ts'
 
-describe('a data directory that has changed in more ways', () =>
+describe('a data directory that has changed', () =>
   describeChangedStores({
-    missing: ['weir.db', 'runs.db', 'blobs', 'ingest-log'],
+    missing: ['clickhouse', 'weir.db', 'runs.db', 'blobs', 'ingest-log'],
     damaged: ['weir.db', 'runs.db'],
   }))

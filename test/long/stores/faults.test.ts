@@ -1,4 +1,4 @@
 import { describe } from 'vitest'
-import { describeStoreFaults, MORE_STORE_FAULTS } from '../../support/faults/stores/store-faults.ts'
+import { describeStoreFaults } from '../../support/faults/stores/store-faults.ts'
 
-describe('more faults of the store', () => describeStoreFaults(MORE_STORE_FAULTS))
+describe('faults of the store', describeStoreFaults)

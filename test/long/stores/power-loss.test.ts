@@ -14,7 +14,7 @@ import { startWeir } from '../../support/servers/weir-process.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { storedFaults } from '../../support/traces/stored-traces.ts'
 
-describePowerLoss(['normal'])
+describePowerLoss(['full', 'normal'])
 
 const reason = noForgetfulDisk()
 

@@ -35,8 +35,8 @@ describe.skipIf(!HAS_BROWSER)(`more of the web interface in a browser${NO_BROWSE
   const extent = campaignShare() === 1 ? 'every page in every look' : 'every page in a look in turn'
   const sent = () => sendForPages(server.current())
   accessibilityTests({ used, sent, extent })
-  docsTests({ server, used, extent: 'every look' })
-  overviewTests({ server, used, extent: 'every case' })
+  docsTests({ server, used })
+  overviewTests({ server, used })
   moreTracePageTests({ server, used })
   moreUsageTests({ server, used, sent })
   morePriceTests({ server, used })

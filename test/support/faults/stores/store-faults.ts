@@ -18,18 +18,14 @@ const lost: Fault = { kind: 'swallow_answer' }
 const tooManyParts: Fault = { kind: 'error', code: 252, type: 'TOO_MANY_PARTS' }
 const unlisted: Fault = { kind: 'error', code: 516, type: 'AUTHENTICATION_FAILED' }
 
-/** The fault after which rows could be stored twice. */
-export const MAIN_STORE_FAULT: readonly StoreFault[] = [
+const FAULTS: readonly StoreFault[] = [
+  // Rows could be stored twice after these two.
   ['fragments are stored and the response is lost', lost, { query: FRAGMENTS, times: 3 }],
-]
-
-/** Faults of other kinds, statements and codes. */
-export const MORE_STORE_FAULTS: readonly StoreFault[] = [
+  ['rows are stored and the response is lost', lost, { query: ROWS, times: 3 }],
   ['an insert hangs until its timeout', { kind: 'hang' }, { query: FRAGMENTS, times: 1 }],
   ['the connection closes during an insert of rows', reset, { query: ROWS, times: 3 }],
   ['a read-back is refused with an unknown code', unlisted, { query: READ_BACK, times: 4 }],
   ['the connection closes during an insert of fragments', reset, { query: FRAGMENTS, times: 3 }],
-  ['rows are stored and the response is lost', lost, { query: ROWS, times: 3 }],
   ['the response of a read-back is lost', lost, { query: READ_BACK, times: 3 }],
   ['there are too many parts', tooManyParts, { query: /^INSERT/, times: 4 }],
   ['an insert is refused with an unknown code', unlisted, { query: ROWS, times: 3 }],
@@ -37,7 +33,7 @@ export const MORE_STORE_FAULTS: readonly StoreFault[] = [
 ]
 
 /** Registers a test for each fault, on one server under load, and the hooks that start and stop it. */
-export function describeStoreFaults(faults: readonly StoreFault[]): void {
+export function describeStoreFaults(): void {
   let store: ProxiedStore
   let weir: WeirProcess
   let dir: Awaited<ReturnType<typeof temporaryDir>>
@@ -52,7 +48,7 @@ export function describeStoreFaults(faults: readonly StoreFault[]): void {
     await dir.remove()
   })
 
-  it.each(faults)('nothing is lost or doubled when %s', async (session_name, fault, scope) => {
+  it.each(FAULTS)('nothing is lost or doubled when %s', async (session_name, fault, scope) => {
     const load = startLoad({ url: weir.url, session_name, concurrency: 2, pauseMs: 150 })
     await load.reached(5)
     await store.proxy.set(fault, scope)

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { temporaryDir } from '../support/stores/clickhouse/embedded-clickhouse.ts'
-import { newTrace, patchParts, postParts, sendParts, type SentTrace } from '../support/servers/load.ts'
-import { jsonBody, startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
+import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { newTrace, patchParts, postParts, sendParts, type SentTrace } from '../../support/servers/load.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 
 /** Ends the thread that reads a certain output. */
 const PROCESSOR = `export default {

@@ -5,7 +5,7 @@ import { checkLooks } from '../../conformance/web/accessibility.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
-import { ALL_HOSTILE, HOSTILE, HOSTILE_SVG, hostileEffects, NO_EFFECTS } from './hostile-texts.ts'
+import { ALL_HOSTILE, HOSTILE, HOSTILE_SVG, hostileEffects, NO_EFFECTS } from '../web/hostile-texts.ts'
 
 const NAME = 'studio'
 const DEPLOYMENT = `/deployments/${NAME}`

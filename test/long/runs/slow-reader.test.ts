@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
-import { withoutLinux } from '../support/linux.ts'
-import { createFrameReader } from '../support/runs/streams/sse-frames.ts'
-import { jsonBody, KEY, startWeir } from '../support/servers/weir-process.ts'
+import { withoutLinux } from '../../support/linux.ts'
+import { createFrameReader } from '../../support/runs/streams/sse-frames.ts'
+import { jsonBody, KEY, startWeir } from '../../support/servers/weir-process.ts'
 
-const GRAPHS = fileURLToPath(new URL('../fixtures/graphs/langgraph.json', import.meta.url))
+const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
 const READERS = 60
 const STEPS = 200
 const STATE_BYTES = 250_000

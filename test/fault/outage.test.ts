@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { temporaryDir, until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
-import { newTrace, patchParts, postParts, sendParts, startLoad } from '../../support/servers/load.ts'
-import { type ProxiedStore, startProxiedStore } from '../../support/faults/stores/proxied-store.ts'
-import { storedFaults, traceFaults } from '../../support/traces/stored-traces.ts'
-import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { temporaryDir, until } from '../support/stores/clickhouse/embedded-clickhouse.ts'
+import { newTrace, patchParts, postParts, sendParts, startLoad } from '../support/servers/load.ts'
+import { type ProxiedStore, startProxiedStore } from '../support/faults/stores/proxied-store.ts'
+import { storedFaults, traceFaults } from '../support/traces/stored-traces.ts'
+import { startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
 
 let store: ProxiedStore
 beforeAll(async () => {

@@ -120,11 +120,8 @@ async function breakAndRepairTwo(): Promise<void> {
   expect(await run('two')).toMatchObject({ text: 'two' })
 }
 
-/** The changes that are made: each kind once, or also a removed module and one broken graph of two. */
-type Extent = 'each kind of change' | 'every change'
-
 /** Registers the tests of `weir dev` with a project in one language. */
-export function devTests(extent: Extent, language: GraphLanguage = 'javascript'): void {
+export function devTests(language: GraphLanguage): void {
   beforeAll(async () => {
     project = language === 'python' ? PYTHON_PROJECT : TYPESCRIPT
     dir = await mkdtemp(join(tmpdir(), 'weir-dev-'))
@@ -188,7 +185,7 @@ export function devTests(extent: Extent, language: GraphLanguage = 'javascript')
         __error__: { error: 'GraphLoadError', message: expect.stringContaining(`says.${project.extension}`) },
       })
       expect(await client.threads.search()).not.toEqual([])
-      if (extent === 'every change') await after(rm(at(`lib/says.${project.extension}`)), 'cannot be loaded')
+      await after(rm(at(`lib/says.${project.extension}`)), 'cannot be loaded')
       await after(writeSays(project.says('back')), 'Graphs are loaded: one')
       expect(await run('one')).toMatchObject({ text: 'back to Grace' })
     })
@@ -201,7 +198,7 @@ export function devTests(extent: Extent, language: GraphLanguage = 'javascript')
         'one',
         'two',
       ])
-      if (extent === 'every change') await breakAndRepairTwo()
+      await breakAndRepairTwo()
       await after(write('langgraph.json', '{ "graphs"'), 'is not valid JSON')
       expect(await run('two')).toMatchObject({ text: 'two' })
       await after(write('langgraph.json', langgraphJson('two')), 'Graphs are loaded: two')

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
-import { eventually } from '../support/eventually.ts'
-import { readFrames, type SseFrame } from '../support/runs/streams/sse-frames.ts'
-import { jsonBody, startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
+import { eventually } from '../../support/eventually.ts'
+import { readFrames, type SseFrame } from '../../support/runs/streams/sse-frames.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 
-const GRAPHS = fileURLToPath(new URL('../fixtures/graphs/langgraph.json', import.meta.url))
+const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
 const BASE = '/deployments/fixtures'
 
 function start(dataDir: string): Promise<WeirProcess> {

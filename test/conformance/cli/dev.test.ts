@@ -1,3 +1,0 @@
-import { devTests } from './dev-tests.ts'
-
-devTests('each kind of change')

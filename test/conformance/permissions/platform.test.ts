@@ -1,6 +1,0 @@
-import { describe } from 'vitest'
-import { permissionMatrix } from './matrix.ts'
-
-describe('IDENTITY-6, IDENTITY-7, RUN-2, P-7: the permission matrix', () => {
-  permissionMatrix('a way in turn')
-})

@@ -1,5 +1,0 @@
-import { describe } from 'vitest'
-import { describeChangedStores } from '../../support/faults/stores/changed-stores.ts'
-
-describe('a data directory that has changed', () =>
-  describeChangedStores({ missing: ['clickhouse'], damaged: [] }))

@@ -1,3 +1,0 @@
-import { describePowerLoss } from '../../support/faults/stores/power-loss.ts'
-
-describePowerLoss(['full'])
