@@ -91,8 +91,10 @@ export function mediaTests({ server, used }: Used): void {
         'image/svg+xml',
       )
       expect(await image.count()).toBe(1)
-      await eventually(async () => expect(sizes.get(`/api/v1/runs/${id}/media`)).toBeGreaterThan(3000))
-      expect(sizes.get(`/api/v1/runs/${id}`)).toBeLessThan(8000)
+      await eventually(async () => {
+        expect(sizes.get(`/api/v1/runs/${id}/media`)).toBeGreaterThan(3000)
+        expect(sizes.get(`/api/v1/runs/${id}`)).toBeLessThan(8000)
+      })
     })
   })
 }

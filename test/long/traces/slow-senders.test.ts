@@ -112,8 +112,10 @@ it('INGEST-14: incomplete and slow requests are closed, and ten other clients ar
   console.log(JSON.stringify({ before, attacked, after }))
   const [, median] = attacked.map(({ p99_ms }) => p99_ms).toSorted((a, b) => a - b)
   expect(median).toBeLessThan(3 * Math.max(before.p99_ms, after.p99_ms))
-  const metrics = await (await weir.request('/metrics')).text()
-  expect(metrics).toContain('weir_deployment_in_flight_bytes 0')
+  await eventually(async () => {
+    const metrics = await (await weir.request('/metrics')).text()
+    expect(metrics).toContain('weir_deployment_in_flight_bytes 0')
+  })
 })
 
 it('a key with 300 slow requests still gets responses to its other requests, on both listeners', async () => {
