@@ -7,6 +7,7 @@ import { accessOf, routeName } from '../../../src/http/platform/permissions.ts'
 import { platformRoutes } from '../../../src/http/platform/routes.ts'
 import type { GuardedPlatformRoute } from '../../../src/http/platform/route.ts'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
+import { campaignSample } from '../../support/campaign.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { type ApiAnswer, type CheckedApi, openCheckedApi } from '../openapi/checked-api.ts'
 import { disposable, SAMPLES } from './route-samples.ts'
@@ -288,7 +289,9 @@ async function tryRoute(route: GuardedPlatformRoute, caller: Caller): Promise<st
     ...all.map((tenant) => async () => run(await targetIn(home, caller, name), tenant.workspace_id)),
     ...others.map((tenant) => () => tryForeign(tenant)),
   ]
-  for (const way of ways) await way()
+  // A share of the campaign tries other ways with each pair of route and caller.
+  const turn = (routes.indexOf(route) + CALLERS.indexOf(caller.name)) % ways.length
+  for (const way of campaignSample([...ways.slice(turn), ...ways.slice(0, turn)])) await way()
   return faults
 }
 
