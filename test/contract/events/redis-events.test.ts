@@ -12,6 +12,7 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { openRunDatabase } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { doneWith } from '../../support/runs/hosts/fake-graph-host.ts'
+import { fixedPort } from '../../support/fixed-port.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type RedisServer, startRedis, startSentinel, withoutRedis } from '../../support/stores/redis.ts'
 import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
@@ -184,7 +185,8 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
   })
 
   it('refuses a Redis Cluster and a Redis Sentinel with words', async () => {
-    const cluster = await startRedis({ 'cluster-enabled': 'yes' })
+    // By default the bus of a cluster takes the port 10,000 above, which another process may have.
+    const cluster = await startRedis({ 'cluster-enabled': 'yes', 'cluster-port': `${await fixedPort()}` })
     onTestFinished(() => cluster.stop())
     const sentinel = await startSentinel()
     onTestFinished(() => sentinel.stop())
