@@ -283,7 +283,7 @@ async function renewAll(work: Work): Promise<void> {
   for (const [deployment_id, theirs] of held) {
     const leases = theirs.map(({ claim }) => leaseOf(claim))
     const { lost, cancel: orders } = await store.renew(leases, claimer.lease_ms)
-    // Not by `jobs`, which may have a later job of the run by now.
+    // During the renewal, a later job of the same run may have replaced one of these in `jobs`.
     for (const job of theirs) if (lost.includes(job.claim.run_id)) job.lose()
     for (const { run_id, action } of orders) jobs.get(runKey({ deployment_id }, run_id))?.cancel(action)
   }

@@ -42,7 +42,7 @@ export function clickHouseCode(error: unknown): number | undefined {
   return error instanceof ClickHouseError ? Number(error.code) : undefined
 }
 
-/** Codes of the system for a connection that the other side has closed. */
+/** Codes of errors of the operating system when the other side has closed the connection. */
 const RESET = new Set<unknown>(['ECONNRESET', 'EPIPE'])
 
 /** Whether an error of the ClickHouse client says that the server closed the connection. */

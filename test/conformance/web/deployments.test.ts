@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { borrowWeir, type UsedWeir } from '../../support/servers/use-weir.ts'
-import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
+import { describe, expect, it } from 'vitest'
+import { HAS_BROWSER, NO_BROWSER } from '../../support/servers/web-interface.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
-import { DEPLOYMENT } from './studio.ts'
+import { DEPLOYMENT, useDeploymentPages } from './studio.ts'
 
 describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
-  let weir: UsedWeir
-  beforeAll(async () => {
-    weir = await borrowWeir('/weir/deployment')
-  })
-  const used = useInterface({ current: () => weir })
-  beforeAll(() => signIn(used.current().page, weir))
-  afterAll(async () => {
-    // The next user of the server must find no active runs.
-    await weir.json(`${DEPLOYMENT}/runs/cancel?wait=true`, { status: 'all' }).catch(() => undefined)
-    expect(await weir.stop()).toBe(0)
-  })
+  const { server, used } = useDeploymentPages()
 
   it('N13: lists the deployments, and shows graphs, runs of all threads and what a bulk cancel did', async () => {
     const { page, open, broken } = used.current()
@@ -27,7 +16,7 @@ describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
     await drawing.getByText('ask_one').waitFor()
     await drawing.getByText('END').first().waitFor()
     expect(await broken()).toEqual([])
-    const { run_id } = await weir.json<{ run_id: string }>(`${DEPLOYMENT}/runs`, {
+    const { run_id } = await server.current().json<{ run_id: string }>(`${DEPLOYMENT}/runs`, {
       assistant_id: 'kinds',
       input: { kind: 'slow' },
     })

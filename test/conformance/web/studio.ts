@@ -1,5 +1,7 @@
 import type { Locator } from 'playwright-core'
-import type { UsedInterface } from '../../support/servers/web-interface.ts'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { borrowWeir, type UsedWeir } from '../../support/servers/use-weir.ts'
+import { signIn, type UsedInterface, useInterface } from '../../support/servers/web-interface.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
 
 /** Path of the deployment of shared servers. */
@@ -14,6 +16,35 @@ export interface UsedStudio {
   steps(): Locator
   /** Opens Studio for the graph `kinds` and runs it with this kind; resolves with the id of the thread. */
   runKind(kind: string): Promise<string>
+}
+
+/** Borrows the shared server with that deployment. Other tests use it next, so no run is active afterwards. */
+function useDeploymentServer(): { current(): UsedWeir } {
+  let weir: UsedWeir | undefined
+  beforeAll(async () => {
+    weir = await borrowWeir('/weir/deployment')
+  })
+  afterAll(async () => {
+    await weir?.json(`${DEPLOYMENT}/runs/cancel?wait=true`, { status: 'all' }).catch(() => undefined)
+    expect(await weir?.stop()).toBe(0)
+  })
+  return {
+    current() {
+      if (weir === undefined) throw new Error('no server was borrowed')
+      return weir
+    },
+  }
+}
+
+/** The shared server with that deployment, and a browser that is signed in. */
+export function useDeploymentPages(): {
+  server: { current(): UsedWeir }
+  used: { current(): UsedInterface }
+} {
+  const server = useDeploymentServer()
+  const used = useInterface(server)
+  beforeAll(() => signIn(used.current().page, server.current()))
+  return { server, used }
 }
 
 /** Makes the actions and the locators of tests of Studio. */

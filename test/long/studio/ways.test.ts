@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DEPLOYMENT, useStudio } from '../../conformance/web/studio.ts'
+import { describe, expect, it } from 'vitest'
+import { DEPLOYMENT, useDeploymentPages, useStudio } from '../../conformance/web/studio.ts'
 import { eventually } from '../../support/eventually.ts'
-import { borrowWeir, type UsedWeir } from '../../support/servers/use-weir.ts'
-import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
+import { HAS_BROWSER, NO_BROWSER } from '../../support/servers/web-interface.ts'
 
 describe.skipIf(!HAS_BROWSER)(`the main ways through Studio in a browser${NO_BROWSER}`, () => {
-  let weir: UsedWeir
-  beforeAll(async () => {
-    weir = await borrowWeir('/weir/deployment')
-  })
-  const used = useInterface({ current: () => weir })
-  beforeAll(() => signIn(used.current().page, weir))
-  afterAll(async () => {
-    // The next user of the server must find no active runs.
-    await weir.json(`${DEPLOYMENT}/runs/cancel?wait=true`, { status: 'all' }).catch(() => undefined)
-    expect(await weir.stop()).toBe(0)
-  })
+  const { server, used } = useDeploymentPages()
   const { studio, graph, steps, runKind } = useStudio(used)
 
   it('#28 #231: lights up every node, also of subgraphs, and draws the edges to END', async () => {
@@ -42,9 +31,9 @@ describe.skipIf(!HAS_BROWSER)(`the main ways through Studio in a browser${NO_BRO
     await form.getByRole('button', { name: 'Answer and go on' }).click()
     await form.waitFor({ state: 'detached' })
     await eventually(async () => {
-      const { values } = await weir.json<{ values: { answer?: unknown } }>(
-        `${DEPLOYMENT}/threads/${thread}/state`,
-      )
+      const { values } = await server
+        .current()
+        .json<{ values: { answer?: unknown } }>(`${DEPLOYMENT}/threads/${thread}/state`)
       expect(values.answer).toEqual({ later: 'tomorrow' })
     })
   })
@@ -70,9 +59,9 @@ describe.skipIf(!HAS_BROWSER)(`the main ways through Studio in a browser${NO_BRO
     await page.getByRole('button', { name: 'Run from here' }).click()
     await eventually(async () => expect(await steps().count()).toBeGreaterThan(before + 1))
     await eventually(async () => {
-      const { values, next } = await weir.json<{ values: { answer?: unknown }; next: string[] }>(
-        `${DEPLOYMENT}/threads/${thread}/state`,
-      )
+      const { values, next } = await server
+        .current()
+        .json<{ values: { answer?: unknown }; next: string[] }>(`${DEPLOYMENT}/threads/${thread}/state`)
       expect([values.answer, next]).toEqual(['edited by hand', []])
     })
   })

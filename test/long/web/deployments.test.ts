@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkLooks } from '../../conformance/web/accessibility.ts'
-import { DEPLOYMENT, useStudio } from '../../conformance/web/studio.ts'
+import { DEPLOYMENT, useDeploymentPages, useStudio } from '../../conformance/web/studio.ts'
 import { addRevision, createDeployment } from '../../support/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { WeirRequest } from '../../support/servers/server.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
-import { borrowWeir, type UsedWeir } from '../../support/servers/use-weir.ts'
-import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
+import { HAS_BROWSER, NO_BROWSER } from '../../support/servers/web-interface.ts'
 
 describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`, () => {
-  let weir: UsedWeir
-  beforeAll(async () => {
-    weir = await borrowWeir('/weir/deployment')
-  })
-  const used = useInterface({ current: () => weir })
-  beforeAll(() => signIn(used.current().page, weir))
-  afterAll(async () => {
-    // The next user of the server must find no active runs.
-    await weir.json(`${DEPLOYMENT}/runs/cancel?wait=true`, { status: 'all' }).catch(() => undefined)
-    expect(await weir.stop()).toBe(0)
-  })
+  const { server, used } = useDeploymentPages()
   const { studio, graph, steps, runKind } = useStudio(used)
 
   it('a thread of traces that a deployment ran opens in Studio', async () => {
@@ -27,11 +16,15 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     const thread = await runKind('sub')
     await graph().locator('[data-node="finish"][data-state="success"]').waitFor()
     // The newest assistant is the first one of the list, and is not the one of the thread.
-    await weir.json(`${DEPLOYMENT}/assistants`, { graph_id: 'hostile' })
-    const [first] = await weir.json<{ graph_id: string }[]>(`${DEPLOYMENT}/assistants/search`, { limit: 1 })
+    await server.current().json(`${DEPLOYMENT}/assistants`, { graph_id: 'hostile' })
+    const [first] = await server
+      .current()
+      .json<{ graph_id: string }[]>(`${DEPLOYMENT}/assistants/search`, { limit: 1 })
     expect(first?.graph_id).toBe('hostile')
     await eventually(async () => {
-      const [project] = await weir.json<{ id: string }[]>(`/api/v1/sessions?name=${DEPLOYMENT_NAME}`)
+      const [project] = await server
+        .current()
+        .json<{ id: string }[]>(`/api/v1/sessions?name=${DEPLOYMENT_NAME}`)
       expect(project).toBeDefined()
       await open(`/threads/${thread}?project=${project?.id}`)
     })
@@ -39,10 +32,10 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     await page.waitForURL(new RegExp(`${DEPLOYMENT}/studio/${thread}`))
     await graph().getByRole('heading', { name: 'kinds' }).waitFor()
     await graph().locator('[data-node="finish"]').waitFor()
-    const gone = await weir.json<{ assistant_id: string }>(`${DEPLOYMENT}/assistants`, {
+    const gone = await server.current().json<{ assistant_id: string }>(`${DEPLOYMENT}/assistants`, {
       graph_id: 'hostile',
     })
-    await weir.request(`${DEPLOYMENT}/assistants/${gone.assistant_id}`, { method: 'DELETE' })
+    await server.current().request(`${DEPLOYMENT}/assistants/${gone.assistant_id}`, { method: 'DELETE' })
     await open(`${DEPLOYMENT}/studio/${thread}?assistant=${gone.assistant_id}&checkpoint=gone`)
     await page.getByText('The assistant of the address cannot be read').waitFor()
     await page.getByText('The checkpoint of the address is not in the timeline').waitFor()
@@ -57,22 +50,21 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
       body: JSON.stringify(body),
     })
     for (const key of ['one', 'two'])
-      await weir.request(
-        `${DEPLOYMENT}/store/items`,
-        sent('PUT', { namespace: ['keys'], key, value: { said: key } }),
-      )
-    await weir.json(`${DEPLOYMENT}/threads`, {})
-    const { thread_id } = await weir.json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
+      await server
+        .current()
+        .request(`${DEPLOYMENT}/store/items`, sent('PUT', { namespace: ['keys'], key, value: { said: key } }))
+    await server.current().json(`${DEPLOYMENT}/threads`, {})
+    const { thread_id } = await server.current().json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
     for (const kind of ['custom', 'custom'])
-      await weir.json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, {
+      await server.current().json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, {
         assistant_id: 'kinds',
         input: { kind },
       })
     // The list of threads has the latest activity first: it moves while a run is active.
     await eventually(async () =>
-      expect(await weir.json(`${DEPLOYMENT}/runs/search`, { status: 'running' })).toEqual([]),
+      expect(await server.current().json(`${DEPLOYMENT}/runs/search`, { status: 'running' })).toEqual([]),
     )
-    await weir.json(`${DEPLOYMENT}/runs/crons`, { assistant_id: 'kinds', schedule: '0 0 1 1 *' })
+    await server.current().json(`${DEPLOYMENT}/runs/crons`, { assistant_id: 'kinds', schedule: '0 0 1 1 *' })
     const goThrough = async (label: string) => {
       const rows = page.getByRole('region', { name: label, exact: true }).locator('tbody tr')
       await rows.first().waitFor()
@@ -99,16 +91,16 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
 
   it('N13: the log of a deployment shows new lines without a reload', async () => {
     const { page, open, broken } = used.current()
-    const server = {
-      fetch: weir.request,
-      json: async (path: string, init?: WeirRequest) => (await weir.request(path, init)).json(),
+    const controlPlane = {
+      fetch: server.current().request,
+      json: async (path: string, init?: WeirRequest) => (await server.current().request(path, init)).json(),
     } as unknown as Parameters<typeof createDeployment>[0]
-    const { id, name } = await createDeployment(server, `logged-${Date.now()}`)
+    const { id, name } = await createDeployment(controlPlane, `logged-${Date.now()}`)
     await open(`/deployments/${name}`)
     await page.getByRole('link', { name: 'Log', exact: true }).click()
     await page.getByText('There is no line yet').waitFor()
     await page.getByText('Live', { exact: true }).waitFor()
-    await addRevision(server, id, new Uint8Array([1]))
+    await addRevision(controlPlane, id, new Uint8Array([1]))
     await page
       .getByRole('log')
       .getByText(/revision 1: CREATE_FAILED/)
@@ -123,7 +115,7 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     await eventually(async () =>
       expect(await page.getByLabel('Lines with this text').inputValue()).toBe('AWAITING'),
     )
-    await weir.request(`/v2/deployments/${id}`, { method: 'DELETE' })
+    await server.current().request(`/v2/deployments/${id}`, { method: 'DELETE' })
   })
 
   it('#57: keeps an error at its node, after a reload too', async () => {
@@ -144,8 +136,8 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
 
   it('#169: opens a state with null values', async () => {
     const { page, open } = used.current()
-    const { thread_id } = await weir.json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
-    await weir.json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, {
+    const { thread_id } = await server.current().json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
+    await server.current().json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, {
       assistant_id: 'kinds',
       input: { kind: 'custom', answer: null, item: null },
     })
@@ -155,15 +147,15 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
 
   it('shows the run of another client while it runs, and cancels it with a rollback', async () => {
     const { page, open } = used.current()
-    const { thread_id } = await weir.json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
-    await weir.json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, {
+    const { thread_id } = await server.current().json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
+    await server.current().json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, {
       assistant_id: 'kinds',
       input: { kind: 'custom' },
     })
     await open(`${studio}/${thread_id}?assistant=kinds`)
     await steps().first().waitFor()
     const before = await steps().count()
-    await weir.json(`${DEPLOYMENT}/threads/${thread_id}/runs`, {
+    await server.current().json(`${DEPLOYMENT}/threads/${thread_id}/runs`, {
       assistant_id: 'kinds',
       input: { kind: 'slow' },
     })

@@ -14,7 +14,7 @@ export const CLOCK_LIBRARY = ['x86_64', 'aarch64']
  */
 const ENGINE = 'clickhouse/embedded/child'
 
-/** A clock that tests set while the processes run that have it. */
+/** The clock of some processes, which tests can set while these run. */
 export interface FakeClock {
   /** The environment of a server that gives the server and its graph hosts this clock. */
   env: Record<string, string>

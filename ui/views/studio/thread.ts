@@ -5,7 +5,7 @@ import { useHistory } from '../../data/studio/history.ts'
 import type { FullState, ThreadStep } from '../../data/studio/step.ts'
 
 const BUSY_EVERY_MS = 1000
-/** Checkpoints among which one of the address is looked for. */
+/** Maximum number of checkpoints that are read to find the one of the address. */
 const MOST_SEARCHED = 2000
 
 /** The selected checkpoint of a thread and the one to compare: ids, '' for the newest one and for its parent. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** Interval of heartbeats, without which some clients close a connection. */
+/** Milliseconds between heartbeats. Some clients close a connection on which they receive nothing for longer. */
 export const HEARTBEAT_MS = 5000
 /** A heartbeat is a single line without an empty line after it, which an SDK would read as the end of an event. */
 export const HEARTBEAT = ': heartbeat\n'
