@@ -1,4 +1,5 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { env } from 'node:process'
 import { defineConfig } from 'vitest/config'
 import { campaignShare } from './test/support/campaign.ts'
@@ -17,7 +18,11 @@ const LAYERS = {
   conformance: ['test/conformance/**/*.test.ts'],
   instrumented: INSTRUMENTED,
   fault: ['test/fault/**/*.test.ts'],
-  long: ['test/long/**/*.test.ts', 'test/instrumentations/{javascript,python,packages}.test.ts'],
+  long: [
+    'test/long/**/*.test.ts',
+    'test/instrumentations/{javascript,python,packages}.test.ts',
+    ...shortenedFiles(),
+  ],
 }
 /** Layers whose test files change no global state. These files share processes, because a process starts slowly. */
 const SHARED = ['unit', 'model', 'golden', 'contract', 'conformance', 'fault'] as const
@@ -38,9 +43,34 @@ const SEEDS = { short: 1, long: 2 }
 
 /** Paths of test files in any layer that contain property tests. */
 function propertyFiles(): string[] {
-  return globSync('{src,processors,test,ui}/**/*.test.ts').filter((file) =>
-    readFileSync(file, 'utf8').includes('/support/properties.ts'),
-  )
+  return testFiles().filter((file) => readFileSync(file, 'utf8').includes('/support/properties.ts'))
+}
+
+/**
+ * Paths of test files of which `npm test` runs a part: those that import test/support/length.ts, also by way of other files
+ * of test/. Files with property tests are left out, since `npm run test:long` runs all of them as `properties`.
+ */
+function shortenedFiles(): string[] {
+  const found = new Map<string, boolean>([['test/support/length.ts', true]])
+  const isShortened = (file: string): boolean => {
+    const known = found.get(file)
+    if (known !== undefined) return known
+    found.set(file, false)
+    const imports = readFileSync(file, 'utf8').matchAll(/from '(\.[^']+\.ts)'/g)
+    const inTest = [...imports]
+      .map(([, path = '']) => join(dirname(file), path))
+      // Tests also contain programs as text, whose imports exist nowhere.
+      .filter((path) => path.startsWith('test/') && existsSync(path))
+    const isOne = inTest.filter(isShortened).length > 0
+    found.set(file, isOne)
+    return isOne
+  }
+  const properties = new Set(propertyFiles())
+  return testFiles().filter((file) => !properties.has(file) && isShortened(file))
+}
+
+function testFiles(): string[] {
+  return globSync('{src,processors,test,ui}/**/*.test.ts')
 }
 
 export default defineConfig({
@@ -67,6 +97,7 @@ export default defineConfig({
             NODE_COMPILE_CACHE,
             PROPERTY_SEED: env['PROPERTY_SEED'] ?? String(isLong ? SEEDS.long : SEEDS.short),
             ...(name === 'properties' && { PROPERTY_LENGTH }),
+            ...(isLong && { TEST_LENGTH: 'long' }),
           },
           // Node loads TypeScript itself, as in a server, and uses its compile cache.
           experimental: { viteModuleRunner: false, nodeLoader: false },

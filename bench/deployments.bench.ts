@@ -8,7 +8,7 @@ import {
   endedRevision,
   latestRevision,
   type Project,
-} from '../test/support/deploy-project.ts'
+} from '../test/support/deployments/deploy-project.ts'
 import { eventually } from '../test/support/eventually.ts'
 import { graphOf, keepRunning, latencies, NODES, quantile, runOnce } from '../test/support/neighbours.ts'
 import { temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'

@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { drained } from '../support/servers/server.ts'
 import { startHeldVendor } from '../support/servers/vendors/held-vendor.ts'
 import { useClientSetup } from './langsmith/js/client-setup.ts'
+import { inLong } from '../support/length.ts'
 
 const setup = useClientSetup()
 let vendor: MeteredVendor
@@ -182,20 +183,26 @@ describe('the playground (N15)', () => {
     expect(audit).not.toContain('another-value')
   })
 
-  it('sends pictures and texts of many megabytes', async () => {
-    await Promise.all([putSecret('ANTHROPIC_API_KEY'), putSecret('OPENAI_API_KEY')])
-    const picture = (bytes: number) => ({ type: 'image', mime_type: 'image/png', base64: 'A'.repeat(bytes) })
-    const asking = (bytes: number) =>
-      callOf('anthropic', { messages: [{ role: 'user', content: [picture(bytes)] }] })
-    const events = await eventsOf(asking(12_000_000))
-    expect(events.at(-1)?.event).toBe('end')
-    expect(vendor.take()).toHaveLength(1)
-    const run = await tracedRun(events)
-    expect(run.status).toBe('success')
-    expect(JSON.stringify(run).length).toBeGreaterThan(12_000_000)
-    const long = callOf('openai', { messages: [user('long '.repeat(500_000))] })
-    expect((await eventsOf(long)).at(-1)?.event).toBe('end')
-    vendor.take()
+  inLong(() => {
+    it('sends pictures and texts of many megabytes', async () => {
+      await Promise.all([putSecret('ANTHROPIC_API_KEY'), putSecret('OPENAI_API_KEY')])
+      const picture = (bytes: number) => ({
+        type: 'image',
+        mime_type: 'image/png',
+        base64: 'A'.repeat(bytes),
+      })
+      const asking = (bytes: number) =>
+        callOf('anthropic', { messages: [{ role: 'user', content: [picture(bytes)] }] })
+      const events = await eventsOf(asking(12_000_000))
+      expect(events.at(-1)?.event).toBe('end')
+      expect(vendor.take()).toHaveLength(1)
+      const run = await tracedRun(events)
+      expect(run.status).toBe('success')
+      expect(JSON.stringify(run).length).toBeGreaterThan(12_000_000)
+      const long = callOf('openai', { messages: [user('long '.repeat(500_000))] })
+      expect((await eventsOf(long)).at(-1)?.event).toBe('end')
+      vendor.take()
+    })
   })
 
   it('writes a list of secrets all or not at all', async () => {

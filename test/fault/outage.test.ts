@@ -4,6 +4,7 @@ import { newTrace, patchParts, postParts, sendParts, startLoad } from '../suppor
 import { type ProxiedStore, startProxiedStore } from '../support/faults/stores/proxied-store.ts'
 import { storedFaults, traceFaults } from '../support/traces/stored-traces.ts'
 import { startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
+import { inLong } from '../support/length.ts'
 
 let store: ProxiedStore
 beforeAll(async () => {
@@ -47,25 +48,27 @@ it('starts without a store, accepts traces at once, answers reads with 503, and 
   })
 })
 
-it('a full log is answered with 503 and Retry-After, and accepts traces again once the store is back', async () => {
-  await withWeir({ INGEST_LOG_MAX_BYTES: '1MiB' }, async (weir) => {
-    await store.proxy.set({ kind: 'refuse' })
-    const load = startLoad({ url: weir.url, session_name: 'full', padding: 'x'.repeat(20_000) })
-    const { log, waiting } = await fullLog(weir)
-    await until('the load is refused', () => load.refusals.length > 0)
-    expect(waiting).toBeGreaterThan(0)
-    expect(log.bytes).toBeLessThanOrEqual(log.max_bytes)
-    expect((await weir.fetch('/info')).status).toBe(200)
-    const acknowledged = load.traces.filter((trace) => trace.patched).length
-    await store.proxy.set({ kind: 'pass' })
-    await load.reached(acknowledged + 20)
-    await load.stop()
-    for (const { status, retry_after, text } of load.refusals) {
-      expect({ status, retry_after }).toEqual({ status: 503, retry_after: '1' })
-      expect(JSON.parse(text)).toMatchObject({ code: 'log_full' })
-    }
-    await weir.drained()
-    expect(await storedFaults(weir, 'full', load.traces)).toEqual([])
+inLong(() => {
+  it('a full log is answered with 503 and Retry-After, and accepts traces again once the store is back', async () => {
+    await withWeir({ INGEST_LOG_MAX_BYTES: '1MiB' }, async (weir) => {
+      await store.proxy.set({ kind: 'refuse' })
+      const load = startLoad({ url: weir.url, session_name: 'full', padding: 'x'.repeat(20_000) })
+      const { log, waiting } = await fullLog(weir)
+      await until('the load is refused', () => load.refusals.length > 0)
+      expect(waiting).toBeGreaterThan(0)
+      expect(log.bytes).toBeLessThanOrEqual(log.max_bytes)
+      expect((await weir.fetch('/info')).status).toBe(200)
+      const acknowledged = load.traces.filter((trace) => trace.patched).length
+      await store.proxy.set({ kind: 'pass' })
+      await load.reached(acknowledged + 20)
+      await load.stop()
+      for (const { status, retry_after, text } of load.refusals) {
+        expect({ status, retry_after }).toEqual({ status: 503, retry_after: '1' })
+        expect(JSON.parse(text)).toMatchObject({ code: 'log_full' })
+      }
+      await weir.drained()
+      expect(await storedFaults(weir, 'full', load.traces)).toEqual([])
+    })
   })
 })
 
@@ -79,31 +82,33 @@ async function fullLog(weir: WeirProcess) {
   }
 }
 
-it('D-9: INGEST_ACK=store acknowledges only stored data', async () => {
-  await withWeir({ INGEST_ACK: 'store' }, async (weir) => {
-    await store.proxy.set({ kind: 'refuse' })
-    const trace = newTrace(2)
-    const parts = [...postParts(trace, 'ack'), ...patchParts(trace)]
-    const answers: number[] = []
-    const send = async (): Promise<void> => {
-      const { status } = await sendParts(weir.url, parts)
-      answers.push(status)
-      // A request for which the store takes too long is sent again.
-      if (status === 503) await send()
-    }
-    const sending = send()
-    // Two attempts of the writer have failed by then; the request still waits.
-    let attempts = 0
-    while (attempts < 20) {
-      const { status } = await weir.health()
-      if (status === 'store_unavailable') attempts += 1
-    }
-    expect(answers.filter((status) => status !== 503)).toEqual([])
-    await store.proxy.set({ kind: 'pass' })
-    await sending
-    expect(answers.at(-1)).toBe(202)
-    // At once, without a wait for the log.
-    expect(await traceFaults(weir, [{ ...trace, posted: true, patched: true }])).toEqual([])
-    expect((await weir.health()).waiting).toBe(0)
+inLong(() => {
+  it('D-9: INGEST_ACK=store acknowledges only stored data', async () => {
+    await withWeir({ INGEST_ACK: 'store' }, async (weir) => {
+      await store.proxy.set({ kind: 'refuse' })
+      const trace = newTrace(2)
+      const parts = [...postParts(trace, 'ack'), ...patchParts(trace)]
+      const answers: number[] = []
+      const send = async (): Promise<void> => {
+        const { status } = await sendParts(weir.url, parts)
+        answers.push(status)
+        // A request for which the store takes too long is sent again.
+        if (status === 503) await send()
+      }
+      const sending = send()
+      // Two attempts of the writer have failed by then; the request still waits.
+      let attempts = 0
+      while (attempts < 20) {
+        const { status } = await weir.health()
+        if (status === 'store_unavailable') attempts += 1
+      }
+      expect(answers.filter((status) => status !== 503)).toEqual([])
+      await store.proxy.set({ kind: 'pass' })
+      await sending
+      expect(answers.at(-1)).toBe(202)
+      // At once, without a wait for the log.
+      expect(await traceFaults(weir, [{ ...trace, posted: true, patched: true }])).toEqual([])
+      expect((await weir.health()).waiting).toBe(0)
+    })
   })
 })

@@ -10,6 +10,7 @@ import { newTrace, postParts, type SentTrace, startLoad } from '../support/serve
 import { sample, storedFaults, traceFaults } from '../support/traces/stored-traces.ts'
 import { KEY, startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
 import { multipartBody } from '../support/traces/wire-body.ts'
+import { inLong } from '../support/length.ts'
 
 /** True when a server listens there. */
 function takesConnections(url: string): Promise<boolean> {
@@ -137,9 +138,11 @@ async function goesOn(dir: string, seconds: number): Promise<boolean> {
   return true
 }
 
-it('DRAIN_DELAY_SECONDS: after SIGTERM it is not ready, and goes on until balancers have noticed', () =>
-  withFolder(async (dir) => {
-    let wentOn = false
-    for (const seconds of DRAIN_DELAYS) wentOn ||= await goesOn(join(dir, String(seconds)), seconds)
-    expect(wentOn).toBe(true)
-  }))
+inLong(() => {
+  it('DRAIN_DELAY_SECONDS: after SIGTERM it is not ready, and goes on until balancers have noticed', () =>
+    withFolder(async (dir) => {
+      let wentOn = false
+      for (const seconds of DRAIN_DELAYS) wentOn ||= await goesOn(join(dir, String(seconds)), seconds)
+      expect(wentOn).toBe(true)
+    }))
+})

@@ -9,6 +9,7 @@ import { otlpHead } from '../support/traces/otlp-body.ts'
 import { protoType } from '../support/traces/otlp-proto.ts'
 import { otlpRequests } from '../support/traces/wire-body.ts'
 import { tries } from '../support/properties.ts'
+import { inLong } from '../support/length.ts'
 
 const TRACES = protoType('ExportTraceServiceRequest')
 const LOGS = protoType('ExportLogsServiceRequest')
@@ -120,23 +121,25 @@ function readable({ rows, count, rejected, projects }: Decoded): unknown {
 }
 
 describe('OTLP-5: the reader of protobuf', () => {
-  it.each([
-    ['spans', 'otlp-traces', TRACES, traceRequest],
-    ['log records', 'otlp-logs', LOGS, logRequest],
-  ] as const)('reads %s as protobufjs does, whose result is sent as JSON', (_, kind, type, request) => {
-    const seen = { stored: 0, rejected: 0 }
-    fc.assert(
-      fc.property(request, (sent) => {
-        const bytes = type.encode(sent)
-        const json = Buffer.from(JSON.stringify(type.decode(bytes)))
-        const own = decodeRequest(otlpHead({ kind, content_type: 'application/x-protobuf' }), bytes)
-        expect(readable(own)).toEqual(readable(decodeRequest(otlpHead({ kind }), json)))
-        seen.stored += own.count
-        seen.rejected += own.rejected.length
-      }),
-      tries(1400),
-    )
-    expect(Math.min(seen.stored, seen.rejected)).toBeGreaterThan(500)
+  inLong(() => {
+    it.each([
+      ['spans', 'otlp-traces', TRACES, traceRequest],
+      ['log records', 'otlp-logs', LOGS, logRequest],
+    ] as const)('reads %s as protobufjs does, whose result is sent as JSON', (_, kind, type, request) => {
+      const seen = { stored: 0, rejected: 0 }
+      fc.assert(
+        fc.property(request, (sent) => {
+          const bytes = type.encode(sent)
+          const json = Buffer.from(JSON.stringify(type.decode(bytes)))
+          const own = decodeRequest(otlpHead({ kind, content_type: 'application/x-protobuf' }), bytes)
+          expect(readable(own)).toEqual(readable(decodeRequest(otlpHead({ kind }), json)))
+          seen.stored += own.count
+          seen.rejected += own.rejected.length
+        }),
+        tries(1400),
+      )
+      expect(Math.min(seen.stored, seen.rejected)).toBeGreaterThan(500)
+    })
   })
 })
 

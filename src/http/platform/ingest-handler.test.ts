@@ -14,6 +14,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Rejected } from '../../trace/decode/decoded.ts'
 import { matchIngest } from './ingest-handler.ts'
+import { firstInShort } from '../../../test/support/length.ts'
 
 let fixture: AppFixture
 afterEach(() => fixture?.stop())
@@ -219,11 +220,16 @@ describe('limits', () => {
     expect(fixture.app.inFlightBytes()).toBe(0)
   })
 
-  it.each([
-    ['a body', 'POST /runs/batch HTTP/1.1\r\ncontent-length: 100000', 'x'],
-    ['a chunked body', 'POST /runs/multipart HTTP/1.1\r\ntransfer-encoding: chunked', '1\r\nx\r\n'],
-    ['a query', 'POST /runs/query HTTP/1.1\r\ncontent-length: 1000', ' '],
-  ])('answers 408 to a client that sends %s too slowly, and closes', async (_what, head, drop) => {
+  it.each(
+    firstInShort(
+      [
+        ['a body', 'POST /runs/batch HTTP/1.1\r\ncontent-length: 100000', 'x'],
+        ['a chunked body', 'POST /runs/multipart HTTP/1.1\r\ntransfer-encoding: chunked', '1\r\nx\r\n'],
+        ['a query', 'POST /runs/query HTTP/1.1\r\ncontent-length: 1000', ' '],
+      ] as const,
+      1,
+    ),
+  )('answers 408 to a client that sends %s too slowly, and closes', async (_what, head, drop) => {
     await start({ limits: { body_window_ms: 100 } })
     const socket = await openRequest(head)
     const drip = setInterval(() => socket.write(drop), 10)

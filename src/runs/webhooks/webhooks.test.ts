@@ -15,6 +15,7 @@ import type { Run } from '../model.ts'
 import { ANY_WEBHOOK } from './rules.ts'
 import type { WebhookDue, WebhookStore } from './store.ts'
 import { startWebhooks, type WebhookOptions } from './webhooks.ts'
+import { someInShort } from '../../../test/support/length.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of some length').toString('base64')}`
 
@@ -308,19 +309,24 @@ describe('webhooks', () => {
     expect(elsewhere.received).toEqual([])
   })
 
-  it.each<[string, string, (socket: Socket) => void]>([
-    ['changes the protocol', 'http', (socket) => socket.write(`HTTP/1.1 101 Go\r\n${UPGRADE}\r\n\r\n`)],
-    ['is no HTTP', 'http', (socket) => socket.write('220 mail.example.com ESMTP\r\n')],
-    [
-      'has endless headers',
-      'http',
-      (socket) => socket.write(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(99_999)}`),
-    ],
-    ['drips', 'http', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\n'.repeat(9_999))],
-    ['never comes', 'http', () => undefined],
-    ['is a TLS handshake that never ends', 'https', () => undefined],
-    ['ends the connection', 'https', (socket) => socket.destroy()],
-  ])('whose answer %s are given up after the time limit of a try', async (_what, protocol, take) => {
+  it.each(
+    someInShort<[string, string, (socket: Socket) => void]>(
+      [
+        ['changes the protocol', 'http', (socket) => socket.write(`HTTP/1.1 101 Go\r\n${UPGRADE}\r\n\r\n`)],
+        ['is no HTTP', 'http', (socket) => socket.write('220 mail.example.com ESMTP\r\n')],
+        [
+          'has endless headers',
+          'http',
+          (socket) => socket.write(`HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(99_999)}`),
+        ],
+        ['drips', 'http', (socket) => drip(socket, 'HTTP/1.1 200 OK\r\n'.repeat(9_999))],
+        ['never comes', 'http', () => undefined],
+        ['is a TLS handshake that never ends', 'https', () => undefined],
+        ['ends the connection', 'https', (socket) => socket.destroy()],
+      ],
+      2,
+    ),
+  )('whose answer %s are given up after the time limit of a try', async (_what, protocol, take) => {
     const place = await startRawReceiver((socket) => socket.once('data', () => take(socket)))
     const { webhooks, send, outcome } = openWebhooks({ timeoutMs: 300 })
     send(`${protocol}://${place}`, null)

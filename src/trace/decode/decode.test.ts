@@ -10,6 +10,7 @@ import {
 } from '../../../test/support/traces/wire-body.ts'
 import { decodeRequest } from './decode.ts'
 import type { RequestHead } from './decoded.ts'
+import { firstInShort } from '../../../test/support/length.ts'
 
 const A = '01a1f83d-55e5-7000-8000-0387a5c1ebd1'
 const B = '5886f37f-82a1-4058-9185-c8bc773996bd'
@@ -125,11 +126,16 @@ describe('decodeRequest limits', () => {
     expectCpuBelow(1, () => expect(decodeRequest(requestHead(), body).count).toBe(count))
   })
 
-  it.each([
-    ['without a blank line', 'X: y\r\n'],
-    ['with long headers', `X: ${'y'.repeat(4000)}\r\n`],
-    ['with nothing in them', '\r\n'],
-  ])('reads 24,000 parts %s in less than a second', (_what, part) => {
+  it.each(
+    firstInShort(
+      [
+        ['without a blank line', 'X: y\r\n'],
+        ['with long headers', `X: ${'y'.repeat(4000)}\r\n`],
+        ['with nothing in them', '\r\n'],
+      ] as const,
+      1,
+    ),
+  )('reads 24,000 parts %s in less than a second', (_what, part) => {
     const body = Buffer.from(`--${BOUNDARY}\r\n${part}`.repeat(24_000))
     expectCpuBelow(1, () => expect(decodeRequest(requestHead({ limits: HUGE }), body).count).toBe(0))
   })

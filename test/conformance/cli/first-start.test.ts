@@ -12,6 +12,7 @@ import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
 import { until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { PATIENCE_MS } from '../../support/eventually.ts'
 import { PYTHON, withoutPython } from '../../support/python.ts'
+import { inLong } from '../../support/length.ts'
 
 // Runs the commands of README on a machine where other programs use both default ports.
 
@@ -173,21 +174,23 @@ describe('a first start on a machine whose default ports are taken', () => {
     expect(stdout).toContain('Fix: Put usage_metadata with input_tokens')
   })
 
-  it('creates workspaces, members and keys', async () => {
-    const { code, stdout, stderr } = await paste(await block('npm run weir -- workspaces create'))
-    expect([code, stderr]).toEqual([0, expect.not.stringContaining('weir')])
-    expect(stdout).toMatch(/lsv2_pt_\w+[\s\S]* Ada's laptop [\s\S]*lsv2_sk_\w+[\s\S]* support bot /)
-  })
+  inLong(() => {
+    it('creates workspaces, members and keys', async () => {
+      const { code, stdout, stderr } = await paste(await block('npm run weir -- workspaces create'))
+      expect([code, stderr]).toEqual([0, expect.not.stringContaining('weir')])
+      expect(stdout).toMatch(/lsv2_pt_\w+[\s\S]* Ada's laptop [\s\S]*lsv2_sk_\w+[\s\S]* support bot /)
+    })
 
-  it.skipIf(withoutPython() !== '')(`runs the Python commands of README${withoutPython()}`, async () => {
-    const blocks = await Promise.all([block('from langsmith'), block('import asyncio')])
-    for (const python of blocks) {
-      const { code, stdout, stderr } = await paste(
-        `${await block('eval')}${PYTHON} <<'README'\n${python}\nREADME`,
-      )
-      expect([code, stderr]).toEqual([0, ''])
-      expect(stdout).toMatch(/^(\{.*'content': 'Hello!'.*\}|.*Hello there.*\n.*Hello there.*)\n$/)
-    }
+    it.skipIf(withoutPython() !== '')(`runs the Python commands of README${withoutPython()}`, async () => {
+      const blocks = await Promise.all([block('from langsmith'), block('import asyncio')])
+      for (const python of blocks) {
+        const { code, stdout, stderr } = await paste(
+          `${await block('eval')}${PYTHON} <<'README'\n${python}\nREADME`,
+        )
+        expect([code, stderr]).toEqual([0, ''])
+        expect(stdout).toMatch(/^(\{.*'content': 'Hello!'.*\}|.*Hello there.*\n.*Hello there.*)\n$/)
+      }
+    })
   })
 
   it('is found by commands of both APIs without settings, which send its key to no other program', async () => {

@@ -8,6 +8,7 @@ import { nextMillisecond } from '../../support/eventually.ts'
 import { startFaultProxy } from '../../support/faults/proxies/fault.ts'
 import { runCommand } from '../../support/run-command.ts'
 import { useDeployment } from '../deployments/use-deployment.ts'
+import { inLong } from '../../support/length.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 const UNKNOWN = 'a5a5a5a5-0000-4000-8000-000000000000'
@@ -190,24 +191,26 @@ describe('weir runs tail', () => {
     ])
   })
 
-  it('continues after the last event when the connection breaks', async () => {
-    const proxy = await startFaultProxy({ target: setup().weir.deploymentUrl })
-    try {
-      const run_id = await newRun(await newThread(), { tokens: 200, tokenDelayMs: 10 })
-      const child = start(['tail', run_id, '--json'], { WEIR_DEPLOYMENT_URL: proxy.url })
-      let output = ''
-      child.stdout.on('data', (text: Buffer) => void (output += text.toString()))
-      const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
-      for (const lines of [10, 60]) {
-        await until('some has come', () => output.split('\n').length > lines)
-        await proxy.set({ kind: 'refuse' })
-        await proxy.set({ kind: 'pass' })
+  inLong(() => {
+    it('continues after the last event when the connection breaks', async () => {
+      const proxy = await startFaultProxy({ target: setup().weir.deploymentUrl })
+      try {
+        const run_id = await newRun(await newThread(), { tokens: 200, tokenDelayMs: 10 })
+        const child = start(['tail', run_id, '--json'], { WEIR_DEPLOYMENT_URL: proxy.url })
+        let output = ''
+        child.stdout.on('data', (text: Buffer) => void (output += text.toString()))
+        const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+        for (const lines of [10, 60]) {
+          await until('some has come', () => output.split('\n').length > lines)
+          await proxy.set({ kind: 'refuse' })
+          await proxy.set({ kind: 'pass' })
+        }
+        expect(await ended).toBe(0)
+        expect(output.trimEnd().split('\n')).toEqual((await weirRuns('tail', run_id, '--json')).lines)
+      } finally {
+        await proxy.close()
       }
-      expect(await ended).toBe(0)
-      expect(output.trimEnd().split('\n')).toEqual((await weirRuns('tail', run_id, '--json')).lines)
-    } finally {
-      await proxy.close()
-    }
+    })
   })
 
   it('follows a thread, from now on or from the oldest stored event', async () => {

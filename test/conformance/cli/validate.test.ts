@@ -10,6 +10,7 @@ import { createRegistry } from '../../../src/schema/registry.ts'
 import type { ValidationReport } from '../../../src/schema/types.gen.ts'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
 import { type CommandEnd, runCommand } from '../../support/run-command.ts'
+import { inLong } from '../../support/length.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const corpus = (name: string, request = 2): string => join('test', 'corpus', name, `request-${request}.body`)
@@ -116,17 +117,19 @@ describe('weir validate', () => {
     ])
   })
 
-  it('reads standard input, in any format', async () => {
-    const run = JSON.stringify({ id: '01a1f83d-5201-7000-8000-00000000000a', name: 'x', run_type: 'tool' })
-    const forms = [run, `[${run}]`, `{"patch":[${run}]}`, `${run}\n${run}\n`]
-    for (const stdin of forms.flatMap((form) => [
-      Buffer.from(form),
-      gzipSync(form),
-      zstdCompressSync(form),
-    ])) {
-      const { code, runs } = await reportOn(['-'], { stdin })
-      expect({ code, names: runs.map(({ name }) => name) }).toEqual({ code: 0, names: ['x'] })
-    }
+  inLong(() => {
+    it('reads standard input, in any format', async () => {
+      const run = JSON.stringify({ id: '01a1f83d-5201-7000-8000-00000000000a', name: 'x', run_type: 'tool' })
+      const forms = [run, `[${run}]`, `{"patch":[${run}]}`, `${run}\n${run}\n`]
+      for (const stdin of forms.flatMap((form) => [
+        Buffer.from(form),
+        gzipSync(form),
+        zstdCompressSync(form),
+      ])) {
+        const { code, runs } = await reportOn(['-'], { stdin })
+        expect({ code, names: runs.map(({ name }) => name) }).toEqual({ code: 0, names: ['x'] })
+      }
+    })
   })
 
   it('reads several files as one stream: an update completes what an earlier file created', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readEvents, type StreamEvent } from '../../../src/base/text/event-stream.ts'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
-import { addRevision, createDeployment, endedRevision } from '../../support/deploy-project.ts'
+import { addRevision, createDeployment, endedRevision } from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { jsonBody, KEY, type WeirProcess } from '../../support/servers/weir-process.ts'

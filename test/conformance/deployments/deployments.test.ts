@@ -12,6 +12,7 @@ import type { DeploymentHosting, HostedDeployment, HostedRevision } from '../../
 import { startServer, type WeirServer } from '../../../src/start/server.ts'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
 import { eventually } from '../../support/eventually.ts'
+import { inLong } from '../../support/length.ts'
 
 const DIR = fileURLToPath(new URL('../../fixtures/deployments/', import.meta.url))
 const KEY = 'deployments_key_0123456789'
@@ -120,63 +121,67 @@ describe('several deployments in one server', () => {
       expect(seen).not.toContain(secret)
   })
 
-  it('P-33: end runs on the revision that began them, and go on on the new one after the time limit', async () => {
-    const it = deployment('switched')
-    const [first, second] = [revision(1), revision(2)]
-    await activate(it, first)
-    const client = clientOf('switched')
-    const ends = join(folder, 'ends')
-    const stays = join(folder, 'stays')
-    const quick = await client.threads.create()
-    const slow = await client.threads.create()
-    const [a, b] = await Promise.all([
-      client.runs.create(quick.thread_id, 'agent', { input: { file: ends } }),
-      client.runs.create(slow.thread_id, 'agent', { input: { file: stays } }),
-    ])
-    const joined = client.runs.join(slow.thread_id, b.run_id)
-    await eventually(async () => expect(hosting.status(it.id)?.active?.runs).toBe(2))
-    await eventually(async () =>
-      expect((await client.threads.getState(slow.thread_id)).values).toMatchObject({ steps: ['begin r1'] }),
-    )
-    expect(await activate(it, second)).toMatchObject({ draining_runs: 2 })
-    expect(hosting.status(it.id)).toMatchObject({
-      active: { revision_id: second.id, runs: 0 },
-      draining: [{ revision_id: first.id, runs: 2 }],
+  inLong(() => {
+    it('P-33: end runs on the revision that began them, and go on on the new one after the time limit', async () => {
+      const it = deployment('switched')
+      const [first, second] = [revision(1), revision(2)]
+      await activate(it, first)
+      const client = clientOf('switched')
+      const ends = join(folder, 'ends')
+      const stays = join(folder, 'stays')
+      const quick = await client.threads.create()
+      const slow = await client.threads.create()
+      const [a, b] = await Promise.all([
+        client.runs.create(quick.thread_id, 'agent', { input: { file: ends } }),
+        client.runs.create(slow.thread_id, 'agent', { input: { file: stays } }),
+      ])
+      const joined = client.runs.join(slow.thread_id, b.run_id)
+      await eventually(async () => expect(hosting.status(it.id)?.active?.runs).toBe(2))
+      await eventually(async () =>
+        expect((await client.threads.getState(slow.thread_id)).values).toMatchObject({ steps: ['begin r1'] }),
+      )
+      expect(await activate(it, second)).toMatchObject({ draining_runs: 2 })
+      expect(hosting.status(it.id)).toMatchObject({
+        active: { revision_id: second.id, runs: 0 },
+        draining: [{ revision_id: first.id, runs: 2 }],
+      })
+      // Before anything else: the time limit counts from the switch on.
+      await writeFile(ends, '')
+      expect(await client.runs.join(quick.thread_id, a.run_id)).toMatchObject({
+        steps: ['begin r1', 'end r1'],
+      })
+      expect(await stepsOf('switched')).toEqual(['begin r2', 'end r2'])
+      await eventually(async () => expect(hosting.status(it.id)?.active?.runs).toBe(1))
+      await writeFile(stays, '')
+      expect(await joined).toMatchObject({ steps: ['begin r1', 'end r2'] })
+      const revisionOf = async (thread: string, run: string) =>
+        ((await client.runs.get(thread, run)) as unknown as { weir: object }).weir
+      expect(await revisionOf(quick.thread_id, a.run_id)).toMatchObject({ revision_id: first.id, attempt: 1 })
+      expect(await revisionOf(slow.thread_id, b.run_id)).toMatchObject({ revision_id: second.id, attempt: 2 })
     })
-    // Before anything else: the time limit counts from the switch on.
-    await writeFile(ends, '')
-    expect(await client.runs.join(quick.thread_id, a.run_id)).toMatchObject({ steps: ['begin r1', 'end r1'] })
-    expect(await stepsOf('switched')).toEqual(['begin r2', 'end r2'])
-    await eventually(async () => expect(hosting.status(it.id)?.active?.runs).toBe(1))
-    await writeFile(stays, '')
-    expect(await joined).toMatchObject({ steps: ['begin r1', 'end r2'] })
-    const revisionOf = async (thread: string, run: string) =>
-      ((await client.runs.get(thread, run)) as unknown as { weir: object }).weir
-    expect(await revisionOf(quick.thread_id, a.run_id)).toMatchObject({ revision_id: first.id, attempt: 1 })
-    expect(await revisionOf(slow.thread_id, b.run_id)).toMatchObject({ revision_id: second.id, attempt: 2 })
-  })
 
-  it('P-39: the starts and deaths of hosts are reported, also while they execute runs', async () => {
-    const it = deployment('mortal')
-    await activate(it, revision(1))
-    const [pid = 0] = hosting.status(it.id)?.active?.host_pids ?? []
-    expect(notes).toContain(`INFO: The graph host ${pid} has started.`)
-    const client = clientOf('mortal')
-    const { thread_id } = await client.threads.create()
-    const file = join(folder, 'mortal')
-    await client.runs.create(thread_id, 'agent', { input: { file } })
-    await eventually(async () =>
-      expect((await client.threads.getState(thread_id)).values).toMatchObject({ steps: ['begin r1'] }),
-    )
-    const own = notes
-    process.kill(pid, 'SIGKILL')
-    const death = `WARNING: The graph host ${pid} has ended: The graph host ended unexpectedly (SIGKILL). Runs that it executed: 1.`
-    await eventually(async () => expect(own).toContain(death))
-    await writeFile(file, '')
-    await hosting.remove(it)
-    await eventually(async () =>
-      expect(own.at(-1)).toMatch(/^INFO: The graph host \d+ has ended: The graph host was stopped\.$/),
-    )
+    it('P-39: the starts and deaths of hosts are reported, also while they execute runs', async () => {
+      const it = deployment('mortal')
+      await activate(it, revision(1))
+      const [pid = 0] = hosting.status(it.id)?.active?.host_pids ?? []
+      expect(notes).toContain(`INFO: The graph host ${pid} has started.`)
+      const client = clientOf('mortal')
+      const { thread_id } = await client.threads.create()
+      const file = join(folder, 'mortal')
+      await client.runs.create(thread_id, 'agent', { input: { file } })
+      await eventually(async () =>
+        expect((await client.threads.getState(thread_id)).values).toMatchObject({ steps: ['begin r1'] }),
+      )
+      const own = notes
+      process.kill(pid, 'SIGKILL')
+      const death = `WARNING: The graph host ${pid} has ended: The graph host ended unexpectedly (SIGKILL). Runs that it executed: 1.`
+      await eventually(async () => expect(own).toContain(death))
+      await writeFile(file, '')
+      await hosting.remove(it)
+      await eventually(async () =>
+        expect(own.at(-1)).toMatch(/^INFO: The graph host \d+ has ended: The graph host was stopped\.$/),
+      )
+    })
   })
 
   it('P-32, P-34: a revision that cannot be started changes nothing', async () => {
@@ -196,12 +201,14 @@ describe('several deployments in one server', () => {
     expect(await stepsOf('steady')).toEqual(['begin r2', 'end r2'])
   })
 
-  it('P-3: keep as many hosts ready as their type says', async () => {
-    const it = deployment('ready')
-    const prepared = { ...it, limits: { ...it.limits, hosts: 3, warm: 2 } }
-    await activate(prepared, revision(1))
-    await eventually(async () => expect(hosting.status(it.id)?.active?.host_pids).toHaveLength(2))
-    await hosting.remove(prepared)
+  inLong(() => {
+    it('P-3: keep as many hosts ready as their type says', async () => {
+      const it = deployment('ready')
+      const prepared = { ...it, limits: { ...it.limits, hosts: 3, warm: 2 } }
+      await activate(prepared, revision(1))
+      await eventually(async () => expect(hosting.status(it.id)?.active?.host_pids).toHaveLength(2))
+      await hosting.remove(prepared)
+    })
   })
 
   it('P-16: no value of a secret is in the error of a graph that throws it', async () => {

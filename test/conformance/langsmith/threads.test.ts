@@ -8,6 +8,7 @@ import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import { sentOrder } from '../../support/traces/sent-order.ts'
 import { useClientSetup } from './js/client-setup.ts'
+import { inLong } from '../../support/length.ts'
 
 const setup = useClientSetup()
 const PROJECT = 'threads-of-traces'
@@ -247,23 +248,25 @@ describe('threads.stats and threads.aggregateStats', () => {
     ).rejects.toThrow('404')
   })
 
-  it('S-27: return figures of all threads, or of some', async () => {
-    const select: Parameters<Client['threads']['aggregateStats']>[0]['select'] = [
-      'THREAD_COUNT',
-      'TRACE_COUNT',
-      'TOTAL_TOKENS',
-      'PROMPT_TOKEN_DETAILS',
-    ]
-    const of = (query: object) => client.threads.aggregateStats({ project_id, select, ...query })
-    expect(await of({})).toEqual({
-      thread_count: 2,
-      trace_count: 4,
-      total_tokens: 28,
-      prompt_token_details: { cache_read: 4 },
+  inLong(() => {
+    it('S-27: return figures of all threads, or of some', async () => {
+      const select: Parameters<Client['threads']['aggregateStats']>[0]['select'] = [
+        'THREAD_COUNT',
+        'TRACE_COUNT',
+        'TOTAL_TOKENS',
+        'PROMPT_TOKEN_DETAILS',
+      ]
+      const of = (query: object) => client.threads.aggregateStats({ project_id, select, ...query })
+      expect(await of({})).toEqual({
+        thread_count: 2,
+        trace_count: 4,
+        total_tokens: 28,
+        prompt_token_details: { cache_read: 4 },
+      })
+      const one = { thread_count: 1, trace_count: 1, total_tokens: 7 }
+      expect(await of({ filter: 'eq(name, "turn 1")' })).toMatchObject(one)
+      expect(await of({ thread_filter: 'lt(count, 2)' })).toMatchObject(one)
     })
-    const one = { thread_count: 1, trace_count: 1, total_tokens: 7 }
-    expect(await of({ filter: 'eq(name, "turn 1")' })).toMatchObject(one)
-    expect(await of({ thread_filter: 'lt(count, 2)' })).toMatchObject(one)
   })
 })
 

@@ -5,6 +5,7 @@ import { newUuid } from '../../../src/base/ids.ts'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { eventually } from '../../support/eventually.ts'
 import { makeClient, readEnded, useClientSetup } from '../langsmith/js/client-setup.ts'
+import { inLong } from '../../support/length.ts'
 
 const setup = useClientSetup()
 const JSON_BODY = { 'content-type': 'application/json' }
@@ -79,20 +80,22 @@ describe('deleting', () => {
     expect((await ask(`/api/v1/traces/${newUuid()}`, 'DELETE')).status).toBe(404)
   })
 
-  it('runs that match are deleted in the background, with whole traces', async () => {
-    const [bad, good] = [await trace('mixed', 'bad'), await trace('mixed', 'good')]
-    const { id: session } = await client.readProject({ projectName: 'mixed' })
-    const answer = await ask('/api/v1/runs/delete', 'POST', { session, filter: 'eq(name, "bad")' })
-    expect(answer.status).toBe(202)
-    const { job_id } = (await answer.json()) as Job
-    await gone(bad)
-    await eventually(async () => {
-      const job = (await (await ask(`/api/v1/runs/delete/${job_id}`, 'GET')).json()) as Job
-      expect(job).toMatchObject({ status: 'done', deleted: 2, error: null })
+  inLong(() => {
+    it('runs that match are deleted in the background, with whole traces', async () => {
+      const [bad, good] = [await trace('mixed', 'bad'), await trace('mixed', 'good')]
+      const { id: session } = await client.readProject({ projectName: 'mixed' })
+      const answer = await ask('/api/v1/runs/delete', 'POST', { session, filter: 'eq(name, "bad")' })
+      expect(answer.status).toBe(202)
+      const { job_id } = (await answer.json()) as Job
+      await gone(bad)
+      await eventually(async () => {
+        const job = (await (await ask(`/api/v1/runs/delete/${job_id}`, 'GET')).json()) as Job
+        expect(job).toMatchObject({ status: 'done', deleted: 2, error: null })
+      })
+      expect(await statusOf(good)).toBe(200)
+      const wrong = await ask('/api/v1/runs/delete', 'POST', { session, filter: 'eq(' })
+      expect(wrong.status).toBe(422)
     })
-    expect(await statusOf(good)).toBe(200)
-    const wrong = await ask('/api/v1/runs/delete', 'POST', { session, filter: 'eq(' })
-    expect(wrong.status).toBe(422)
   })
 })
 

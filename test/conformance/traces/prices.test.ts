@@ -3,6 +3,7 @@ import { newUuid } from '../../../src/base/ids.ts'
 import { formatDecimal, parseDecimal } from '../../../src/trace/price/decimal.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useClientSetup } from '../langsmith/js/client-setup.ts'
+import { inLong } from '../../support/length.ts'
 
 const setup = useClientSetup()
 
@@ -87,55 +88,57 @@ async function reprice(range = RANGE): Promise<{ examined: number; changed: numb
 }
 
 describe('costs', () => {
-  it('come from the default prices, then from own ones, and change afterwards by repricing only', async () => {
-    const usage = { input_tokens: 1000, output_tokens: 100, input_token_details: { cache_read: 500 } }
-    const first = await log('gpt-4.1-mini', usage)
-    const byDefault = ['0.00025', '0.00016', '0.00041', 'genai-prices:openai/gpt-4.1-mini']
-    await eventually(async () => expect(await costs(first)).toEqual(byDefault))
-    expect(await parts(first)).toEqual([{ cache_read: '0.00005', base: '0.0002' }, { base: '0.00016' }])
-    const unknown = await log('my-model', usage)
-    const sent = await log('gpt-4.1-mini', { ...usage, input_cost: 1.1e-6, output_cost: 5e-6 })
-    const bySender = ['0.0000011', '0.000005', '0.0000061', null]
-    await eventually(async () => expect(await costs(sent)).toEqual(bySender))
-    expect(await costs(unknown)).toEqual([null, null, null, null])
-    expect(await parts(unknown)).toEqual([null, null])
-    expect(await issues(unknown)).toEqual(['no_price'])
-    expect(await issues(first)).toEqual([])
-    // The parts of a cost that was sent as a whole are unknown.
-    expect(await parts(sent)).toEqual([null, null])
+  inLong(() => {
+    it('come from the default prices, then from own ones, and change afterwards by repricing only', async () => {
+      const usage = { input_tokens: 1000, output_tokens: 100, input_token_details: { cache_read: 500 } }
+      const first = await log('gpt-4.1-mini', usage)
+      const byDefault = ['0.00025', '0.00016', '0.00041', 'genai-prices:openai/gpt-4.1-mini']
+      await eventually(async () => expect(await costs(first)).toEqual(byDefault))
+      expect(await parts(first)).toEqual([{ cache_read: '0.00005', base: '0.0002' }, { base: '0.00016' }])
+      const unknown = await log('my-model', usage)
+      const sent = await log('gpt-4.1-mini', { ...usage, input_cost: 1.1e-6, output_cost: 5e-6 })
+      const bySender = ['0.0000011', '0.000005', '0.0000061', null]
+      await eventually(async () => expect(await costs(sent)).toEqual(bySender))
+      expect(await costs(unknown)).toEqual([null, null, null, null])
+      expect(await parts(unknown)).toEqual([null, null])
+      expect(await issues(unknown)).toEqual(['no_price'])
+      expect(await issues(first)).toEqual([])
+      // The parts of a cost that was sent as a whole are unknown.
+      expect(await parts(sent)).toEqual([null, null])
 
-    const entry = { name: 'mine', prompt_cost: '0.000001', completion_cost: '0.000002' }
-    const { id } = await ask<{ id: string }>('/model-price-map', {
-      ...entry,
-      match_pattern: '^(gpt-4\\.1-mini|my-model)$',
-      start_time: '2026-11-01T00:00:00Z',
+      const entry = { name: 'mine', prompt_cost: '0.000001', completion_cost: '0.000002' }
+      const { id } = await ask<{ id: string }>('/model-price-map', {
+        ...entry,
+        match_pattern: '^(gpt-4\\.1-mini|my-model)$',
+        start_time: '2026-11-01T00:00:00Z',
+      })
+      const second = await log('gpt-4.1-mini', usage)
+      const byOwn = ['0.001', '0.0002', '0.0012', id]
+      await eventually(async () => expect(await costs(second)).toEqual(byOwn))
+      const early = await log('gpt-4.1-mini', usage, '2026-10-01T00:00:00.000Z')
+      await eventually(async () => expect(await costs(early)).toEqual(byDefault))
+      expect(await costs(first)).toEqual(byDefault)
+      expect(await ask('/model-price-map/lookup?model=my-model')).toMatchObject({
+        price: { price_model_id: id, source: 'own' },
+        default_prices: { package: '@pydantic/genai-prices' },
+      })
+
+      expect(await reprice()).toMatchObject({ changed: 2 })
+      expect(await costs(first)).toEqual(byOwn)
+      expect(await parts(first)).toEqual([{ base: '0.001' }, { base: '0.0002' }])
+      expect(await costs(unknown)).toEqual(byOwn)
+      expect(await issues(unknown)).toEqual([])
+      expect(await costs(sent)).toEqual(bySender)
+      expect(await reprice()).toMatchObject({ changed: 0 })
+      const trace = await ask<{ totals: Read }>(`/traces/${first}`)
+      expect(trace.totals.total_cost).toBe('0.0012')
+
+      await ask(`/model-price-map/${id}`, undefined, 'DELETE')
+      expect(await reprice()).toMatchObject({ changed: 3 })
+      expect(await costs(second)).toEqual(byDefault)
+      expect(await costs(unknown)).toEqual([null, null, null, null])
+      expect(await issues(unknown)).toEqual(['no_price'])
     })
-    const second = await log('gpt-4.1-mini', usage)
-    const byOwn = ['0.001', '0.0002', '0.0012', id]
-    await eventually(async () => expect(await costs(second)).toEqual(byOwn))
-    const early = await log('gpt-4.1-mini', usage, '2026-10-01T00:00:00.000Z')
-    await eventually(async () => expect(await costs(early)).toEqual(byDefault))
-    expect(await costs(first)).toEqual(byDefault)
-    expect(await ask('/model-price-map/lookup?model=my-model')).toMatchObject({
-      price: { price_model_id: id, source: 'own' },
-      default_prices: { package: '@pydantic/genai-prices' },
-    })
-
-    expect(await reprice()).toMatchObject({ changed: 2 })
-    expect(await costs(first)).toEqual(byOwn)
-    expect(await parts(first)).toEqual([{ base: '0.001' }, { base: '0.0002' }])
-    expect(await costs(unknown)).toEqual(byOwn)
-    expect(await issues(unknown)).toEqual([])
-    expect(await costs(sent)).toEqual(bySender)
-    expect(await reprice()).toMatchObject({ changed: 0 })
-    const trace = await ask<{ totals: Read }>(`/traces/${first}`)
-    expect(trace.totals.total_cost).toBe('0.0012')
-
-    await ask(`/model-price-map/${id}`, undefined, 'DELETE')
-    expect(await reprice()).toMatchObject({ changed: 3 })
-    expect(await costs(second)).toEqual(byDefault)
-    expect(await costs(unknown)).toEqual([null, null, null, null])
-    expect(await issues(unknown)).toEqual(['no_price'])
   })
 
   it('are previewed before a price is added, replaced or removed (N18)', async () => {

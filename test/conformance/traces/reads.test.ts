@@ -4,6 +4,7 @@ import { newUuid } from '../../../src/base/ids.ts'
 import { drained, type WeirRequest } from '../../support/servers/server.ts'
 import { useClientSetup } from '../langsmith/js/client-setup.ts'
 import type { ReadTrace, ReadTraceRun } from './corpus/facts.ts'
+import { firstInShort } from '../../support/length.ts'
 
 const setup = useClientSetup()
 const NOWHERE = '00000000-0000-4000-8000-000000000001'
@@ -231,36 +232,39 @@ describe('POST /runs/query', () => {
     return await read<Page>('/api/v1/runs/query', { session: [session], order, limit: LIMIT, ...from })
   }
 
-  it.each(['desc', 'asc'] as const)('pages are complete while runs are written (%s)', async (order) => {
-    const project = `pages-${order}`
-    const at = (n: number, rest: object = {}) =>
-      traceRun(`n${n}`, n * 1000, undefined, { session_name: project, ...rest })
-    const sent = Array.from({ length: COUNT }, (_, n) => at(n, { end_time: undefined }))
-    await sentAndReadable(sent)
-    const [{ id: session }] = await read<[{ id: string }]>(`/sessions?name=${project}`)
+  it.each(firstInShort(['desc', 'asc'] as const))(
+    'pages are complete while runs are written (%s)',
+    async (order) => {
+      const project = `pages-${order}`
+      const at = (n: number, rest: object = {}) =>
+        traceRun(`n${n}`, n * 1000, undefined, { session_name: project, ...rest })
+      const sent = Array.from({ length: COUNT }, (_, n) => at(n, { end_time: undefined }))
+      await sentAndReadable(sent)
+      const [{ id: session }] = await read<[{ id: string }]>(`/sessions?name=${project}`)
 
-    const seen: ReadTraceRun[] = []
-    let cursor: string | null = null
-    do {
-      const { runs, cursors }: Page = await page(session, order, cursor)
-      seen.push(...runs)
-      cursor = cursors.next
-      // Newer and older ones are added, and some of those shown and not shown end meanwhile.
-      await sentAndReadable([at(COUNT + seen.length), at(-1 - seen.length)])
-      const ended = sent.slice(seen.length - 5, seen.length + 5)
-      await send(
-        [],
-        ended.map(({ id }) => ({ id, end_time: isoAt(1e6), outputs: { done: true } })),
-      )
-    } while (cursor !== null)
+      const seen: ReadTraceRun[] = []
+      let cursor: string | null = null
+      do {
+        const { runs, cursors }: Page = await page(session, order, cursor)
+        seen.push(...runs)
+        cursor = cursors.next
+        // Newer and older ones are added, and some of those shown and not shown end meanwhile.
+        await sentAndReadable([at(COUNT + seen.length), at(-1 - seen.length)])
+        const ended = sent.slice(seen.length - 5, seen.length + 5)
+        await send(
+          [],
+          ended.map(({ id }) => ({ id, end_time: isoAt(1e6), outputs: { done: true } })),
+        )
+      } while (cursor !== null)
 
-    const ids = new Set(sent.map(({ id }) => id))
-    const shown = seen.filter(({ id }) => ids.has(id)).map(({ id }) => id)
-    const expected = sent.map(({ id }) => id)
-    expect(shown).toEqual(order === 'asc' ? expected : expected.toReversed())
-    const starts = seen.map(({ start_time }) => start_time)
-    expect(starts).toEqual(order === 'asc' ? starts.toSorted() : starts.toSorted().reverse())
-  })
+      const ids = new Set(sent.map(({ id }) => id))
+      const shown = seen.filter(({ id }) => ids.has(id)).map(({ id }) => id)
+      const expected = sent.map(({ id }) => id)
+      expect(shown).toEqual(order === 'asc' ? expected : expected.toReversed())
+      const starts = seen.map(({ start_time }) => start_time)
+      expect(starts).toEqual(order === 'asc' ? starts.toSorted() : starts.toSorted().reverse())
+    },
+  )
 
   it('returns previews unless payloads are selected, and only selected fields', async () => {
     const [first] = (await read<Page>('/api/v1/runs/query', { run_type: 'tool' })).runs

@@ -9,6 +9,7 @@ import { projectOf, sendAgentTrace } from './trace.ts'
 import { tracePageTests } from './trace-page.ts'
 import { usageTests } from './usage.ts'
 import { settingsTests } from './settings.ts'
+import { inLong } from '../../support/length.ts'
 
 /** A request of a page: what made it, and when, in milliseconds since the page was opened. */
 interface PageRequest {
@@ -55,30 +56,32 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
     expect(new URL(page.url()).pathname).toMatch(/^\/app\/traces\//)
   })
 
-  it('signs in once with the ticket of a link, and removes it from the address', async () => {
-    const { url, json } = server.current()
-    const { ticket } = await json<{ ticket: string }>('/api/v1/auth/tickets', {})
-    for (const text of ['Projects', 'API key']) {
-      const other = await used.current().browser.newContext()
-      const tab = await other.newPage()
-      await tab.goto(`${url}/app/#ticket=${ticket}`)
-      await tab.getByText(text).first().waitFor()
-      expect(tab.url()).not.toContain('ticket')
-      await other.close()
-    }
-  })
+  inLong(() => {
+    it('signs in once with the ticket of a link, and removes it from the address', async () => {
+      const { url, json } = server.current()
+      const { ticket } = await json<{ ticket: string }>('/api/v1/auth/tickets', {})
+      for (const text of ['Projects', 'API key']) {
+        const other = await used.current().browser.newContext()
+        const tab = await other.newPage()
+        await tab.goto(`${url}/app/#ticket=${ticket}`)
+        await tab.getByText(text).first().waitFor()
+        expect(tab.url()).not.toContain('ticket')
+        await other.close()
+      }
+    })
 
-  it('N3: opens the link to a run that the LangSmith clients build', async () => {
-    const { id, trace_id } = await sendTrace()
-    const { page, open } = used.current()
-    const { url, json } = server.current()
-    const run = await json<{ session_id: string }>(`/api/v1/runs/${id}`)
-    const [workspace] = await json<{ id: string }[]>('/api/v1/workspaces')
-    await open('/projects')
-    await page.goto(`${url}/o/${workspace?.id}/projects/p/${run.session_id}/r/${id}?poll=true`)
-    await page.getByRole('treegrid').waitFor()
-    expect(new URL(page.url()).pathname).toBe(`/app/traces/${trace_id}`)
-    expect(new URL(page.url()).searchParams.get('run')).toBe(id)
+    it('N3: opens the link to a run that the LangSmith clients build', async () => {
+      const { id, trace_id } = await sendTrace()
+      const { page, open } = used.current()
+      const { url, json } = server.current()
+      const run = await json<{ session_id: string }>(`/api/v1/runs/${id}`)
+      const [workspace] = await json<{ id: string }[]>('/api/v1/workspaces')
+      await open('/projects')
+      await page.goto(`${url}/o/${workspace?.id}/projects/p/${run.session_id}/r/${id}?poll=true`)
+      await page.getByRole('treegrid').waitFor()
+      expect(new URL(page.url()).pathname).toBe(`/app/traces/${trace_id}`)
+      expect(new URL(page.url()).searchParams.get('run')).toBe(id)
+    })
   })
 
   it('opens the app_path of a run: messages, the result with its call, and a cost that adds up', async () => {
@@ -134,54 +137,58 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
     await eventually(async () => expect(new URL(page.url()).searchParams.get('run')).toBe(call.id))
   })
 
-  it('shares a trace with a reader who has no key, until the share ends', async () => {
-    const call = await sendTrace()
-    const { page, open, browser } = used.current()
-    await open(`/traces/${call.trace_id}`)
-    await page.getByRole('button', { name: 'Share' }).click()
-    await page.getByRole('button', { name: 'Make a link' }).click()
-    const link = await page.getByLabel('Link').inputValue()
-    const other = await browser.newContext()
-    const reader = await other.newPage()
-    await reader.goto(link)
-    await reader.getByRole('treegrid').getByText('chat').click()
-    await reader.locator('#run').getByText('18 °C').waitFor()
-    expect(await reader.getByRole('button', { name: 'Add feedback' }).count()).toBe(0)
-    await page.getByRole('button', { name: 'Stop sharing' }).click()
-    await page.getByRole('button', { name: 'Make a link' }).waitFor()
-    await reader.goto(link)
-    await reader.getByText('Not found').waitFor()
-    await other.close()
+  inLong(() => {
+    it('shares a trace with a reader who has no key, until the share ends', async () => {
+      const call = await sendTrace()
+      const { page, open, browser } = used.current()
+      await open(`/traces/${call.trace_id}`)
+      await page.getByRole('button', { name: 'Share' }).click()
+      await page.getByRole('button', { name: 'Make a link' }).click()
+      const link = await page.getByLabel('Link').inputValue()
+      const other = await browser.newContext()
+      const reader = await other.newPage()
+      await reader.goto(link)
+      await reader.getByRole('treegrid').getByText('chat').click()
+      await reader.locator('#run').getByText('18 °C').waitFor()
+      expect(await reader.getByRole('button', { name: 'Add feedback' }).count()).toBe(0)
+      await page.getByRole('button', { name: 'Stop sharing' }).click()
+      await page.getByRole('button', { name: 'Make a link' }).waitFor()
+      await reader.goto(link)
+      await reader.getByText('Not found').waitFor()
+      await other.close()
+    })
   })
 
   const sent = async () => {
     const call = await sendTrace()
     return { project: await projectOf(server.current(), call), trace: call.trace_id, call: call.id }
   }
-  it('makes no read twice that the server names with a page, and loads no file twice', async () => {
-    const { project, trace } = await sent()
-    const { page, open } = used.current()
-    const pages = {
-      '/projects': page.getByRole('link', { name: 'trips' }),
-      [`/projects/${project}`]: page.locator('[data-run]'),
-      [`/traces/${trace}`]: page.locator('#tree [role=row]'),
-    }
-    for (const [path, row] of Object.entries(pages)) {
-      const answer = page.waitForResponse((one) => new URL(one.url()).pathname === `/app${path}`)
-      await open(path)
-      const header = (await (await answer).allHeaders())['link'] ?? ''
-      const named = [...header.matchAll(/<(\/api\/[^>]+)>/g)].map(([, url]) => url)
-      expect(named.length, path).toBe(2)
-      await row.first().waitFor()
-      const requests = await page.evaluate<PageRequest[]>(REQUESTS)
-      for (const url of named) {
-        const own = requests.filter(({ name }) => name.endsWith(url ?? ''))
-        const early = own.filter(({ startTime }) => startTime < READ_AGAIN_MS)
-        expect([url, early.map(({ initiatorType }) => initiatorType)]).toEqual([url, ['link']])
+  inLong(() => {
+    it('makes no read twice that the server names with a page, and loads no file twice', async () => {
+      const { project, trace } = await sent()
+      const { page, open } = used.current()
+      const pages = {
+        '/projects': page.getByRole('link', { name: 'trips' }),
+        [`/projects/${project}`]: page.locator('[data-run]'),
+        [`/traces/${trace}`]: page.locator('#tree [role=row]'),
       }
-      const code = requests.filter(({ name }) => name.includes('/app/assets/'))
-      expect(new Set(code.map(({ name }) => name)).size, path).toBe(code.length)
-    }
+      for (const [path, row] of Object.entries(pages)) {
+        const answer = page.waitForResponse((one) => new URL(one.url()).pathname === `/app${path}`)
+        await open(path)
+        const header = (await (await answer).allHeaders())['link'] ?? ''
+        const named = [...header.matchAll(/<(\/api\/[^>]+)>/g)].map(([, url]) => url)
+        expect(named.length, path).toBe(2)
+        await row.first().waitFor()
+        const requests = await page.evaluate<PageRequest[]>(REQUESTS)
+        for (const url of named) {
+          const own = requests.filter(({ name }) => name.endsWith(url ?? ''))
+          const early = own.filter(({ startTime }) => startTime < READ_AGAIN_MS)
+          expect([url, early.map(({ initiatorType }) => initiatorType)]).toEqual([url, ['link']])
+        }
+        const code = requests.filter(({ name }) => name.includes('/app/assets/'))
+        expect(new Set(code.map(({ name }) => name)).size, path).toBe(code.length)
+      }
+    })
   })
 
   tracePageTests({ server, used })

@@ -5,6 +5,7 @@ import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import type { UsedWeir } from '../../support/servers/use-weir.ts'
 import type { UsedInterface } from '../../support/servers/web-interface.ts'
+import { inLong } from '../../support/length.ts'
 
 interface Used {
   server: { current(): UsedWeir }
@@ -72,34 +73,36 @@ export function settingsTests({ server, used }: Used): void {
       expect(await status()).toBe(401)
     })
 
-    it('says what a role lacks, before any request is refused', async () => {
-      const page = await signedInAs('user', { server, used }, '/settings')
-      const refused: string[] = []
-      page.on('response', (answer) => answer.status() === 403 && refused.push(answer.url()))
-      const create = page.getByRole('button', { name: 'Create a service key' })
-      await create.waitFor()
-      expect([await create.isDisabled(), await create.getAttribute('title')]).toEqual([
-        true,
-        'This needs the permission organization:manage',
-      ])
-      await page.getByText('This needs the permission organization:read').waitFor()
-      await page.getByText('You are signed in with a service key').first().waitFor()
-      for (const [tab, text] of [
-        ['Members', 'This needs the permission organization:read'],
-        ['Audit log', 'This needs the permission organization:read'],
-        ['Roles', 'runs:create'],
-        ['Workspaces', 'The workspaces'],
-      ] as const) {
-        await page.getByRole('link', { name: tab, exact: true }).click()
-        await page
-          .getByText(text)
-          .or(page.getByRole('region', { name: text }))
-          .first()
-          .waitFor()
-      }
-      expect(await page.getByRole('button', { name: 'Create a workspace' }).isDisabled()).toBe(true)
-      expect(refused).toEqual([])
-      await page.context().close()
+    inLong(() => {
+      it('says what a role lacks, before any request is refused', async () => {
+        const page = await signedInAs('user', { server, used }, '/settings')
+        const refused: string[] = []
+        page.on('response', (answer) => answer.status() === 403 && refused.push(answer.url()))
+        const create = page.getByRole('button', { name: 'Create a service key' })
+        await create.waitFor()
+        expect([await create.isDisabled(), await create.getAttribute('title')]).toEqual([
+          true,
+          'This needs the permission organization:manage',
+        ])
+        await page.getByText('This needs the permission organization:read').waitFor()
+        await page.getByText('You are signed in with a service key').first().waitFor()
+        for (const [tab, text] of [
+          ['Members', 'This needs the permission organization:read'],
+          ['Audit log', 'This needs the permission organization:read'],
+          ['Roles', 'runs:create'],
+          ['Workspaces', 'The workspaces'],
+        ] as const) {
+          await page.getByRole('link', { name: tab, exact: true }).click()
+          await page
+            .getByText(text)
+            .or(page.getByRole('region', { name: text }))
+            .first()
+            .waitFor()
+        }
+        expect(await page.getByRole('button', { name: 'Create a workspace' }).isDisabled()).toBe(true)
+        expect(refused).toEqual([])
+        await page.context().close()
+      })
     })
   })
 }

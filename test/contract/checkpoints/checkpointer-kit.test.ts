@@ -9,6 +9,7 @@ import { openPostgres } from '../../../src/storage/sql/driver/postgres.ts'
 import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { inLong } from '../../support/length.ts'
 
 // LangChain's kit takes the test functions from the global object.
 Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it })
@@ -57,16 +58,18 @@ describe("the checkpointer in LangChain's validation kit", () => {
   runKit('SQLite', async () => openSqlite(':memory:'))
 
   const reason = withoutPostgres()
-  describe.skipIf(reason !== '')(`on Postgres${reason}`, () => {
-    const databases = postgresDatabases()
-    runKit('Postgres', async () => {
-      const url = await databases.take()
-      const database = openPostgres(url)
-      const close = async (): Promise<void> => {
-        await database.close()
-        databases.giveBack(url)
-      }
-      return { ...database, close }
+  inLong(() => {
+    describe.skipIf(reason !== '')(`on Postgres${reason}`, () => {
+      const databases = postgresDatabases()
+      runKit('Postgres', async () => {
+        const url = await databases.take()
+        const database = openPostgres(url)
+        const close = async (): Promise<void> => {
+          await database.close()
+          databases.giveBack(url)
+        }
+        return { ...database, close }
+      })
     })
   })
 })

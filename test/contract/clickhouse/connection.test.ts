@@ -13,6 +13,7 @@ import {
   until,
 } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { eventually } from '../../support/eventually.ts'
+import { inLong } from '../../support/length.ts'
 
 const COLUMNS = ['id', 'at', 'name', 'tags', 'n', 'price', 'body']
 const TABLE = `CREATE TABLE IF NOT EXISTS rows (id UUID, at DateTime64(6, 'UTC'), name String, tags Array(String),
@@ -233,23 +234,25 @@ describe('rows as RowBinary', () => {
     expect(await db.rows(`SELECT count() AS n FROM rows WHERE name = 'torn'`)).toEqual([{ n: 0 }])
   })
 
-  it('can be inserted by the thousand', async () => {
-    const bodies = Array.from({ length: 8 }, () =>
-      Array.from({ length: 1000 }, (_, i) =>
-        row(randomUUID(), 'bulk', 5n, `${i} `.repeat(1300).slice(0, 6500)),
-      ),
-    )
-    const times: number[] = []
-    for (const body of bodies) {
-      const start = performance.now()
-      await db.insert({ table: 'rows', columns: COLUMNS, body: Buffer.concat(body) })
-      times.push(Math.round(performance.now() - start))
-    }
-    const reading = performance.now()
-    const bytes = await db.rowBinary(`SELECT * FROM rows WHERE name = 'bulk'`)
-    const read = Math.round(performance.now() - reading)
-    console.info(`1,000 rows of 6.5 KB: inserts ${times.join(' ')} ms; 8,000 rows read back in ${read} ms`)
-    expect(bytes.length).toBe(bodies.flat().reduce((sum, one) => sum + one.length, 0))
+  inLong(() => {
+    it('can be inserted by the thousand', async () => {
+      const bodies = Array.from({ length: 8 }, () =>
+        Array.from({ length: 1000 }, (_, i) =>
+          row(randomUUID(), 'bulk', 5n, `${i} `.repeat(1300).slice(0, 6500)),
+        ),
+      )
+      const times: number[] = []
+      for (const body of bodies) {
+        const start = performance.now()
+        await db.insert({ table: 'rows', columns: COLUMNS, body: Buffer.concat(body) })
+        times.push(Math.round(performance.now() - start))
+      }
+      const reading = performance.now()
+      const bytes = await db.rowBinary(`SELECT * FROM rows WHERE name = 'bulk'`)
+      const read = Math.round(performance.now() - reading)
+      console.info(`1,000 rows of 6.5 KB: inserts ${times.join(' ')} ms; 8,000 rows read back in ${read} ms`)
+      expect(bytes.length).toBe(bodies.flat().reduce((sum, one) => sum + one.length, 0))
+    })
   })
 
   it('an empty body sends nothing, and inserts nothing', async () => {
@@ -306,23 +309,25 @@ describe('concurrent queries', () => {
     })
   })
 
-  it('are refused with 202 when too many wait, and answered afterwards', async () => {
-    const many = connectClickHouse({ ...engine, database: 'weir', maxConnections: 300 })
-    const left = new AbortController()
-    const settled = Array.from({ length: 200 }, () =>
-      many
-        .rows(ENDLESS, { signal: left.signal })
-        .catch((error: unknown) => error as { cause?: { type?: string } }),
-    )
-    const first = await Promise.race(settled)
-    expect(first).toMatchObject({
-      code: 'store_unavailable',
-      cause: { type: 'TOO_MANY_SIMULTANEOUS_QUERIES' },
+  inLong(() => {
+    it('are refused with 202 when too many wait, and answered afterwards', async () => {
+      const many = connectClickHouse({ ...engine, database: 'weir', maxConnections: 300 })
+      const left = new AbortController()
+      const settled = Array.from({ length: 200 }, () =>
+        many
+          .rows(ENDLESS, { signal: left.signal })
+          .catch((error: unknown) => error as { cause?: { type?: string } }),
+      )
+      const first = await Promise.race(settled)
+      expect(first).toMatchObject({
+        code: 'store_unavailable',
+        cause: { type: 'TOO_MANY_SIMULTANEOUS_QUERIES' },
+      })
+      left.abort()
+      await Promise.all(settled)
+      await many.close()
+      // The engine ends abandoned queries one after the other.
+      await eventually(async () => expect(await db.rows('SELECT 1 AS one')).toEqual([{ one: 1 }]))
     })
-    left.abort()
-    await Promise.all(settled)
-    await many.close()
-    // The engine ends abandoned queries one after the other.
-    await eventually(async () => expect(await db.rows('SELECT 1 AS one')).toEqual([{ one: 1 }]))
   })
 })

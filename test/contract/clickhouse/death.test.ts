@@ -20,6 +20,7 @@ import {
   until,
 } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { fixedPort } from '../../support/fixed-port.ts'
+import { inLong } from '../../support/length.ts'
 
 const START = 'storage/clickhouse/embedded/start.ts'
 
@@ -158,21 +159,23 @@ describe('death of the embedded engine, a process of its own (D-3)', () => {
     })
   })
 
-  it('says how to use CLICKHOUSE_URL when the engine is not installed', async () => {
-    // The sources without the node_modules beside them.
-    const src = join(folder.dir, 'src')
-    await cp(fileURLToPath(new URL('../../../src', import.meta.url)), src, { recursive: true })
-    await writeFile(join(folder.dir, 'package.json'), '{"type":"module"}')
-    const script = `
-      const { startEmbeddedClickHouse } = await import(${JSON.stringify(join(src, START))})
-      const logger = { warn() {} }
-      const error = await startEmbeddedClickHouse({ dataDir: process.argv[1], logger }).catch((thrown) => thrown)
-      console.log(JSON.stringify({ code: error.code, message: error.message }))`
-    const args = ['--input-type=module', '-e', script, folder.dir]
-    const { stdout } = await promisify(execFile)(process.execPath, args)
-    expect(JSON.parse(stdout)).toEqual({
-      code: 'config_invalid',
-      message: expect.stringContaining('CLICKHOUSE_URL'),
+  inLong(() => {
+    it('says how to use CLICKHOUSE_URL when the engine is not installed', async () => {
+      // The sources without the node_modules beside them.
+      const src = join(folder.dir, 'src')
+      await cp(fileURLToPath(new URL('../../../src', import.meta.url)), src, { recursive: true })
+      await writeFile(join(folder.dir, 'package.json'), '{"type":"module"}')
+      const script = `
+        const { startEmbeddedClickHouse } = await import(${JSON.stringify(join(src, START))})
+        const logger = { warn() {} }
+        const error = await startEmbeddedClickHouse({ dataDir: process.argv[1], logger }).catch((thrown) => thrown)
+        console.log(JSON.stringify({ code: error.code, message: error.message }))`
+      const args = ['--input-type=module', '-e', script, folder.dir]
+      const { stdout } = await promisify(execFile)(process.execPath, args)
+      expect(JSON.parse(stdout)).toEqual({
+        code: 'config_invalid',
+        message: expect.stringContaining('CLICKHOUSE_URL'),
+      })
     })
   })
 

@@ -8,6 +8,7 @@ import {
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
 import { temporaryDir, until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/faults/proxies/fault.ts'
+import { inLong } from '../../support/length.ts'
 
 const AWAY = { name: 'AppError', code: 'store_unavailable', retryable: true }
 
@@ -108,19 +109,21 @@ describe('faults between server and store', () => {
     expect(await stored()).toBe(200)
   })
 
-  it('a store that never answers is unavailable after the time limit, or when the caller aborts', async () => {
-    await proxy.set({ kind: 'hang' }, { query: /SELECT 1/ })
-    const left = new AbortController()
-    const one = db.rows('SELECT 1', { signal: left.signal })
-    await proxy.faulted(1)
-    left.abort()
-    await expect(one).rejects.toMatchObject(AWAY)
-    const { username, password } = engine
-    const place = { url: proxy.url, username, password, database: 'weir' }
-    const hurried = connectClickHouse({ ...place, maxExecutionSeconds: 1 })
-    await expect(hurried.rows('SELECT 1')).rejects.toMatchObject(AWAY)
-    await hurried.close()
-    expect(await db.rows('SELECT 2 AS two')).toEqual([{ two: 2 }])
+  inLong(() => {
+    it('a store that never answers is unavailable after the time limit, or when the caller aborts', async () => {
+      await proxy.set({ kind: 'hang' }, { query: /SELECT 1/ })
+      const left = new AbortController()
+      const one = db.rows('SELECT 1', { signal: left.signal })
+      await proxy.faulted(1)
+      left.abort()
+      await expect(one).rejects.toMatchObject(AWAY)
+      const { username, password } = engine
+      const place = { url: proxy.url, username, password, database: 'weir' }
+      const hurried = connectClickHouse({ ...place, maxExecutionSeconds: 1 })
+      await expect(hurried.rows('SELECT 1')).rejects.toMatchObject(AWAY)
+      await hurried.close()
+      expect(await db.rows('SELECT 2 AS two')).toEqual([{ two: 2 }])
+    })
   })
 
   it('an engine that ends is started again at the same address', async () => {

@@ -29,6 +29,7 @@ import {
   traceRunRow,
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
+import { inLong } from '../../support/length.ts'
 
 const OTHER_PROJECT = PROJECT.replace(/.$/, (last) => (last === 'f' ? '0' : 'f'))
 const MODEL = 'my-model'
@@ -213,27 +214,29 @@ describe('repricer', () => {
     expect(await row(300)).toMatchObject({ name: 'patched', input_cost: null })
   })
 
-  it('continues where an earlier process stopped, and waits for an unreachable store', async () => {
-    await traces.insert(Array.from({ length: 9000 }, (_, i) => llm(10_000 + i)))
-    await price('0.000001')
-    let lists = 0
-    const flaky = {
-      ...traces.store,
-      list: async (...query: Parameters<typeof traces.store.list>) => {
-        if (++lists === 2) throw new AppError('store_unavailable')
-        return await traces.store.list(...query)
-      },
-    }
-    const before = start({ store: { ...flaky, insert: async () => new Promise<void>(() => undefined) } })
-    const job = await before.submit(
-      WORKSPACE,
-      scope({ start_time: START + 10_000 * MINUTE, project_ids: [PROJECT] }),
-    )
-    await eventually(async () => expect((await before.get(WORKSPACE, job.id))?.status).toBe('running'))
-    repricers = []
-    const after = start({ store: flaky })
-    expect(await finished(after, job)).toMatchObject({ examined: 9000, changed: 9000 })
-    expect((await row(18_999)).input_cost).toBe(usd('0.00001'))
+  inLong(() => {
+    it('continues where an earlier process stopped, and waits for an unreachable store', async () => {
+      await traces.insert(Array.from({ length: 9000 }, (_, i) => llm(10_000 + i)))
+      await price('0.000001')
+      let lists = 0
+      const flaky = {
+        ...traces.store,
+        list: async (...query: Parameters<typeof traces.store.list>) => {
+          if (++lists === 2) throw new AppError('store_unavailable')
+          return await traces.store.list(...query)
+        },
+      }
+      const before = start({ store: { ...flaky, insert: async () => new Promise<void>(() => undefined) } })
+      const job = await before.submit(
+        WORKSPACE,
+        scope({ start_time: START + 10_000 * MINUTE, project_ids: [PROJECT] }),
+      )
+      await eventually(async () => expect((await before.get(WORKSPACE, job.id))?.status).toBe('running'))
+      repricers = []
+      const after = start({ store: flaky })
+      expect(await finished(after, job)).toMatchObject({ examined: 9000, changed: 9000 })
+      expect((await row(18_999)).input_cost).toBe(usd('0.00001'))
+    })
   })
 
   it('waits until earlier data is stored, and accepts one job for the same scope', async () => {

@@ -8,6 +8,7 @@ import {
 } from '../../../src/storage/sql/driver/postgres.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type PostgresCluster, startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { inLong } from '../../support/length.ts'
 
 const reason = withoutPostgres()
 const UNAVAILABLE = { code: 'store_unavailable' }
@@ -62,50 +63,52 @@ describe.skipIf(reason !== '')(`openPostgres${reason}`, () => {
     expect(await numbers()).toHaveLength(count)
   })
 
-  it('waits while the role has all connections that it may have', async () => {
-    await database.query('CREATE ROLE few LOGIN CONNECTION LIMIT 2')
-    url = url.replace('weir@', 'few@')
-    const few = open()
-    const work = (i: number) => few.tx(`lock ${i}`, (session) => session.query('SELECT pg_sleep(0.02)'))
-    const ended = await Promise.allSettled(Array.from({ length: 40 }, (_, i) => work(i)))
-    expect(ended.filter(({ status }) => status === 'rejected')).toEqual([])
-  })
-
-  it('work waits for a connection for as long as other work ends, and then no longer', async () => {
-    const few = open({ connections: 1, statementTimeoutMs: 1_000, silenceMs: 100 })
-    const sleep = (seconds: number) => few.query('SELECT pg_sleep(?)', [seconds])
-    // All of them take longer than the limit, each one much less.
-    await Promise.all(Array.from({ length: 7 }, () => sleep(0.2)))
-    const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const holding = few.tx('t', async () => {
-      begun.resolve()
-      await held.promise
+  inLong(() => {
+    it('waits while the role has all connections that it may have', async () => {
+      await database.query('CREATE ROLE few LOGIN CONNECTION LIMIT 2')
+      url = url.replace('weir@', 'few@')
+      const few = open()
+      const work = (i: number) => few.tx(`lock ${i}`, (session) => session.query('SELECT pg_sleep(0.02)'))
+      const ended = await Promise.allSettled(Array.from({ length: 40 }, (_, i) => work(i)))
+      expect(ended.filter(({ status }) => status === 'rejected')).toEqual([])
     })
-    await begun.promise
-    await expect(sleep(0)).rejects.toMatchObject({
-      ...UNAVAILABLE,
-      message: expect.stringContaining('in use'),
-    })
-    held.resolve()
-    await holding
-    expect(await sleep(0)).toHaveLength(1)
-  })
 
-  it('runs a transaction again after a deadlock', async () => {
-    await database.query('INSERT INTO t (n) VALUES (1), (2)')
-    const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
-    let runs = 0
-    const touch = (first: number, second: number, mine: 0 | 1) =>
-      database.tx(`touch ${first}`, async (session) => {
-        runs++
-        await session.query('UPDATE t SET n = n WHERE n = ?', [first])
-        both[mine].resolve()
-        await both[mine === 0 ? 1 : 0].promise
-        await session.query('UPDATE t SET n = n WHERE n = ?', [second])
+    it('work waits for a connection for as long as other work ends, and then no longer', async () => {
+      const few = open({ connections: 1, statementTimeoutMs: 1_000, silenceMs: 100 })
+      const sleep = (seconds: number) => few.query('SELECT pg_sleep(?)', [seconds])
+      // All of them take longer than the limit, each one much less.
+      await Promise.all(Array.from({ length: 7 }, () => sleep(0.2)))
+      const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const holding = few.tx('t', async () => {
+        begun.resolve()
+        await held.promise
       })
-    await Promise.all([touch(1, 2, 0), touch(2, 1, 1)])
-    // Sometimes more than 3: the cancelled transaction may lock its row again before the other wakes, and both wait again.
-    expect(runs).toBeGreaterThanOrEqual(3)
+      await begun.promise
+      await expect(sleep(0)).rejects.toMatchObject({
+        ...UNAVAILABLE,
+        message: expect.stringContaining('in use'),
+      })
+      held.resolve()
+      await holding
+      expect(await sleep(0)).toHaveLength(1)
+    })
+
+    it('runs a transaction again after a deadlock', async () => {
+      await database.query('INSERT INTO t (n) VALUES (1), (2)')
+      const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
+      let runs = 0
+      const touch = (first: number, second: number, mine: 0 | 1) =>
+        database.tx(`touch ${first}`, async (session) => {
+          runs++
+          await session.query('UPDATE t SET n = n WHERE n = ?', [first])
+          both[mine].resolve()
+          await both[mine === 0 ? 1 : 0].promise
+          await session.query('UPDATE t SET n = n WHERE n = ?', [second])
+        })
+      await Promise.all([touch(1, 2, 0), touch(2, 1, 1)])
+      // Sometimes more than 3: the cancelled transaction may lock its row again before the other wakes, and both wait again.
+      expect(runs).toBeGreaterThanOrEqual(3)
+    })
   })
 
   it('executes last statements with the commit, so that others do not wait for their locks', async () => {
@@ -166,19 +169,21 @@ describe.skipIf(reason !== '')(`openPostgres${reason}`, () => {
     expect(await numbers()).toEqual([3])
   })
 
-  it('ends a wait that is too long, and leaves no lock behind', async () => {
-    const hurried = open({ statementTimeoutMs: 1_000 })
-    const [held, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const holding = database.tx('t', async (session) => {
-      await session.query('SELECT 1')
-      held.resolve()
-      await free.promise
+  inLong(() => {
+    it('ends a wait that is too long, and leaves no lock behind', async () => {
+      const hurried = open({ statementTimeoutMs: 1_000 })
+      const [held, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const holding = database.tx('t', async (session) => {
+        await session.query('SELECT 1')
+        held.resolve()
+        await free.promise
+      })
+      await held.promise
+      await expect(hurried.tx('t', (session) => session.query('SELECT 1'))).rejects.toMatchObject(UNAVAILABLE)
+      free.resolve()
+      await holding
+      expect(await hurried.tx('t', (session) => session.query('SELECT 1 AS one'))).toEqual([{ one: 1 }])
     })
-    await held.promise
-    await expect(hurried.tx('t', (session) => session.query('SELECT 1'))).rejects.toMatchObject(UNAVAILABLE)
-    free.resolve()
-    await holding
-    expect(await hurried.tx('t', (session) => session.query('SELECT 1 AS one'))).toEqual([{ one: 1 }])
   })
 
   it('is unavailable while the server is unreachable and works again afterwards', async () => {

@@ -17,6 +17,7 @@ import {
   traceRunRow,
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
+import { firstInShort } from '../../support/length.ts'
 
 let db: TestTraceStore
 beforeAll(async () => {
@@ -96,11 +97,14 @@ const IRREGULAR: Record<string, (rows: TraceRunRow[]) => Partial<TraceRunRow>> =
   },
 }
 
-it.each(Object.entries(IRREGULAR))('is not added up by the store where %s', async (_what, change) => {
-  const rows = largeTrace()
-  Object.assign(rows[CALL]!, change(rows))
-  expect(await sumsOf(rows)).toBeUndefined()
-})
+it.each(firstInShort(Object.entries(IRREGULAR), 2))(
+  'is not added up by the store where %s',
+  async (_what, change) => {
+    const rows = largeTrace()
+    Object.assign(rows[CALL]!, change(rows))
+    expect(await sumsOf(rows)).toBeUndefined()
+  },
+)
 
 it('is added up by the store only if it is large', async () => {
   expect(await sumsOf(largeTrace(100))).toBeUndefined()

@@ -15,6 +15,7 @@ import {
   type TestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
+import { firstInShort } from '../../support/length.ts'
 
 let db: TestTraceStore
 beforeAll(async () => {
@@ -110,10 +111,12 @@ const LETTERS = [
 ]
 const text = fc.array(fc.constantFrom(...LETTERS), { maxLength: 12 }).map((parts) => parts.join(''))
 
-describe.each([
+const KINDS: [name: string, isIndexed: boolean][] = [
   ['scanned', false],
   ['in the index', true],
-])('rows that are %s', (_, isIndexed) => {
+]
+
+describe.each(firstInShort(KINDS))('rows that are %s', (_, isIndexed) => {
   it('SRCH-2, SRCH-3, SRCH-6: are found as by a naive model, in any script, however their JSON is written', () =>
     fc.assert(
       fc.asyncProperty(

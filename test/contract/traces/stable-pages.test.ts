@@ -18,6 +18,7 @@ import {
   type TestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
+import { inLong } from '../../support/length.ts'
 
 /** A trace of one TraceRun: second of its start, and number of its thread. */
 type Trace = readonly [second: number, thread: number]
@@ -119,25 +120,27 @@ describe('pages that are read while traces arrive contain each record once, and 
       tries(2, LONGEST),
     ))
 
-  it('of threads, also of those with new traces', () =>
-    fc.assert(
-      fc.asyncProperty(worlds, async (world) => {
-        const workspace_id = newUuid()
-        const reads = createThreadReads(steps, clock)
-        const seen = await readAll(workspace_id, world, async (cursor) => {
-          const wanted = {
-            choice: { project_id: PROJECT },
-            request: {},
-            page_size: world.page_size,
-            ...(cursor !== undefined && { cursor }),
-          }
-          const { items, next_cursor } = await reads.page(workspace_id, wanted, asker)
-          return { ids: items.map(({ thread_id }) => thread_id), next: next_cursor }
-        })
-        expect(new Set(seen).size).toBe(seen.length)
-        const before = new Set(world.before.map(([, thread]) => `thread ${thread}`))
-        expect(seen).toEqual(expect.arrayContaining([...before]))
-      }),
-      tries(2, LONGEST),
-    ))
+  inLong(() => {
+    it('of threads, also of those with new traces', () =>
+      fc.assert(
+        fc.asyncProperty(worlds, async (world) => {
+          const workspace_id = newUuid()
+          const reads = createThreadReads(steps, clock)
+          const seen = await readAll(workspace_id, world, async (cursor) => {
+            const wanted = {
+              choice: { project_id: PROJECT },
+              request: {},
+              page_size: world.page_size,
+              ...(cursor !== undefined && { cursor }),
+            }
+            const { items, next_cursor } = await reads.page(workspace_id, wanted, asker)
+            return { ids: items.map(({ thread_id }) => thread_id), next: next_cursor }
+          })
+          expect(new Set(seen).size).toBe(seen.length)
+          const before = new Set(world.before.map(([, thread]) => `thread ${thread}`))
+          expect(seen).toEqual(expect.arrayContaining([...before]))
+        }),
+        tries(2, LONGEST),
+      ))
+  })
 })

@@ -23,6 +23,7 @@ import {
   type TestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
+import { inLong } from '../../support/length.ts'
 
 /** A world has some dozen statements of the store. */
 const LONGEST = { longest: 10 }
@@ -240,77 +241,81 @@ it('threads, their turns and figures are those of a naive model', async () => {
   )
 })
 
-it('filters select the threads and turns that a naive model selects', async () => {
-  await fc.assert(
-    fc.asyncProperty(worlds, async (world) => {
-      const workspace_id = newUuid()
-      const stored = world.traces.map((made, place) => rowsOf(workspace_id, place + 1, made))
-      await db.insert(stored.flat())
-      const all = stored.flatMap((rows) => turnOf(rows) ?? []).toSorted(byPlace)
-      const { filters, conditions } = filtersOf(world)
-      const window = { project_id: PROJECT, from: timeOf(world.from), to: timeOf(world.to) }
-      const inWindow = all.filter(({ root }) => root.sort_time >= window.from && root.sort_time < window.to)
-      // Each condition is satisfied by some trace of the thread, not necessarily the same.
-      const threads = [...Map.groupBy(inWindow, ({ thread_id }) => thread_id)].filter(([, turns]) =>
-        conditions.every((isMet) => turns.some(isMet)),
-      )
-      const ids = threads.map(([id]) => id).toSorted()
-      const found = await listed(workspace_id, { ...window, ...filters })
-      expect(found.map(({ thread_id }) => thread_id).toSorted()).toEqual(ids)
-      expect(await db.store.countThreads(workspace_id, { ...window, ...filters })).toEqual({
-        threads: threads.length,
-        traces: threads.reduce((sum, [, turns]) => sum + turns.length, 0),
-      })
-
-      for (const [thread_id, turns] of Map.groupBy(all, (turn) => turn.thread_id)) {
-        const query = { project_id: PROJECT, thread_id, limit: 100, ...filters }
-        const numbered = turns.map((turn, i) => ({ turn, number: i + 1 }))
-        const wanted = numbered.filter(({ turn }) => conditions.every((isMet) => isMet(turn)))
-        expect((await db.store.turns(workspace_id, query)).map(({ turn }) => turn)).toEqual(
-          wanted.map(({ number }) => number),
+inLong(() => {
+  it('filters select the threads and turns that a naive model selects', async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds, async (world) => {
+        const workspace_id = newUuid()
+        const stored = world.traces.map((made, place) => rowsOf(workspace_id, place + 1, made))
+        await db.insert(stored.flat())
+        const all = stored.flatMap((rows) => turnOf(rows) ?? []).toSorted(byPlace)
+        const { filters, conditions } = filtersOf(world)
+        const window = { project_id: PROJECT, from: timeOf(world.from), to: timeOf(world.to) }
+        const inWindow = all.filter(({ root }) => root.sort_time >= window.from && root.sort_time < window.to)
+        // Each condition is satisfied by some trace of the thread, not necessarily the same.
+        const threads = [...Map.groupBy(inWindow, ({ thread_id }) => thread_id)].filter(([, turns]) =>
+          conditions.every((isMet) => turns.some(isMet)),
         )
-        const of = { ...window, from: START, to: timeOf(20), ...filters }
-        const [figures] = await db.store.threadSummaries(workspace_id, of, [thread_id])
-        const chosen = wanted.map(({ turn }) => turn)
-        if (chosen.length === 0) expect(figures).toBeUndefined()
-        else expect(figures).toMatchObject(figuresOf(thread_id, chosen))
-      }
-    }),
-    tries(2, LONGEST),
-  )
+        const ids = threads.map(([id]) => id).toSorted()
+        const found = await listed(workspace_id, { ...window, ...filters })
+        expect(found.map(({ thread_id }) => thread_id).toSorted()).toEqual(ids)
+        expect(await db.store.countThreads(workspace_id, { ...window, ...filters })).toEqual({
+          threads: threads.length,
+          traces: threads.reduce((sum, [, turns]) => sum + turns.length, 0),
+        })
+
+        for (const [thread_id, turns] of Map.groupBy(all, (turn) => turn.thread_id)) {
+          const query = { project_id: PROJECT, thread_id, limit: 100, ...filters }
+          const numbered = turns.map((turn, i) => ({ turn, number: i + 1 }))
+          const wanted = numbered.filter(({ turn }) => conditions.every((isMet) => isMet(turn)))
+          expect((await db.store.turns(workspace_id, query)).map(({ turn }) => turn)).toEqual(
+            wanted.map(({ number }) => number),
+          )
+          const of = { ...window, from: START, to: timeOf(20), ...filters }
+          const [figures] = await db.store.threadSummaries(workspace_id, of, [thread_id])
+          const chosen = wanted.map(({ turn }) => turn)
+          if (chosen.length === 0) expect(figures).toBeUndefined()
+          else expect(figures).toMatchObject(figuresOf(thread_id, chosen))
+        }
+      }),
+      tries(2, LONGEST),
+    )
+  })
 })
 
-it('rows of earlier releases get their threads in the background, once', async () => {
-  const workspace_id = newUuid()
-  const far = {
-    second: 0,
-    hasRoot: true,
-    changed: undefined,
-    moved: undefined,
-    isFailed: false,
-    seconds: 1,
-    below: [],
-  }
-  const made = [1, 2].map((thread) => rowsOf(workspace_id, thread, { ...far, thread }))
-  const [first, second] = made.map(([root]) => root!) as [TraceRunRow, TraceRunRow]
-  const dayLater = second.sort_time + 86_400 * SECOND
-  await db.insert([first, { ...second, sort_time: dayLater, start_time: dayLater }])
-  const window = { project_id: PROJECT, from: START, to: dayLater + 1 }
-  const before = await listed(workspace_id, window)
-  expect(before.map(({ thread_id }) => thread_id)).toEqual(['thread 2', 'thread 1'])
+inLong(() => {
+  it('rows of earlier releases get their threads in the background, once', async () => {
+    const workspace_id = newUuid()
+    const far = {
+      second: 0,
+      hasRoot: true,
+      changed: undefined,
+      moved: undefined,
+      isFailed: false,
+      seconds: 1,
+      below: [],
+    }
+    const made = [1, 2].map((thread) => rowsOf(workspace_id, thread, { ...far, thread }))
+    const [first, second] = made.map(([root]) => root!) as [TraceRunRow, TraceRunRow]
+    const dayLater = second.sort_time + 86_400 * SECOND
+    await db.insert([first, { ...second, sort_time: dayLater, start_time: dayLater }])
+    const window = { project_id: PROJECT, from: START, to: dayLater + 1 }
+    const before = await listed(workspace_id, window)
+    expect(before.map(({ thread_id }) => thread_id)).toEqual(['thread 2', 'thread 1'])
 
-  const empty = () => db.clickhouse.command('TRUNCATE TABLE thread_runs')
-  const fill = (signal = new AbortController().signal) =>
-    fillThreadRuns(db.clickhouse, signal, createLogger({ level: 'silent' }))
-  await empty()
-  expect(await listed(workspace_id, window)).toEqual([])
-  await fill(AbortSignal.abort())
-  expect(await listed(workspace_id, window)).toEqual([])
-  await fill()
-  expect(await listed(workspace_id, window)).toEqual(before)
-  // Rows that are filled in later get the writing time 0, so that cursors from before still show all traces.
-  expect(await db.store.threads(workspace_id, { ...window, written: 1, limit: 10 })).toEqual(before)
-  await empty()
-  await fill()
-  expect(await listed(workspace_id, window)).toEqual([])
+    const empty = () => db.clickhouse.command('TRUNCATE TABLE thread_runs')
+    const fill = (signal = new AbortController().signal) =>
+      fillThreadRuns(db.clickhouse, signal, createLogger({ level: 'silent' }))
+    await empty()
+    expect(await listed(workspace_id, window)).toEqual([])
+    await fill(AbortSignal.abort())
+    expect(await listed(workspace_id, window)).toEqual([])
+    await fill()
+    expect(await listed(workspace_id, window)).toEqual(before)
+    // Rows that are filled in later get the writing time 0, so that cursors from before still show all traces.
+    expect(await db.store.threads(workspace_id, { ...window, written: 1, limit: 10 })).toEqual(before)
+    await empty()
+    await fill()
+    expect(await listed(workspace_id, window)).toEqual([])
+  })
 })

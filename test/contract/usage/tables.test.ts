@@ -15,6 +15,7 @@ import {
   type UsageQuery,
 } from '../../../src/usage/report/source.ts'
 import { startTestUsageTables, type TestUsageTables } from '../../support/usage/tables.ts'
+import { inLong, someInShort } from '../../support/length.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -140,7 +141,7 @@ describe('usage tables', () => {
   /** Compares the counts of every range with the expected ones; each call uses the next groupings. */
   async function expectExact(): Promise<void> {
     turn++
-    for (const [i, [name, start, end]] of ranges.entries()) {
+    for (const [i, [name, start, end]] of someInShort(ranges, 2).entries()) {
       for (const group_by of GROUPINGS.filter((_, j) => (i + j + turn) % GROUPINGS.length === 0)) {
         const query = queryOf(workspaces.slice(0, 2), start, end, group_by)
         expect(inOrder(await usage.source.count(query)), `${name} by ${group_by}`).toEqual(
@@ -253,42 +254,44 @@ describe('usage tables', () => {
     await expectOthersListed()
   })
 
-  it('counts late traces, and moves traces that turn out to be elsewhere', async () => {
-    const moved = traces.filter((_, i) => i % 3 === 0)
-    for (const trace of moved) {
-      const start = trace.start + (trace.start % 7 === 0 ? 3 * DAY : 5 * HOUR + 1)
-      Object.assign(trace, {
-        start,
-        hour: Math.floor(start / HOUR),
-        rank: 2n << 64n,
-        project_id: pick(projects!, start),
-      })
-    }
-    const late = Array.from({ length: 200 }, (_, i) =>
-      claim(workspaces[0]!, randomUUID(), {
-        start: T0 + i * 3 * HOUR,
-        api_key_id: keys![0]!,
-        project_id: projects![0]!,
-      }),
-    )
-    traces.push(...late)
-    const own = recorder()
-    await own.record(rows(...moved, ...late))
-    await expectExact()
-    await expectListed()
-    await expectOthersListed()
-    // An older claim changes nothing, in whatever hour it is.
-    const older = moved
-      .slice(0, 50)
-      .map((trace) => ({ ...trace, rank: 1n << 64n, hour: trace.hour - 3, start: trace.start - 3 * HOUR }))
-    await recorder().record(rows(...older))
-    await expectExact()
-    await age()
-    await usage.rollups.refresh('hour')
-    await usage.rollups.refresh('day')
-    await expectExact()
-    await usage.rollups.rebuild()
-    await expectExact()
+  inLong(() => {
+    it('counts late traces, and moves traces that turn out to be elsewhere', async () => {
+      const moved = traces.filter((_, i) => i % 3 === 0)
+      for (const trace of moved) {
+        const start = trace.start + (trace.start % 7 === 0 ? 3 * DAY : 5 * HOUR + 1)
+        Object.assign(trace, {
+          start,
+          hour: Math.floor(start / HOUR),
+          rank: 2n << 64n,
+          project_id: pick(projects!, start),
+        })
+      }
+      const late = Array.from({ length: 200 }, (_, i) =>
+        claim(workspaces[0]!, randomUUID(), {
+          start: T0 + i * 3 * HOUR,
+          api_key_id: keys![0]!,
+          project_id: projects![0]!,
+        }),
+      )
+      traces.push(...late)
+      const own = recorder()
+      await own.record(rows(...moved, ...late))
+      await expectExact()
+      await expectListed()
+      await expectOthersListed()
+      // An older claim changes nothing, in whatever hour it is.
+      const older = moved
+        .slice(0, 50)
+        .map((trace) => ({ ...trace, rank: 1n << 64n, hour: trace.hour - 3, start: trace.start - 3 * HOUR }))
+      await recorder().record(rows(...older))
+      await expectExact()
+      await age()
+      await usage.rollups.refresh('hour')
+      await usage.rollups.refresh('day')
+      await expectExact()
+      await usage.rollups.rebuild()
+      await expectExact()
+    })
   })
 
   it('does not query the store for cached results', async () => {

@@ -7,7 +7,7 @@ import {
   GREETING,
   greetingOf,
   latestRevision,
-} from '../../support/deploy-project.ts'
+} from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { KEY } from '../../support/servers/weir-process.ts'

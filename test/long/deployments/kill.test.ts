@@ -10,7 +10,7 @@ import {
   endedRevision,
   greeter,
   latestRevision,
-} from '../../support/deploy-project.ts'
+} from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 

@@ -12,7 +12,7 @@ import {
   greeter,
   greetingOf,
   latestRevision,
-} from '../../support/deploy-project.ts'
+} from '../../support/deployments/deploy-project.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { jsonBody, KEY, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { type CheckedApi, openCheckedApi } from '../../conformance/openapi/checked-api.ts'

@@ -12,7 +12,7 @@ import {
   greeter,
   greetingOf,
   latestRevision,
-} from '../../support/deploy-project.ts'
+} from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type PostgresCluster, startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'

@@ -10,7 +10,7 @@ import {
   createDeployment,
   endedRevision,
   type Project,
-} from '../../support/deploy-project.ts'
+} from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { quantile } from '../../support/neighbours.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'

@@ -9,7 +9,7 @@ import {
   endedRevision,
   greeter,
   latestRevision,
-} from '../../support/deploy-project.ts'
+} from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { newGate } from '../../support/runs/gate.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'

@@ -23,7 +23,15 @@ async function runTwins(): Promise<string> {
   const { PATH, HOME, CI, NODE_COMPILE_CACHE } = process.env
   const child = spawn(process.execPath, [VITEST, 'run', '--project=conformance', ...FILES], {
     cwd: ROOT,
-    env: { PATH, HOME, CI, NODE_COMPILE_CACHE, NO_COLOR: '1', SHARED_GRAPHS: 'python-graphs' },
+    env: {
+      PATH,
+      HOME,
+      CI,
+      NODE_COMPILE_CACHE,
+      NO_COLOR: '1',
+      SHARED_GRAPHS: 'python-graphs',
+      TEST_LENGTH: 'long',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkLooks } from '../../conformance/web/accessibility.ts'
 import { DEPLOYMENT, useDeploymentPages, useStudio } from '../../conformance/web/studio.ts'
-import { addRevision, createDeployment } from '../../support/deploy-project.ts'
+import { addRevision, createDeployment } from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { WeirRequest } from '../../support/servers/server.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'

@@ -8,7 +8,7 @@ import {
   endedRevision,
   greeter,
   type Project,
-} from '../deploy-project.ts'
+} from './deploy-project.ts'
 import { useOwnWeir } from '../servers/own-weir.ts'
 import { KEY, type WeirProcess } from '../servers/weir-process.ts'
 

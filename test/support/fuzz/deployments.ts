@@ -1,4 +1,4 @@
-import { createDeployment, deployGreeter } from '../deploy-project.ts'
+import { createDeployment, deployGreeter } from '../deployments/deploy-project.ts'
 import type { KnownRecords } from '../servers/known-records.ts'
 import type { WeirProcess } from '../servers/weir-process.ts'
 

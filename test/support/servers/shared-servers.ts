@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
 import { startTestClickHouse, temporaryDir } from '../stores/clickhouse/embedded-clickhouse.ts'
+import { makeModelTables } from '../stores/clickhouse/clickhouse-database.ts'
 import { startPostgres } from '../stores/sql/postgres.ts'
 import { makeFirstClickHouse } from '../stores/clickhouse/first-clickhouse.ts'
 import type { Shared } from './shared.ts'
@@ -43,14 +44,20 @@ async function startClickHouse() {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = onDemand(startPostgres, (cluster) => cluster.stop())
   const clickhouse = onDemand(startClickHouse, (one) => one.stop())
+  const clickhouseAddress = async (): Promise<Shared['/clickhouse']> => {
+    const { url, username, password } = (await clickhouse.get()).engine
+    return { url, username, password }
+  }
+  const tables = onDemand(
+    async () => makeModelTables(await clickhouseAddress()),
+    async () => undefined,
+  )
   const firstClickHouse = onDemand(makeFirstClickHouse, (one) => one.stop())
   const weirs = startWeirPool()
   const answers: { [Path in keyof Shared]: (id: string) => Promise<Shared[Path]> } = {
     '/postgres': async () => ({ url: await (await postgres.get()).createDatabase() }),
-    '/clickhouse': async () => {
-      const { url, username, password } = (await clickhouse.get()).engine
-      return { url, username, password }
-    },
+    '/clickhouse': clickhouseAddress,
+    '/clickhouse/tables': () => tables.get(),
     '/first-clickhouse': async () => ({ dir: (await firstClickHouse.get()).dir }),
     '/weir': () => weirs.lend('new organization'),
     '/weir/deployment': () => weirs.lend('deployment'),

@@ -16,6 +16,8 @@ export interface Shared {
   '/postgres': { url: string }
   /** An engine; each user creates a database with a unique name. */
   '/clickhouse': { url: string; username: string; password: string }
+  /** Statements that create Weir's tables in an empty database of that engine. */
+  '/clickhouse/tables': string[]
   /** A data folder with the empty tables of an embedded ClickHouse. */
   '/first-clickhouse': { dir: string }
   /** A server for exclusive use until it is given back, with an empty organization. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../../support/eventually.ts'
 import { newGate } from '../../../support/runs/gate.ts'
 import { refusal, useDeployment } from '../../deployments/use-deployment.ts'
+import { inLong } from '../../../support/length.ts'
 
 const NOWHERE = 'a5a5a5a5-0000-4000-8000-000000000000'
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -286,30 +287,32 @@ describe('waiting', () => {
     expect(await setup().client.threads.get(thread_id)).toMatchObject({ status: 'error', error: failure })
   })
 
-  it('RUN-3, RUN-17, D-48: returns the location of the run at once, and keeps the connection alive', async () => {
-    const thread_id = await newThread()
-    const gate = await newGate()
-    const asked = { assistant_id: 'tokens', input: { gates: { plan: gate.file }, tokens: 1 } }
-    const answer = await fetch(`${setup().weir.deploymentUrl}/threads/${thread_id}/runs/wait`, {
-      method: 'POST',
-      body: JSON.stringify(asked),
-      headers: { ...JSON_TYPE, 'x-api-key': setup().weir.key },
+  inLong(() => {
+    it('RUN-3, RUN-17, D-48: returns the location of the run at once, and keeps the connection alive', async () => {
+      const thread_id = await newThread()
+      const gate = await newGate()
+      const asked = { assistant_id: 'tokens', input: { gates: { plan: gate.file }, tokens: 1 } }
+      const answer = await fetch(`${setup().weir.deploymentUrl}/threads/${thread_id}/runs/wait`, {
+        method: 'POST',
+        body: JSON.stringify(asked),
+        headers: { ...JSON_TYPE, 'x-api-key': setup().weir.key },
+      })
+      expect(answer.status).toBe(200)
+      const place = answer.headers.get('content-location') ?? ''
+      const run_id = place.slice(place.lastIndexOf('/') + 1)
+      expect(place).toBe(`/threads/${thread_id}/runs/${run_id}`)
+      expect(answer.headers.get('location')).toBe(`${place}/join`)
+      expect(answer.headers.get('content-type')).toBe('application/json')
+      await hasStatus(thread_id, run_id, 'running')
+      let text = ''
+      for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        // Before the run ends, the response contains only the newlines that keep the connection open.
+        if (text === '') expect(piece).toMatch(/^\n+$/)
+        text += piece
+        await gate.open()
+      }
+      expect(JSON.parse(text)).toMatchObject({ done: true })
     })
-    expect(answer.status).toBe(200)
-    const place = answer.headers.get('content-location') ?? ''
-    const run_id = place.slice(place.lastIndexOf('/') + 1)
-    expect(place).toBe(`/threads/${thread_id}/runs/${run_id}`)
-    expect(answer.headers.get('location')).toBe(`${place}/join`)
-    expect(answer.headers.get('content-type')).toBe('application/json')
-    await hasStatus(thread_id, run_id, 'running')
-    let text = ''
-    for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      // Before the run ends, the response contains only the newlines that keep the connection open.
-      if (text === '') expect(piece).toMatch(/^\n+$/)
-      text += piece
-      await gate.open()
-    }
-    expect(JSON.parse(text)).toMatchObject({ done: true })
   })
 
   it('RUN-18: cancels when the client disconnects, if requested', async () => {

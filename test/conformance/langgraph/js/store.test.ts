@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../../support/eventually.ts'
 import { refusal, useDeployment } from '../../deployments/use-deployment.ts'
+import { inLong } from '../../../support/length.ts'
 
 describe('the store of the SDK', () => {
   const setup = useDeployment()
@@ -138,19 +139,21 @@ describe('the store of the SDK', () => {
   })
 })
 
-describe('a store with an index', () => {
-  const setup = useDeployment('store-index')
-  const store = () => setup().client.store
+inLong(() => {
+  describe('a store with an index', () => {
+    const setup = useDeployment('store-index')
+    const store = () => setup().client.store
 
-  it('can be searched by meaning, by clients and graphs', async () => {
-    const { client } = setup()
-    await store().putItem(['client'], 'a', { text: 'aaa' })
-    await store().putItem(['client'], 'mixed', { text: 'abb' })
-    await store().putItem(['client'], 'unseen', { text: 'bbb' }, { index: false })
-    const { found } = (await client.runs.wait(null, 'agent', { input: {} })) as { found: string[] }
-    expect(found).toEqual(['kept', 'mixed'])
-    const { items } = await store().searchItems([], { query: 'bb' })
-    expect(items.map(({ key }) => key)).toEqual(['kept', 'mixed', 'a', 'unseen'])
-    expect(items.map(({ score }) => score)).toEqual([1, expect.closeTo(0.894), 0, null])
+    it('can be searched by meaning, by clients and graphs', async () => {
+      const { client } = setup()
+      await store().putItem(['client'], 'a', { text: 'aaa' })
+      await store().putItem(['client'], 'mixed', { text: 'abb' })
+      await store().putItem(['client'], 'unseen', { text: 'bbb' }, { index: false })
+      const { found } = (await client.runs.wait(null, 'agent', { input: {} })) as { found: string[] }
+      expect(found).toEqual(['kept', 'mixed'])
+      const { items } = await store().searchItems([], { query: 'bb' })
+      expect(items.map(({ key }) => key)).toEqual(['kept', 'mixed', 'a', 'unseen'])
+      expect(items.map(({ score }) => score)).toEqual([1, expect.closeTo(0.894), 0, null])
+    })
   })
 })

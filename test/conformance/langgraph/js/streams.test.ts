@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../../support/eventually.ts'
 import { newGate } from '../../../support/runs/gate.ts'
 import { refusal, useDeployment } from '../../deployments/use-deployment.ts'
+import { inLong } from '../../../support/length.ts'
 
 const NOWHERE = 'a5a5a5a5-0000-4000-8000-000000000000'
 const SLEEPING = { input: { sleep: 600_000 } }
@@ -222,17 +223,19 @@ describe('runs.stream', () => {
     await runs().cancel(thread_id, busy.run_id, true)
   })
 
-  it('STREAM-10: loses no token of many streams at the same time, with tracing on', async () => {
-    const STREAMS = 8
-    const TOKENS = 1000
-    const asked = { input: { tokens: TOKENS }, streamMode: 'messages-tuple' as const }
-    const found = await Promise.all(
-      Array.from({ length: STREAMS }, () => all(runs().stream(null, 'tokens', asked))),
-    )
-    for (const items of found) {
-      const texts = items.slice(1).map(({ data }) => (data as [{ content: string }])[0].content)
-      expect(texts).toEqual(Array.from({ length: TOKENS }, (_, n) => `tok${n} `))
-    }
+  inLong(() => {
+    it('STREAM-10: loses no token of many streams at the same time, with tracing on', async () => {
+      const STREAMS = 8
+      const TOKENS = 1000
+      const asked = { input: { tokens: TOKENS }, streamMode: 'messages-tuple' as const }
+      const found = await Promise.all(
+        Array.from({ length: STREAMS }, () => all(runs().stream(null, 'tokens', asked))),
+      )
+      for (const items of found) {
+        const texts = items.slice(1).map(({ data }) => (data as [{ content: string }])[0].content)
+        expect(texts).toEqual(Array.from({ length: TOKENS }, (_, n) => `tok${n} `))
+      }
+    })
   })
 })
 
@@ -264,41 +267,51 @@ describe('runs.joinStream', () => {
     expect(await refusal(all(runs().joinStream(thread_id, NOWHERE)))).toMatchObject({ status: 404 })
   })
 
-  it('STREAM-11: sends every event to each of many clients', async () => {
-    const JOINERS = 20
-    const thread_id = await newThread()
-    const { run_id } = await runs().create(thread_id, 'tokens', {
-      input: { tokens: 200, sleep: 2000 },
-      streamMode: 'messages-tuple',
+  inLong(() => {
+    it('STREAM-11: sends every event to each of many clients', async () => {
+      const JOINERS = 20
+      const thread_id = await newThread()
+      const { run_id } = await runs().create(thread_id, 'tokens', {
+        input: { tokens: 200, sleep: 2000 },
+        streamMode: 'messages-tuple',
+      })
+      // The SDK opens four connections at a time and waits for their headers only.
+      const found = await Promise.all(
+        Array.from({ length: JOINERS }, () =>
+          all(runs().joinStream(thread_id, run_id, { lastEventId: '-' })),
+        ),
+      )
+      for (const items of found) expect(items.filter(({ event }) => event === 'messages')).toHaveLength(200)
     })
-    // The SDK opens four connections at a time and waits for their headers only.
-    const found = await Promise.all(
-      Array.from({ length: JOINERS }, () => all(runs().joinStream(thread_id, run_id, { lastEventId: '-' }))),
-    )
-    for (const items of found) expect(items.filter(({ event }) => event === 'messages')).toHaveLength(200)
   })
 
-  it('STREAM-7: continues after its connection broke', async () => {
-    const { url } = setup()
-    for (const bytes of [200, 400, 2500]) {
-      let cuts = 0
-      const cutting: typeof fetch = async (input, init) => {
-        const response = await fetch(input, init)
-        if (cuts > 0 || response.headers.get('content-type') !== 'text/event-stream') return response
-        cuts++
-        return new Response(response.body?.pipeThrough(cutAfter(bytes)), response)
+  inLong(() => {
+    it('STREAM-7: continues after its connection broke', async () => {
+      const { url } = setup()
+      for (const bytes of [200, 400, 2500]) {
+        let cuts = 0
+        const cutting: typeof fetch = async (input, init) => {
+          const response = await fetch(input, init)
+          if (cuts > 0 || response.headers.get('content-type') !== 'text/event-stream') return response
+          cuts++
+          return new Response(response.body?.pipeThrough(cutAfter(bytes)), response)
+        }
+        const client = new Client({
+          apiUrl: url,
+          apiKey: setup().weir.key,
+          callerOptions: { fetch: cutting },
+        })
+        const { thread_id } = await client.threads.create()
+        const items = await all(
+          client.runs.stream(thread_id, 'tokens', {
+            input: { tokens: 5 },
+            streamMode: ['values', 'messages-tuple'],
+          }),
+        )
+        expect([bytes, cuts, counts(items)]).toEqual([bytes, 1, { metadata: 1, values: 4, messages: 5 }])
+        expectRising(items)
       }
-      const client = new Client({ apiUrl: url, apiKey: setup().weir.key, callerOptions: { fetch: cutting } })
-      const { thread_id } = await client.threads.create()
-      const items = await all(
-        client.runs.stream(thread_id, 'tokens', {
-          input: { tokens: 5 },
-          streamMode: ['values', 'messages-tuple'],
-        }),
-      )
-      expect([bytes, cuts, counts(items)]).toEqual([bytes, 1, { metadata: 1, values: 4, messages: 5 }])
-      expectRising(items)
-    }
+    })
   })
 })
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../../support/eventually.ts'
 import { framesOf, readFrames, type SseFrame } from '../../../support/runs/streams/sse-frames.ts'
 import { refusal, useDeployment } from '../../deployments/use-deployment.ts'
+import { inLong } from '../../../support/length.ts'
 
 const NOWHERE = 'a5a5a5a5-0000-4000-8000-000000000000'
 const SLEEPING = { input: { sleep: 600_000 } }
@@ -279,54 +280,56 @@ describe('streams on the wire', () => {
     expect(rest[0]?.[1]).toEqual(tuples[0]?.[1])
   })
 
-  it('STREAM-17: keep idle connections alive, and cancel when the client disconnects, if requested', async () => {
-    const { url } = setup()
-    const headers = { 'x-api-key': setup().weir.key, 'content-type': 'application/json' }
-    const body = JSON.stringify({ assistant_id: 'tokens', ...SLEEPING })
-    const open = async (path: string, method: 'GET' | 'POST') => {
-      const left = new AbortController()
-      const init = { method, headers, signal: left.signal, ...(method === 'POST' && { body }) }
-      const answer = await fetch(`${url}${path}`, init)
-      const place = answer.headers.get('content-location') ?? ''
-      return { answer, left, place }
-    }
-    const paths: [path: string, status: string][] = []
-    for (const [query, status] of [
-      ['?on_disconnect=cancel', 'interrupted'],
-      ['?on_disconnect=continue', 'running'],
-      ['', 'running'],
-    ] as const) {
-      const { left, place } = await open(`/threads/${await newThread()}/runs/stream${query}`, 'POST')
-      left.abort()
-      paths.push([place, status])
-    }
-    for (const [spelling, status] of [
-      ['cancel', 'interrupted'],
-      ['TRUE', 'interrupted'],
-      ['1', 'interrupted'],
-      ['0', 'running'],
-    ] as const) {
-      const thread_id = await newThread()
-      const { run_id } = await client().runs.create(thread_id, 'tokens', SLEEPING)
-      const path = `/threads/${thread_id}/runs/${run_id}`
-      const { left } = await open(`${path}/stream?cancel_on_disconnect=${spelling}`, 'GET')
-      left.abort()
-      paths.push([path, status])
-    }
-    const silent = await open(`/threads/${await newThread()}/stream`, 'GET')
-    const decoder = new TextDecoder()
-    let text = ''
-    for await (const chunk of silent.answer.body ?? []) {
-      text += decoder.decode(chunk as Uint8Array)
-      if (text.includes('\n')) break
-    }
-    expect(text).toMatch(/^(: heartbeat\n)+$/)
-    for (const [path, status] of paths) {
-      await eventually(async () => {
-        const read = (await (await setup().request(path)).json()) as { status: string }
-        expect([path, read.status]).toEqual([path, status])
-      })
-    }
-    await client().runs.cancelMany({ status: 'all' })
+  inLong(() => {
+    it('STREAM-17: keep idle connections alive, and cancel when the client disconnects, if requested', async () => {
+      const { url } = setup()
+      const headers = { 'x-api-key': setup().weir.key, 'content-type': 'application/json' }
+      const body = JSON.stringify({ assistant_id: 'tokens', ...SLEEPING })
+      const open = async (path: string, method: 'GET' | 'POST') => {
+        const left = new AbortController()
+        const init = { method, headers, signal: left.signal, ...(method === 'POST' && { body }) }
+        const answer = await fetch(`${url}${path}`, init)
+        const place = answer.headers.get('content-location') ?? ''
+        return { answer, left, place }
+      }
+      const paths: [path: string, status: string][] = []
+      for (const [query, status] of [
+        ['?on_disconnect=cancel', 'interrupted'],
+        ['?on_disconnect=continue', 'running'],
+        ['', 'running'],
+      ] as const) {
+        const { left, place } = await open(`/threads/${await newThread()}/runs/stream${query}`, 'POST')
+        left.abort()
+        paths.push([place, status])
+      }
+      for (const [spelling, status] of [
+        ['cancel', 'interrupted'],
+        ['TRUE', 'interrupted'],
+        ['1', 'interrupted'],
+        ['0', 'running'],
+      ] as const) {
+        const thread_id = await newThread()
+        const { run_id } = await client().runs.create(thread_id, 'tokens', SLEEPING)
+        const path = `/threads/${thread_id}/runs/${run_id}`
+        const { left } = await open(`${path}/stream?cancel_on_disconnect=${spelling}`, 'GET')
+        left.abort()
+        paths.push([path, status])
+      }
+      const silent = await open(`/threads/${await newThread()}/stream`, 'GET')
+      const decoder = new TextDecoder()
+      let text = ''
+      for await (const chunk of silent.answer.body ?? []) {
+        text += decoder.decode(chunk as Uint8Array)
+        if (text.includes('\n')) break
+      }
+      expect(text).toMatch(/^(: heartbeat\n)+$/)
+      for (const [path, status] of paths) {
+        await eventually(async () => {
+          const read = (await (await setup().request(path)).json()) as { status: string }
+          expect([path, read.status]).toEqual([path, status])
+        })
+      }
+      await client().runs.cancelMany({ status: 'all' })
+    })
   })
 })

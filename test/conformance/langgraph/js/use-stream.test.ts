@@ -3,6 +3,7 @@ import { eventually } from '../../../support/eventually.ts'
 import { newGate } from '../../../support/runs/gate.ts'
 import { useDeployment } from '../../deployments/use-deployment.ts'
 import { hasChromium, useHookPage, withoutChromium } from './hook-page.ts'
+import { inLong } from '../../../support/length.ts'
 
 describe.skipIf(!hasChromium)(`useStream of the SDK on a page of another origin${withoutChromium}`, () => {
   const setup = useDeployment()
@@ -28,21 +29,6 @@ describe.skipIf(!hasChromium)(`useStream of the SDK on a page of another origin$
     expect(await text('#error')).toBe('')
   })
 
-  it('resumes a run when the page is loaded again in the middle of it', async () => {
-    const gate = await newGate()
-    await open('tokens', gate.file)
-    await shown().page.click('#slow')
-    await shows('#messages', 'tok5 ')
-    await shown().page.reload()
-    await shows('#state', 'loading')
-    await shows('#messages', 'tok59')
-    await gate.open()
-    await shows('#state', 'idle')
-    expect(await messages()).toEqual(['human: hi', `ai: ${tokens(60)}`])
-    const runs = await setup().client.runs.list(await threadId())
-    expect(runs.map(({ status }) => status)).toEqual(['success'])
-  })
-
   it('stops a run', async () => {
     await open('tokens')
     await shown().page.click('#endless')
@@ -57,21 +43,38 @@ describe.skipIf(!hasChromium)(`useStream of the SDK on a page of another origin$
     expect(await text('#error')).toBe('')
   })
 
-  it('shows the error of a run', async () => {
-    await open('tokens')
-    await shown().page.click('#fail')
-    await shows('#error', 'model failed on request')
-    await shows('#state', 'idle')
-  })
+  inLong(() => {
+    it('resumes a run when the page is loaded again in the middle of it', async () => {
+      const gate = await newGate()
+      await open('tokens', gate.file)
+      await shown().page.click('#slow')
+      await shows('#messages', 'tok5 ')
+      await shown().page.reload()
+      await shows('#state', 'loading')
+      await shows('#messages', 'tok59')
+      await gate.open()
+      await shows('#state', 'idle')
+      expect(await messages()).toEqual(['human: hi', `ai: ${tokens(60)}`])
+      const runs = await setup().client.runs.list(await threadId())
+      expect(runs.map(({ status }) => status)).toEqual(['success'])
+    })
 
-  it('shows an interrupt, and resumes it', async () => {
-    await open('kinds')
-    await shown().page.click('#ask')
-    await shows('#interrupt', 'go on?')
-    await shown().page.click('#resume')
-    await shows('#answer', 'yes')
-    await shows('#state', 'idle')
-    expect(await text('#interrupt')).toBe('null')
+    it('shows the error of a run', async () => {
+      await open('tokens')
+      await shown().page.click('#fail')
+      await shows('#error', 'model failed on request')
+      await shows('#state', 'idle')
+    })
+
+    it('shows an interrupt, and resumes it', async () => {
+      await open('kinds')
+      await shown().page.click('#ask')
+      await shows('#interrupt', 'go on?')
+      await shown().page.click('#resume')
+      await shows('#answer', 'yes')
+      await shows('#state', 'idle')
+      expect(await text('#interrupt')).toBe('null')
+    })
   })
 })
 

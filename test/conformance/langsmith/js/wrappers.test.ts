@@ -16,6 +16,7 @@ import {
 } from '../../../support/servers/vendors/fake-vendor.ts'
 import { makeClient, readEnded, useClientSetup } from './client-setup.ts'
 import type { ReadTraceRun } from '../../traces/corpus/facts.ts'
+import { firstInShort, inLong } from '../../../support/length.ts'
 
 const setup = useClientSetup()
 const PROJECT = 'wrappers'
@@ -141,55 +142,62 @@ describe('wrapOpenAI', () => {
     expectFirstToken(llm!)
   })
 
-  it.each([false, true])('tools, and the answer to their result (stream: %s)', async (stream) => {
-    const asked: OpenAI.ChatCompletionMessageParam = { role: 'user', content: 'Weather in Paris?' }
-    const call: OpenAI.ChatCompletionMessageToolCall = {
-      id: WEATHER_CALL.id,
-      type: 'function',
-      function: { name: WEATHER_CALL.name, arguments: JSON.stringify(WEATHER_CALL.args) },
-    }
-    const llms = await tracedCalls(async () => {
-      const options = { model: 'gpt-4.1', tools, ...(stream && { stream_options: { include_usage: true } }) }
-      const rounds: OpenAI.ChatCompletionMessageParam[][] = [
-        [asked],
-        [
-          asked,
-          { role: 'assistant', content: null, tool_calls: [call] },
-          { role: 'tool', tool_call_id: WEATHER_CALL.id, content: '18 degrees, sunny' },
-        ],
-      ]
-      for (const round of rounds) {
-        const answer = await openai.chat.completions.create({ ...options, messages: round, stream })
-        if (Symbol.asyncIterator in answer) for await (const _ of answer);
+  it.each(firstInShort([true, false]))(
+    'tools, and the answer to their result (stream: %s)',
+    async (stream) => {
+      const asked: OpenAI.ChatCompletionMessageParam = { role: 'user', content: 'Weather in Paris?' }
+      const call: OpenAI.ChatCompletionMessageToolCall = {
+        id: WEATHER_CALL.id,
+        type: 'function',
+        function: { name: WEATHER_CALL.name, arguments: JSON.stringify(WEATHER_CALL.args) },
       }
-    }, 2)
-    expect(llms.map(({ llm }) => llm)).toMatchObject([
-      {
-        model: 'gpt-4.1',
-        usage_metadata: { input_tokens: 82, output_tokens: 17, total_tokens: 99 },
-        messages: { output: [{ role: 'assistant', content: [WEATHER_BLOCK] }] },
-        checks: ALL_OK,
-      },
-      {
-        messages: {
-          input: [
-            { role: 'user', content: text('Weather in Paris?') },
-            { role: 'assistant', content: [WEATHER_BLOCK] },
-            { role: 'tool', tool_call_id: WEATHER_CALL.id, content: text('18 degrees, sunny') },
+      const llms = await tracedCalls(async () => {
+        const options = {
+          model: 'gpt-4.1',
+          tools,
+          ...(stream && { stream_options: { include_usage: true } }),
+        }
+        const rounds: OpenAI.ChatCompletionMessageParam[][] = [
+          [asked],
+          [
+            asked,
+            { role: 'assistant', content: null, tool_calls: [call] },
+            { role: 'tool', tool_call_id: WEATHER_CALL.id, content: '18 degrees, sunny' },
           ],
-          output: [{ role: 'assistant', content: text(WEATHER_REPLY) }],
+        ]
+        for (const round of rounds) {
+          const answer = await openai.chat.completions.create({ ...options, messages: round, stream })
+          if (Symbol.asyncIterator in answer) for await (const _ of answer);
+        }
+      }, 2)
+      expect(llms.map(({ llm }) => llm)).toMatchObject([
+        {
+          model: 'gpt-4.1',
+          usage_metadata: { input_tokens: 82, output_tokens: 17, total_tokens: 99 },
+          messages: { output: [{ role: 'assistant', content: [WEATHER_BLOCK] }] },
+          checks: ALL_OK,
         },
-        checks: ALL_OK,
-      },
-    ])
-    const { totals } = await setup().weir.json<{ totals: object }>(`/api/v1/traces/${llms[0]!.trace_id}`)
-    expect(totals).toMatchObject({
-      prompt_tokens: 107,
-      completion_tokens: 26,
-      total_tokens: 133,
-      llm_runs: 2,
-    })
-  })
+        {
+          messages: {
+            input: [
+              { role: 'user', content: text('Weather in Paris?') },
+              { role: 'assistant', content: [WEATHER_BLOCK] },
+              { role: 'tool', tool_call_id: WEATHER_CALL.id, content: text('18 degrees, sunny') },
+            ],
+            output: [{ role: 'assistant', content: text(WEATHER_REPLY) }],
+          },
+          checks: ALL_OK,
+        },
+      ])
+      const { totals } = await setup().weir.json<{ totals: object }>(`/api/v1/traces/${llms[0]!.trace_id}`)
+      expect(totals).toMatchObject({
+        prompt_tokens: 107,
+        completion_tokens: 26,
+        total_tokens: 133,
+        llm_runs: 2,
+      })
+    },
+  )
 
   it('an error of the vendor', async () => {
     const [llm] = await tracedCalls(async () => {
@@ -258,25 +266,27 @@ describe('wrapAnthropic', () => {
     expect(inputRoles(llm!)).toEqual(['system', 'user'])
   })
 
-  it('a stream with create', async () => {
-    const [llm] = await tracedCalls(async () => {
-      for await (const _ of await anthropic.messages.create({ ...params, stream: true }));
+  inLong(() => {
+    it('a stream with create', async () => {
+      const [llm] = await tracedCalls(async () => {
+        for await (const _ of await anthropic.messages.create({ ...params, stream: true }));
+      })
+      expect(llm).toMatchObject({
+        llm: { ...expected, messages: { output: [{ role: 'assistant', content: text(REPLY) }] } },
+      })
+      expectFirstToken(llm!)
     })
-    expect(llm).toMatchObject({
-      llm: { ...expected, messages: { output: [{ role: 'assistant', content: text(REPLY) }] } },
-    })
-    expectFirstToken(llm!)
-  })
 
-  it('a stream with its helper, and tools', async () => {
-    const [llm] = await tracedCalls(async () => {
-      const message = await anthropic.messages.stream({ ...params, tools }).finalMessage()
-      expect(message.stop_reason).toBe('tool_use')
+    it('a stream with its helper, and tools', async () => {
+      const [llm] = await tracedCalls(async () => {
+        const message = await anthropic.messages.stream({ ...params, tools }).finalMessage()
+        expect(message.stop_reason).toBe('tool_use')
+      })
+      expect(llm).toMatchObject({
+        llm: { ...expected, messages: { output: [{ role: 'assistant', content: [WEATHER_BLOCK] }] } },
+      })
+      expectFirstToken(llm!)
     })
-    expect(llm).toMatchObject({
-      llm: { ...expected, messages: { output: [{ role: 'assistant', content: [WEATHER_BLOCK] }] } },
-    })
-    expectFirstToken(llm!)
   })
 
   it('the answer to the result of a tool', async () => {

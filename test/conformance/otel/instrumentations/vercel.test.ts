@@ -18,6 +18,7 @@ import {
   useInstrumentedApp,
   WEATHER_BLOCK,
 } from './instrumented-app.ts'
+import { firstInShort } from '../../../support/length.ts'
 
 /** Both telemetries of the SDK: OpenTelemetry's conventions, and the `ai.*` attributes of all earlier versions. */
 const TELEMETRIES = [
@@ -77,7 +78,7 @@ describe.each(TELEMETRIES)(
       })
     const named = ({ runs }: ReadTrace, name: string) => runs.filter((traceRun) => traceRun.name === name)
 
-    it.each(['chat', 'responses'] as const)('one answer (%s)', async (api) => {
+    it.each(firstInShort(['chat', 'responses'] as const))('one answer (%s)', async (api) => {
       const trace = await app().trace(chains(1) + 2, () =>
         generateText({
           ...settings(),
@@ -110,7 +111,7 @@ describe.each(TELEMETRIES)(
       expectOnlyLlmsCounted(trace)
     })
 
-    it.each(['chat', 'responses'] as const)('a stream (%s)', async (api) => {
+    it.each(firstInShort(['chat', 'responses'] as const))('a stream (%s)', async (api) => {
       const trace = await app().trace(chains(1) + 2, async () => {
         const { textStream } = streamText({
           ...settings(),
@@ -135,7 +136,7 @@ describe.each(TELEMETRIES)(
       expectOnlyLlmsCounted(trace)
     })
 
-    it.each(['chat', 'responses'] as const)('an agent that calls a tool (%s)', async (api) => {
+    it.each(firstInShort(['chat', 'responses'] as const))('an agent that calls a tool (%s)', async (api) => {
       const trace = await app().trace(chains(2) + 4, () =>
         generateText({
           ...settings(),

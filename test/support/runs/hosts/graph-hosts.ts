@@ -23,6 +23,7 @@ import { NODE_COMPILE_CACHE } from '../../compile-cache.ts'
 import { PYTHON, withoutPython } from '../../python.ts'
 import { operationsOf } from '../../stores/broker.ts'
 import { RUN_KWARGS } from '../run-store.ts'
+import { firstInShort } from '../../length.ts'
 
 /** The same graphs in each language: paths of their langgraph.json. */
 export const FIXTURES_OF: Readonly<Record<GraphLanguage, string>> = {
@@ -73,9 +74,12 @@ export type OpenBench = (
   options?: Partial<GraphHostOptions>,
 ) => Promise<HostBench>
 
-/** Registers the tests of `body` for the hosts of each language, which have the same graphs and the same protocol. */
+/**
+ * Registers the tests of `body` for the hosts of each language, which have the same graphs and the same protocol; those in
+ * Python in `npm run test:long`.
+ */
 export function describeHosts(body: (open: OpenBench, language: GraphLanguage) => void): void {
-  for (const language of ['javascript', 'python'] as const) {
+  for (const language of firstInShort(['javascript', 'python'] as const)) {
     const without = language === 'python' ? withoutPython() : ''
     describe.skipIf(without !== '')(`a host of ${language} graphs${without}`, () =>
       body((graphs, options) => openHostBench(graphs, { ...options, language }), language),

@@ -20,6 +20,7 @@ import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
 import { postgresDatabases } from '../../stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../stores/sql/postgres.ts'
 import { type RedisServer, startRedis, withoutRedis } from '../../stores/redis.ts'
+import { inLong } from '../../length.ts'
 
 /** The event log of a process, and its run store. */
 export interface LogProcess {
@@ -152,8 +153,8 @@ function redisEngine(): LogEngine {
 }
 
 /**
- * Registers the tests of `body` for every kind of event log, without Redis if `redis` is false. Kinds that are not
- * installed are skipped.
+ * Registers the tests of `body` for every kind of event log, without Redis if `redis` is false; for Postgres and Redis in
+ * `npm run test:long`. Kinds that are not installed are skipped.
  */
 export function describeEventLogs(
   title: string,
@@ -162,9 +163,11 @@ export function describeEventLogs(
 ): void {
   describe(`${title} in memory`, () => body(memoryEngine()))
   describe(`${title} on SQLite`, () => body(sqliteEngine()))
-  const noPostgres = withoutPostgres()
-  describe.skipIf(noPostgres !== '')(`${title} on Postgres${noPostgres}`, () => body(postgresEngine()))
-  if (!redis) return
-  const noRedis = withoutRedis()
-  describe.skipIf(noRedis !== '')(`${title} on Redis${noRedis}`, () => body(redisEngine()))
+  inLong(() => {
+    const noPostgres = withoutPostgres()
+    describe.skipIf(noPostgres !== '')(`${title} on Postgres${noPostgres}`, () => body(postgresEngine()))
+    if (!redis) return
+    const noRedis = withoutRedis()
+    describe.skipIf(noRedis !== '')(`${title} on Redis${noRedis}`, () => body(redisEngine()))
+  })
 }

@@ -2,13 +2,34 @@ import { randomBytes } from 'node:crypto'
 import { createLogger } from '../../../../src/base/log.ts'
 import { type ClickHouse, connectClickHouse } from '../../../../src/storage/clickhouse/connect.ts'
 import { migrate } from '../../../../src/storage/clickhouse/migrate.ts'
-import { shared } from '../../servers/shared.ts'
+import { type Shared, shared } from '../../servers/shared.ts'
+
+const MODEL = 'model_of_tests'
+
+/**
+ * Migrates a database of the engine, and returns the statements that create the same tables in another one: half as many
+ * as the migrations have.
+ */
+export async function makeModelTables(engine: Shared['/clickhouse']): Promise<string[]> {
+  const db = connectClickHouse({ ...engine, database: MODEL })
+  await migrate(db, { logger: createLogger({ level: 'silent' }) })
+  const tables = await db.rows<{ made_by: string }>(
+    `SELECT create_table_query AS made_by FROM system.tables WHERE database = '${MODEL}'
+     ORDER BY engine = 'MaterializedView', name`,
+  )
+  await db.close()
+  return [
+    ...tables.map(({ made_by }) => made_by.replaceAll(`${MODEL}.`, '')),
+    `INSERT INTO schema_migrations SELECT * FROM ${MODEL}.schema_migrations`,
+  ]
+}
 
 /** A database with Weir's tables, all empty, in the ClickHouse that all test files share. */
 export async function migratedDatabase(): Promise<{ db: ClickHouse; drop: () => Promise<void> }> {
   const database = `t${randomBytes(6).toString('hex')}`
   const db = connectClickHouse({ ...(await shared('/clickhouse')), database })
-  await migrate(db, { logger: createLogger({ level: 'silent' }) })
+  await db.createDatabase()
+  for (const statement of await shared('/clickhouse/tables')) await db.command(statement)
   return {
     db,
     async drop() {

@@ -2,6 +2,7 @@ import { afterEach, describe } from 'vitest'
 import type { Database } from '../../../../src/storage/sql/driver/database.ts'
 import { openPostgres } from '../../../../src/storage/sql/driver/postgres.ts'
 import { openSqlite } from '../../../../src/storage/sql/driver/sqlite.ts'
+import { inLong } from '../../length.ts'
 import { postgresDatabases } from './postgres-databases.ts'
 import { withoutPostgres } from './postgres.ts'
 
@@ -64,9 +65,14 @@ export function describeOnSqlite(title: string, body: (engine: SqlEngine) => voi
   describe(`${title} on SQLite`, () => body(createSqliteEngine()))
 }
 
-/** Registers the tests of `body` for SQLite and for Postgres, which is skipped if it is not installed. */
+/**
+ * Registers the tests of `body` for SQLite and, in `npm run test:long`, for Postgres, which is skipped if it is not
+ * installed.
+ */
 export function describeOnSql(title: string, body: (engine: SqlEngine) => void): void {
   describe(`${title} on SQLite`, () => body(createSqliteEngine()))
-  const reason = withoutPostgres()
-  describe.skipIf(reason !== '')(`${title} on Postgres${reason}`, () => body(createPostgresEngine()))
+  inLong(() => {
+    const reason = withoutPostgres()
+    describe.skipIf(reason !== '')(`${title} on Postgres${reason}`, () => body(createPostgresEngine()))
+  })
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../../../support/eventually.ts'
 import { useDeployment } from '../../../deployments/use-deployment.ts'
+import { inLong } from '../../../../support/length.ts'
 
 const setup = useDeployment('protocol-v2')
 const human = (content: string) => ({ messages: [{ role: 'user', content, id: 'u1' }] })
@@ -38,35 +39,37 @@ function callOf(thread_id: string): Promise<TracedCall> {
 }
 
 describe('a run of one protocol seen over the other (V-40, V-41, V-47)', () => {
-  it('model, tokens, cached ones too, cost and first token are equal (V-47)', async () => {
-    const { thread_id } = await setup().client.threads.create()
-    const stream = setup().client.runs.stream(thread_id, 'priced', {
-      input: human('hi'),
-      streamMode: ['messages-tuple'],
-    })
-    for await (const _ of stream);
-    const second = crypto.randomUUID()
-    await setup().client.runs.join(
-      second,
-      await start(second, { assistant_id: 'priced', input: human('hi') }),
-    )
-    const [v1, v2] = [await callOf(thread_id), await callOf(second)]
-    expect(v1).toMatchObject({
-      prompt_tokens: 1000,
-      completion_tokens: 50,
-      total_cost: expect.any(String) as string,
-    })
-    const counted = ['prompt_tokens', 'completion_tokens', 'total_tokens', 'prompt_token_details']
-    const facts = ({ llm, first_token_time, ...call }: TracedCall) => ({
-      ...Object.fromEntries([...counted, 'prompt_cost', 'total_cost'].map((name) => [name, call[name]])),
-      usage: (llm as { usage_metadata?: object }).usage_metadata,
-      model: (llm as { model?: string }).model,
-      has_first_token: typeof first_token_time,
-    })
-    expect(facts(v2)).toEqual(facts(v1))
-    expect(facts(v2)).toMatchObject({
-      usage: { input_token_details: { cache_read: 800 } },
-      has_first_token: 'string',
+  inLong(() => {
+    it('model, tokens, cached ones too, cost and first token are equal (V-47)', async () => {
+      const { thread_id } = await setup().client.threads.create()
+      const stream = setup().client.runs.stream(thread_id, 'priced', {
+        input: human('hi'),
+        streamMode: ['messages-tuple'],
+      })
+      for await (const _ of stream);
+      const second = crypto.randomUUID()
+      await setup().client.runs.join(
+        second,
+        await start(second, { assistant_id: 'priced', input: human('hi') }),
+      )
+      const [v1, v2] = [await callOf(thread_id), await callOf(second)]
+      expect(v1).toMatchObject({
+        prompt_tokens: 1000,
+        completion_tokens: 50,
+        total_cost: expect.any(String) as string,
+      })
+      const counted = ['prompt_tokens', 'completion_tokens', 'total_tokens', 'prompt_token_details']
+      const facts = ({ llm, first_token_time, ...call }: TracedCall) => ({
+        ...Object.fromEntries([...counted, 'prompt_cost', 'total_cost'].map((name) => [name, call[name]])),
+        usage: (llm as { usage_metadata?: object }).usage_metadata,
+        model: (llm as { model?: string }).model,
+        has_first_token: typeof first_token_time,
+      })
+      expect(facts(v2)).toEqual(facts(v1))
+      expect(facts(v2)).toMatchObject({
+        usage: { input_token_details: { cache_read: 800 } },
+        has_first_token: 'string',
+      })
     })
   })
 

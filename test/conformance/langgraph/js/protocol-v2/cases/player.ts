@@ -13,6 +13,7 @@ import {
 import type { DeploymentSetup } from '../../../../deployments/use-deployment.ts'
 import { DIFFERENCES, EVENTS_DEPEND_ON_TIME } from './differences.ts'
 import { lacks, scrubbed, shapesOf } from './shapes.ts'
+import { someInShort } from '../../../../../support/length.ts'
 
 /** A version of LangGraph's SDK for JavaScript. */
 export interface Sdk {
@@ -64,12 +65,16 @@ const CASES = [...SESSIONS].filter(
  */
 const PROJECTIONS = new Set(['golden/messages', 'golden/tool-calls'])
 
+/** Its script looks at two runs some seconds after it has begun them, which is too soon on a very busy machine. */
+const LOOKS_LATER = 'expected/two-runs'
+
 /**
  * `submit` of a StreamController resolves with the first end that it reads: `#awaitRootTerminal` in the SDK's
  * stream/controller.js listens to both of its streams. The server sends the end over that of the content first, and 50 ms later
  * over the other. A busy machine may read the two the other way round, and then the messages are not complete yet.
  */
-const tries = (name: string): number => (name.includes('/controller') || PROJECTIONS.has(name) ? 3 : 0)
+const tries = (name: string): number =>
+  name.includes('/controller') || PROJECTIONS.has(name) || name === LOOKS_LATER ? 3 : 0
 
 /** Scripts that never end, since the client waits for a run that it has already seen end. */
 const ENDLESS = new Set(['golden/late'])
@@ -192,7 +197,7 @@ export function describeCases(sdk: Sdk, setup: () => DeploymentSetup): void {
       expect(graphs).toContain('withStats')
     })
 
-    for (const [name, recorded] of CASES)
+    for (const [name, recorded] of someInShort(CASES, 3))
       it.skipIf(sdk.leaves_out?.[name] !== undefined)(
         `${name}: ${recorded.about}${sdk.leaves_out?.[name] ?? ''}`,
         { retry: tries(name) },

@@ -1,7 +1,7 @@
 import { OpenAIInstrumentation } from '@arizeai/openinference-instrumentation-openai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { REPLY, WEATHER_CALL } from '../../../support/servers/vendors/fake-vendor.ts'
+import { REPLY, WEATHER_CALL } from '../../support/servers/vendors/fake-vendor.ts'
 import {
   ALL_BUT_USAGE,
   ALL_OK,
@@ -14,7 +14,7 @@ import {
   useInstrumentedApp,
   WEATHER_TOOLS,
   weatherCalls,
-} from './instrumented-app.ts'
+} from '../../conformance/otel/instrumentations/instrumented-app.ts'
 
 describe("OpenInference's OpenAI instrumentation", () => {
   const app = useInstrumentedApp()

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Client } from '@langchain/langgraph-sdk'
-import { packSource } from '../../src/cli/deploy/pack-source.ts'
-import type { SchemaTypes } from '../../src/schema/types.gen.ts'
-import { eventually } from './eventually.ts'
-import { jsonBody, KEY, type WeirProcess } from './servers/weir-process.ts'
+import { packSource } from '../../../src/cli/deploy/pack-source.ts'
+import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
+import { eventually } from '../eventually.ts'
+import { jsonBody, KEY, type WeirProcess } from '../servers/weir-process.ts'
 
 /** Texts of a project's files, by path. */
 export type Project = Readonly<Record<string, string>>

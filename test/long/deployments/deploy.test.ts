@@ -6,7 +6,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
-import { greeter, type Project } from '../../support/deploy-project.ts'
+import { greeter, type Project } from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 

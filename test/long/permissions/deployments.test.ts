@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { type Permission, permissionsOf } from '../../../src/identity/permissions.ts'
 import { deploymentRoutes } from '../../../src/http/deployment/routes.ts'
-import { useDeployment } from '../deployments/use-deployment.ts'
+import { useDeployment } from '../../conformance/deployments/use-deployment.ts'
 
 /**
  * Every route of the deployment API × every kind of key: 401 and 403 exactly where the table requires it
