@@ -134,3 +134,20 @@ it('V-20: a message that a graph shows again after its subgraph is sent once', (
   run.finish()
   expect(textsOf(run.events)).toEqual({ 'sub:1 a': '1.' })
 })
+
+it('V-20: the chunk with which LangChain for Python ends a call begins no message', () => {
+  const { ofTuple, finish } = createMessageBlocks(true)
+  const metadata = { langgraph_node: 'work', langgraph_checkpoint_ns: 'work:1', langgraph_path: PULL }
+  const chunk = (fields: object): BlockEvent[] =>
+    ofTuple(JSON.stringify([{ type: 'AIMessageChunk', tool_call_chunks: [], ...fields }, metadata]))
+  const last = { id: 'lc_run--1', content: '', chunk_position: 'last' }
+  expect(chunk({ id: 'own', content: 'text' })).not.toEqual([])
+  expect(chunk(last)).toEqual([])
+  expect(chunk({ ...last, content: [] })).toEqual([])
+  // These say something themselves.
+  expect(chunk({ ...last, id: 'lc_run--2', content: 'more' })).not.toEqual([])
+  expect(chunk({ ...last, id: 'own', usage_metadata: { input_tokens: 1 } })).toEqual([])
+  expect(finish().filter(({ data }) => data['event'] === 'message-finish')).toHaveLength(2)
+  // A call that gives nothing but its end is an empty message.
+  expect(chunk({ ...last, id: 'lc_run--3' })).not.toEqual([])
+})

@@ -68,14 +68,14 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
       if (!(String(chunk['type']) in ROLES) || finished.has(key)) return []
       // A graph repeats the messages of its subgraph as whole messages.
       if (known.has(id) && !growing.has(key) && !isStreamed(chunk)) return []
+      if (isBareEnd(chunk) && goesOnBeside(growing, key, placeOf(metadata))) return []
       const events: BlockEvent[] = []
       const message = growing.get(key) ?? begin(id, chunk, metadata, ofPython, events)
       growing.set(key, message)
       if (message.isSent) noteSent(sent, message.graph, message.node)
       known.add(id)
       for (const [index, piece] of piecesOf(chunk)) addPiece(events, message, index, piece)
-      if (isObject(chunk['usage_metadata'])) message.usage = chunk['usage_metadata']
-      if (isObject(chunk['response_metadata'])) Object.assign(message.metadata, chunk['response_metadata'])
+      addFacts(message, chunk)
       return events
     },
     started(namespace, task) {
@@ -142,6 +142,12 @@ function begin(
   const named = role !== undefined && (isPython || role !== 'ai')
   add(events, message, { event: 'message-start', id, ...(named && { role }) })
   return message
+}
+
+/** Adds what a chunk says about its whole message. */
+function addFacts(message: Growing, { usage_metadata, response_metadata }: JsonObject): void {
+  if (isObject(usage_metadata)) message.usage = usage_metadata
+  if (isObject(response_metadata)) Object.assign(message.metadata, response_metadata)
 }
 
 /** Returns the last events of a message. */
@@ -220,6 +226,21 @@ function piecesOf(chunk: JsonObject): [index: number | undefined, piece: JsonObj
     })
   }
   return pieces.map((piece) => [typeof piece['index'] === 'number' ? piece['index'] : undefined, piece])
+}
+
+/** Whether another message of this task is being streamed, and this one is not. */
+function goesOnBeside(growing: ReadonlyMap<string, Growing>, key: string, place: readonly string[]): boolean {
+  return !growing.has(key) && [...growing.keys()].some((other) => other.startsWith(keyOf('', place)))
+}
+
+/**
+ * Whether the chunk only says that the call of a model has ended. LangChain for Python adds such a chunk, with the id of
+ * the call, to the messages of models that give ids of their own.
+ */
+function isBareEnd({ chunk_position, content, tool_call_chunks, usage_metadata }: JsonObject): boolean {
+  const isEmpty = content === '' || (Array.isArray(content) && content.length === 0)
+  const hasCalls = Array.isArray(tool_call_chunks) && tool_call_chunks.length > 0
+  return chunk_position === 'last' && isEmpty && !hasCalls && !isObject(usage_metadata)
 }
 
 function isStreamed(chunk: JsonObject): boolean {
