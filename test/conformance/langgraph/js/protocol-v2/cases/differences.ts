@@ -5,6 +5,8 @@ type Seen = Record<string, unknown>[]
 /** The intended differences from a recorded session, as changes of the recording. */
 export interface Difference {
   of_seen?(seen: Seen): Seen
+  /** A change of what the client shows here, before it is compared. */
+  of_found?(seen: Seen): Seen
   of_events?(events: Shape[]): Shape[]
 }
 
@@ -12,6 +14,7 @@ export interface Difference {
 export const EVENTS_DEPEND_ON_TIME: ReadonlySet<string> = new Set([
   'golden/cancel-v1',
   'golden/controller',
+  'python-server/controller',
   'expected/controller',
   // A run that was created over v1 shows only its stream modes (V-42); the recording shows all modes.
   'expected/controller-hydrate',
@@ -24,11 +27,9 @@ export const EVENTS_DEPEND_ON_TIME: ReadonlySet<string> = new Set([
   'faults/v1-join',
   // Numbers of events are larger here, so all events come after the number in `since`.
   'golden/since',
+  // The recorded client closes its stream with the end of the first run.
+  'python-server/next-turn',
 ])
-
-function without(...keys: string[]): (seen: Seen) => Seen {
-  return (seen) => seen.filter((one) => !keys.some((key) => key in one))
-}
 
 /** This runtime sends deltas of the arguments of tool calls (V-20), and results of tools without an id. */
 function newerTools(events: Shape[]): Shape[] {
@@ -46,6 +47,107 @@ function newerTools(events: Shape[]): Shape[] {
     const { id: _id, ...output } = fields['output'] ?? {}
     return { ...event, data: { ...fields, output } }
   })
+}
+
+/** The answers to the commands of a session by hand, without their texts. */
+function answersOf(seen: Seen): Seen {
+  return seen.map((one) => {
+    const [[method, told] = []] = Object.entries(one) as [string, [number, string]][]
+    const { type, id, error, result } = JSON.parse(told?.[1] ?? '{}') as Record<string, unknown>
+    return { [method ?? '']: [told?.[0], { type, id, error, result }] }
+  })
+}
+
+/** What is answered here to the commands that LangGraph's servers refuse with other codes, by the id of the command. */
+const ANSWERS: readonly (readonly [id: number | null, error: string | undefined])[] = [
+  // Both are carried out here; `x` is no id of a checkpoint (V-8).
+  [52, undefined],
+  [53, 'invalid_argument'],
+  [54, 'not_supported'],
+  [55, 'not_supported'],
+  [56, 'not_supported'],
+  [57, 'unknown_command'],
+  [58, 'invalid_argument'],
+  [59, 'no_such_interrupt'],
+  [null, 'invalid_argument'],
+]
+
+/** The wanted answers to commands by hand: those to the first two as in `first`, or else as recorded. */
+function answersHere(first?: Seen): (seen: Seen) => Seen {
+  return (seen) => {
+    const recorded = answersOf(seen)
+    const others = recorded.slice(-ANSWERS.length).map((one, at) => {
+      const [method = ''] = Object.keys(one)
+      const [id, error] = ANSWERS[at] ?? []
+      const type = error === undefined ? 'success' : 'error'
+      return { [method]: [id === null ? 400 : 200, { type, id, error }] }
+    })
+    return [...(first ?? recorded.slice(0, -ANSWERS.length)), ...others]
+  }
+}
+
+/**
+ * Events of a Python graph, which is executed as for v1 (V-45): its messages keep their ids and their text, and their
+ * metadata have the name that they have for graphs in JavaScript.
+ */
+function ofPythonGraph(events: Shape[]): Shape[] {
+  return events.map((event) => {
+    const { method, data } = event
+    if (method === 'values') {
+      const { messages, ...values } = data as { messages: JsonMessage[] }
+      return { ...event, data: { ...values, messages: messages.map(asKept) } }
+    }
+    if (method === 'messages') return { ...event, data: asSent(data as Record<string, unknown>) }
+    const { namespace: _namespace, trigger_call_id: _call, ...facts } = data as Record<string, unknown>
+    return { ...event, data: facts }
+  })
+}
+
+interface JsonMessage {
+  type: string
+  id?: string
+  content: string | { type: string; text?: string }[]
+  response_metadata?: Record<string, unknown>
+}
+
+function asKept({ id, content, response_metadata = {}, ...message }: JsonMessage): object {
+  const { output_version: _version, ...metadata } = response_metadata
+  const blocks = typeof content === 'string' ? [] : content.filter(({ type }) => type !== 'tool_call')
+  const isText = typeof content !== 'string' && blocks.every(({ type }) => type === 'text')
+  return {
+    ...message,
+    ...(message.type === 'human' && { id }),
+    content:
+      typeof content === 'string' ? content : isText ? blocks.map(({ text }) => text).join('') : blocks,
+    response_metadata: metadata,
+  }
+}
+
+function asSent({ id: _id, metadata, delta, ...data }: Record<string, unknown>): object {
+  const isOfCall = (delta as { type?: string } | undefined)?.type === 'tool-call-delta'
+  return {
+    ...data,
+    ...(delta !== undefined && { delta: isOfCall ? { type: 'block-delta' } : delta }),
+    ...(metadata !== undefined && { responseMetadata: metadata }),
+  }
+}
+
+const TEXT_KEPT: Difference = { of_events: ofPythonGraph }
+
+/** Exchanges the events at two places. */
+function exchanged(events: Shape[], a: number, b: number): Shape[] {
+  return events.map((event, at) => (at === a ? events[b] : at === b ? events[a] : undefined) ?? event)
+}
+
+/** A message that a graph did not stream, as it is streamed when its node has returned. */
+function wholeMessage(node: string, text: string): Shape[] {
+  return [
+    { event: 'message-start' },
+    { event: 'content-block-start', content: { type: 'text', text: '' } },
+    { event: 'content-block-delta', delta: { type: 'text-delta', text } },
+    { event: 'content-block-finish', content: { type: 'text', text } },
+    { event: 'message-finish' },
+  ].map((data) => ({ method: 'messages', namespace: '', node, data }))
 }
 
 export const DIFFERENCES: Readonly<Record<string, Difference>> = {
@@ -112,5 +214,48 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
       },
     ],
   },
-  'golden/commands': { of_seen: without('state.listCheckpoints') },
+  'golden/commands': { of_seen: answersHere(), of_found: answersOf },
+  'python-server/all-channels': {
+    ...TEXT_KEPT,
+    // LangGraph's Python server has no other channels of this run.
+    of_found: (seen) =>
+      seen.map(({ methods }) => ({
+        methods: (methods as string[]).filter((one) => ['lifecycle', 'values', 'messages'].includes(one)),
+      })),
+  },
+  'python-server/commands': {
+    // A subgraph begins before its first state.
+    of_events: (events) => exchanged(ofPythonGraph(events), 2, 3),
+    // LangGraph's Python server has neither command.
+    of_seen: answersHere([
+      { 'agent.getTree': [200, { type: 'success', id: 50 }] },
+      { 'state.get': [200, { type: 'success', id: 51 }] },
+    ]),
+    of_found: answersOf,
+  },
+  'python-server/controller': TEXT_KEPT,
+  'python-server/cut-sse': TEXT_KEPT,
+  // The end of a run comes after its last state (V-19).
+  'python-server/interrupt-respond': { of_events: (events) => exchanged(ofPythonGraph(events), 3, 4) },
+  'python-server/next-turn': {
+    of_seen: ([first]) => [
+      first ?? {},
+      { 'second (4 steps would be right)': ['plan', 'model', 'plan', 'model'] },
+    ],
+  },
+  'python-server/start-sse': TEXT_KEPT,
+  'python-server/subgraph': {
+    of_events: (events) =>
+      exchanged(ofPythonGraph(events), 2, 3).toSpliced(13, 0, ...wholeMessage('after', 'After the child.')),
+  },
+  'python-server/v1-run': TEXT_KEPT,
+  'python-server/ws-cut': TEXT_KEPT,
+  'python-server/ws-run': TEXT_KEPT,
+  'python-sdk/py-sse': TEXT_KEPT,
+  'python-sdk/py-values': {
+    ...TEXT_KEPT,
+    // The first state is the one that the thread had when the client read it, so it depends on time.
+    of_seen: (seen) => seen.slice(1),
+    of_found: (seen) => seen.slice(1),
+  },
 }

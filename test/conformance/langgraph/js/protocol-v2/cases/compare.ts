@@ -1,0 +1,50 @@
+import { expect } from 'vitest'
+import type { PassedEvent } from '../../../../../support/runs/streams/recording-proxy.ts'
+import { DIFFERENCES, EVENTS_DEPEND_ON_TIME } from './differences.ts'
+import type { Session } from './sessions.ts'
+import { lacks, scrubbed, shapesOf } from './shapes.ts'
+
+/** What a client shows of a session, and the events that the server sent. */
+export interface Outcome {
+  seen: Record<string, unknown>[]
+  events: readonly PassedEvent[]
+}
+
+export function recordedEvents({ wire }: Session): PassedEvent[] {
+  return wire.flatMap(({ connection, data }) =>
+    data?.type === 'event' ? [{ connection, event: data as PassedEvent['event'] }] : [],
+  )
+}
+
+/** The server of `golden/` does not send that an interrupt was answered, LangGraph's Python server few channels. */
+function isRecorded(name: string, { event }: PassedEvent, told: readonly PassedEvent[]): boolean {
+  if (name.startsWith('python-')) return told.some((one) => one.event.method === event.method)
+  return event.method !== 'input.answered' || !name.startsWith('golden/')
+}
+
+/** Where what the client shows is not what was recorded, but for intended differences. */
+export function deviationsInSeen(name: string, recorded: Session, seen: Outcome['seen']): string[] {
+  const { of_seen, of_found } = DIFFERENCES[name] ?? {}
+  const [wanted, found] = [scrubbed(recorded.seen_by_client), scrubbed(seen)]
+  return lacks(of_seen?.(wanted) ?? wanted, of_found?.(found) ?? found)
+}
+
+/** Where the outcome of a session is not the recorded one, but for intended differences. */
+export function deviations(name: string, recorded: Session, { seen, events }: Outcome): string[] {
+  const inSeen = deviationsInSeen(name, recorded, seen)
+  if (EVENTS_DEPEND_ON_TIME.has(name)) return inSeen
+  const recordedThere = recordedEvents(recorded)
+  const told = shapesOf(recordedThere)
+  const passed = shapesOf(events.filter((one) => isRecorded(name, one, recordedThere)))
+  return [...inSeen, ...lacks(DIFFERENCES[name]?.of_events?.(told) ?? told, passed)]
+}
+
+/** Events of one connection come in order and once each (V-14, V-15). */
+export function assertInOrder(events: readonly PassedEvent[]): void {
+  for (const connection of new Set(events.map((one) => one.connection))) {
+    const own = events.filter((one) => one.connection === connection).map(({ event }) => event)
+    expect(new Set(own.map(({ event_id }) => event_id)).size).toBe(own.length)
+    const seqs = own.map(({ seq }) => seq)
+    expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
+  }
+}
