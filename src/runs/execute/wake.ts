@@ -10,6 +10,10 @@ export type WakeMessage =
   | { kind: 'ended'; deployment_id: string; run_id: string }
   /** A cancel arrived before its run (D-47). */
   | { kind: 'early_cancel'; deployment_id: string; thread_id: string; run_id: string; action: CancelAction }
+  /** A client's connection broke while these runs were active (V-29). */
+  | { kind: 'unseen_ends'; reader: string; run_ids: string[] }
+  /** That client was sent the end of the run. */
+  | { kind: 'seen_end'; reader: string; run_id: string }
   /** Notifications may have been missed: check everything. */
   | { kind: 'missed' }
 

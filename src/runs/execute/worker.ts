@@ -22,10 +22,12 @@ import type {
   Lease,
   Recovered,
 } from '../run-store.ts'
+import type { UnseenEnds } from '../streams-v2/follow/unseen-ends.ts'
 import type { WakeMessage } from './wake.ts'
 
 export interface WorkerDeps extends Omit<JobDeps, 'host'>, RunEndingsDeps {
   earlyCancels: EarlyCancels
+  unseenEnds: Pick<UnseenEnds, 'receive'>
   /**
    * By `deployment_id`. May change while the worker runs: a run ends on the host with which it was claimed.
    */
@@ -319,11 +321,12 @@ async function closeRecovered(work: Work, recovered: Recovered): Promise<void> {
 }
 
 /** Handles a notification from another process. */
-function receive({ timer, jobs, waiters, earlyCancels }: Work, message: WakeMessage): void {
+function receive({ timer, jobs, waiters, earlyCancels, unseenEnds }: Work, message: WakeMessage): void {
   if (message.kind === 'work') timer.ask()
   else if (message.kind === 'cancel') jobs.get(runKey(message, message.run_id))?.cancel(message.action)
   else if (message.kind === 'ended') waiters.resolve(runKey(message, message.run_id), undefined)
   else if (message.kind === 'early_cancel') earlyCancels.remember(message, message.action)
+  else if (message.kind === 'unseen_ends' || message.kind === 'seen_end') unseenEnds.receive(message)
   else {
     timer.ask()
     waiters.recheckAll()

@@ -13,6 +13,7 @@ import type { Call, Runs } from '../runs.ts'
 import { isActive } from '../state.ts'
 import { lastSeqOf } from '../streams-v2/protocol-event.ts'
 import { createThreadStreams } from '../streams-v2/follow/thread-streams.ts'
+import { createUnseenEnds, type UnseenEnds } from '../streams-v2/follow/unseen-ends.ts'
 import type { EventStream, Joining, Streams } from './streams.ts'
 import type { Threads } from '../threads/threads.ts'
 
@@ -24,6 +25,8 @@ export interface StreamsDeps {
   logger: Logger
   /** Open streams, shared with other revisions of the deployment; default: a new set. */
   open?: OpenStreams
+  /** Shared in the same way, and with other servers; default: a new one. */
+  unseenEnds?: UnseenEnds
 }
 
 /** Longest time from storing a run's end until the events that end it are in the log. */
@@ -58,7 +61,11 @@ export function createStreams(deps: StreamsDeps): Streams {
       // If the thread was deleted before the subscription began, no event reports it.
       return guarded(stream, () => deps.threads.get(call, thread_id))
     },
-    followThread: createThreadStreams({ ...deps, open: streams }),
+    followThread: createThreadStreams({
+      ...deps,
+      open: streams,
+      unseenEnds: deps.unseenEnds ?? createUnseenEnds(),
+    }),
     async lastSeq({ tenant }, thread_id) {
       return lastSeqOf(await deps.events.total({ ...tenant, thread_id }))
     },

@@ -14,6 +14,7 @@ import type { Crons } from '../../runs/crons/crons.ts'
 import type { CronStore } from '../../runs/crons/store.ts'
 import { createDeploymentUse, type Deployment, type DeploymentUse } from '../../runs/deployment.ts'
 import { createEarlyCancels, type EarlyCancels } from '../../runs/execute/early-cancels.ts'
+import { createUnseenEnds, type UnseenEnds } from '../../runs/streams-v2/follow/unseen-ends.ts'
 import { observeWaiting } from '../../runs/execute/waiting-gauges.ts'
 import { createWaiters, type Waiters } from '../../runs/execute/waiters.ts'
 import { createLocalWake, type Wake } from '../../runs/execute/wake.ts'
@@ -106,6 +107,7 @@ export interface Working {
   worker: Worker
   waiters: Waiters
   earlyCancels: EarlyCancels
+  unseenEnds: UnseenEnds
   wake: Wake
   /**
    * Stops claiming runs, waits a while for running ones, returns the others to the store, and then rejects all waiting
@@ -170,10 +172,11 @@ export async function startWorking(parts: DeploymentParts, state: RunState): Pro
   stops.push(observeWaiting({ store, deployments: () => [...served.keys()], clock, metrics }))
   const waiters = createWaiters()
   const earlyCancels = createEarlyCancels(clock)
+  const unseenEnds = createUnseenEnds((message) => wake.send(message))
   const owner = await leaseOwner(config)
   const abandonedAbove = watchNewerRuns({ ...parts, store, clock, changed: () => worker.look() })
   const worker = await startWorker({
-    ...{ store, events, wake, waiters, earlyCancels, use, clock, logger, metrics },
+    ...{ store, events, wake, waiters, earlyCancels, unseenEnds, use, clock, logger, metrics },
     deployments: served,
     claimer: { owner, lease_ms: LEASE_MS, traced: ownTraces !== undefined },
     abandonedAbove,
@@ -192,7 +195,7 @@ export async function startWorking(parts: DeploymentParts, state: RunState): Pro
     await ownTraces?.flushed()
   })
   stops.push(settle)
-  return { worker, waiters, earlyCancels, wake, settle }
+  return { worker, waiters, earlyCancels, unseenEnds, wake, settle }
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

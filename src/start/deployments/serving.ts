@@ -168,7 +168,10 @@ export function openUseCases(
   const hostOf = ({ deployment_id }: Tenant): GraphHost =>
     state.served.get(deployment_id)?.host ?? deployment.host
   const threads = createThreads({ ...shared, runs, events, hostOf, findAssistant })
-  const streams = createStreams({ runs, threads, events, clock, logger, open: state.openStreams })
+  const streams = createStreams({
+    ...{ runs, threads, events, clock, logger },
+    ...{ open: state.openStreams, unseenEnds: working.unseenEnds },
+  })
   const runsOf = ({ user }: Caller): Runs =>
     user === undefined || userAuth === undefined
       ? runs

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import type { Wake, WakeMessage } from '../../../src/runs/execute/wake.ts'
+import { EVERYTHING } from '../../../src/runs/streams-v2/filter.ts'
 import { createEventWire } from '../../../src/storage/sql/events/wire.ts'
 import { openRunDatabase } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createPostgresWake } from '../../../src/storage/sql/driver/postgres/wake.ts'
@@ -113,6 +114,44 @@ describe.skipIf(reason !== '')(`servers that share their runs in Postgres${reaso
     await eventually(async () =>
       expect((await asked.runs.get(asked.call, thread_id, run_id)).status).toBe('interrupted'),
     )
+  })
+
+  it('V-29: a client whose connection to one broke before the end of a run has that end from another one, once', async () => {
+    const [asked, executing] = await openPair()
+    const { call } = asked
+    const thread_id = await asked.thread()
+    const begin = async (): Promise<[run_id: string, end: () => void]> => {
+      const { run_id } = await asked.runs.create(call, thread_id, REQUEST)
+      const job = await executing.fake.job(run_id)
+      job.items(['metadata', { run_id, attempt: 1 }])
+      return [run_id, () => job.end(doneWith(1))]
+    }
+    /** The events of a new stream until one is about the run like this; then its connection breaks. */
+    const shown = async ({ streams }: Server, last: string): Promise<string[]> => {
+      const gone = new AbortController()
+      const following = { filter: EVERYTHING, after: undefined, gone: gone.signal }
+      const stream = await streams.followThread(call, thread_id, following)
+      const ids: string[] = []
+      for await (const items of stream.batches) {
+        ids.push(...items.flatMap((item) => ('event_id' in item ? [item.event_id] : [])))
+        if (ids.includes(last)) gone.abort()
+      }
+      stream.close()
+      return ids
+    }
+    const idOf = (run_id: string, event: string): string => `synth:${run_id}:lc||${event}`
+
+    const [first, end] = await begin()
+    await shown(asked, idOf(first, 'running'))
+    const unseen = expect.objectContaining({ kind: 'unseen_ends', run_ids: [first] })
+    await eventually(async () => expect(executing.heard).toContainEqual(unseen))
+    end()
+    const [second] = await begin()
+    const ids = await shown(executing, idOf(second, 'running'))
+    expect([ids[0], ids.at(-1)]).toEqual([idOf(first, 'running'), idOf(second, 'running')])
+    const seen = expect.objectContaining({ kind: 'seen_end', run_id: first })
+    await eventually(async () => expect(asked.heard).toContainEqual(seen))
+    expect((await shown(asked, idOf(second, 'running')))[0]).toBe(idOf(second, 'running'))
   })
 
   it('RUN-14: one recovers the runs of another that stops renewing, whose writes are then refused', async () => {

@@ -9,6 +9,7 @@ import { createRuns } from '../../../src/runs/create-runs.ts'
 import { createStreams } from '../../../src/runs/streams/create-streams.ts'
 import { createThreads } from '../../../src/runs/threads/create-threads.ts'
 import { createEarlyCancels } from '../../../src/runs/execute/early-cancels.ts'
+import { createUnseenEnds } from '../../../src/runs/streams-v2/follow/unseen-ends.ts'
 import { createDeploymentUse, type Deployment, type DeploymentUse } from '../../../src/runs/deployment.ts'
 import type { Run, Tenant, ThreadTtl } from '../../../src/runs/model.ts'
 import type { RunRules } from '../../../src/runs/execute/job.ts'
@@ -106,6 +107,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
   const fake = options.fake ?? createFakeGraphHost({ stubborn: options.stubborn ?? false })
   const waiters = createWaiters()
   const earlyCancels = createEarlyCancels(systemClock)
+  const unseenEnds = createUnseenEnds((message) => wake.send(message))
   const ended: RunWorld['ended'] = []
   const traces: RunWorld['traces'] = []
   const { graphs } = options
@@ -120,6 +122,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
     wake,
     waiters,
     earlyCancels,
+    unseenEnds,
     deployments,
     use: options.use ?? createDeploymentUse(),
     ...(options.abandonedAbove && { abandonedAbove: options.abandonedAbove }),
@@ -171,7 +174,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
     worker,
     runs,
     threads,
-    streams: createStreams({ runs, threads, events, clock: systemClock, logger: QUIET }),
+    streams: createStreams({ runs, threads, events, unseenEnds, clock: systemClock, logger: QUIET }),
     events,
     fake,
     deployments,

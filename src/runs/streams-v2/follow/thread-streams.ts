@@ -11,13 +11,14 @@ import { isLifecycleOnly } from '../filter.ts'
 import { type PendingInterrupt, waitingInterrupts } from '../interrupts.ts'
 import { followThread, type ProtocolItem, type ReaderEnds } from './follow-thread.ts'
 import { createRunIndex } from './run-index.ts'
-import { createUnseenEnds } from './unseen-ends.ts'
+import type { UnseenEnds } from './unseen-ends.ts'
 
 export interface ThreadStreamsDeps {
   events: EventLog
   threads: Pick<Threads, 'get'>
   runs: Pick<Runs, 'recent'>
   open: OpenStreams
+  unseenEnds: UnseenEnds
 }
 
 /** Makes the streams of threads in protocol v2, with the state that they share. */
@@ -26,9 +27,9 @@ export function createThreadStreams({
   threads,
   runs,
   open,
+  unseenEnds,
 }: ThreadStreamsDeps): Streams['followThread'] {
   const logs = { events, index: createRunIndex(events), now: Date.now }
-  const unseen = createUnseenEnds()
   const order = createEndOrder()
 
   return async (call, thread_id, { gone, mayRead, ...following }) => {
@@ -45,18 +46,18 @@ export function createThreadStreams({
       return waitingInterrupts(thread, recent)
     }
     const { signal, isClosed, close } = open.enter(gone)
-    const client = callerKey(thread_id, call.caller)
+    const client = callerKey(`${ref.deployment_id}/${thread_id}`, call.caller)
     const isLifecycle = isLifecycleOnly(following.filter)
     const reader = `${isLifecycle ? 'lifecycle' : 'events'} ${client}`
     const ordered = isLifecycle || following.until !== undefined ? undefined : order.enter(client)
     const ends: ReaderEnds = {
-      unseen: unseen.of(reader),
+      unseen: unseenEnds.of(reader),
       turn: async (run_id) => (isLifecycle ? order.turn(client, run_id, signal) : undefined),
       sent(run_id) {
-        unseen.sent(reader, run_id)
+        unseenEnds.sent(reader, run_id)
         ordered?.sentEnd(run_id)
       },
-      broke: (run_ids) => unseen.broke(reader, run_ids),
+      broke: (run_ids) => unseenEnds.broke(reader, run_ids),
     }
     async function* batches(): AsyncGenerator<readonly ProtocolItem[]> {
       let isAllowed = isReadable

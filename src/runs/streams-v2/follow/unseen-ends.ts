@@ -1,6 +1,11 @@
+import { createHash } from 'node:crypto'
 import { RecentMap } from '../../../base/recent-map.ts'
+import type { WakeMessage } from '../../execute/wake.ts'
 
-/** Ends of runs that clients were not sent because their connections broke (V-29). */
+/** Notifications between servers about the ends that clients were not sent. */
+export type UnseenEndMessage = Extract<WakeMessage, { kind: 'unseen_ends' | 'seen_end' }>
+
+/** Ends of runs that clients were not sent because their connections broke, at this server or another (V-29). */
 export interface UnseenEnds {
   /**
    * Runs that were active when a connection of this reader broke within the last minute, and whose end was not sent to
@@ -11,6 +16,8 @@ export interface UnseenEnds {
   broke(reader: string, run_ids: Iterable<string>): void
   /** Must be called after the end of the run was sent to the reader. */
   sent(reader: string, run_id: string): void
+  /** Must be called with the notifications of other servers. */
+  receive(message: UnseenEndMessage): void
 }
 
 /** Maximum number of readers, and of runs of each reader. */
@@ -24,19 +31,41 @@ interface Broken {
   runs: Set<string>
 }
 
-/** `now` is in milliseconds. */
-export function createUnseenEnds(now: () => number = Date.now): UnseenEnds {
+/** `notify` sends a notification to the other servers. `now` is in milliseconds. */
+export function createUnseenEnds(
+  notify: (message: UnseenEndMessage) => void = () => undefined,
+  now: () => number = Date.now,
+): UnseenEnds {
   const readers = new RecentMap<string, Broken>(MAX_READERS)
-  const recent = (reader: string): Broken | undefined => {
-    const broken = readers.get(reader)
+  const recent = (key: string): Broken | undefined => {
+    const broken = readers.get(key)
     return broken !== undefined && now() - broken.at <= REMEMBERED_MS ? broken : undefined
   }
-  return {
-    of: (reader) => recent(reader)?.runs ?? NONE,
-    broke(reader, run_ids) {
-      const runs = new Set([...(recent(reader)?.runs ?? []), ...run_ids].slice(-MAX_RUNS))
-      if (runs.size > 0) readers.set(reader, { at: now(), runs })
-    },
-    sent: (reader, run_id) => void readers.get(reader)?.runs.delete(run_id),
+  const remember = (key: string, run_ids: Iterable<string>): void => {
+    const runs = new Set([...(recent(key)?.runs ?? []), ...run_ids].slice(-MAX_RUNS))
+    if (runs.size > 0) readers.set(key, { at: now(), runs })
   }
+  const forget = (key: string, run_id: string): boolean => readers.get(key)?.runs.delete(run_id) ?? false
+  return {
+    of: (reader) => recent(keyOf(reader))?.runs ?? NONE,
+    broke(reader, run_ids) {
+      const [key, runs] = [keyOf(reader), [...run_ids].slice(-MAX_RUNS)]
+      if (runs.length === 0) return
+      remember(key, runs)
+      notify({ kind: 'unseen_ends', reader: key, run_ids: runs })
+    },
+    sent(reader, run_id) {
+      const key = keyOf(reader)
+      if (forget(key, run_id)) notify({ kind: 'seen_end', reader: key, run_id })
+    },
+    receive(message) {
+      if (message.kind === 'unseen_ends') remember(message.reader, message.run_ids)
+      else forget(message.reader, message.run_id)
+    },
+  }
+}
+
+/** A short text for a reader, whose own text has no limit: a notification is limited to some kilobytes. */
+function keyOf(reader: string): string {
+  return createHash('sha256').update(reader).digest('base64url').slice(0, 22)
 }
