@@ -6,6 +6,7 @@ import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import { interruptsIn, type PendingInterrupt } from './interrupts.ts'
 import { membersOf } from './json-members.ts'
 import { type BlockEvent, createMessageBlocks, type MessageBlocks } from './message-blocks.ts'
+import { createMessageReader } from './message-entry.ts'
 import { type ProtocolEvent, seqOf } from './protocol-event.ts'
 import { isWork } from './run-entries.ts'
 import { createSubgraphLifecycle, type SubgraphEvent, type SubgraphLifecycle } from './subgraph-lifecycle.ts'
@@ -58,6 +59,7 @@ interface Unfinished {
 export function createConverter(): (entry: StoredEvent) => readonly ProtocolEvent[] {
   const unfinished: Unfinished = { open: new Map(), ends: [] }
   const { open } = unfinished
+  const messageEvent = createMessageReader()
   let isBefore = true
   let next: number | undefined
   return (entry) => {
@@ -65,17 +67,21 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
     if (next !== undefined && position > next) for (const run of open.values()) run.mayBeOver = true
     next = position + 1
     if (run_id === null || entry.event === STATE_UPDATE) return []
-    const isAlone = entry.event.startsWith(V2_ENTRIES.messages) && open.has(run_id)
-    const known = isAlone ? converted.get(entry) : undefined
-    if (known !== undefined) return known
     if (entry.event === RUN_BEGUN) isBefore = false
     // The log no longer has the begin of this run. A later entry of this kind belongs to the end of a run that the
     // reader left out.
     else if (isBefore && !open.has(run_id) && isWork(entry)) open.set(run_id, newRun(''))
+    const run = entry.event.startsWith(V2_ENTRIES.messages) ? open.get(run_id) : undefined
+    if (run !== undefined) {
+      run.mayBeOver = false
+      const known = converted.get(entry) ?? [messageEvent(entry, run_id)]
+      converted.set(entry, known)
+      return known
+    }
     const drafts = draftsOf(unfinished, run_id, entry)
-    if (!isAlone && unfinished.ends.length > 0 && !goesOn(open)) drafts.push(...unfinished.ends.splice(0))
+    if (unfinished.ends.length > 0 && !goesOn(open)) drafts.push(...unfinished.ends.splice(0))
     const [timestamp] = parseEventId(id)
-    const events = drafts.map(({ event_id, ...draft }, k) => ({
+    return drafts.map(({ event_id, ...draft }, k) => ({
       id,
       run_id,
       event_id: event_id ?? (k === 0 ? id : `${id}.${k}`),
@@ -83,8 +89,6 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
       timestamp,
       ...draft,
     }))
-    if (isAlone) converted.set(entry, events)
-    return events
   }
 }
 
@@ -100,7 +104,7 @@ function draftsOf(unfinished: Unfinished, run_id: string, { event, data }: Store
     return []
   }
   const run = open.get(run_id)
-  // A silent cancel, or the end of a run whose begin the reader left out.
+  // The end of a run whose begin the reader left out.
   if (run === undefined) return []
   run.mayBeOver = false
   if (event === RUN_DONE) {
@@ -282,8 +286,6 @@ function ofMode(
       return [{ method: 'tasks', namespace, data }]
     case 'checkpoints':
       return [{ method: 'checkpoints', namespace, data: checkpointOf(data) }]
-    case V2_ENTRIES.messages:
-      return [ofMessageEntry(namespace, data)]
     case V2_ENTRIES.checkpoints:
       return [{ method: 'checkpoints', namespace, data }]
     case V2_ENTRIES.lifecycle:
@@ -292,17 +294,6 @@ function ofMode(
       return [ofCustom(namespace, data)]
     default:
       return []
-  }
-}
-
-function ofMessageEntry(namespace: string[], entry: string): Draft {
-  const members = membersOf(entry)
-  const node = members?.get('node')
-  return {
-    method: 'messages',
-    namespace,
-    data: members?.get('data') ?? 'null',
-    ...(node !== undefined && { node: JSON.parse(node) as string }),
   }
 }
 

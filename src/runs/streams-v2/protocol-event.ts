@@ -72,10 +72,24 @@ export function eventText(event: ProtocolEvent): string {
 }
 
 /** Builds the text without JSON.stringify, which is slower: each token makes such a text (V-48). */
-function textOf({ event_id, seq, method, namespace, timestamp, node, data, run_id }: ProtocolEvent): string {
+function textOf(event: ProtocolEvent): string {
+  const { id, event_id, seq, method, timestamp, node, data, run_id } = event
+  // Ids of the log need no escapes.
+  const ids = event_id === id ? `"${id}"` : JSON.stringify(event_id)
   const run = run_id === null ? '' : `,"run_id":${JSON.stringify(run_id)}`
-  const place = `"namespace":${JSON.stringify(namespace)},"timestamp":${timestamp}`
   const at = node === undefined ? '' : `,"node":${JSON.stringify(node)}`
-  const head = `"event_id":${JSON.stringify(event_id)},"seq":${seq},"method":"${method}"${run}`
-  return `{"type":"event",${head},"params":{${place}${at},"data":${data}}}`
+  const place = `"namespace":${namespaceText(event)},"timestamp":${timestamp}`
+  return `{"type":"event","event_id":${ids},"seq":${seq},"method":"${method}"${run},"params":{${place}${at},"data":${data}}}`
+}
+
+/** Texts of namespaces, which all events of a message share. */
+const namespaceTexts = new WeakMap<readonly string[], string>()
+
+function namespaceText({ namespace }: ProtocolEvent): string {
+  if (namespace.length === 0) return '[]'
+  const known = namespaceTexts.get(namespace)
+  if (known !== undefined) return known
+  const text = JSON.stringify(namespace)
+  namespaceTexts.set(namespace, text)
+  return text
 }
