@@ -187,13 +187,13 @@ async function cancel(
   deps: RunsDeps,
   { tenant }: Call,
   asked: { thread_id: string | null; run_id: string },
-  { action, wait: waits, early, silent }: CancelOptions,
+  { action, wait: waits, early }: CancelOptions,
 ): Promise<void> {
   const { run_id } = asked
   const { worker, store, earlyCancels, wake } = deps
   const thread_id = asked.thread_id ?? (await store.getRun(tenant, null, run_id))?.thread_id
   if (thread_id === undefined) throw noRun()
-  const [result] = await worker.cancel(tenant, { thread_id, run_ids: [run_id], silent }, action)
+  const [result] = await worker.cancel(tenant, { thread_id, run_ids: [run_id] }, action)
   if (result === undefined || result.outcome === 'not_found') {
     if (!early) throw noRun()
     const expected = { deployment_id: tenant.deployment_id, thread_id, run_id }
@@ -253,6 +253,8 @@ export function noThread(thread_id: string): AppError {
 function refusal(reason: RefusalReason, { run: { thread_id } }: Pick<RunAdmission, 'run'>): AppError {
   if (reason === 'thread_not_found') return noThread(thread_id)
   if (reason === 'run_id_taken') return new AppError('run_id_taken')
+  if (reason === 'overtaken')
+    return new AppError('conflict', { message: 'Another run was created on the thread at the same time.' })
   if (reason === 'date_taken')
     return new AppError('conflict', { message: 'The run for this date of the cron exists already.' })
   const message =

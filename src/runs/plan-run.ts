@@ -84,6 +84,7 @@ export function planRun(plan: RunPlan): Omit<RunAdmission, 'claim'> {
     ...(call.access && { visible: call.access.visible, new_thread_metadata: request.metadata ?? {} }),
     thread_config: goesWithRun ? { ...config, [TEMPORARY]: true } : config,
     ...(call.cron && { cron: call.cron }),
+    ...(request.newest_run_id !== undefined && { newest_run_id: request.newest_run_id }),
     new_thread_ttl: goesWithRun ? LINGERING : plan.defaultTtl,
   }
 }

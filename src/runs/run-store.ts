@@ -100,6 +100,8 @@ export interface RunAdmission {
   revision_id?: string | null
   /** The date of a cron that the run takes, in the same transaction. */
   cron?: CronDate | undefined
+  /** The run is `overtaken` unless this run is the newest of the thread; null: the thread has no run. */
+  newest_run_id?: string | null
 }
 
 /** A date of a cron, which becomes due again at `next`. Epoch milliseconds. */
@@ -130,7 +132,7 @@ export type Admitted =
   | { kind: 'refused'; reason: RefusalReason }
 
 /** Why a run is not admitted. */
-export type RefusalReason = 'thread_not_found' | 'thread_busy' | 'run_id_taken' | 'date_taken'
+export type RefusalReason = 'thread_not_found' | 'thread_busy' | 'run_id_taken' | 'date_taken' | 'overtaken'
 
 /** The result of admitting several runs together. `refused`: the run at `index` cannot be admitted, so none was. */
 export type AllAdmitted =
@@ -182,7 +184,7 @@ export interface Recovered extends Tenant {
 
 /** The runs to cancel; runs of threads that the caller may not see count as missing. */
 export type CancelSelector = (
-  | { thread_id: string; run_ids: readonly string[]; silent?: boolean | undefined }
+  | { thread_id: string; run_ids: readonly string[] }
   | { status: 'pending' | 'running' | 'all' }
 ) & { visible?: Visible | undefined }
 

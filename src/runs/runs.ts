@@ -56,6 +56,11 @@ export interface RunRequest {
   protocol?: 2
   /** The run fails if an interrupt that it answers does not wait any more when the run begins. */
   strict_resume?: true
+  /**
+   * The run is refused as `conflict` unless this run is the newest of its thread; null: the thread has no run. For
+   * requests that depend on what the thread's runs have done.
+   */
+  newest_run_id?: string | null
 }
 
 /** A run with its outcome. */
@@ -76,8 +81,6 @@ export interface CancelOptions {
   wait: boolean
   /** For an unknown run: keep the cancel for 60 s and end the run if it is created in that time (D-47). */
   early: boolean
-  /** True if no client has received the run's id: if the run is pending, streams of protocol v2 do not show its end. */
-  silent?: boolean
 }
 
 /**

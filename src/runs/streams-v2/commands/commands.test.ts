@@ -18,7 +18,7 @@ function failing(error: Error): () => Promise<never> {
 async function startThatFails(error: Error): Promise<{ answer: JsonObject; faults: ErrorCode[] }> {
   const faults: ErrorCode[] = []
   const deps: CommandDeps = {
-    runs: { create: failing(error), recent: async () => [], cancel: async () => undefined },
+    runs: { create: failing(error), recent: async () => [] },
     threads: {
       get: failing(new AppError('not_found')),
       state: failing(error),
@@ -76,7 +76,6 @@ describe('run.start', () => {
       runs: {
         create: async () => ({ run_id: 'r' }) as never,
         recent: async () => [],
-        cancel: async () => undefined,
       },
       threads: {
         get: thread === undefined ? failing(new AppError('not_found')) : async () => thread as Thread,
@@ -135,7 +134,7 @@ describe('state.get and state.listCheckpoints', () => {
   /** The answers to both commands when the graph answers like this. */
   async function read(params: JsonObject, state: () => Promise<string>, history: () => Promise<string>) {
     const deps: CommandDeps = {
-      runs: { create: failing(missing), recent: async () => [], cancel: async () => undefined },
+      runs: { create: failing(missing), recent: async () => [] },
       threads: {
         get: failing(new AppError('not_found')),
         state,
@@ -194,7 +193,6 @@ describe('input.respond', () => {
           return { run_id: 'made' } as Run
         },
         recent: async () => runsNow(),
-        cancel: async () => undefined,
       },
       threads: {
         get: async () => threadNow(),

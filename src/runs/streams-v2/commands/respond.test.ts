@@ -1,7 +1,12 @@
 import { expect, it } from 'vitest'
+import { stateOf } from '../../../../test/support/runs/hosts/fake-graph-host.ts'
+import { openRunWorld, type RunWorld } from '../../../../test/support/runs/world.ts'
+import type { JsonObject } from '../../../schema/json.ts'
+import type { GraphEnd } from '../../execute/graph-host.ts'
 import type { Run, Thread } from '../../model.ts'
-import type { Call } from '../../runs.ts'
-import { type AnswerDeps, answersFirst, planAnswers } from './respond.ts'
+import type { Call, RunRequest } from '../../runs.ts'
+import { carryOut, type CommandDeps } from './commands.ts'
+import { type AnswerDeps, planAnswers } from './respond.ts'
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string]
 
@@ -11,29 +16,101 @@ function runOf(run_id: string, ...ids: string[]): Run {
   return { run_id, thread_id: 't', status: 'pending', kwargs: { command } } as unknown as Run
 }
 
-/** Returns the runs whose answers count, if all runs were created in this order before any was checked. */
-async function answering(...runs: Run[]): Promise<string[]> {
-  const asking = runOf('asking')
-  const taken: string[] = []
-  const deps = {
-    runs: {
-      recent: async () => [...runs.toReversed(), asking, runOf('earlier', A, B, C)],
-      cancel: async (_call: Call, _thread: string, run_id: string) => void taken.push(run_id),
-    },
-  } as unknown as AnswerDeps
-  const first: string[] = []
-  for (const run of runs) if (await answersFirst(deps, {} as Call, run, asking)) first.push(run.run_id)
-  expect([...first, ...taken].toSorted()).toEqual(runs.map(({ run_id }) => run_id).toSorted())
-  return first
+/** The end of a graph that waits for answers. */
+function askingFor(...ids: string[]): GraphEnd {
+  const interrupts = { task: ids.map((id) => ({ id, value: '?' })) }
+  return { kind: 'done', state: { ...stateOf({}, ['ask']), interrupts }, values: '{}' }
 }
 
-it('of overlapping answers at the same time the first ones are accepted, and none is left out for a refused one (V-12)', async () => {
-  expect(await answering(runOf('1', A), runOf('2', A, B), runOf('3', B))).toEqual(['1', '3'])
-  expect(await answering(runOf('1', A, B), runOf('2', A), runOf('3', B, C), runOf('4', C))).toEqual([
-    '1',
-    '4',
-  ])
-  expect(await answering(runOf('1', A), runOf('2', A), runOf('3', A))).toEqual(['1'])
+interface Asked extends RunWorld {
+  /** Carries out a command; resolves with the error, or undefined. `meanwhile` happens before it creates its run. */
+  command(method: string, params: JsonObject, meanwhile?: () => Promise<void>): Promise<unknown>
+  /** Answers these interrupts in one command. */
+  respond(ids: readonly string[], meanwhile?: () => Promise<void>): Promise<unknown>
+  /** The runs after the one that asked, the oldest first. */
+  later(): Promise<Run[]>
+  /** Ends a run, so that its thread waits for answers to these interrupts. */
+  end(run: Run | undefined, ...ids: string[]): Promise<void>
+}
+
+/** A thread whose first run has asked A, B and C. */
+async function asked(): Promise<Asked> {
+  const world = await openRunWorld()
+  const thread_id = await world.thread()
+  const { call, runs, threads, streams, fake } = world
+  const gone = new AbortController().signal
+  const end: Asked['end'] = async (run, ...ids) => {
+    const run_id = run?.run_id ?? ''
+    const { result } = await runs.join(call, thread_id, run_id, { gone, cancel_on_disconnect: false })
+    const job = await fake.job(run_id)
+    job.end(askingFor(...ids))
+    await result
+  }
+  await end(await runs.create(call, thread_id, { assistant_id: 'agent' }), A, B, C)
+  const command: Asked['command'] = async (method, params, meanwhile) => {
+    let wait = meanwhile
+    const create: typeof runs.create = async (...request) => {
+      const before = wait
+      wait = undefined
+      await before?.()
+      return runs.create(...request)
+    }
+    const deps: CommandDeps = {
+      ...{ runs: { ...runs, create }, threads, streams },
+      toRunRequest: (body) => body as unknown as RunRequest,
+      assertMay: () => undefined,
+      onFault: () => undefined,
+    }
+    return (await carryOut(deps, call, thread_id, { id: 1, method, params }))['error']
+  }
+  return {
+    ...world,
+    command,
+    respond: (ids, meanwhile) =>
+      command(
+        'input.respond',
+        { responses: ids.map((interrupt_id) => ({ interrupt_id, response: 1 })) },
+        meanwhile,
+      ),
+    later: async () => (await runs.recent(call, thread_id)).toReversed().slice(1),
+    end,
+  }
+}
+
+/** The interrupts that each run answers. */
+function answersOf(runs: readonly Run[]): string[][] {
+  return runs.map(({ kwargs }) => Object.keys(kwargs.command?.['resume'] ?? {}))
+}
+
+it('V-12: of overlapping answers at the same time each interrupt is answered once, and none is left out for a refused one', async () => {
+  const { respond, later } = await asked()
+  const refused = await Promise.all([[A], [A, B], [B], [B, C], [C]].map((ids) => respond(ids)))
+  expect(new Set(refused)).toEqual(new Set([undefined, 'no_such_interrupt']))
+  expect(
+    answersOf(await later())
+      .flat()
+      .toSorted(),
+  ).toEqual([A, B, C])
+})
+
+it('V-12: an answer is refused when another one is given, and its run begins and ends, while it is checked', async () => {
+  const { respond, later, end } = await asked()
+  const error = await respond([A, B], async () => {
+    expect(await respond([A])).toBeUndefined()
+    await end((await later()).at(-1), B, C)
+  })
+  expect(error).toBe('no_such_interrupt')
+  expect(await respond([B, C])).toBeUndefined()
+  expect(answersOf(await later())).toEqual([[A], [B, C]])
+})
+
+it('V-6: of two inputs at the same time for a thread that waits for an answer, one is the answer', async () => {
+  const { command, later } = await asked()
+  const start = (input: string, meanwhile?: () => Promise<void>) =>
+    command('run.start', { assistant_id: 'agent', input }, meanwhile)
+  expect(await start('second', async () => expect(await start('first')).toBeUndefined())).toBeUndefined()
+  const works = (await later()).map(({ kwargs: { command: given, input } }) => given ?? input)
+  expect(works).toEqual([{ resume: 'first' }, 'second'])
 })
 
 it('V-11: an interrupt can be answered again after the run that answered it has failed, in a run with an id of its own', async () => {
@@ -53,7 +130,7 @@ it('V-11: an interrupt can be answered again after the run that answered it has 
   }
   const first = await planned([{ ...runOf('asking'), status: 'success' }])
   const again = await planned([failed as Run, { ...runOf('asking'), status: 'success' }])
-  expect(again).toMatchObject({ assistant_id: 'agent', asking: { run_id: 'failed' } })
+  expect(again).toMatchObject({ assistant_id: 'agent', newest_run_id: 'failed' })
   expect(again).not.toMatchObject({ run_id: 'run_id' in first && first.run_id })
   expect(await planned([failed as Run], B)).toEqual({ unknown: B })
 })

@@ -5,27 +5,57 @@ import type { Call, Runs } from '../../runs.ts'
 import type { Threads } from '../../threads/threads.ts'
 import { answeredIds, waitingInterrupts } from '../interrupts.ts'
 import { keptEvents, type ReadDeps } from './kept-events.ts'
+import { ifAny, Refused } from './refused.ts'
+import { createRun, type StartDeps, unlessOvertaken } from './start-run.ts'
 
 /** The dependencies of answers to interrupts. */
 export interface AnswerDeps extends ReadDeps {
-  runs: Pick<Runs, 'recent' | 'cancel'>
+  runs: Pick<Runs, 'recent'>
   threads: Pick<Threads, 'get'>
 }
-
-/** Cancels and deletes a run that has not begun; its answer was refused, so the client does not wait for its end. */
-const TAKE_BACK = { action: 'rollback', wait: true, early: false, silent: true } as const
 
 /** A run that answers: its id, and the assistant of the interrupted run (V-10). */
 export interface Answering {
   assistant_id: JsonValue | undefined
-  /** The interrupted run; undefined when it is deleted. */
-  asking: Run | undefined
+  /** The newest run that the plan knows, after which the answering run must be created; null: there is none. */
+  newest_run_id: string | null
   /** Simultaneous answers to the same interrupts have the same id, so that they make one run (V-12). */
   run_id: string
 }
 
+/** Carries out `input.respond`: one run that gives the answers (V-10 to V-13). */
+export async function respond(
+  deps: StartDeps & AnswerDeps,
+  call: Call,
+  thread_id: string,
+  params: JsonObject,
+): Promise<void> {
+  deps.assertMay('threads:update')
+  const { update, goto, config, metadata, strict_resume } = params
+  const resume = answersOf(params)
+  if (resume === undefined)
+    throw new Refused('invalid_argument', 'input.respond needs interrupt_id and response, or responses.')
+  const given = {
+    command: { resume, ...(update !== undefined && { update }), ...(goto !== undefined && { goto }) },
+    ...(config !== undefined && { config }),
+    ...(metadata !== undefined && { metadata }),
+  }
+  await unlessOvertaken(async () => {
+    const planned = await ifAny(planAnswers(deps, call, thread_id, resume))
+    if (planned === undefined) throw noInterrupt(Object.keys(resume)[0] ?? '')
+    if ('unknown' in planned) throw noInterrupt(planned.unknown)
+    const { newest_run_id, ...named } = planned
+    const options = { newest_run_id, ...(strict_resume === true && { strict_resume }) }
+    await createRun(deps, call, thread_id, { ...named, ...given }, options)
+  })
+}
+
+function noInterrupt(id: string): Refused {
+  return new Refused('no_such_interrupt', `No interrupt ${id} waits for an answer.`)
+}
+
 /** The answers by interrupt; undefined if there are none, or if an answer names no interrupt. */
-export function answersOf(params: JsonObject): Record<string, JsonValue> | undefined {
+function answersOf(params: JsonObject): Record<string, JsonValue> | undefined {
   const { responses } = params
   const resume: Record<string, JsonValue> = {}
   for (const one of Array.isArray(responses) ? responses : [params]) {
@@ -37,8 +67,8 @@ export function answersOf(params: JsonObject): Record<string, JsonValue> | undef
 
 /**
  * Returns the planned run that gives the answers, or the id of an interrupt that does not wait for an answer. If the
- * answer comes before the interrupted run has ended, the new run waits for that end (V-12). @throws AppError not_found if
- * there is no such thread
+ * answer comes before the interrupted run has ended, the new run waits for that end (V-12). The plan holds as long as no
+ * other run is created on the thread. @throws AppError not_found if there is no such thread
  */
 export async function planAnswers(
   deps: AnswerDeps,
@@ -57,42 +87,8 @@ export async function planAnswers(
   const unknown = ids.find((id) => !pending.has(id) || answered.has(id))
   if (unknown !== undefined) return { unknown }
   const assistant_id = asking?.assistant_id ?? thread.metadata['assistant_id']
-  return { asking, assistant_id, run_id: answerId(thread, asking, ids) }
-}
-
-/**
- * True when `run` is the first answer to its interrupts. Otherwise the run is deleted, because an answer to one of its
- * interrupts was accepted at the same moment (V-12). A deleted answer does not block other answers.
- */
-export async function answersFirst(
-  deps: AnswerDeps,
-  call: Call,
-  run: Run,
-  asking: Run | undefined,
-): Promise<boolean> {
-  const runs = await deps.runs.recent(call, run.thread_id)
-  const isPending = runs.some(({ run_id, status }) => run_id === run.run_id && status === 'pending')
-  const at = runs.findIndex(({ run_id }) => run_id === asking?.run_id)
-  const since = at < 0 ? runs : runs.slice(0, at)
-  if (!isPending || accepted(since.toReversed()).has(run.run_id)) return true
-  await deps.runs.cancel(call, run.thread_id, run.run_id, TAKE_BACK)
-  return false
-}
-
-/**
- * Returns the ids of the runs that are the first to answer all of their interrupts. `runs` are in order, the oldest
- * first.
- */
-function accepted(runs: readonly Run[]): Set<string> {
-  const answered = new Set<string>()
-  const first = new Set<string>()
-  for (const { run_id, kwargs } of runs) {
-    const ids = answeredIds(kwargs.command) ?? []
-    if (ids.some((id) => answered.has(id))) continue
-    first.add(run_id)
-    for (const id of ids) answered.add(id)
-  }
-  return first
+  const newest_run_id = runs[0]?.run_id ?? null
+  return { assistant_id, newest_run_id, run_id: answerId(thread, asking, ids) }
 }
 
 function isWaiting({ status }: Run): boolean {

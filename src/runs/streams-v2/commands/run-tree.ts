@@ -1,5 +1,9 @@
-import type { JsonObject } from '../../../schema/json.ts'
+import { type JsonObject, text } from '../../../schema/json.ts'
+import type { Call } from '../../runs.ts'
+import type { Threads } from '../../threads/threads.ts'
 import type { ProtocolEvent } from '../protocol-event.ts'
+import { keptEvents, type ReadDeps } from './kept-events.ts'
+import { ifAny, Refused } from './refused.ts'
 
 /** A graph of a run, its nodes and its subgraphs, as `agent.getTree` returns them. */
 interface Branch {
@@ -7,6 +11,21 @@ interface Branch {
   status: string
   graph_name: string
   children: Branch[]
+}
+
+/** Carries out `agent.getTree`, by default for the thread's last run. */
+export async function runTree(
+  deps: ReadDeps & { threads: Pick<Threads, 'get'> },
+  call: Call,
+  thread_id: string,
+  { run_id }: JsonObject,
+): Promise<JsonObject> {
+  const thread = await ifAny(deps.threads.get(call, thread_id))
+  const events = thread === undefined ? [] : await keptEvents(deps, call, thread_id, ['lifecycle'])
+  const asked = text(run_id) ?? events.at(-1)?.run_id
+  const tree = treeOf(events.filter((event) => event.run_id === asked))
+  if (tree === undefined) throw new Refused('no_such_run', 'The thread has no events of such a run.')
+  return tree
 }
 
 /**

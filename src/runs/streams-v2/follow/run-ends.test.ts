@@ -58,18 +58,6 @@ describe('a run that ends while it is pending', () => {
     expect((await endOf(world, thread_id, run_id, 0))?.event_id).toBe(`synth:${run_id}:lc||interrupted`)
   })
 
-  it('V-12: has no end in streams when it was an answer that was refused', async () => {
-    const world = await openRunWorld()
-    const thread_id = await world.thread()
-    const refused = await world.runs.create(world.call, thread_id, LATER)
-    const taken = { action: 'rollback', wait: true, early: false, silent: true } as const
-    await world.runs.cancel(world.call, thread_id, refused.run_id, taken)
-    world.fake.play((job) => job.end(doneWith({ n: 1 })))
-    const { run_id } = await world.runs.create(world.call, thread_id, REQUEST)
-    const shown = await shownUntilEndOf(world, thread_id, run_id, 0)
-    expect(shown.filter((event) => event.run_id === refused.run_id)).toEqual([])
-  })
-
   it('V-29: does not hide the run that was active then from a stream that comes after both', async () => {
     const world = await openRunWorld()
     const thread_id = await world.thread()

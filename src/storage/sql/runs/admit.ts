@@ -22,6 +22,8 @@ import { mayClaim, takenUp } from './claims.ts'
 import {
   FIND_RUN,
   INSERT_RUN,
+  KEY,
+  keyValues,
   leaseOf,
   type RunRow,
   runValues,
@@ -46,6 +48,20 @@ function mergeConfig(under: JsonObject, over: JsonObject): JsonObject {
 
 async function findRun(session: RunSession, key: ThreadKey, run_id: string): Promise<RunRow | undefined> {
   return (await session.query<RunRow>(FIND_RUN, [run_id, key.deployment_id, key.workspace_id]))[0]
+}
+
+/** Whether the run is no longer to be created, because another one was created since it was planned. */
+async function isOvertaken(
+  session: RunSession,
+  key: ThreadKey,
+  { newest_run_id }: RunAdmission,
+): Promise<boolean> {
+  if (newest_run_id === undefined) return false
+  const [newest] = await session.query<{ run_id: string }>(
+    `SELECT run_id FROM runs WHERE ${KEY} ORDER BY seq DESC LIMIT 1`,
+    keyValues(key),
+  )
+  return (newest?.run_id ?? null) !== newest_run_id
 }
 
 interface Composed {
@@ -184,6 +200,7 @@ async function admitInto(
     return { admitted: { kind: 'known', run: toRun(known) }, madeThread: false }
   if (known !== undefined) return refused('run_id_taken')
   if (locked === undefined && admission.if_not_exists === 'reject') return refused('thread_not_found')
+  if (await isOvertaken(session, key, admission)) return refused('overtaken')
   const fresh = newThread(key, admission)
   const thread = locked ?? asLocked(key, fresh)
   const admitted = await insert(session, thread, admission, clock, locked === undefined ? fresh : undefined)

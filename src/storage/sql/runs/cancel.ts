@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { CancelAction, RunStatus, Tenant } from '../../../runs/model.ts'
 import type { CancelOrder, CancelResult, CancelSelector } from '../../../runs/run-store.ts'
-import { endOutside, runDone } from '../../../runs/execute/end-event.ts'
+import { endOutside } from '../../../runs/execute/end-event.ts'
 import { isActive, restingStatus, TRANSITIONS } from '../../../runs/state.ts'
 import type { SqlSession, SqlValue } from '../driver/database.ts'
 import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './rows.ts'
@@ -19,8 +19,6 @@ export interface RunToCancel {
   /** Null if the run never ran, so that it has written no checkpoints. */
   started_at: number | null
   has_webhook: number
-  /** True if streams of protocol v2 do not show the end of the run. */
-  silent?: boolean
 }
 
 const FOUND = `run_id, graph_id, thread_id, status, due_at, started_at, ${HAS_WEBHOOK}`
@@ -95,9 +93,7 @@ export async function cancelRuns(
   if (ended.length > 0) {
     await session.publish(
       thread,
-      pending.flatMap((run) =>
-        run.silent === true ? [runDone(run.run_id, status)] : endOutside(run, status, null),
-      ),
+      pending.flatMap((run) => endOutside(run, status, null)),
     )
   }
   // An interrupted run counts as the thread's last run; a rolled-back run does not.
@@ -139,12 +135,7 @@ async function cancelFound(
   return found.map((run) => resultOf(run, action))
 }
 
-async function findRuns(
-  session: RunSession,
-  key: ThreadKey,
-  ids: readonly string[],
-  silent: boolean,
-): Promise<FoundRun[]> {
+async function findRuns(session: RunSession, key: ThreadKey, ids: readonly string[]): Promise<FoundRun[]> {
   const found: FoundRun[] = []
   for (const chunk of chunksOf(ids, MAX_IDS)) {
     const { places, values } = inList(chunk)
@@ -152,7 +143,7 @@ async function findRuns(
       `SELECT ${FOUND} FROM runs WHERE run_id IN ${places} AND ${KEY}`,
       [...values, ...keyValues(key)],
     )
-    found.push(...rows.map((run) => ({ ...run, silent })))
+    found.push(...rows)
   }
   return found
 }
@@ -164,13 +155,13 @@ export function createRequestCancel(database: RunDatabase, clock: Clock) {
     selector: Extract<CancelSelector, { thread_id: string }>,
     action: CancelAction,
   ) => {
-    const { thread_id, silent = false } = selector
+    const { thread_id } = selector
     const ids = [...new Set(selector.run_ids)]
     const key = { ...tenant, thread_id }
     return database.txOfThread(key, async (session) => {
       const locked = await session.lockThread(key)
       const thread = locked !== undefined && isVisible(locked, selector) ? locked : undefined
-      const found = thread === undefined ? [] : await findRuns(session, key, ids, silent)
+      const found = thread === undefined ? [] : await findRuns(session, key, ids)
       const results =
         thread === undefined ? [] : await cancelFound(session, thread, found, action, clock.now())
       const known = new Map(results.map((result) => [result.run_id, result]))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ThreadStatus } from '../../../../src/runs/model.ts'
-import type { Claim, RunEnd, RunStore } from '../../../../src/runs/run-store.ts'
+import type { Claim, RunAdmission, RunEnd, RunStore } from '../../../../src/runs/run-store.ts'
 import type { Database } from '../../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-database.ts'
@@ -138,6 +138,27 @@ describeOnSql('runs', (engine) => {
       const elsewhere = admissionOf(randomUUID(), { run: { run_id: run.run_id } })
       expect(await store.admit(TENANT, elsewhere)).toEqual({ kind: 'refused', reason: 'run_id_taken' })
       expect(await store.getThread(TENANT, elsewhere.run.thread_id)).toBeUndefined()
+    })
+
+    it('V-12: creates a run only after the newest run that its request names, also when requests come at the same time', async () => {
+      const after = (newest_run_id: string | null) => admissionOf(thread_id, { newest_run_id })
+      const outcomes = async (...admissions: RunAdmission[]) => {
+        const answers = await Promise.all(admissions.map((admission) => store.admit(TENANT, admission)))
+        return answers.map((answer) => (answer.kind === 'refused' ? answer.reason : answer.kind)).toSorted()
+      }
+      expect(await outcomes(after(randomUUID()))).toEqual(['overtaken'])
+      expect(await status()).toBeUndefined()
+      expect(await outcomes(after(null), after(null), after(null))).toEqual([
+        'created',
+        'overtaken',
+        'overtaken',
+      ])
+      const first = await claimOne()
+      expect(await outcomes(after(null))).toEqual(['overtaken'])
+      await store.finish(first, endOf('success'))
+      const next = after(first.run_id)
+      expect(await outcomes(next)).toEqual(['created'])
+      expect(await outcomes(after(first.run_id), next)).toEqual(['known', 'overtaken'])
     })
 
     it('reject refuses while a run is active, also a delayed one', async () => {

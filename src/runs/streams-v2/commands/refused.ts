@@ -1,0 +1,40 @@
+import { type AppError, toAppError } from '../../../base/errors.ts'
+
+/** The error codes of the protocol (V-3). */
+export type RefusalCode =
+  | 'invalid_argument'
+  | 'unknown_command'
+  | 'unknown_error'
+  | 'no_such_run'
+  | 'no_such_namespace'
+  | 'no_such_interrupt'
+  | 'no_such_checkpoint'
+  | 'permission_denied'
+  | 'not_supported'
+
+/** The refusal of a command, with a code of the protocol. */
+export class Refused extends Error {
+  readonly refusal: RefusalCode
+  constructor(refusal: RefusalCode, message: string) {
+    super(message)
+    this.refusal = refusal
+  }
+}
+
+/** The code of the protocol for an error. */
+export function refusalOf({ code, status, message }: AppError): RefusalCode {
+  if (code === 'forbidden') return 'permission_denied'
+  if (code === 'not_implemented') return 'not_supported'
+  if (code === 'not_found' && /checkpoint/i.test(message)) return 'no_such_checkpoint'
+  return status >= 500 ? 'unknown_error' : 'invalid_argument'
+}
+
+/** Resolves with the result of `reading`, or with undefined if it fails with `not_found`. */
+export async function ifAny<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (toAppError(error).code === 'not_found') return undefined
+    throw error
+  }
+}

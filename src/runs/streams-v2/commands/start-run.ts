@@ -1,0 +1,130 @@
+import { toAppError } from '../../../base/errors.ts'
+import { parseUuid } from '../../../base/ids.ts'
+import { isObject, type JsonObject, text } from '../../../schema/json.ts'
+import type { MultitaskStrategy, Run, Thread } from '../../model.ts'
+import type { Call, RunRequest, Runs } from '../../runs.ts'
+import type { Threads } from '../../threads/threads.ts'
+import { waitingInterrupts } from '../interrupts.ts'
+import { ifAny, Refused } from './refused.ts'
+
+/** The dependencies of commands that create runs. */
+export interface StartDeps {
+  runs: Pick<Runs, 'create' | 'recent'>
+  threads: Pick<Threads, 'get' | 'state'>
+  /** A checked body of `POST …/runs`. @throws AppError invalid_request */
+  toRunRequest(body: JsonObject): RunRequest
+  /** @throws AppError forbidden */
+  assertMay(permission: 'threads:update' | 'threads:create'): void
+}
+
+/** All modes, so that the streams of both protocols have all their events. */
+const MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks', 'checkpoints']
+
+/** Carries out `run.start`. If the thread waits for an answer to an interrupt, the input is the answer (V-6). */
+export async function startRun(
+  deps: StartDeps,
+  call: Call,
+  thread_id: string,
+  params: JsonObject,
+): Promise<{ run_id: string }> {
+  deps.assertMay('threads:update')
+  const { multitaskStrategy, langsmith_tracer: _tracer, input = null, ...rest } = params
+  const thread = await ifAny(deps.threads.get(call, thread_id))
+  if (thread === undefined) deps.assertMay('threads:create')
+  await assertCheckpoint(deps, call, thread_id, params)
+  const strategy = params['multitask_strategy'] ?? multitaskStrategy
+  const body = {
+    ...rest,
+    ...(strategy !== undefined && { multitask_strategy: strategy as MultitaskStrategy }),
+  }
+  return await unlessOvertaken(async () => {
+    const answering = input !== null && asks(thread) ? await answerNow(deps, call, thread_id) : undefined
+    const work: JsonObject = answering === undefined ? { input } : { command: { resume: input } }
+    return createRun(deps, call, thread_id, { ...body, ...work }, answering)
+  })
+}
+
+/** Carries out `state.fork`: a run of the thread's assistant that continues from a checkpoint. */
+export async function forkState(
+  deps: StartDeps,
+  call: Call,
+  thread_id: string,
+  { checkpoint_id, ...rest }: JsonObject,
+): Promise<{ run_id: string; thread_id: string }> {
+  const thread = await deps.threads.get(call, thread_id)
+  const config = isObject(rest['config']) ? rest['config'] : {}
+  const configurable = isObject(config['configurable']) ? config['configurable'] : {}
+  const asked = {
+    assistant_id: thread.metadata['assistant_id'],
+    ...rest,
+    config: { ...config, configurable: { ...configurable, checkpoint_id: text(checkpoint_id) ?? '' } },
+  }
+  return { run_id: (await startRun(deps, call, thread_id, asked)).run_id, thread_id }
+}
+
+/** Whether the thread waits for an answer, and no run is active. */
+function asks(thread: Thread | undefined): boolean {
+  return thread !== undefined && thread.status !== 'busy' && waitingInterrupts(thread, []).length > 0
+}
+
+/** The condition for a run that answers; undefined if the thread does not wait any more. */
+async function answerNow(
+  { runs, threads }: StartDeps,
+  call: Call,
+  thread_id: string,
+): Promise<Pick<RunRequest, 'newest_run_id'> | undefined> {
+  const [newest] = await runs.recent(call, thread_id)
+  // Read after the runs: a run that has answered since is then refused by its id, or was seen here.
+  return asks(await threads.get(call, thread_id)) ? { newest_run_id: newest?.run_id ?? null } : undefined
+}
+
+/** Creates a run over protocol v2. */
+export function createRun(
+  deps: StartDeps,
+  call: Call,
+  thread_id: string,
+  body: JsonObject,
+  options: Pick<RunRequest, 'strict_resume' | 'newest_run_id'> = {},
+): Promise<Run> {
+  const request = deps.toRunRequest({
+    ...body,
+    stream_mode: MODES,
+    stream_subgraphs: true,
+    stream_resumable: true,
+    if_not_exists: 'create',
+  })
+  return deps.runs.create(call, thread_id, { ...request, ...options, protocol: 2 })
+}
+
+/** Maximum number of attempts to create a run with `newest_run_id`. Each fails only because another run was created. */
+const MAX_ATTEMPTS = 20
+
+/** Repeats an attempt that plans and creates a run, while it fails because of another run created meanwhile. */
+export async function unlessOvertaken<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let left = MAX_ATTEMPTS; ; left--) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (left <= 1 || toAppError(error).code !== 'conflict') throw error
+    }
+  }
+}
+
+async function assertCheckpoint(
+  deps: StartDeps,
+  call: Call,
+  thread_id: string,
+  { config }: JsonObject,
+): Promise<void> {
+  const configurable = isObject(config) ? config['configurable'] : undefined
+  const checkpoint_id = isObject(configurable) ? configurable['checkpoint_id'] : undefined
+  if (checkpoint_id === undefined || checkpoint_id === null) return
+  if (typeof checkpoint_id !== 'string' || parseUuid(checkpoint_id) === undefined)
+    throw new Refused('invalid_argument', 'checkpoint_id must be a UUID.')
+  try {
+    await deps.threads.state(call, thread_id, { checkpoint: { checkpoint_id }, subgraphs: false })
+  } catch (error) {
+    if (toAppError(error).code !== 'not_found') throw error
+    throw new Refused('no_such_checkpoint', `The thread has no checkpoint ${checkpoint_id}.`)
+  }
+}
