@@ -113,5 +113,18 @@ describe('a run of one protocol seen over the other (V-40, V-41, V-47)', () => {
         ['updates', 'tasks', 'checkpoints'].includes(event) ? [Object.keys(data as object).toSorted()] : [],
       )
     expect(keys(joined)).toEqual(keys(own))
+    /** The events of the first run of a thread in the thread's stream of v1. */
+    const inThread = async (thread: string): Promise<typeof own> => {
+      const items: typeof own = []
+      const options = { lastEventId: '-', streamMode: ['run_modes'] as ['run_modes'] }
+      for await (const item of setup().client.threads.joinStream(thread, options)) {
+        items.push(item)
+        if ((item.data as { status?: string } | null)?.status === 'run_done') break
+      }
+      return items
+    }
+    const followed = await inThread(second)
+    expect(names(followed)).toEqual(names(await inThread(thread_id)))
+    expect(textOf(followed)).toBe('Hello from the model.')
   })
 })
