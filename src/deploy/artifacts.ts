@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { access, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { temporaryOf } from './isolation/sandbox.ts'
 import type { Revision } from './model.ts'
 
 /** Folders of builds and of artifacts. */
@@ -56,7 +57,11 @@ export function createArtifacts(
       if (await exists(target)) await remove(building(id))
       else await rename(building(id), target)
     },
-    discard: (revision_id) => remove(building(revision_id)),
+    async discard(revision_id) {
+      await remove(building(revision_id))
+      // Left behind if the server was killed during the build.
+      await remove(temporaryOf(building(revision_id)))
+    },
     async prune(deployment_id, revisions, now) {
       const used = new Set(revisions.flatMap(({ artifact_sha256 }) => artifact_sha256 ?? []))
       for (const name of await entries(ofDeployment(deployment_id)))

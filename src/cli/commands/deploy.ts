@@ -108,17 +108,15 @@ function readFlags(args: string[]) {
 /** The exit code of an error: 1 if the server refused the deployment, 2 if no request was sent (P-43). */
 function refused(error: unknown): number {
   if (!(error instanceof Refusal) || error.answered === 401) throw error
-  console.error(`weir deploy: ${error.message}${hintFor(error)}`)
+  console.error(`weir deploy: ${error.message}${HINTS[error.answeredCode ?? ''] ?? ''}`)
   return 1
 }
 
-/** What to do when the key may not do what was asked; '' for other refusals. */
-function hintFor({ answered, message }: Refusal): string {
-  if (answered !== 403) return ''
-  if (message.includes('the permission deployments:'))
-    return ' Use a key with the role admin or operator: weir keys create --role operator creates one.'
-  if (message.includes('X-Tenant-Id')) return ' weir deploy sends the workspace that --workspace names.'
-  return ''
+/** What to do when the server refuses the key, by the code of its error. */
+const HINTS: Readonly<Record<string, string>> = {
+  permission_required:
+    ' Use a key with the role admin or operator: weir keys create --role operator creates one.',
+  workspace_required: ' weir deploy sends the workspace that --workspace names.',
 }
 
 async function act([action, ...words]: string[], flags: Flags): Promise<number> {

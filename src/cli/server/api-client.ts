@@ -49,10 +49,13 @@ export interface ApiClient {
 export class Refusal extends AppError {
   /** HTTP status. */
   readonly answered: number
+  /** Code of the server's error (docs/api/errors.md); undefined if the body of its answer has none. */
+  readonly answeredCode: string | undefined
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, code?: string) {
     super('invalid_request', { message })
     this.answered = status
+    this.answeredCode = code
   }
 }
 
@@ -95,7 +98,8 @@ function clientOf(target: Target, prefix: string, tenant: Readonly<Record<string
     })
     if (response.ok) return response
     if (response.status === 401) throw new Refusal(401, keyRefusal(target))
-    throw new Refusal(response.status, refusal(target, response.status, await response.text()))
+    const answer = await response.text()
+    throw new Refusal(response.status, refusal(target, response.status, answer), codeIn(answer))
   }
   const text = async (path: string, call: ApiCall = {}): Promise<string> =>
     (await open(path, call, AbortSignal.timeout(TIMEOUT_MS))).text()
@@ -178,6 +182,16 @@ function keyRefusalText({ url, keySource, keyFile, keyFlag = '--key' }: Target):
 
 function refusal(target: Target, status: number, answer: string): string {
   return refusalText(status, answer) ?? `The server at ${target.url} answered ${status}.${movedText(target)}`
+}
+
+function codeIn(answer: string): string | undefined {
+  try {
+    const { code } = JSON.parse(answer) as { code?: unknown }
+    return typeof code === 'string' ? code : undefined
+  } catch {
+    // The body is not JSON.
+    return undefined
+  }
 }
 
 /** The server's message in one line; undefined if the body of its answer has none. */

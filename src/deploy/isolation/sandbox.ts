@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { promisify } from 'node:util'
 import type { Confine } from '../../base/node/confined-command.ts'
 import type { HostingLimits } from '../hosting.ts'
 import { findProgram } from './find-program.ts'
-import { visibleFiles, type VisibleFilesOptions } from './visible-files.ts'
+import { type VisibleFiles, visibleFiles, type VisibleFilesOptions } from './visible-files.ts'
 
 /** The settings of a sandbox. In `dataDir`, its processes can read only the folder of their own revision. */
 export type SandboxOptions = VisibleFilesOptions
@@ -48,13 +48,14 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox | { 
   if (process.platform !== 'linux') return { reason: 'a sandbox needs Linux.' }
   const bwrap = await findProgram('bwrap', options.env)
   if (bwrap === undefined) return { reason: 'bwrap is not on the PATH (package bubblewrap, 0.8 or newer).' }
-  const base = [...NAMESPACES, ...(await readOnlyFiles(options))]
+  const visible = await visibleFiles(options)
   const confine =
-    (binds: readonly string[]): Confine =>
+    (tmp: readonly string[], binds: readonly string[]): Confine =>
     ({ file, args, cwd, env, reach, socketFolders, hasChannel }) => ({
       file: bwrap,
       args: [
-        ...[...base, ...binds, ...reach.flatMap((path) => ['--ro-bind', path, path])],
+        ...[...NAMESPACES, ...mountsOf(visible, tmp), ...binds],
+        ...reach.flatMap((path) => ['--ro-bind', path, path]),
         ...socketFolders.flatMap((path) => ['--bind', path, path]),
         ...['--chdir', cwd, '--', file, ...args],
       ],
@@ -62,21 +63,31 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox | { 
       env: { ...withoutLoader(env), HOME: '/tmp', TMPDIR: '/tmp' },
       ...{ reach, socketFolders, hasChannel },
     })
-  const failure = await probe(confine([]), options.env)
+  const failure = await probe(confine(['--tmpfs', '/tmp'], []), options.env)
   if (failure !== undefined) return { reason: failure }
   return {
-    hosts: async (dir) => confine(['--ro-bind', dir, dir]),
+    // Files in /tmp are in memory, which no other limit counts.
+    hosts: async (dir, { limits: { memory_bytes } }) =>
+      confine(['--size', String(memory_bytes), '--tmpfs', '/tmp'], ['--ro-bind', dir, dir]),
     async builds(dir, { cache }) {
-      await mkdir(cache, { recursive: true })
+      const tmp = temporaryOf(dir)
+      await rm(tmp, { recursive: true, force: true })
+      for (const folder of [cache, tmp]) await mkdir(folder, { recursive: true })
       // The processes of a build end with their namespace.
       return {
-        confine: confine(['--bind', dir, dir, '--bind', cache, cache]),
-        caches: cachesOf(dir, cache),
-        end: async () => undefined,
+        confine: confine(['--bind', tmp, '/tmp'], ['--bind', dir, dir, '--bind', cache, cache]),
+        caches: [...cachesOf(dir, cache), tmp],
+        // A build may have made folders that cannot be removed now; they are removed with its own folder.
+        end: () => rm(tmp, { recursive: true, force: true }).catch(() => undefined),
       }
     },
     forget: async () => undefined,
   }
+}
+
+/** The folder of a build's temporary files, beside that of the build. */
+export function temporaryOf(dir: string): string {
+  return `${dir}.tmp`
 }
 
 /** The caches to measure beside the folder of a build: none if the cache is that folder. */
@@ -106,12 +117,11 @@ async function probe(confine: Confine, { PATH = '' }: SandboxOptions['env']): Pr
   return undefined
 }
 
-/** The mounts that all processes have; DATA_DIR is hidden if it is in one of them. */
-async function readOnlyFiles(options: SandboxOptions): Promise<string[]> {
-  const { system, others, links, hidden } = await visibleFiles(options)
+/** The mounts that all processes have, with `tmp` for /tmp; DATA_DIR is hidden if it is in one of them. */
+function mountsOf({ system, others, links, hidden }: VisibleFiles, tmp: readonly string[]): string[] {
   return [
     ...system.flatMap((path) => ['--ro-bind', path, path]),
-    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
+    ...['--proc', '/proc', '--dev', '/dev', ...tmp],
     ...others.flatMap((path) => ['--ro-bind-try', path, path]),
     ...links.flatMap(({ path, target }) => ['--symlink', target, path]),
     ...['--tmpfs', hidden],

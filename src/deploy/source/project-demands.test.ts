@@ -20,6 +20,11 @@ describe('P-21: what langgraph.json asks and the server cannot do', () => {
     expect(() => read(file)).toThrow(message)
   })
 
+  it('P-21: a byte order mark before the text is skipped', () => {
+    const { graphs } = readProjectDemands('\uFEFF{"graphs": {"a": "./a.ts:g"}}', NODE)
+    expect(graphs).toEqual(['a'])
+  })
+
   it('text that is not a JSON object fails the build', () => {
     for (const text of ['', '[]', '{', 'null'])
       expect(() => readProjectDemands(text, NODE)).toThrow(

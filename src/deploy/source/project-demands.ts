@@ -84,7 +84,8 @@ function textOf(value: unknown): string | undefined {
 
 function parse(text: string): Readonly<Record<string, unknown>> {
   try {
-    const file: unknown = JSON.parse(text)
+    // Editors on Windows put a byte order mark first.
+    const file: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
     if (isObject(file)) return file
   } catch {
     // Text that is not JSON gets the same error as JSON that is not an object.

@@ -111,7 +111,8 @@ function describeErrors(
   const codes: ErrorCode[] = [...route.errors]
   if (hasInput) codes.push('invalid_request')
   if (route.body !== undefined && route.body !== 'raw') codes.push(...body_errors)
-  if (route.access.need !== 'open') codes.push('unauthorized', 'forbidden', 'workspace_required')
+  if (route.access.need !== 'open')
+    codes.push('unauthorized', 'forbidden', 'permission_required', 'workspace_required')
   const byStatus = Object.groupBy([...new Set(codes)].sort(), (code) => String(ERRORS[code].status))
   return Object.fromEntries(
     Object.entries(byStatus).map(([status, named = []]) => [

@@ -217,13 +217,13 @@ export function accessOf(name: string, needs = ROUTE_NEEDS, whole = WHOLE_ORGANI
   return { need, whole_organization: whole.has(name), acts_in }
 }
 
-/** @throws AppError forbidden with the missing permission */
+/** @throws AppError permission_required with the missing permission, forbidden for a key of some workspaces */
 export function assertAllowed(
   principal: Principal,
   { need, whole_organization }: Pick<RouteAccess, 'need' | 'whole_organization'>,
 ): void {
   if (!has(principal, need))
-    throw new AppError('forbidden', { message: `Forbidden: this needs ${needText(need)}.` })
+    throw new AppError('permission_required', { message: `Forbidden: this needs ${needText(need)}.` })
   if (whole_organization && !principal.all_workspaces) {
     throw new AppError('forbidden', { message: 'Forbidden: this needs a key of all workspaces.' })
   }

@@ -25,6 +25,7 @@ export interface Problem {
 const LANGSMITH_WORDING: Partial<Record<ErrorCode, string>> = {
   unauthorized: 'Invalid token',
   forbidden: 'Forbidden',
+  permission_required: 'Forbidden',
   workspace_required: 'org_scoped_key_requires_workspace',
 }
 

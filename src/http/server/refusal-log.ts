@@ -54,6 +54,7 @@ const REASONS: Partial<Record<ErrorCode, (call: RefusedCall) => string>> = {
       : `this server does not know the key in ${credential}, or it was revoked or has expired`
   },
   forbidden: () => 'its key does not allow this, or not in the workspace of X-Tenant-Id',
+  permission_required: ({ error }) => error.message,
   workspace_required: ({ error }) => error.message,
   unsupported_media_type: ({ headers }) => `its Content-Type is ${shown(headers['content-type'])}`,
   unsupported_encoding: ({ headers }) =>

@@ -1,4 +1,4 @@
-import { AppError } from '../../base/errors.ts'
+import { AppError, toAppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { pause } from '../../base/pause.ts'
 import type {
@@ -13,6 +13,7 @@ import type {
 } from '../../deploy/hosting.ts'
 import type { Isolation } from '../../deploy/isolation/isolation.ts'
 import { startStorageBroker, type StorageBroker } from '../../graph/broker/storage-broker.ts'
+import { systemAssistants } from '../../runs/assistants/system.ts'
 import { residentBytesOf } from '../../graph/pool/watch/memory-watch.ts'
 import type { DeploymentMounts } from '../../http/deployment/mounts.ts'
 import { eraseDeployment } from '../../storage/sql/erase-deployment.ts'
@@ -50,6 +51,8 @@ interface Known {
 
 /** Time for which a removal waits for cancelled runs (P-4). */
 const CANCEL_MS = 10_000
+/** Time until assistants that could not be stored are stored again. */
+const OUTAGE_PAUSE_MS = 1_000
 /** Requests that began before a switch may still call the old hosts. */
 const REQUEST_GRACE_MS = 10_000
 
@@ -142,6 +145,7 @@ async function activate(
   const { hosts, started_ms, checked_ms } = opened
   const graphs = hosts.graphs().map(({ graph_id }) => graph_id)
   await assertWanted(opened, commit?.({ graphs, started_ms, checked_ms }))
+  await ensureAssistants({ ...host, shared }, opened)
   const draining_runs = old === undefined ? 0 : working.worker.running(old.deployment)
   // The following steps are synchronous, so that requests, runs and crons use either the old revision or the
   // new one.
@@ -165,6 +169,31 @@ async function assertWanted(opened: OpenRevision, committing: Promise<boolean> |
     await opened.close()
     throw error
   }
+}
+
+/**
+ * Stores the default assistants of a committed revision before it serves (P-32). SQLite has them in another file than
+ * the revision, so one transaction cannot have both: this follows the commit, and each start of the revision repeats it. A
+ * revision that is not committed changes none of them, and a server that dies in between completes them before it serves. While the store cannot be written, the
+ * previous revision continues to serve.
+ */
+async function ensureAssistants(
+  { shared, stopping, logger }: Omit<Host, 'shared'> & { shared: SharedRuns },
+  { deployment: { workspace_id, deployment_id, name }, hosts, close }: OpenRevision,
+): Promise<void> {
+  const { assistants } = shared.state
+  while (!stopping.signal.aborted) {
+    try {
+      return await assistants.ensure({ workspace_id, deployment_id }, systemAssistants(hosts.graphs()))
+    } catch (error) {
+      const mayRetry = toAppError(error).retryable
+      logger.warn({ err: error, deployment: name, retry: mayRetry }, 'default assistants could not be stored')
+      if (!mayRetry) return
+      await pause(OUTAGE_PAUSE_MS, stopping.signal)
+    }
+  }
+  await close()
+  throw stopping.signal.reason
 }
 
 /**

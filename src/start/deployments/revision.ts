@@ -6,7 +6,6 @@ import type { StorageBroker } from '../../graph/broker/storage-broker.ts'
 import type { GraphHosts } from '../../graph/pool/pool.ts'
 import { pickConfigurableHeaders, readDeploymentFile } from '../../graph/project/deployment-file.ts'
 import { readStoreTtl } from '../../graph/project/store-ttl.ts'
-import { systemAssistants } from '../../runs/assistants/system.ts'
 import type { DeploymentApp } from '../../http/deployment/app.ts'
 import { startGraphHosts } from '../graph-hosts.ts'
 import { startProject } from '../project.ts'
@@ -55,8 +54,8 @@ export interface OpenRevision {
 
 /**
  * Starts the processes of a revision and checks them (P-32). After this, hosts with every graph are open, the
- * auth file and the HTTP app are loaded, the schemas of every graph are known, and the default assistants
- * exist. @throws AppError deployment_failed, after which no process of the revision is left
+ * auth file and the HTTP app are loaded, and the schemas of every graph are known. Nothing is stored.
+ * @throws AppError deployment_failed, after which no process of the revision is left
  */
 export async function openRevision(
   parts: RevisionParts,
@@ -77,7 +76,6 @@ export async function openRevision(
     const started_ms = elapsed()
     log(`started in ${started_ms} ms`)
     await until(check(open), signal)
-    await parts.shared.state.assistants.ensure(open.tenant, systemAssistants(open.host.graphs()))
     const checked_ms = elapsed()
     log(`checked: ${open.file.graphs.map(({ graph_id }) => graph_id).join(', ')}`)
     const { running, ...ready } = begin(own, { deployment, revision, open, isFirst })

@@ -202,6 +202,37 @@ describe('several deployments in one server', () => {
   })
 
   inLong(() => {
+    it('P-32: the default assistants are those of the committed revision', async () => {
+      const it = deployment('assisted')
+      await activate(it, revision(1))
+      const assistants = async () =>
+        (await clientOf('assisted').assistants.search({ sortBy: 'name', sortOrder: 'asc' })).map((found) => [
+          found.name,
+          found.description ?? null,
+        ])
+      const before = [['agent', null]]
+      const found: unknown[] = []
+      const commit = (outcome: boolean) => async () => {
+        found.push(await assistants())
+        return outcome
+      }
+      const described = revision(2, 'described.json')
+      const attempt = (outcome: boolean) =>
+        hosting.activate(it, described, {
+          log: () => undefined,
+          commit: commit(outcome),
+          signal: new AbortController().signal,
+        })
+      await expect(attempt(false)).rejects.toThrow('not wanted')
+      expect(await assistants()).toEqual(before)
+      await attempt(true)
+      expect(found).toEqual([before, before])
+      expect(await assistants()).toEqual([
+        ['agent', 'It has a description.'],
+        ['other', null],
+      ])
+    })
+
     it('P-3: keep as many hosts ready as their type says', async () => {
       const it = deployment('ready')
       const prepared = { ...it, limits: { ...it.limits, hosts: 3, warm: 2 } }

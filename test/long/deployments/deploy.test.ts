@@ -6,9 +6,9 @@ import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
-import { greeter, type Project } from '../../support/deployments/deploy-project.ts'
+import { greeter, keyOfTwoWorkspaces, type Project } from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
-import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { jsonBody, KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 const SECRET = 'a-secret-of-the-project'
@@ -63,7 +63,12 @@ async function weirDeploy(args: readonly string[], cwd?: string, env?: Record<st
 describe('weir deploy', () => {
   it('P-42: deploys a project, shows what fails, rolls back, shows logs and deletes', async () => {
     // The key is read from the project's .env, and is no secret of the deployment.
-    await write({ ...greeter('one'), '.env': `GREETING=${SECRET}\nLANGSMITH_API_KEY=${KEY}\n` })
+    const one = greeter('one')
+    await write({
+      ...{ ...one, '.env': `GREETING=${SECRET}\nLANGSMITH_API_KEY=${KEY}\n` },
+      // Editors on Windows put a byte order mark first (P-21).
+      'langgraph.json': `\uFEFF${one['langgraph.json']}`,
+    })
     const first = await weirDeploy([])
     expect(first).toMatchObject({ code: 0, stdout: `${weir.url}/deployments/support-bot\n` })
     expect(first.stderr).toMatch(
@@ -140,13 +145,13 @@ describe('weir deploy', () => {
   it('P-43: says what is wrong with a call, and ends with 2 when it could not ask, else 1', async () => {
     await write({ ...greeter('one'), '.env': '' })
     const key = { WEIR_API_KEY: KEY }
-    const viewer = await weir.json<{ key: string }>('/api/v1/orgs/current/service-keys', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ description: 'viewer', role: 'viewer' }),
-    })
+    const viewer = await weir.json<{ key: string }>(
+      '/api/v1/orgs/current/service-keys',
+      jsonBody('POST', { description: 'viewer', role: 'viewer' }),
+    )
     const unknown = '01990000-0000-7000-8000-000000000000'
     const readOnly = { WEIR_API_KEY: viewer.key }
+    const several = { WEIR_API_KEY: (await keyOfTwoWorkspaces(weir)).key }
     const wrong: [args: string[], code: number, says: string, cwd?: string, env?: Record<string, string>][] =
       [
         [[], 2, 'There is no langgraph.json in this folder', dir],
@@ -155,6 +160,7 @@ describe('weir deploy', () => {
         [['list'], 2, 'refused the key of LANGSMITH_API_KEY (401)', folder, { LANGSMITH_API_KEY: 'wrong' }],
         [['list', '--api-key', 'wrong'], 2, 'refused the key of --api-key (401)'],
         [[], 1, 'needs the permission deployments:manage. (403) Use a key with the role', folder, readOnly],
+        [['list'], 1, 'sends the workspace that --workspace names', folder, several],
         [['--name', '!?'], 2, '"!?" has no letter (a-z) and no digit', folder, key],
         [['list', '--url', 'http://127.0.0.1:1'], 2, 'No server answers at http://127.0.0.1:1.', folder, key],
         [['list', '--url', 'https://api.smith.langchain.com'], 2, 'is LangSmith', folder, key],

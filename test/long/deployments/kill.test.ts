@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, describe, expect, it } from 'vitest'
 import { campaign } from '../../support/campaign.ts'
 import {
@@ -59,6 +60,49 @@ async function answerOf(server: WeirProcess): Promise<string> {
   )
   return said
 }
+
+/** The name and the description of each assistant. */
+async function assistantsOf(server: WeirProcess): Promise<unknown[]> {
+  const found = await server.json<{ name: string; description: string | null }[]>(
+    '/deployments/killed/assistants/search',
+    jsonBody('POST', {}),
+  )
+  return found.map(({ name, description }) => [name, description])
+}
+
+describe('a server that is killed between the commit of a revision and its assistants', () => {
+  it('P-32: keeps the earlier ones until then, and has the new ones when it serves again', async () => {
+    dir = await mkdtemp(join(tmpdir(), 'weir-deploy-kills-'))
+    const data = join(dir, 'data')
+    let server = (weir = await startWeir(data))
+    const { id } = await createDeployment(server, 'killed')
+    const files = greeter('it')
+    await endedRevision(server, id, (await addRevision(server, id, await archiveOf(files))).id)
+    expect(await assistantsOf(server)).toEqual([['agent', null]])
+    // While this transaction is open, the server can read its runs and assistants, and write none.
+    const other = new DatabaseSync(join(data, 'runs.db'))
+    other.exec('BEGIN IMMEDIATE')
+    const path = './src/agent.ts:graph'
+    const graphs = { agent: { path, description: 'described' }, second: path }
+    const described = await archiveOf({ ...files, 'langgraph.json': JSON.stringify({ graphs }) })
+    const revision = await endedRevision(server, id, (await addRevision(server, id, described)).id)
+    expect(revision).toMatchObject({ status: 'DEPLOYED' })
+    expect(await assistantsOf(server)).toEqual([['agent', null]])
+    await server.kill()
+    other.exec('ROLLBACK')
+    other.close()
+
+    server = weir = await startWeir(data)
+    const found = await eventually(() => assistantsOf(server))
+    expect(found).toHaveLength(2)
+    expect(found).toEqual(
+      expect.arrayContaining([
+        ['agent', 'described'],
+        ['second', null],
+      ]),
+    )
+  })
+})
 
 describe('a server that is killed in every state of a revision', () => {
   it(`P-5, P-36: ${ROUNDS} times each: nothing is stuck or built twice at a time, and the earlier revision serves until the new one does`, async () => {

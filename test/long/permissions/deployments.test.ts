@@ -106,7 +106,7 @@ describe('keys of the deployment', () => {
     const { run_id } = await client.runs.create(thread_id, 'tokens', { input: { sleep: 600_000 } })
     const path = `${weir.deploymentUrl}/threads/${thread_id}/runs/${run_id}/join`
     const answer = await fetch(`${path}?cancel_on_disconnect=1`, { headers: { 'x-api-key': key } })
-    expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'forbidden' }])
+    expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'permission_required' }])
     const left = new AbortController()
     held.push(left)
     const joined = await fetch(path, { headers: { 'x-api-key': key }, signal: left.signal })

@@ -15,14 +15,14 @@ export const JOIN_QUERY = { cancel_on_disconnect: CANCEL_ON_DISCONNECT }
 
 /**
  * Whether a disconnect cancels the run. A caller that may only read must not cancel in this way. @throws AppError
- * forbidden
+ * permission_required
  */
 export function cancelsOnDisconnect(
   { permissions }: Principal,
   { cancel_on_disconnect }: { cancel_on_disconnect: boolean },
 ): boolean {
   if (cancel_on_disconnect && !permissions.has('threads:update')) {
-    throw new AppError('forbidden', {
+    throw new AppError('permission_required', {
       message: 'Forbidden: cancel_on_disconnect needs the permission threads:update.',
     })
   }

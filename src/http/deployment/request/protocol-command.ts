@@ -41,7 +41,8 @@ export function commandDeps({ deps, principal }: DeploymentContext, thread_id: s
     },
     assertMay(permission) {
       if (principal.permissions.has(permission)) return
-      throw new AppError('forbidden', { message: `Forbidden: this needs the permission ${permission}.` })
+      const message = `Forbidden: this needs the permission ${permission}.`
+      throw new AppError('permission_required', { message })
     },
     onFault: (error) =>
       logger.error({ thread_id, code: error.code, err: error.cause ?? error }, 'a command failed'),

@@ -136,7 +136,7 @@ function deleteRoute(): DeploymentRoute {
     async handle(context) {
       const { deps, params, query, principal } = context
       if (query.delete_threads && !principal.permissions.has('threads:delete')) {
-        throw new AppError('forbidden', {
+        throw new AppError('permission_required', {
           message: 'Forbidden: delete_threads needs the permission threads:delete.',
         })
       }

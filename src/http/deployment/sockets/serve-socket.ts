@@ -108,7 +108,7 @@ function parsed(text: string): unknown {
 }
 
 function refusalOf(code: AppError['code'], status: number): string {
-  if (code === 'forbidden') return 'permission_denied'
+  if (code === 'forbidden' || code === 'permission_required') return 'permission_denied'
   return status >= 500 || status === 429 ? 'unknown_error' : 'invalid_argument'
 }
 

@@ -55,6 +55,7 @@ describe('a command that fails', () => {
     ['graph_not_loaded', 'invalid_argument'],
     ['not_found', 'invalid_argument'],
     ['forbidden', 'permission_denied'],
+    ['permission_required', 'permission_denied'],
     ['not_implemented', 'not_supported'],
   ] as const)('answers %s as %s (V-3)', async (code, error) => {
     const { answer, faults } = await startThatFails(new AppError(code))

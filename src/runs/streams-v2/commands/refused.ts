@@ -23,7 +23,7 @@ export class Refused extends Error {
 
 /** The code of the protocol for an error. */
 export function refusalOf({ code, status, message }: AppError): RefusalCode {
-  if (code === 'forbidden') return 'permission_denied'
+  if (code === 'forbidden' || code === 'permission_required') return 'permission_denied'
   if (code === 'not_implemented') return 'not_supported'
   if (code === 'not_found' && /checkpoint/i.test(message)) return 'no_such_checkpoint'
   return status >= 500 ? 'unknown_error' : 'invalid_argument'

@@ -234,7 +234,7 @@ function ownerId(principal: Principal, named: string | undefined): string | null
   const user_id = named ?? principal.user_id
   if (user_id !== principal.user_id && !principal.permissions.has('organization:manage')) {
     const message = 'Forbidden: tokens of others need the permission organization:manage.'
-    throw new AppError('forbidden', { message })
+    throw new AppError('permission_required', { message })
   }
   return user_id
 }

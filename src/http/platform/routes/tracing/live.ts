@@ -27,7 +27,7 @@ function readTopics(topics: readonly string[], { workspace_id, permissions }: Pr
   }
   const ingest = topics.includes('ingest')
   if (ingest && !permissions.has('organization:read'))
-    throw new AppError('forbidden', {
+    throw new AppError('permission_required', {
       message: 'Forbidden: the topic ingest needs the permission organization:read.',
     })
   return { workspace_id, projects, traces, ingest }
