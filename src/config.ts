@@ -203,7 +203,7 @@ function expectation(schema: SettingSchema): string {
 }
 
 function maskCredentials(text: string): string {
-  return text.replace(/\/\/[^/@]*@/, '//***@').replace(/([?&]password=)[^&]*/gi, '$1***')
+  return text.replace(/\/\/[^/@]*@/, '//***@').replace(/([?&][a-z_]*password=)[^&]*/gi, '$1***')
 }
 
 function masked(schema: SettingSchema, text: string): string {

@@ -27,7 +27,10 @@ export async function* readThread(
   page: (after: Stamp) => Promise<Page | undefined>,
   signal: AbortSignal,
 ): AsyncGenerator<readonly (StoredEvent | Gap)[]> {
+  let { losses } = tail
   while (!signal.aborted) {
+    if (losses !== tail.losses) place.position = undefined
+    losses = tail.losses
     place.position ??= tail.positionAfter(place.seen)
     const batch = place.position === undefined ? undefined : tail.batchAt(place.position)
     if (batch === undefined) {

@@ -1,4 +1,4 @@
-import { LOG_START, formatEventId, type Stamp } from './id.ts'
+import { LOG_START, formatEventId, isBefore, type Stamp } from './id.ts'
 import type { StoredEvent } from './event-log.ts'
 import { CHUNK_CHARS, CHUNK_EVENTS, type EventChunk } from './event-store.ts'
 
@@ -25,6 +25,8 @@ export class ThreadTail {
   readers = 0
   /** True if no further events follow, because the log was deleted. */
   dropped = false
+  /** Counts the times that the log has lost its last events, after which earlier positions are no longer valid. */
+  losses = 0
 
   constructor(holds: (chars: number) => void) {
     this.#holds = holds
@@ -56,6 +58,11 @@ export class ThreadTail {
   /** Adds committed events; returns false if earlier ones are missing. */
   take({ position, ms, seq, items }: EventChunk): boolean {
     if (this.#base === undefined) this.#begin(position, [ms, seq - 1])
+    // New events at old positions: the store has lost events, as a Redis may that fails over or crashes.
+    if (position < (this.end ?? 0) && isBefore(this.#last, [ms, seq])) {
+      this.losses++
+      this.skipTo(position, [ms, seq - 1])
+    }
     const known = (this.end ?? 0) - position
     if (known < 0) return false
     if (known >= items.length) return true

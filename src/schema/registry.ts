@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
+import { isRedisAddress } from '../base/text/redis-address.ts'
 import { issuePath } from './issue-path.ts'
 import type { SchemaTypes } from './types.gen.ts'
 
@@ -140,6 +141,7 @@ export function createRegistry(): Registry {
     validateSchema: false,
   })
   ajvFormats.default(ajv)
+  ajv.addFormat('redis-address', isRedisAddress)
   ajv.addVocabulary(ANNOTATIONS)
   const compiled = new Map<string, ValidateFunction>()
 

@@ -1,4 +1,4 @@
-import { systemClock } from '../base/clock.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
@@ -21,8 +21,9 @@ export interface EventLogStart {
   config: Pick<Config, 'databaseUrl' | 'redisUrl' | 'eventsMaxBytes'>
   logger: Logger
   metrics: Metrics
-  /** The database of runs. */
+  /** The database of runs, and its clock. */
   database: Database
+  clock?: Clock
   installation: Pick<Installation, 'claim'>
   bounds?: EventBounds
 }
@@ -80,16 +81,14 @@ function startInDatabase({
   }
 }
 
-async function startInRedis(
-  { config, logger, metrics, database, installation, bounds = boundsOf(config) }: EventLogStart,
-  redisUrl: string,
-): Promise<StartedEventLog> {
+async function startInRedis(start: EventLogStart, redisUrl: string): Promise<StartedEventLog> {
+  const { config, logger, metrics, database, installation, bounds = boundsOf(config) } = start
   const clock = systemClock
   // Loading this takes a tenth of a server's start, so it is loaded only if it is used.
   const { openRedis } = await import('../storage/redis/redis.ts')
   const redis = openRedis(redisUrl, logger)
   try {
-    await assertOneServer(redis)
+    await assertMode(redis)
   } catch (error) {
     await redis.close()
     throw error
@@ -105,7 +104,7 @@ async function startInRedis(
   const events = createEventLog({ store, logger, metrics })
   const runEvents = openEventOutbox({
     database,
-    clock,
+    clock: start.clock ?? clock,
     logger,
     async deliver(id, thread, items) {
       const chunk = await store.appendOnce(id, thread, items)
@@ -113,6 +112,7 @@ async function startInRedis(
     },
     retire: (thread) => store.retire(thread),
   })
+  redis.onConnect(() => runEvents.repeat())
   return {
     events,
     runEvents,
@@ -128,13 +128,20 @@ async function startInRedis(
 
 /**
  * Checks the mode of Redis. A Redis that does not answer now, or does not report its mode, is accepted.
- * @throws AppError config_invalid for Redis Cluster and Redis Sentinel
+ * @throws AppError config_invalid for Redis Cluster, and for a Sentinel without the name of its primary
  */
-async function assertOneServer(redis: Pick<RedisConnection, 'mode'>): Promise<void> {
+async function assertMode(redis: Pick<RedisConnection, 'mode'>): Promise<void> {
   const mode = await redis.mode().catch(() => undefined)
-  if (mode === undefined || mode === 'standalone') return
-  const name = mode === 'cluster' ? 'Redis Cluster' : 'Redis Sentinel'
-  throw new AppError('config_invalid', {
-    message: `REDIS_URL leads to ${name}, which Weir does not support. Give the address of one Redis server, or of a proxy that leads to the primary. Events of streams need no cluster: Redis keeps those of one day.`,
-  })
+  if (mode === 'cluster') {
+    throw new AppError('config_invalid', {
+      message:
+        'REDIS_URL leads to Redis Cluster, which Weir does not support. Give the address of one Redis server, of a proxy that leads to the primary, or of Sentinels. Events of streams need no cluster: Redis keeps those of one day.',
+    })
+  }
+  if (mode === 'sentinel') {
+    throw new AppError('config_invalid', {
+      message:
+        'REDIS_URL leads to Redis Sentinel. Write it as redis+sentinel://user:password@host:26379,host:26379/name, with the name under which the Sentinels know the primary.',
+    })
+  }
 }

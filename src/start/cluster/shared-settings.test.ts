@@ -21,6 +21,15 @@ describe('settings that must be the same', () => {
     expect(await differences(SECRETS, SECRETS)).toEqual([])
   })
 
+  it('are, also with the Sentinels of Redis in another order', async () => {
+    const print = async (hosts: string) => {
+      const { REDIS_URL } = await settingPrints(of({ REDIS_URL: `redis+sentinel://${hosts}/main` }), 'i')
+      return REDIS_URL
+    }
+    const first = await print('a,b:26379')
+    expect([await print('u:p@b,a'), (await print('a,c')) === first]).toEqual([first, false])
+  })
+
   it('are named when they differ, and when each server makes its own', async () => {
     const other = {
       SECRETS_KEY: 'b'.repeat(64),

@@ -1,5 +1,6 @@
 import { scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
+import { parseSentinels } from '../../base/text/redis-address.ts'
 import type { Config } from '../../config.ts'
 
 /**
@@ -44,8 +45,13 @@ export async function settingPrints(
   }
 }
 
-/** The address of Redis without its user, because servers may have different users. */
+/** The address of Redis without its user, because servers may have different users, and with Sentinels in any order. */
 function placeOfRedis(text: string): string {
+  const found = parseSentinels(text)
+  if (found !== undefined) {
+    const hosts = found.sentinels.map(({ host, port }) => `${host}:${port}`).toSorted()
+    return `${hosts.join()}/${found.name}/${found.database}`
+  }
   const url = new URL(text)
   return `${url.hostname}:${url.port || '6379'}${url.pathname.replace(/\/$/, '') || '/0'}`
 }

@@ -135,7 +135,7 @@ export async function openRunState(parts: DeploymentParts): Promise<RunState> {
   stops.push(() => database.close())
   const clock = await startDatabaseClock(database, parts)
   const checkMark = await claimRuns(parts.installation, place, database)
-  const { events, runEvents, checks, stop } = await startEventLog({ ...parts, database })
+  const { events, runEvents, checks, stop } = await startEventLog({ ...parts, database, clock })
   stops.push(stop)
   const store = createRunStore(database, clock, runEvents, config.quotas)
   return {

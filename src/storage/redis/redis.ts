@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { Redis } from 'ioredis'
+import { Redis, type RedisOptions } from 'ioredis'
 import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
+import { parseSentinels } from '../../base/text/redis-address.ts'
 
 /**
  * The commands of a Redis server that Weir uses. Every call throws AppError store_unavailable if the server does not
@@ -18,11 +19,14 @@ export interface RedisConnection {
    * may be lost, and for messages that `receive` cannot read, since any client may publish there.
    */
   subscribe(channel: string, receive: (message: string) => void, missed: () => void): void
+  /** Calls `listener` when commands can be sent, for the first time or again: the server may lack its last writes. */
+  onConnect(listener: () => void): void
   close(): Promise<void>
 }
 
 const CONNECT_TIMEOUT_MS = 5_000
 const COMMAND_TIMEOUT_MS = 10_000
+const PING_MS = 5_000
 const MAX_RETRY_MS = 1_000
 const RETRY_STEP_MS = 50
 
@@ -39,17 +43,60 @@ async function answered<T>(work: () => Promise<unknown>): Promise<T> {
   }
 }
 
-/** Opens connections to the server at `url` (`redis://` or `rediss://`); lost ones are opened again. */
+type Options = Omit<RedisOptions, 'replyMapping'>
+
+const retryDelay = (times: number): number => Math.min(times * RETRY_STEP_MS, MAX_RETRY_MS)
+
+/** Options to find the primary by its Sentinels; undefined for the address of one server. */
+function sentinelOptions(url: string): Options | undefined {
+  const address = parseSentinels(url)
+  if (address === undefined) return undefined
+  const { sentinels, name, database, username, password, sentinelUsername, sentinelPassword } = address
+  return {
+    sentinels,
+    name,
+    db: database,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(sentinelUsername !== undefined && { sentinelUsername }),
+    ...(sentinelPassword !== undefined && { sentinelPassword }),
+    ...(address.isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
+    sentinelRetryStrategy: retryDelay,
+    // Sentinels end the connections of a former primary, but not if they cannot reach it.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  }
+}
+
+/** Opens a connection again that does not answer, since the packets of a machine that is gone just stop. */
+function reopenSilent(client: Redis): void {
+  if (client.status !== 'ready') return
+  client.ping().catch(() => {
+    if (client.status === 'ready') client.disconnect(true)
+  })
+}
+
+/**
+ * Opens connections to the server at `url` (`redis://`, `rediss://`, or with `+sentinel` to the primary that Sentinels
+ * name); lost ones are opened again.
+ */
 export function openRedis(url: string, logger: Logger): RedisConnection {
   const options = {
     connectTimeout: CONNECT_TIMEOUT_MS,
     // A command without an answer is not sent again: it may have been executed.
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
-    retryStrategy: (times: number) => Math.min(times * RETRY_STEP_MS, MAX_RETRY_MS),
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    retryStrategy: retryDelay,
   }
-  const client = new Redis(url, { ...options, commandTimeout: COMMAND_TIMEOUT_MS })
-  const others: Redis[] = []
+  const bySentinels = sentinelOptions(url)
+  const open = (more: Options): Redis =>
+    bySentinels === undefined
+      ? new Redis(url, { ...options, ...more })
+      : new Redis({ ...options, ...bySentinels, ...more })
+  const client = open({})
+  const all = [client]
+  const pinging = setInterval(() => all.forEach(reopenSilent), PING_MS).unref()
   const hashes = new Map<string, string>()
   client.on('error', (error: unknown) => logger.warn({ err: error }, 'Redis does not answer now'))
 
@@ -77,8 +124,8 @@ export function openRedis(url: string, logger: Logger): RedisConnection {
       return /^redis_mode:(standalone|cluster|sentinel)\r?$/m.exec(info)?.[1] as 'standalone' | undefined
     },
     subscribe(channel, receive, missed) {
-      const listener = new Redis(url, { ...options, maxRetriesPerRequest: null, autoResubscribe: false })
-      others.push(listener)
+      const listener = open({ maxRetriesPerRequest: null, autoResubscribe: false })
+      all.push(listener)
       listener.on('error', () => undefined)
       listener.on('message', (_channel, message: string) => {
         try {
@@ -88,11 +135,13 @@ export function openRedis(url: string, logger: Logger): RedisConnection {
         }
       })
       listener.on('ready', () => {
-        listener.subscribe(channel).then(missed, () => undefined)
+        listener.subscribe(channel).then(missed, () => listener.disconnect(true))
       })
     },
+    onConnect: (listener) => void client.on('ready', listener),
     async close() {
-      for (const one of [client, ...others]) one.disconnect()
+      clearInterval(pinging)
+      for (const one of all) one.disconnect()
     },
   }
 }

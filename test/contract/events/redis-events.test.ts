@@ -184,7 +184,7 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
     expect(names).toEqual(expect.arrayContaining(['error', 'run_done']))
   })
 
-  it('refuses a Redis Cluster and a Redis Sentinel with words', async () => {
+  it('refuses a Redis Cluster, and a Redis Sentinel without the name of its primary, with words', async () => {
     // By default the bus of a cluster takes the port 10,000 above, which another process may have.
     const cluster = await startRedis({ 'cluster-enabled': 'yes', 'cluster-port': `${await fixedPort()}` })
     onTestFinished(() => cluster.stop())
@@ -193,13 +193,29 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
     const database = await openDatabase()
     for (const [name, redisUrl] of [
       ['Redis Cluster', await cluster.url(false)],
-      ['Redis Sentinel', sentinel.url],
+      ['Redis Sentinel', `redis://${sentinel.host}`],
     ] as const) {
       await expect(openLog(database, redisUrl)).rejects.toMatchObject({
         code: 'config_invalid',
         message: expect.stringContaining(name),
       })
     }
+  })
+
+  it('gets the end of a run again that it has lost when it failed over or crashed', async () => {
+    const { events, store, stop } = await openLog(await openDatabase())
+    onTestFinished(stop)
+    const thread = newThread()
+    const whole = ['v2/ending', 'run_done']
+    await store.finish(await started(store, thread.thread_id), endOf('success'))
+    expect(await readToEnd(events, thread)).toEqual(whole)
+    const redis = openRedis(url, LOGGER)
+    onTestFinished(() => redis.close())
+    await redis.command('FLUSHALL')
+    expect(await events.total(thread)).toBe(0)
+    await redis.command('CLIENT', 'KILL', 'TYPE', 'normal')
+    await eventually(async () => expect(await events.total(thread)).toBe(whole.length))
+    expect(await readToEnd(events, thread)).toEqual(whole)
   })
 
   it('has the end of a run as soon as possible, and once, after any interruption', async () => {

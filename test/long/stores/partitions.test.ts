@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { campaignSample } from '../../support/campaign.ts'
 import { eventually } from '../../support/eventually.ts'
+import { withoutNamespaces } from '../../support/faults/proxies/namespace.ts'
 import type { Line } from '../../support/faults/proxies/tcp.ts'
 import { type Load, startLoad } from '../../support/servers/load.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
@@ -14,6 +16,8 @@ import {
   STORES,
   type Store,
   type WiredWeir,
+  wireByNamespace,
+  wireByProxies,
 } from '../../support/servers/wired-weir.ts'
 
 const REASON = withoutPostgres() + withoutRedis()
@@ -49,98 +53,113 @@ const SLOW: Partition[] = [
   { name: 'connections that lose and repeat', stores: ALL, line: { kind: 'late', ms: 400, every: 10 } },
 ]
 
-describe.skipIf(REASON !== '')(`a network that loses what goes to its stores, under load${REASON}`, () => {
-  const databases = postgresDatabases()
-  let wired: WiredWeir
-  beforeAll(async () => {
-    wired = await startWiredWeir(await databases.take())
-  })
-  afterAll(() => wired.stop())
+/** Proxies disturb connections; a namespace drops packets, also those that open connections. */
+const WAYS = [
+  { way: 'proxies', makeWiring: wireByProxies, partitions: PARTITIONS, slow: SLOW, without: '' },
+  {
+    way: 'a namespace',
+    makeWiring: wireByNamespace,
+    partitions: campaignSample(PARTITIONS),
+    slow: [],
+    without: withoutNamespaces(),
+  },
+]
 
-  /** Creates a run on each thread; resolves with the runs that were acknowledged. */
-  async function create(threads: readonly string[]): Promise<string[]> {
-    const input = { file: join(wired.dir, 'beats'), beats: 1 }
-    const answers = await Promise.all(
-      threads.map((id) =>
-        wired.weir.fetch(
-          `${THREADS}/${id}/runs`,
-          jsonBody('POST', { assistant_id: 'beats', input, multitask_strategy: 'enqueue' }),
-        ),
-      ),
-    )
-    expect(answers.map(({ status }) => status).filter((status) => status !== 200 && status !== 503)).toEqual(
-      [],
-    )
-    const made = await Promise.all(answers.map((answer) => answer.json() as Promise<{ run_id: string }>))
-    return made.flatMap(({ run_id }, at) =>
-      answers[at]?.status === 200 ? [`${threads[at]}/runs/${run_id}`] : [],
-    )
-  }
-
-  const succeeded = (runs: readonly string[]): Promise<void> =>
-    eventually(async () => {
-      for (const path of runs)
-        expect(await wired.weir.json<{ status: string }>(`${THREADS}/${path}`)).toMatchObject({
-          status: 'success',
-        })
+describe.each(WAYS)('by $way', ({ makeWiring, partitions, slow, without }) => {
+  const reason = REASON + without
+  describe.skipIf(reason !== '')(`a network that loses what goes to its stores, under load${reason}`, () => {
+    const databases = postgresDatabases()
+    let wired: WiredWeir
+    beforeAll(async () => {
+      wired = await startWiredWeir(await databases.take(), makeWiring)
     })
+    afterAll(() => wired.stop())
 
-  /**
-   * Sends traces and creates runs before, during and after a fault. `during` runs while it lasts, with the requests that
-   * create runs; it resolves before they do, or waits for them.
-   */
-  async function goThrough(
-    { name, stores, line }: Partition,
-    during: (load: Load, creating: Promise<string[]>) => Promise<void>,
-  ): Promise<void> {
-    const { weir, wires } = wired
-    const setAll = (next: Line): Promise<unknown> =>
-      Promise.all(stores.map(async (store) => await wires.get(store)?.set(next)))
-    await eventually(async () => expect(await problemsOf(weir, ANSWER_MS)).toEqual([]))
-    const load = startLoad({ url: weir.url, session_name: name, pauseMs: 50 })
-    const threads = await Promise.all(
-      Array.from({ length: RUNS }, async () => {
-        const { thread_id } = await weir.json<{ thread_id: string }>(THREADS, jsonBody('POST', {}))
-        return thread_id
-      }),
-    )
-    const runs = await create(threads)
-    await load.reached(20)
-    await setAll(line)
-    const creating = create(threads)
-    try {
-      await during(load, creating)
-    } finally {
-      await setAll({ kind: 'pass' })
+    /** Creates a run on each thread; resolves with the runs that were acknowledged. */
+    async function create(threads: readonly string[]): Promise<string[]> {
+      const input = { file: join(wired.dir, 'beats'), beats: 1 }
+      const answers = await Promise.all(
+        threads.map((id) =>
+          wired.weir.fetch(
+            `${THREADS}/${id}/runs`,
+            jsonBody('POST', { assistant_id: 'beats', input, multitask_strategy: 'enqueue' }),
+          ),
+        ),
+      )
+      expect(
+        answers.map(({ status }) => status).filter((status) => status !== 200 && status !== 503),
+      ).toEqual([])
+      const made = await Promise.all(answers.map((answer) => answer.json() as Promise<{ run_id: string }>))
+      return made.flatMap(({ run_id }, at) =>
+        answers[at]?.status === 200 ? [`${threads[at]}/runs/${run_id}`] : [],
+      )
     }
-    runs.push(...(await creating))
-    await load.reached(load.traces.length + 20)
-    await load.stop()
-    expect(load.refusals.filter(({ status }) => status !== 503)).toEqual([])
-    await succeeded(runs)
-    await weir.drained()
-    // ClickHouse may refuse a read on a busy machine, as the 503 of the answer says.
-    expect(await eventually(() => storedFaults(weir, name, load.traces))).toEqual([])
-  }
 
-  it.each(PARTITIONS)(
-    '$name: health reports it, no acknowledged trace or run is lost, and all goes on by itself',
-    async (partition) => {
-      let found: string[] = []
-      await goThrough(partition, async () => {
-        found = await problemsOf(wired.weir, ANSWER_MS)
-        expect((await wired.weir.fetch('/ok')).status).toBe(200)
+    const succeeded = (runs: readonly string[]): Promise<void> =>
+      eventually(async () => {
+        for (const path of runs)
+          expect(await wired.weir.json<{ status: string }>(`${THREADS}/${path}`)).toMatchObject({
+            status: 'success',
+          })
       })
-      expect(found.toSorted()).toEqual(partition.stores.flatMap((store) => STORES[store]).toSorted())
-    },
-  )
 
-  it.each(SLOW)('$name: traces are taken and runs end meanwhile, and none is lost', async (slow) => {
-    await goThrough(slow, async (load, creating) => {
+    /**
+     * Sends traces and creates runs before, during and after a fault. `during` runs while it lasts, with the requests that
+     * create runs; it resolves before they do, or waits for them.
+     */
+    async function goThrough(
+      { name, stores, line }: Partition,
+      during: (load: Load, creating: Promise<string[]>) => Promise<void>,
+    ): Promise<void> {
+      const { weir, wires } = wired
+      const setAll = (next: Line): Promise<unknown> =>
+        Promise.all(stores.map(async (store) => await wires.get(store)?.set(next)))
+      await eventually(async () => expect(await problemsOf(weir, ANSWER_MS)).toEqual([]))
+      const load = startLoad({ url: weir.url, session_name: name, pauseMs: 50 })
+      const threads = await Promise.all(
+        Array.from({ length: RUNS }, async () => {
+          const { thread_id } = await weir.json<{ thread_id: string }>(THREADS, jsonBody('POST', {}))
+          return thread_id
+        }),
+      )
+      const runs = await create(threads)
+      await load.reached(20)
+      await setAll(line)
+      const creating = create(threads)
+      try {
+        await during(load, creating)
+      } finally {
+        await setAll({ kind: 'pass' })
+      }
+      runs.push(...(await creating))
       await load.reached(load.traces.length + 20)
-      const runs = await creating
-      expect(runs).toHaveLength(RUNS)
+      await load.stop()
+      expect(load.refusals.filter(({ status }) => status !== 503)).toEqual([])
       await succeeded(runs)
+      await weir.drained()
+      // ClickHouse may refuse a read on a busy machine, as the 503 of the answer says.
+      expect(await eventually(() => storedFaults(weir, name, load.traces))).toEqual([])
+    }
+
+    it.each(partitions)(
+      '$name: health reports it, no acknowledged trace or run is lost, and all goes on by itself',
+      async (partition) => {
+        let found: string[] = []
+        await goThrough(partition, async () => {
+          found = await problemsOf(wired.weir, ANSWER_MS)
+          expect((await wired.weir.fetch('/ok')).status).toBe(200)
+        })
+        expect(found.toSorted()).toEqual(partition.stores.flatMap((store) => STORES[store]).toSorted())
+      },
+    )
+
+    it.each(slow)('$name: traces are taken and runs end meanwhile, and none is lost', async (partition) => {
+      await goThrough(partition, async (load, creating) => {
+        await load.reached(load.traces.length + 20)
+        const runs = await creating
+        expect(runs).toHaveLength(RUNS)
+        await succeeded(runs)
+      })
     })
   })
 })

@@ -59,16 +59,18 @@ export type WeirEnvironment = Readonly<Record<string, string>>
 
 /**
  * Starts `weir serve` on the folder with a free port; rejects with its last log lines if it does not start to listen.
- * `main` is the program, by default that of this checkout.
+ * `main` is the program, by default that of this checkout. `prefix` is a command that executes the one that follows it.
  */
 export async function startWeir(
   dataDir: string,
   env: WeirEnvironment = {},
   args: readonly string[] = [],
   main: string = MAIN,
+  prefix: readonly string[] = [],
 ): Promise<WeirProcess> {
   await addFirstClickHouse(dataDir, env)
-  const child = spawn(process.execPath, [main, 'serve', ...args], {
+  const [program = '', ...words] = [...prefix, process.execPath, main, 'serve', ...args]
+  const child = spawn(program, words, {
     env: {
       PATH: process.env['PATH'],
       NODE_COMPILE_CACHE,

@@ -1,6 +1,7 @@
 import { temporaryDir } from '../stores/clickhouse/embedded-clickhouse.ts'
 import { startProxiedStore } from '../faults/stores/proxied-store.ts'
 import { startRedis } from '../stores/redis.ts'
+import { type Link, makeNamespace } from '../faults/proxies/namespace.ts'
 import { startTcpProxy, type TcpProxy } from '../faults/proxies/tcp.ts'
 import { startWeir, type WeirProcess } from './weir-process.ts'
 
@@ -8,33 +9,95 @@ import { startWeir, type WeirProcess } from './weir-process.ts'
 export const STORES = { clickhouse: ['clickhouse'], sql: ['sql', 'runs'], redis: ['redis'] }
 export type Store = keyof typeof STORES
 
-/** A server whose connections to each store go through a proxy. */
+/** A server whose connections to each store can be disturbed. */
 export interface WiredWeir {
   readonly weir: WeirProcess
-  readonly wires: ReadonlyMap<Store, TcpProxy>
+  readonly wires: ReadonlyMap<Store, Wire>
   /** The server's data directory. */
   readonly dir: string
   stop(): Promise<void>
 }
 
+export type Wire = Pick<TcpProxy, 'set'>
+
+/** The way to the stores. */
+interface Wiring {
+  /** Leads to the store at this port of 127.0.0.1: the address for the server, and what disturbs the way. */
+  wire(store: Store, port: number): Promise<{ host: string; port: number; wire: Wire }>
+  env: Readonly<Record<string, string>>
+  /** What the command of the server starts with. */
+  prefix: readonly string[]
+  close(): Promise<void>
+}
+
+/** A proxy before each store. */
+export async function wireByProxies(): Promise<Wiring> {
+  const proxies: TcpProxy[] = []
+  return {
+    async wire(_store, port) {
+      const proxy = await startTcpProxy(port)
+      proxies.push(proxy)
+      return { host: '127.0.0.1', port: proxy.port, wire: proxy }
+    },
+    env: {},
+    prefix: [],
+    async close() {
+      for (const proxy of proxies) await proxy.close()
+    },
+  }
+}
+
+/** The server is in a network namespace with a link to each store, and one for its clients. */
+export async function wireByNamespace(): Promise<Wiring> {
+  const stores = Object.keys(STORES) as Store[]
+  const namespace = await makeNamespace(stores.length + 1)
+  const proxies: TcpProxy[] = []
+  const linkAt = (index: number): Link => {
+    const link = namespace.links[index]
+    if (link === undefined) throw new RangeError(`no link ${index}`)
+    return link
+  }
+  return {
+    async wire(store, port) {
+      const link = linkAt(stores.indexOf(store))
+      const proxy = await startTcpProxy(port, link.here)
+      proxies.push(proxy)
+      return { host: link.here, port: proxy.port, wire: link }
+    },
+    env: { HOST: linkAt(stores.length).there },
+    prefix: namespace.prefix,
+    async close() {
+      for (const proxy of proxies) await proxy.close()
+      await namespace.remove()
+    },
+  }
+}
+
 /** Starts a server with a ClickHouse, a Redis and the Postgres database of this URL. */
-export async function startWiredWeir(databaseUrl: string): Promise<WiredWeir> {
-  const wires = new Map<Store, TcpProxy>()
+export async function startWiredWeir(
+  databaseUrl: string,
+  makeWiring: () => Promise<Wiring> = wireByProxies,
+): Promise<WiredWeir> {
+  const wiring = await makeWiring()
+  const wires = new Map<Store, Wire>()
   const wired = async (store: Store, url: string): Promise<string> => {
     const through = new URL(url)
-    const wire = await startTcpProxy(Number(through.port))
+    const { host, port, wire } = await wiring.wire(store, Number(through.port))
     wires.set(store, wire)
-    through.port = String(wire.port)
+    through.hostname = host
+    through.port = String(port)
     return through.href
   }
   const [engine, redis, dir] = await Promise.all([startProxiedStore(), startRedis(), temporaryDir()])
-  const weir = await startWeir(dir.dir, {
+  const env = {
     CLICKHOUSE_URL: await wired('clickhouse', engine.newUrl()),
     DATABASE_URL: await wired('sql', databaseUrl),
     REDIS_URL: await wired('redis', await redis.url()),
     GRAPHS: 'test/fixtures/run-graphs/langgraph.json',
     DEPLOYMENT_NAME: 'd',
-  })
+    ...wiring.env,
+  }
+  const weir = await startWeir(dir.dir, env, [], undefined, wiring.prefix)
   return {
     weir,
     wires,
@@ -42,7 +105,7 @@ export async function startWiredWeir(databaseUrl: string): Promise<WiredWeir> {
     async stop() {
       for (const wire of wires.values()) await wire.set({ kind: 'pass' })
       await weir.kill()
-      for (const wire of wires.values()) await wire.close()
+      await wiring.close()
       await Promise.all([engine.close(), redis.stop()])
       await dir.remove()
     },

@@ -12,6 +12,10 @@ import { endWatched, spawnWatched } from '../servers/watched-child.ts'
 export interface RedisServer {
   /** Returns the server's URL, by default after emptying the server. */
   url(empty?: boolean): Promise<string>
+  /** Makes the server a replica of another one; resolves when it has the other one's data. */
+  follow(primary: string): Promise<void>
+  /** Stops the process, whose connections stay open without an answer. */
+  freeze(): void
   /** Ends the server as a crash would; appended data is on disk. */
   kill(): Promise<void>
   /** Starts the server again on the same port and data. */
@@ -52,24 +56,64 @@ async function untilItAnswers(url: string, dir: string, child: ChildProcess): Pr
   })
 }
 
-/** Starts a Redis Sentinel that watches nothing; `url` is its address. */
-export async function startSentinel(): Promise<{ url: string; stop(): Promise<void> }> {
+/** The primary that Sentinels watch, as `main`, and how many of them must agree that it is gone. */
+export interface Watched {
+  primary: string
+  quorum: number
+}
+
+/** A Redis Sentinel; `host` is its address. */
+export interface Sentinel {
+  readonly host: string
+  /** Port of the primary. */
+  primary(): Promise<number>
+  /** Whether enough Sentinels have found each other to replace the primary, which has a replica with its data. */
+  isPrepared(): Promise<boolean>
+  stop(): Promise<void>
+}
+
+/** Starts a Sentinel, which takes a primary as gone after half a second without an answer. */
+export async function startSentinel(watched?: Watched): Promise<Sentinel> {
   const program = findProgram()
   if (program === undefined) throw new Error('Redis is not installed')
   const dir = await realpath(await mkdtemp(join(tmpdir(), 'weir-redis-')))
   const port = await fixedPort()
   const file = join(dir, 'sentinel.conf')
-  await writeFile(file, `bind 127.0.0.1\nport ${port}\ndir ${dir}\n`)
+  const lines = [`bind 127.0.0.1`, `port ${port}`, `dir ${dir}`]
+  if (watched !== undefined) {
+    const { hostname, port: primary } = new URL(watched.primary)
+    lines.push(
+      `sentinel monitor main ${hostname} ${primary} ${watched.quorum}`,
+      'sentinel down-after-milliseconds main 500',
+      'sentinel failover-timeout main 1000',
+    )
+  }
+  await writeFile(file, `${lines.join('\n')}\n`)
   const child = spawnWatched([program, file, '--sentinel'], { signal: 'KILL', stderr: 'ignore' })
   const url = `redis://127.0.0.1:${port}`
   await until('Sentinel answers', async () => (await call(url, 'PING').catch(() => '')) === 'PONG')
-  return {
-    url,
+  const sentinel: Sentinel = {
+    host: `127.0.0.1:${port}`,
+    async primary() {
+      return Number(((await call(url, 'SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'main')) as string[])[1])
+    },
+    async isPrepared() {
+      const quorum = String(await call(url, 'SENTINEL', 'CKQUORUM', 'main').catch(() => ''))
+      const replicas = (await call(url, 'SENTINEL', 'REPLICAS', 'main')) as string[][]
+      const fields = replicas.map((words) => new Map(words.map((word, at) => [word, words[at + 1]])))
+      const port = `${await sentinel.primary()}`
+      const follows = (replica: Map<string, string | undefined>): boolean =>
+        replica.get('flags') === 'slave' &&
+        replica.get('master-port') === port &&
+        replica.get('master-link-status') === 'ok'
+      return quorum.startsWith('OK') && fields.some(follows)
+    },
     async stop() {
       await endWatched(child)
       await rm(dir, { recursive: true, force: true })
     },
   }
+  return sentinel
 }
 
 /** Starts a private Redis that writes its data to disk. `more` are settings of Redis. */
@@ -96,6 +140,14 @@ export async function startRedis(more: Readonly<Record<string, string>> = {}): P
       if (empty) await call(url, 'FLUSHALL')
       return url
     },
+    async follow(primary) {
+      const { hostname, port: from } = new URL(primary)
+      await call(url, 'REPLICAOF', hostname, from)
+      await until('the replica has the data', async () =>
+        /master_link_status:up/.test(String(await call(url, 'INFO', 'replication'))),
+      )
+    },
+    freeze: () => void child?.kill('SIGSTOP'),
     async start() {
       child = spawnWatched([program, ...args], { signal: 'KILL', stderr: 'ignore' })
       await untilItAnswers(url, dir, child)

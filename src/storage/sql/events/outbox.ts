@@ -19,6 +19,8 @@ export interface EventOutboxParts {
 
 /** Delivers the ends of runs to a log that is not in their database. */
 export interface EventOutbox extends RunEvents {
+  /** Delivers the ends of the last 30 s again, for a log that may have lost its last appends. */
+  repeat(): void
   /** Resolves when no delivery is running. */
   close(): Promise<void>
 }
@@ -38,25 +40,32 @@ const RETRY_MS = 250
 /** Age after which events stored by another process are delivered by this one. */
 const OTHERS_MS = 10_000
 const AT_ONCE = 200
+/** How long a delivered end is kept for `repeat`: longer than a replica lags behind or a log is unsynced. */
+const REPEATED_MS = 30_000
+const MAX_REPEATED_CHARS = 16 << 20
 
 type Sending = Pick<EventOutboxParts, 'database' | 'deliver'>
 
 /** Delivers the events of different threads at the same time, and the events of one thread in order. */
-async function send({ database, deliver }: Sending, deliveries: readonly Delivery[]): Promise<void> {
+async function deliverAll({ deliver }: Sending, deliveries: readonly Delivery[]): Promise<void> {
   const threads = Map.groupBy(deliveries, ({ thread }) => keyValues(thread).join(' '))
   const sent = [...threads.values()].map(async (some) => {
     for (const { id, thread, items } of some) await deliver(id, thread, items)
   })
   await Promise.all(sent)
+}
+
+async function send(sending: Sending, deliveries: readonly Delivery[]): Promise<void> {
+  await deliverAll(sending, deliveries)
   const { places, values } = inList(deliveries.map(({ id }) => id))
-  await database.query(`DELETE FROM event_outbox WHERE outbox_id IN ${places}`, values)
+  await sending.database.query(`DELETE FROM event_outbox WHERE outbox_id IN ${places}`, values)
 }
 
 /** Delivers the events that were stored before a time and are still in the outbox. */
 async function sendLeftBehind(sending: Sending, before: number): Promise<void> {
   const rows = await sending.database.query<OutboxRow>(
     `SELECT outbox_id, thread_id, deployment_id, workspace_id, items FROM event_outbox WHERE created_at <= ?
-      ORDER BY created_at LIMIT ${AT_ONCE}`,
+      ORDER BY created_at, outbox_id LIMIT ${AT_ONCE}`,
     [before],
   )
   const found = rows.map(({ outbox_id: id, items, ...thread }) => {
@@ -64,6 +73,35 @@ async function sendLeftBehind(sending: Sending, before: number): Promise<void> {
   })
   if (found.length > 0) await send(sending, found)
   if (found.length === AT_ONCE) await sendLeftBehind(sending, before)
+}
+
+/** The latest deliveries of this process, of at most 16 Mi characters. Pure. */
+function createLatest(clock: Clock): { add(deliveries: readonly Delivery[]): void; all(): Delivery[] } {
+  const latest: { at: number; chars: number; delivery: Delivery }[] = []
+  let chars = 0
+  const prune = (): void => {
+    const since = clock.now() - REPEATED_MS
+    const kept = latest.findIndex((one) => {
+      const isKept = one.at >= since && chars <= MAX_REPEATED_CHARS
+      if (!isKept) chars -= one.chars
+      return isKept
+    })
+    latest.splice(0, kept < 0 ? latest.length : kept)
+  }
+  return {
+    add(deliveries) {
+      for (const delivery of deliveries) {
+        const size = delivery.items.reduce((sum, { data }) => sum + data.length, 0)
+        latest.push({ at: clock.now(), chars: size, delivery })
+        chars += size
+      }
+      prune()
+    },
+    all() {
+      prune()
+      return latest.map(({ delivery }) => delivery)
+    },
+  }
 }
 
 /**
@@ -76,6 +114,8 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
   let last: Promise<void> = Promise.resolve()
   /** Deliveries that wait for an earlier one. */
   const waiting: Delivery[] = []
+  const latest = createLatest(clock)
+  let written = 0
 
   /** Runs works one after the other, so that the events of a thread keep their order. */
   function enqueue(work: () => Promise<void>): void {
@@ -88,6 +128,7 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
     while (waiting.length > 0) {
       const some = waiting.slice(0, AT_ONCE)
       await send(parts, some)
+      latest.add(some)
       waiting.splice(0, some.length)
     }
   }
@@ -100,7 +141,8 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
 
   return {
     async write(session, thread, items) {
-      const id = newUuid()
+      // Sorts behind the earlier ids of this process, since two ends of a thread may have the same millisecond.
+      const id = `${String(written++).padStart(12, '0')}-${newUuid()}`
       const { thread_id, deployment_id, workspace_id } = thread
       session.send(
         `INSERT INTO event_outbox (outbox_id, thread_id, deployment_id, workspace_id, created_at, items)
@@ -115,6 +157,7 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
     async retire(_session, thread) {
       return () => enqueue(() => retire(thread))
     },
+    repeat: () => enqueue(() => deliverAll(parts, latest.all())),
     async close() {
       clearInterval(timer)
       const sent = last

@@ -25,14 +25,15 @@ const HELD = `run_id, graph_id, thread_id, deployment_id, workspace_id, lease_to
 
 const FIND_HELD = `SELECT ${HELD} FROM runs WHERE run_id = ? AND ${KEY} AND lease_token = ? AND status = 'running'`
 
-/** Locks the thread of a lease, and then reads its run; undefined if the lease is lost. */
+/** Locks the thread of a lease, and then reads its run with `find`; undefined if the lease is lost. */
 async function lockHeld(
   session: RunSession,
   lease: Lease,
+  find = FIND_HELD,
 ): Promise<{ thread: LockedThread; run: HeldRun } | undefined> {
   const [thread, [run]] = await Promise.all([
     session.lockThread(lease),
-    session.query<HeldRun>(FIND_HELD, [lease.run_id, ...keyValues(lease), lease.token]),
+    session.query<HeldRun>(find, [lease.run_id, ...keyValues(lease), lease.token]),
   ])
   return thread && run && { thread, run }
 }
@@ -167,6 +168,8 @@ function createEndLeased(database: RunDatabase, clock: Clock): EndLeased {
 /** The part of the run store that ends a worker's run; see `RunStore`. */
 export function createRunEnds(database: RunDatabase, clock: Clock): Pick<RunStore, Verbs> {
   const endLeased = createEndLeased(database, clock)
+  // A lease that is just being renewed is not lost: renewing locks the run, and not its thread.
+  const findLost = database.dialect === 'postgres' ? `${FIND_HELD} FOR UPDATE SKIP LOCKED` : FIND_HELD
   const recoverOf = (
     lost: readonly HeldRun[],
     isGone: (run: HeldRun) => boolean,
@@ -176,7 +179,7 @@ export function createRunEnds(database: RunDatabase, clock: Clock): Pick<RunStor
       const recovered: Recovered[] = []
       for (const { run_id, thread_id, deployment_id, workspace_id, token } of lost) {
         const lease = { run_id, thread_id, deployment_id, workspace_id, token }
-        const held = await lockHeld(session, lease)
+        const held = await lockHeld(session, lease, findLost)
         if (held === undefined || !isGone(held.run)) continue
         const { thread, run } = held
         const { event, end } = givenBack(run, OWNER_GONE, maxAttempts)

@@ -28,8 +28,8 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
-/** Listens on a port of 127.0.0.1 and forwards to another one. */
-export async function startTcpProxy(target: number): Promise<TcpProxy> {
+/** Listens on a port of `host` and forwards to another one of 127.0.0.1. */
+export async function startTcpProxy(target: number, host = '127.0.0.1'): Promise<TcpProxy> {
   let line: Line = { kind: 'pass' }
   let to = target
   const pairs = new Set<{ sockets: Socket[]; lost: boolean }>()
@@ -57,7 +57,7 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   })
   const port = await fixedPort()
   const listen = async (): Promise<void> => {
-    server.listen(port, '127.0.0.1')
+    server.listen(port, host)
     await once(server, 'listening')
   }
   const cutWhere = (isMeant: (pair: { lost: boolean }) => boolean): void => {

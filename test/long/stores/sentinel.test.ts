@@ -1,0 +1,124 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
+import { fixedPort } from '../../support/fixed-port.ts'
+import { readFrames, type SseFrame } from '../../support/runs/streams/sse-frames.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { temporaryDir, until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { type Sentinel, startRedis, startSentinel, withoutRedis } from '../../support/stores/redis.ts'
+import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
+import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
+
+const REASON = withoutPostgres() + withoutRedis()
+const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
+const BASE = '/deployments/fixtures/threads'
+const RUN = {
+  assistant_id: 'tokens',
+  input: { messages: [{ role: 'user', content: 'hi' }], steps: 3, tokens: 60 },
+  stream_mode: ['values', 'messages-tuple'],
+}
+/** Runs before and after a failover. */
+const RUNS = 5
+
+/** A primary with two replicas, watched by three Sentinels. */
+async function startRedisGroup() {
+  const servers = await Promise.all([0, 1, 2].map(() => startRedis()))
+  const [main = '', ...others] = await Promise.all(servers.map((server) => server.url()))
+  for (const server of servers.slice(1)) await server.follow(main)
+  const sentinels = await Promise.all([0, 1, 2].map(() => startSentinel({ primary: main, quorum: 2 })))
+  const byUrl = new Map([main, ...others].map((url, at) => [url, servers[at]]))
+  const [, , last] = sentinels as [Sentinel, Sentinel, Sentinel]
+  return {
+    sentinels,
+    url: `redis+sentinel://127.0.0.1:${await fixedPort()},${sentinels.map(({ host }) => host).join()}/main`,
+    /** The primary, once it can be replaced. */
+    async primary() {
+      await until('a replica follows the primary', () => last.isPrepared())
+      const primary = byUrl.get(`redis://127.0.0.1:${await last.primary()}`)
+      if (primary === undefined) throw new Error('an unknown primary')
+      return primary
+    },
+    async stop() {
+      await Promise.all([...sentinels, ...servers].map((one) => one.stop()))
+    },
+  }
+}
+
+/** All frames of the stream of a thread, up to the end of its run. */
+async function follow(server: WeirProcess, thread_id: string): Promise<SseFrame[]> {
+  const gone = new AbortController()
+  const answer = await server.fetch(`${BASE}/${thread_id}/stream`, {
+    headers: { 'last-event-id': '-' },
+    signal: gone.signal,
+  })
+  const frames: SseFrame[] = []
+  for await (const frame of readFrames(answer)) {
+    frames.push(frame)
+    if ((frame.data as { status?: unknown } | null)?.status === 'run_done') break
+  }
+  gone.abort()
+  return frames
+}
+
+describe.skipIf(REASON !== '')(`a Redis that fails over to its replica by Sentinel${REASON}`, () => {
+  it('loses no event that a client has seen, and every run and stream ends', async () => {
+    const [redis, dir, database] = await Promise.all([
+      startRedisGroup(),
+      temporaryDir(),
+      postgresDatabases().take(),
+    ])
+    const env = {
+      DATABASE_URL: database,
+      REDIS_URL: redis.url,
+      BLOB_URL: pathToFileURL(join(dir.dir, 'blobs')).href,
+      ...{ GRAPHS, DEPLOYMENT_NAME: 'fixtures' },
+    }
+    const servers: WeirProcess[] = []
+    onTestFinished(async () => {
+      await Promise.all(servers.map((server) => server.kill()))
+      await redis.stop()
+      await dir.remove()
+    })
+    for (const name of ['a', 'b']) {
+      await mkdir(join(dir.dir, name))
+      servers.push(await startWeir(join(dir.dir, name), env))
+    }
+    const [a, b] = servers as [WeirProcess, WeirProcess]
+
+    const ended: { thread_id: string; run_id: string; live: SseFrame[] }[] = []
+    let stopped = false
+    // Runs are created at one server and followed at the other one while they are executed.
+    const client = async (): Promise<void> => {
+      while (!stopped) {
+        const { thread_id } = await a.json<{ thread_id: string }>(BASE, jsonBody('POST', {}))
+        const following = follow(b, thread_id)
+        const { run_id } = await a.json<{ run_id: string }>(
+          `${BASE}/${thread_id}/runs`,
+          jsonBody('POST', RUN),
+        )
+        ended.push({ thread_id, run_id, live: await following })
+      }
+    }
+    const more = (): Promise<void> => {
+      const wanted = ended.length + RUNS
+      return eventually(async () => expect(ended.length).toBeGreaterThanOrEqual(wanted))
+    }
+    const clients = [client(), client(), client()]
+    await more()
+    await Promise.all([(await redis.primary()).kill(), redis.sentinels[0]?.stop()])
+    await more()
+    ;(await redis.primary()).freeze()
+    await more()
+    stopped = true
+    await Promise.all(clients)
+
+    for (const { thread_id, run_id, live } of ended) {
+      const { status } = await a.json<{ status: string }>(`${BASE}/${thread_id}/runs/${run_id}`)
+      expect([run_id, status]).toEqual([run_id, 'success'])
+      expect(await follow(a, thread_id)).toEqual(live)
+    }
+    expect(await (await a.fetch('/ok?check_db=1')).json()).toMatchObject({ checks: { redis: 'up' } })
+  })
+})

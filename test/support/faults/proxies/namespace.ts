@@ -1,0 +1,76 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Line } from './tcp.ts'
+
+const run = promisify(execFile)
+/** A hardware address that nothing has: packets to it are dropped, and neither side is notified. */
+const NOBODY = '02:00:00:00:00:01'
+
+/** The reason to skip tests that need network namespaces, for their titles; '' when they can run. */
+export function withoutNamespaces(): string {
+  const name = `weir-try-${process.pid}`
+  const can = spawnSync('ip', ['netns', 'add', name]).status === 0
+  const enters = can && spawnSync('ip', ['netns', 'exec', name, 'true']).status === 0
+  if (can) spawnSync('ip', ['netns', 'del', name])
+  return enters ? '' : ' (needs root and network namespaces of iproute2)'
+}
+
+/** One of the links between this machine and the namespace, with an address at each end. */
+export interface Link {
+  /** The address at this machine's end. */
+  readonly here: string
+  /** The address at the namespace's end. */
+  readonly there: string
+  /** Sets what the link does: `swallow` and `pass`. Unlike at a proxy, connects get no answer either. */
+  set(line: Line): Promise<void>
+}
+
+/** A network namespace of Linux. */
+export interface Namespace {
+  readonly links: readonly Link[]
+  /** What a command starts with that is executed in the namespace. */
+  readonly prefix: readonly string[]
+  remove(): Promise<void>
+}
+
+/** Makes a namespace with links to this one. Its processes must have ended before it is removed. */
+export async function makeNamespace(links: number): Promise<Namespace> {
+  const name = `weir-${process.pid}`
+  await run('ip', ['netns', 'add', name])
+  await run('ip', ['-n', name, 'link', 'set', 'lo', 'up'])
+  return {
+    links: await Promise.all(Array.from({ length: links }, (_, index) => makeLink(name, index))),
+    prefix: ['ip', 'netns', 'exec', name],
+    remove: async () => void (await run('ip', ['netns', 'del', name])),
+  }
+}
+
+async function makeLink(namespace: string, index: number): Promise<Link> {
+  // A process id has at most 22 bits. Addresses of 10.0.0.0/8 that others may use are avoided by taking its last 14.
+  const net = `10.${192 + ((process.pid >> 8) & 63)}.${process.pid & 255}`
+  const [here, there] = [`${net}.${4 * index + 1}`, `${net}.${4 * index + 2}`]
+  const [near, far] = [`wh${process.pid}-${index}`, `wn${process.pid}-${index}`]
+  const inside = ['-n', namespace]
+  await run('ip', ['link', 'add', near, 'type', 'veth', 'peer', 'name', far, 'netns', namespace])
+  await run('ip', ['addr', 'add', `${here}/30`, 'dev', near])
+  await run('ip', ['link', 'set', near, 'up'])
+  await run('ip', [...inside, 'addr', 'add', `${there}/30`, 'dev', far])
+  await run('ip', [...inside, 'link', 'set', far, 'up'])
+  const setEnd = async (end: readonly string[], address: string, device: string, isCut: boolean) => {
+    const cut = ['replace', address, 'lladdr', NOBODY, 'dev', device, 'nud', 'permanent']
+    const change = isCut ? cut : ['del', address, 'dev', device]
+    // There is nothing to delete before the first packet.
+    const changing = run('ip', [...end, 'neigh', ...change])
+    await (isCut ? changing : changing.catch(() => undefined))
+  }
+  return {
+    here,
+    there,
+    async set(line) {
+      if (line.kind === 'late' || line.kind === 'refuse') throw new TypeError(`a link cannot ${line.kind}`)
+      const isCut = line.kind === 'swallow'
+      await setEnd([], there, near, isCut)
+      await setEnd(inside, here, far, isCut && line.only !== 'answers')
+    },
+  }
+}
