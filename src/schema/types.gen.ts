@@ -1268,7 +1268,7 @@ export interface Settings {
    */
   DATABASE_CONNECTIONS: number
   /**
-   * Redis 7 for the events that streams are read from. When it is not set, events are stored in the run database. With several servers, Redis takes the load of streaming off Postgres. How much Redis keeps after a crash depends on its own persistence settings (`appendonly yes`). The address leads to one server or to what forwards to the primary: Redis Cluster and Redis Sentinel are refused at the start.
+   * Redis 7 for the events that streams are read from. When it is not set, events are stored in the run database. With several servers, Redis takes the load of streaming off Postgres. How much Redis keeps after a crash depends on its own persistence settings (`appendonly yes`). With Sentinel the URL is `redis+sentinel://user:password@host:26379,host:26379/name/database`: the Sentinels, and the name under which they know the primary; user and password are those of Redis, those of the Sentinels go into `?sentinel_username=` and `&sentinel_password=`, and `rediss+sentinel://` means TLS for both. Redis Cluster is refused at the start.
    */
   REDIS_URL?: string
   /**

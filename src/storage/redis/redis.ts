@@ -76,6 +76,26 @@ function reopenSilent(client: Redis): void {
   })
 }
 
+/** See `RedisConnection.subscribe`. */
+function receiveOn(
+  listener: Redis,
+  channel: string,
+  receive: (message: string) => void,
+  missed: () => void,
+): void {
+  listener.on('error', () => undefined)
+  listener.on('message', (_channel, message: string) => {
+    try {
+      receive(message)
+    } catch {
+      missed()
+    }
+  })
+  listener.on('ready', () => {
+    listener.subscribe(channel).then(missed, () => listener.disconnect(true))
+  })
+}
+
 /**
  * Opens connections to the server at `url` (`redis://`, `rediss://`, or with `+sentinel` to the primary that Sentinels
  * name); lost ones are opened again.
@@ -126,17 +146,7 @@ export function openRedis(url: string, logger: Logger): RedisConnection {
     subscribe(channel, receive, missed) {
       const listener = open({ maxRetriesPerRequest: null, autoResubscribe: false })
       all.push(listener)
-      listener.on('error', () => undefined)
-      listener.on('message', (_channel, message: string) => {
-        try {
-          receive(message)
-        } catch {
-          missed()
-        }
-      })
-      listener.on('ready', () => {
-        listener.subscribe(channel).then(missed, () => listener.disconnect(true))
-      })
+      receiveOn(listener, channel, receive, missed)
     },
     onConnect: (listener) => void client.on('ready', listener),
     async close() {

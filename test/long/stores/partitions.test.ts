@@ -144,12 +144,14 @@ describe.each(WAYS)('by $way', ({ makeWiring, partitions, slow, without }) => {
     it.each(partitions)(
       '$name: health reports it, no acknowledged trace or run is lost, and all goes on by itself',
       async (partition) => {
-        let found: string[] = []
+        const down = partition.stores.flatMap((store) => STORES[store]).toSorted()
         await goThrough(partition, async () => {
-          found = await problemsOf(wired.weir, ANSWER_MS)
+          // The check of another store may take too long on a busy machine.
+          await eventually(async () =>
+            expect((await problemsOf(wired.weir, ANSWER_MS)).toSorted()).toEqual(down),
+          )
           expect((await wired.weir.fetch('/ok')).status).toBe(200)
         })
-        expect(found.toSorted()).toEqual(partition.stores.flatMap((store) => STORES[store]).toSorted())
       },
     )
 

@@ -1,7 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { campaignShare } from '../../support/campaign.ts'
 import { eventually } from '../../support/eventually.ts'
 import { fixedPort } from '../../support/fixed-port.ts'
 import { readFrames, type SseFrame } from '../../support/runs/streams/sse-frames.ts'
@@ -46,19 +48,32 @@ async function startRedisGroup() {
   }
 }
 
-/** All frames of the stream of a thread, up to the end of its run. */
+const RETRY_MS = 50
+
+function isEnd(frame: SseFrame | undefined): boolean {
+  return (frame?.data as { status?: unknown } | null | undefined)?.status === 'run_done'
+}
+
+/** All frames of the stream of a thread, up to the end of its run; resumes the stream as clients do when it breaks. */
 async function follow(server: WeirProcess, thread_id: string): Promise<SseFrame[]> {
-  const gone = new AbortController()
-  const answer = await server.fetch(`${BASE}/${thread_id}/stream`, {
-    headers: { 'last-event-id': '-' },
-    signal: gone.signal,
-  })
   const frames: SseFrame[] = []
-  for await (const frame of readFrames(answer)) {
-    frames.push(frame)
-    if ((frame.data as { status?: unknown } | null)?.status === 'run_done') break
+  while (!isEnd(frames.at(-1))) {
+    const gone = new AbortController()
+    const headers = { 'last-event-id': frames.at(-1)?.id ?? '-' }
+    const answer = await server.fetch(`${BASE}/${thread_id}/stream`, { headers, signal: gone.signal })
+    if (answer.ok) {
+      try {
+        for await (const frame of readFrames(answer)) {
+          if (frame.id !== '') frames.push(frame)
+          if (isEnd(frame)) break
+        }
+      } catch (error) {
+        if (!(error instanceof TypeError)) throw error
+      }
+    } else expect(answer.status).toBe(503)
+    gone.abort()
+    await delay(RETRY_MS)
   }
-  gone.abort()
   return frames
 }
 
@@ -109,8 +124,11 @@ describe.skipIf(REASON !== '')(`a Redis that fails over to its replica by Sentin
     await more()
     await Promise.all([(await redis.primary()).kill(), redis.sentinels[0]?.stop()])
     await more()
-    ;(await redis.primary()).freeze()
-    await more()
+    // A primary without a sign of its end is noticed after 15 s, too long for a part of the campaign.
+    if (campaignShare() === 1) {
+      await (await redis.primary()).freeze()
+      await more()
+    }
     stopped = true
     await Promise.all(clients)
 

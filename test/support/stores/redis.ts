@@ -15,7 +15,7 @@ export interface RedisServer {
   /** Makes the server a replica of another one; resolves when it has the other one's data. */
   follow(primary: string): Promise<void>
   /** Stops the process, whose connections stay open without an answer. */
-  freeze(): void
+  freeze(): Promise<void>
   /** Ends the server as a crash would; appended data is on disk. */
   kill(): Promise<void>
   /** Starts the server again on the same port and data. */
@@ -147,7 +147,10 @@ export async function startRedis(more: Readonly<Record<string, string>> = {}): P
         /master_link_status:up/.test(String(await call(url, 'INFO', 'replication'))),
       )
     },
-    freeze: () => void child?.kill('SIGSTOP'),
+    async freeze() {
+      const [, pid] = /process_id:(\d+)/.exec(String(await call(url, 'INFO', 'server'))) ?? []
+      process.kill(Number(pid), 'SIGSTOP')
+    },
     async start() {
       child = spawnWatched([program, ...args], { signal: 'KILL', stderr: 'ignore' })
       await untilItAnswers(url, dir, child)

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { expect, it, onTestFinished } from 'vitest'
+import { createLogger } from '../../../src/base/log.ts'
+import type { EventDraft } from '../../../src/events/event-log.ts'
+import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
+import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
+import { openEventOutbox } from '../../../src/storage/sql/events/outbox.ts'
+import { eventually } from '../../support/eventually.ts'
+import { TENANT } from '../../support/runs/run-store.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+
+const ENDS = 12
+const WRITTEN_AT = 1_000_000
+
+describeOnSql('ends of runs on their way to another log', (engine) => {
+  it('arrive in their order after a restart, also when all have the same millisecond', async () => {
+    const database = await engine.open()
+    await migrate(database, RUN_MIGRATIONS)
+    const thread = { ...TENANT, thread_id: randomUUID() }
+    const arrived: string[] = []
+    // The first process looks for ends before there are any.
+    let now = 0
+    let looks = 0
+    const open = () => {
+      const outbox = openEventOutbox({
+        database,
+        clock: { now: () => (looks++, now) },
+        logger: createLogger({ level: 'silent' }),
+        deliver: async (_id, _thread, items) => void arrived.push(...items.map(({ event }) => event)),
+        retire: async () => undefined,
+      })
+      onTestFinished(() => outbox.close())
+      return outbox
+    }
+    const names = Array.from({ length: ENDS }, (_, number) => `end ${number}`)
+    const outbox = open()
+    await eventually(async () => expect(looks).toBe(1))
+    now = WRITTEN_AT
+    for (const event of names) {
+      const items: EventDraft[] = [{ run_id: null, event, data: '' }]
+      // As in a process that ends before it delivers.
+      await database.tx('thread', async (session) => void (await outbox.write(session, thread, items)))
+    }
+    // Engines may find rows in any order.
+    await database.tx('thread', async (session) => {
+      const rows = await session.query<{ outbox_id: string; items: string }>(
+        'SELECT outbox_id, items FROM event_outbox ORDER BY outbox_id DESC',
+      )
+      await session.query('DELETE FROM event_outbox')
+      for (const { outbox_id, items } of rows) {
+        await session.query(
+          `INSERT INTO event_outbox (outbox_id, thread_id, deployment_id, workspace_id, created_at, items)
+            VALUES (?, ?, ?, ?, ?, ?)`,
+          [outbox_id, thread.thread_id, thread.deployment_id, thread.workspace_id, WRITTEN_AT, items],
+        )
+      }
+    })
+    expect(arrived).toEqual([])
+    open()
+    await eventually(async () => expect(arrived).toHaveLength(ENDS))
+    expect(arrived).toEqual(names)
+  })
+})
