@@ -5,14 +5,22 @@ import type { Line } from './tcp.ts'
 const run = promisify(execFile)
 /** A hardware address that nothing has: packets to it are dropped, and neither side is notified. */
 const NOBODY = '02:00:00:00:00:01'
+const REASON = ' (needs root and network namespaces of iproute2)'
 
 /** The reason to skip tests that need network namespaces, for their titles; '' when they can run. */
 export function withoutNamespaces(): string {
   const name = `weir-try-${process.pid}`
-  const can = spawnSync('ip', ['netns', 'add', name]).status === 0
-  const enters = can && spawnSync('ip', ['netns', 'exec', name, 'true']).status === 0
-  if (can) spawnSync('ip', ['netns', 'del', name])
-  return enters ? '' : ' (needs root and network namespaces of iproute2)'
+  const can = (...args: string[]): boolean => spawnSync('ip', args).status === 0
+  if (!can('netns', 'add', name)) return REASON
+  const inside = ['-n', name]
+  const all =
+    can('netns', 'exec', name, 'true') &&
+    can(...inside, 'link', 'add', 'a', 'type', 'veth', 'peer', 'name', 'b') &&
+    can(...inside, 'addr', 'add', '10.0.0.1/30', 'dev', 'a') &&
+    can(...inside, 'link', 'set', 'a', 'up') &&
+    can(...inside, 'neigh', 'replace', '10.0.0.2', 'lladdr', NOBODY, 'dev', 'a', 'nud', 'permanent')
+  can('netns', 'del', name)
+  return all ? '' : REASON
 }
 
 /** One of the links between this machine and the namespace, with an address at each end. */
