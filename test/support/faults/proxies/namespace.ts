@@ -15,10 +15,10 @@ export function withoutNamespaces(): string {
   const inside = ['-n', name]
   const all =
     can('netns', 'exec', name, 'true') &&
-    can(...inside, 'link', 'add', 'a', 'type', 'veth', 'peer', 'name', 'b') &&
-    can(...inside, 'addr', 'add', '10.0.0.1/30', 'dev', 'a') &&
-    can(...inside, 'link', 'set', 'a', 'up') &&
-    can(...inside, 'neigh', 'replace', '10.0.0.2', 'lladdr', NOBODY, 'dev', 'a', 'nud', 'permanent')
+    can(...inside, 'link', 'add', 'near', 'type', 'veth', 'peer', 'name', 'far') &&
+    can(...inside, 'addr', 'add', '10.0.0.1/30', 'dev', 'near') &&
+    can(...inside, 'link', 'set', 'near', 'up') &&
+    can(...inside, 'neigh', 'replace', '10.0.0.2', 'lladdr', NOBODY, 'dev', 'near', 'nud', 'permanent')
   can('netns', 'del', name)
   return all ? '' : REASON
 }
