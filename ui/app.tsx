@@ -9,6 +9,7 @@ import { useOldData } from './data/old-data.ts'
 import { useSession, useSignOut } from './data/session.ts'
 import { noteKeys, useKeys } from './parts/keyboard/keys.ts'
 import { Button, IconButton, Key } from './parts/controls.tsx'
+import { copyWithNotice, Notice } from './parts/notice.tsx'
 import { Empty, Failure, PanelBoundary, Skeleton } from './parts/states.tsx'
 import { usePreference, writePreference } from './parts/preferences.ts'
 import { navigate, setParams, useParam, usePath } from './router/location.ts'
@@ -110,8 +111,11 @@ function Shell() {
       ...Object.fromEntries(jumps),
       'Mod+k': () => setOpen('palette'),
       '?': () => setOpen('keys'),
-      y: () => void navigator.clipboard.writeText(location.href),
-      Y: () => void navigator.clipboard.writeText(frozenAddress(location.href, range.current, Date.now())),
+      y: () => void copyWithNotice(location.href, 'the address of this page'),
+      Y: () => {
+        const address = frozenAddress(location.href, range.current, Date.now())
+        void copyWithNotice(address, 'the address of this page, with fixed times')
+      },
     }
   }, [])
   useKeys(keys)
@@ -135,6 +139,7 @@ function Shell() {
           </Suspense>
         </PanelBoundary>
       </main>
+      <Notice className={css['notice']} />
       {open === 'palette' && <Palette pages={PAGES} close={() => setOpen(undefined)} />}
       <Suspense>{open === 'keys' && <KeyHelp pages={PAGES} close={() => setOpen(undefined)} />}</Suspense>
     </div>

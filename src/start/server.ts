@@ -7,6 +7,7 @@ import { AppError } from '../base/errors.ts'
 import { createLogger, type Logger } from '../base/log.ts'
 import { createMetrics, type Metrics } from '../base/metrics.ts'
 import { misspeltText } from '../base/text/misspelt-names.ts'
+import { createDeploymentFeed, type DeploymentFeed } from '../ingest/live/deployment-feed.ts'
 import type { DeploymentHosting } from '../deploy/hosting.ts'
 import { packageVersion } from '../base/node/package-version.ts'
 import type { Config } from '../config.ts'
@@ -209,8 +210,8 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const lanes = await startTraceLanes(base)
   const usage = startCounting({ ...base, ...sql, clickhouse })
   const stored = { store, ready: clickhouse.ready, projects, prices }
-  const feed = startLive(base, sql)
-  const ingestParts = { ...stored, lanes, blobs, usage, disk, feed, deletions: sql.deletions }
+  const feeds = startLive(base, sql)
+  const ingestParts = { ...stored, ...feeds, lanes, blobs, usage, disk, deletions: sql.deletions }
   const ingester = await startIngest(base, ingestParts)
   const repricer = startRepricing(base, ingester, { ...stored, lane: lanes.read, jobs: repriceJobs })
   const reading = { prices, limits, links: sharing, clock: systemClock }
@@ -219,7 +220,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const parts = { ...base, ...served, workspace_id: identity.workspace.id, installation, servers }
   const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
   const further = await openFurtherDeployments({
-    ...{ ...parts, hosted: config.runs, own: hosted, database: sql.database, blobs },
+    ...{ ...parts, ...feeds, hosted: config.runs, own: hosted, database: sql.database, blobs },
     own_created_at: identity.workspace.created_at,
   })
   const checkDisk = (): Promise<void> => disk.check().then(checkFolders)
@@ -238,7 +239,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     ...{ controlPlane: further.controlPlane, logStreams: further.logStreams },
     signIn: createSignIn(sql.sessions, hosted?.name),
     ...(await startPlayground({ ...base, ...stored, ingester, limits, database: sql.database, lanes })),
-    live: createLiveStreams({ feed, health: () => ingester.health(), limits: config.streams }),
+    live: createLiveStreams({ ...feeds, health: () => ingester.health(), limits: config.streams }),
     registry: createRegistry(),
     ...{ metrics, logger, clock: systemClock, publicUrl: config.publicUrl, checks, disk, drain: base.drain },
     limits: { ...limits, ...SENDER_LIMITS, max_inflight_bytes: config.ingestMaxInflightBytes },
@@ -258,11 +259,14 @@ function readPrices(deps: PricePreviewDeps): Pick<AppDeps, 'findPrice' | 'previe
   return { findPrice: createPriceLookup(deps.lane, deps.prices), previewPrices: createPricePreview(deps) }
 }
 
-/** Starts the feed of changes, which ends after all parts that publish to it. */
-function startLive({ stops }: Base, { livePeers }: SqlStores): LiveFeed {
+/** Starts the feeds of changes, which end after all parts that publish to them. */
+function startLive(
+  { stops }: Base,
+  { livePeers }: SqlStores,
+): { feed: LiveFeed; deploymentFeed: DeploymentFeed } {
   const feed = createLiveFeed(livePeers)
   stops.push(() => feed.close())
-  return feed
+  return { feed, deploymentFeed: createDeploymentFeed() }
 }
 
 function startTraceLanes({ config, logger, stops }: Base): Promise<Lanes> {

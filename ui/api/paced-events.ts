@@ -1,5 +1,20 @@
-/** Bytes of events that are read in one task of the page: some milliseconds of work. */
-const PIECE_BYTES = 8 << 10
+/** Lines of events that are read in one task of the page, which are about 25 small events: some milliseconds of work. */
+const PIECE_LINES = 100
+/** Bytes that are read in one task, however few lines they have. */
+const PIECE_BYTES = 64 << 10
+const LINE_FEED = 0x0a
+
+/** The end of the piece that begins at `from`: after so many lines or bytes, or at the end of the chunk. */
+export function pieceEnd(chunk: Uint8Array, from: number): number {
+  const most = Math.min(from + PIECE_BYTES, chunk.byteLength)
+  let end = from
+  for (let lines = 0; lines < PIECE_LINES; lines += 1) {
+    const feed = chunk.indexOf(LINE_FEED, end)
+    if (feed < 0 || feed >= most) return most
+    end = feed + 1
+  }
+  return end
+}
 
 /** Resolves in a later task, so that the browser can draw and answer in between. */
 function nextTask(): Promise<void> {
@@ -24,8 +39,10 @@ export function pacedEvents(response: Response): Response {
   if (body === null || headers.get('content-type')?.startsWith('text/event-stream') !== true) return response
   const pieces = new TransformStream<Uint8Array, Uint8Array>({
     async transform(chunk, out) {
-      for (let at = 0; at < chunk.byteLength; at += PIECE_BYTES) {
-        out.enqueue(chunk.subarray(at, at + PIECE_BYTES))
+      for (let at = 0; at < chunk.byteLength; ) {
+        const end = pieceEnd(chunk, at)
+        out.enqueue(chunk.subarray(at, end))
+        at = end
         await nextTask()
       }
     },

@@ -45,9 +45,11 @@ function textOf(detail: unknown, status: number): string {
   return texts.length > 0 ? texts.join('; ') : `The server answered with status ${status}.`
 }
 
-/** The error of a response with an error status. */
-export async function problemOf(response: Response): Promise<ApiError> {
-  const text = await response.text().catch(() => '')
+/** The error of a response with an error status, whose body has this text. */
+export function problemOfText(
+  text: string,
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+): ApiError {
   let body: Record<string, unknown> = {}
   try {
     const parsed: unknown = JSON.parse(text)
@@ -56,15 +58,20 @@ export async function problemOf(response: Response): Promise<ApiError> {
     // Probably the page of a proxy: the status is all that is known.
   }
   const { detail, code } = body
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
-  const request_id = response.headers.get('x-request-id')
-  return new ApiError(textOf(detail, response.status), {
-    status: response.status,
-    code: typeof code === 'string' ? code : `http_${response.status}`,
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  const request_id = headers.get('x-request-id')
+  return new ApiError(textOf(detail, status), {
+    status,
+    code: typeof code === 'string' ? code : `http_${status}`,
     faults: faultsOf(detail),
     ...(request_id !== null && { request_id }),
     ...(Number.isFinite(seconds) && { retry_after: seconds }),
   })
+}
+
+/** The error of a response with an error status. */
+export async function problemOf(response: Response): Promise<ApiError> {
+  return problemOfText(await response.text().catch(() => ''), response)
 }
 
 /** The error of a request without a response. */

@@ -1,5 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { call, type Reply } from '../api/call.ts'
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { call, callRaw, readAnswer, type Reply } from '../api/call.ts'
 
 /** A feedback record of a run. */
 export type Feedback = Reply<'GET /api/v1/feedback'>[number]
@@ -16,11 +16,18 @@ const MOST = 100
 
 const keyOf = (run_id: string) => ['feedback', run_id] as const
 
-/** The feedback of a run, newest first; the first 100. */
+/** The feedback of a run, newest first, in pages of 100. */
 export function useFeedback(run_id: string) {
-  return useQuery({
+  return useInfiniteQuery({
     queryKey: keyOf(run_id),
-    queryFn: ({ signal }) => call('GET /api/v1/feedback', { query: { run: [run_id], limit: MOST }, signal }),
+    queryFn: async ({ signal, pageParam: offset }) => {
+      const query = { run: [run_id], limit: MOST, offset }
+      const response = await callRaw('GET /api/v1/feedback', { query, signal })
+      const next = response.headers.get('x-pagination-next')
+      return { rows: (await readAnswer(response)) as Feedback[], next }
+    },
+    initialPageParam: 0,
+    getNextPageParam: ({ next }) => (next === null ? undefined : Number(next)),
   })
 }
 

@@ -49,6 +49,31 @@ function titleOf(error: unknown): string {
   return 'The request failed'
 }
 
+/** The code of an error, the id of its request, and when to send it again, as far as they are known. */
+export function ErrorFacts({
+  of: { code, request_id, retry_after },
+}: {
+  of: {
+    code?: string | undefined
+    request_id?: string | undefined
+    retry_after?: number | undefined
+  }
+}) {
+  if (code === undefined && request_id === undefined) return null
+  return (
+    <p className={css['facts']}>
+      {code !== undefined && <code>{code}</code>}
+      {request_id !== undefined && (
+        <>
+          {' · request '}
+          <code>{request_id}</code>
+        </>
+      )}
+      {retry_after !== undefined && ` · again in ${retry_after} s`}
+    </p>
+  )
+}
+
 /** An error, and what to do about it. */
 export function Failure({
   error,
@@ -59,7 +84,6 @@ export function Failure({
   heading?: Heading
   retry?: () => void
 }) {
-  const known = error instanceof ApiError ? error : undefined
   const detail = error instanceof Error ? error.message : String(error)
   return (
     <section className={css['state']} role="alert">
@@ -68,18 +92,7 @@ export function Failure({
         {titleOf(error)}
       </Title>
       <p className={css['detail']}>{detail}</p>
-      {known !== undefined && (
-        <p className={css['facts']}>
-          <code>{known.code}</code>
-          {known.request_id !== undefined && (
-            <>
-              {' · request '}
-              <code>{known.request_id}</code>
-            </>
-          )}
-          {known.retry_after !== undefined && ` · again in ${known.retry_after} s`}
-        </p>
-      )}
+      {error instanceof ApiError && <ErrorFacts of={error} />}
       {retry !== undefined && <Button onClick={retry}>Try again</Button>}
     </section>
   )

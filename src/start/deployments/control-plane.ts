@@ -8,6 +8,7 @@ import { createArtifacts } from '../../deploy/artifacts.ts'
 import { probeContainers } from '../../deploy/build/container-probe.ts'
 import { type ControlPlane, createControlPlane, type ServerDeployment } from '../../deploy/control-plane.ts'
 import { createDeploymentLog, type DeploymentLog } from '../../deploy/log-writer.ts'
+import type { DeploymentFeed } from '../../ingest/live/deployment-feed.ts'
 import type { DeploymentHosting } from '../../deploy/hosting.ts'
 import { type Isolation, sandboxIn } from '../../deploy/isolation/isolation.ts'
 import type { Revision } from '../../deploy/model.ts'
@@ -61,6 +62,8 @@ export interface ControlPlaneParts {
   own: ServerDeployment | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
+  /** Told of changes of deployments. */
+  deploymentFeed: Pick<DeploymentFeed, 'tell'>
   /** The servers that share the stores; undefined if there is no other server. */
   servers: Pick<ServerRegistry, 'graphs' | 'others'> | undefined
 }
@@ -99,7 +102,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const isolating = () => sandbox().catch(() => undefined)
   const artifacts = createArtifacts(dir, async (id) => (await isolating())?.forget(id))
   const uploadStore = createUploadStore(database, clock)
-  const { files, changes } = openSharing(parts, clock)
+  const { files, changes, changed } = openSharing(parts, clock)
   const uploads = createUploads({ store: uploadStore, dir, max_bytes: deploy.maxSourceBytes, clock, files })
   const work = createRevisionSteps({
     ...{ store, uploads, artifacts, hosting, sealer, log, files },
@@ -112,7 +115,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     isAlone: async () => ((await parts.servers?.others()) ?? 0) === 0,
   })
   const tidy = createTidying({ store, artifacts, files, hosting, logger })
-  const worker = startRevisionWorker(parts, { store, work, log, changes, tidy })
+  const worker = startRevisionWorker(parts, { store, work, log, changed, tidy })
   // With SQLite there is one server, so all leases belong to a process that has ended.
   await worker.takeBack({ all: databaseUrl === undefined })
   const started = (revision: Revision): void => void tidy(revision)
@@ -121,7 +124,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   keepAwake({ wake, sweeps: sweepsOf({ logs, files, clock }) }, parts)
   const controlPlane = createControlPlane({
     ...{ store, logs, log, uploads, artifacts, hosting, sealer, clock, own: parts.own },
-    ...{ files, changed: () => changes?.announce(), isOfServer: (name) => isOfServer(parts, name) },
+    ...{ files, changed, isOfServer: (name) => isOfServer(parts, name) },
     worker: { wake, interrupted: (revision) => worker.interrupted(revision) },
     runtimes: createRuntimes(deploy.runtime, { name: isolation, look: parts.isolation }, () =>
       probeContainers(runs.environment),
@@ -150,7 +153,7 @@ async function isOfServer({ servers }: Pick<ControlPlaneParts, 'servers'>, name:
  * once the active ones have started.
  */
 function startServing(
-  { hosting, logger, stops }: ControlPlaneParts,
+  { hosting, logger, stops, deploymentFeed }: ControlPlaneParts,
   {
     changes,
     ...parts
@@ -177,7 +180,10 @@ function startServing(
     await follow?.()
     await parts.worker.wake()
   }
-  changes?.listen(() => void wake())
+  changes?.listen(() => {
+    deploymentFeed.tell()
+    void wake()
+  })
   return wake
 }
 
@@ -185,8 +191,8 @@ interface WorkerParts {
   store: DeploymentStore
   work: RevisionSteps
   log: DeploymentLog
-  /** Undefined if there is a single server. */
-  changes: DeploymentChanges | undefined
+  /** Called after each change of a revision. */
+  changed(): void
   /** Called when a revision has ended. */
   tidy(revision: Revision): Promise<void>
 }
@@ -194,13 +200,13 @@ interface WorkerParts {
 /** Works on revisions, and removes unneeded sources and builds when a revision has ended. */
 function startRevisionWorker(
   { config, logger, stops }: ControlPlaneParts,
-  { store, work, log, changes, tidy }: WorkerParts,
+  { store, work, log, changed, tidy }: WorkerParts,
 ): RevisionWorker {
   const worker = createRevisionWorker({
     ...{ store, steps: work, logger, lease_ms: LEASE_MS, builds: config.deploy.builds },
     changed(revision) {
       logChange(log, revision)
-      changes?.announce()
+      changed()
       if (isTerminal(revision.status)) void tidy(revision)
     },
   })
@@ -210,16 +216,22 @@ function startRevisionWorker(
 
 /**
  * Opens the files and the notifications by which servers with the same Postgres and store of attachments serve the same
- * deployments (P-37); undefined without such a database or store.
+ * deployments (P-37); undefined without such a database or store. `changed` tells this server and the others of a change.
  */
 function openSharing(
-  { config: { databaseUrl: url, blobUrl }, database, blobs, logger, stops }: ControlPlaneParts,
+  { config, database, blobs, logger, stops, deploymentFeed }: ControlPlaneParts,
   clock: Clock,
-): { files: SharedFiles | undefined; changes: DeploymentChanges | undefined } {
-  if (url === undefined || blobUrl === undefined) return { files: undefined, changes: undefined }
+): { files: SharedFiles | undefined; changes: DeploymentChanges | undefined; changed(): void } {
+  const { databaseUrl: url, blobUrl } = config
+  if (url === undefined || blobUrl === undefined)
+    return { files: undefined, changes: undefined, changed: () => deploymentFeed.tell() }
   const changes = createPostgresChanges({ url, database, logger })
   stops.push(() => changes.close())
-  return { files: createSharedFiles(database, blobs, clock), changes }
+  const changed = (): void => {
+    changes.announce()
+    deploymentFeed.tell()
+  }
+  return { files: createSharedFiles(database, blobs, clock), changes, changed }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { systemClock } from '../../base/clock.ts'
 import { AppError } from '../../base/errors.ts'
 import type { ControlPlane } from '../../deploy/control-plane.ts'
+import type { DeploymentFeed } from '../../ingest/live/deployment-feed.ts'
 import type { HostingStatus } from '../../deploy/hosting.ts'
 import { createDeploymentStore, hasDeployments } from '../../storage/sql/deployments/deployment-store.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
@@ -27,6 +28,8 @@ export interface FurtherDeploymentsParts extends DeploymentParts {
   own: OwnDeployment | undefined
   /** Creation time of the deployment of `GRAPHS`, epoch milliseconds. */
   own_created_at: number
+  /** Told of changes of deployments. */
+  deploymentFeed: Pick<DeploymentFeed, 'tell'>
 }
 
 /** Deployments besides that of `GRAPHS`. Their stores are opened when the first of these deployments is used. */

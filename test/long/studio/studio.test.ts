@@ -273,11 +273,14 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     const thread = await runSteps('refused')
     const { page } = used.current()
     const form = page.getByRole('form', { name: 'Questions' })
-    await page.route('**/runs/stream', (route) => route.fulfill({ status: 422, json: { detail: 'refused' } }))
+    const headers = { 'x-request-id': 'of-the-refused' }
+    const refused = { status: 422, headers, json: { detail: 'not now', code: 'invalid_request' } }
+    await page.route('**/runs/stream', (route) => route.fulfill(refused))
     await form.getByLabel('Way to answer review').selectOption('json')
     await form.getByLabel('Answer to review').fill('{"kept": true}')
     await form.getByRole('button', { name: 'Answer and go on' }).click()
-    await region('Graph').getByText('The run failed').waitFor()
+    await region('Graph').getByText('The run failed: not now').waitFor()
+    await region('Graph').getByText('invalid_request · request of-the-refused').waitFor()
     await form.waitFor()
     await page.unroute('**/runs/stream')
     expect(await form.getByLabel('Answer to review').inputValue()).toBe('{"kept": true}')

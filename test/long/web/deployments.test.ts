@@ -7,6 +7,18 @@ import type { WeirRequest } from '../../support/servers/server.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
 import { HAS_BROWSER, NO_BROWSER } from '../../support/servers/web-interface.ts'
 
+/** Reads a live stream until it reports a change of deployments. */
+async function saysChange({ body }: Response): Promise<void> {
+  const reader = (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while (!text.includes('event: deployments')) {
+    const { done, value = '' } = await reader.read()
+    expect(done).toBe(false)
+    text += value
+  }
+  await reader.cancel()
+}
+
 describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`, () => {
   const { server, used } = useDeploymentPages()
   const { studio, graph, steps, runKind } = useStudio(used)
@@ -89,14 +101,40 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     }
   })
 
+  it('shows the versions of an assistant page by page', async () => {
+    const { json, request } = server.current()
+    const made = await json<{ assistant_id: string }>(`${DEPLOYMENT}/assistants`, {
+      graph_id: 'kinds',
+      name: 'often changed',
+    })
+    const headers = { 'content-type': 'application/json' }
+    const PAGE = 50
+    for (let version = 2; version <= PAGE + 1; version += 1)
+      await request(`${DEPLOYMENT}/assistants/${made.assistant_id}`, {
+        ...{ method: 'PATCH', headers, body: JSON.stringify({ metadata: { version } }) },
+      })
+    const { page, open } = used.current()
+    await open(`${DEPLOYMENT}?view=assistants`)
+    const row = page.getByRole('row').filter({ hasText: 'often changed' })
+    await row.getByRole('button', { name: `${PAGE + 1}, show all` }).click()
+    const versions = page.getByRole('dialog').locator('tbody tr')
+    await eventually(async () => expect(await versions.count()).toBe(PAGE))
+    await page.getByRole('dialog').getByRole('button', { name: 'Show more' }).click()
+    await eventually(async () => expect(await versions.count()).toBe(PAGE + 1))
+    await request(`${DEPLOYMENT}/assistants/${made.assistant_id}`, { method: 'DELETE' })
+  })
+
   it('N13: the log of a deployment shows new lines without a reload', async () => {
     const { page, open, broken } = used.current()
     const controlPlane = {
       fetch: server.current().request,
       json: async (path: string, init?: WeirRequest) => (await server.current().request(path, init)).json(),
     } as unknown as Parameters<typeof createDeployment>[0]
+    const live = await server.current().request('/api/v1/live?topic=deployments')
     const { id, name } = await createDeployment(controlPlane, `logged-${Date.now()}`)
-    await open(`/deployments/${name}`)
+    await saysChange(live)
+    await open('/deployments')
+    await page.getByRole('link', { name, exact: true }).click()
     await page.getByRole('link', { name: 'Log', exact: true }).click()
     await page.getByText('There is no line yet').waitFor()
     await page.getByText('Live', { exact: true }).waitFor()

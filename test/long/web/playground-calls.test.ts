@@ -114,6 +114,7 @@ describe.skipIf(!HAS_BROWSER)(`models in the playground in a browser (N15)${NO_B
     const refusal = column(3).getByRole('alert')
     await refusal.waitFor()
     expect(await refusal.innerText()).toContain('The provider answered with status 400: this model is broken')
+    expect(await refusal.innerText()).toMatch(/provider_\w+ · request \S+/)
     expect(vendor.take()).toHaveLength(4)
     await column(2).getByRole('button', { name: 'Remove Model 2' }).click()
     await column(4).waitFor({ state: 'detached' })

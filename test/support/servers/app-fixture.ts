@@ -28,6 +28,7 @@ import { createIdentityStore } from '../../../src/storage/sql/identity/identity-
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createPriceStore } from '../../../src/storage/sql/prices/price-store.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
+import { createDeploymentFeed } from '../../../src/ingest/live/deployment-feed.ts'
 import { createLiveFeed } from '../../../src/ingest/live/live-feed.ts'
 import { createEventStreams } from '../../../src/http/platform/reply/event-streams.ts'
 import { createLiveStreams } from '../../../src/http/platform/reply/live-streams.ts'
@@ -217,6 +218,7 @@ export async function startApp(options: FixtureOptions = {}) {
   const identity = options.identity?.(sqlIdentity) ?? sqlIdentity
   const clock = options.clock ?? { now: () => NOW }
   const feed = createLiveFeed(undefined)
+  const deploymentFeed = createDeploymentFeed()
   const sessions = createBrowserSessionStore(database)
   const gates = createBrowserGates({ publicUrl: options.publicUrl })
   const ingested: Ingested[] = []
@@ -252,7 +254,7 @@ export async function startApp(options: FixtureOptions = {}) {
     signIn: createSignIn(sessions, undefined, clock),
     ...NO_PLAYGROUND,
     logStreams: createEventStreams({ ...STREAMS, max_unsent_bytes: 1 << 20 }),
-    live: createLiveStreams({ feed, health: () => HEALTH, limits: STREAMS }),
+    live: createLiveStreams({ feed, deploymentFeed, health: () => HEALTH, limits: STREAMS }),
     registry: createRegistry(),
     metrics: createMetrics(),
     logger: createLogger({
@@ -279,6 +281,7 @@ export async function startApp(options: FixtureOptions = {}) {
     deps,
     entrance,
     feed,
+    deploymentFeed,
     database,
     url: server.url,
     port: server.port,

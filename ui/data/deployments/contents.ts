@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useDeploymentApi } from './deployment-api.ts'
+import { FALLBACK_MS, LIVE } from './live.ts'
 
 /** A thread of a deployment. */
 export interface DeploymentThread {
@@ -55,10 +56,9 @@ export interface CancelOutcome {
   status: string | null
 }
 
-const EVERY_MS = 3000
 const PAGE = 50
 
-/** A paged list of the API of a deployment, by POST to `path` with `body`; read again every three seconds. */
+/** A paged list of the API of a deployment, by POST to `path` with `body`; read again after changes of runs (live.ts). */
 export function useDeploymentList<T>(
   name: string,
   path: string,
@@ -75,7 +75,8 @@ export function useDeploymentList<T>(
     },
     initialPageParam: 0,
     getNextPageParam: ({ next }) => (next === undefined ? undefined : Number(next)),
-    refetchInterval: EVERY_MS,
+    refetchInterval: FALLBACK_MS,
+    meta: LIVE,
   })
 }
 

@@ -1,13 +1,13 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, type Reply } from '../../api/call.ts'
 import { ApiError } from '../../api/problem.ts'
+import { FALLBACK_MS, LIVE } from './live.ts'
 
 /** A deployment with its present state. */
 export type Deployment = Reply<'GET /api/v2/deployments/{id}'>
 /** A revision of a deployment. */
 export type Revision = Reply<'GET /api/v2/deployments/{id}/revisions/{revision_id}'>
 
-const EVERY_MS = 5000
 const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 const PAGE = 100
@@ -27,7 +27,8 @@ export function useDeployments() {
       }
       return found
     },
-    refetchInterval: EVERY_MS,
+    refetchInterval: FALLBACK_MS,
+    meta: LIVE,
   })
 }
 
@@ -46,7 +47,8 @@ export function useDeployment(name: string) {
         code: 'not_found',
       })
     },
-    refetchInterval: EVERY_MS,
+    refetchInterval: FALLBACK_MS,
+    meta: LIVE,
   })
 }
 
@@ -64,14 +66,22 @@ export function useIsHosted(project: string | undefined, thread: string): boolea
   return data === true
 }
 
-/** The newest revisions of a deployment. */
+const REVISIONS = 50
+
+/** The revisions of a deployment, newest first, page by page. */
 export function useRevisions(id: string) {
-  return useQuery({
+  return useInfiniteQuery({
     queryKey: ['deployments', id, 'revisions'],
-    queryFn: async ({ signal }) =>
-      (await call('GET /api/v2/deployments/{id}/revisions', { params: { id }, query: { limit: 50 }, signal }))
-        .resources,
-    refetchInterval: EVERY_MS,
+    queryFn: async ({ signal, pageParam }) => {
+      const query = { limit: REVISIONS, offset: pageParam }
+      const path = 'GET /api/v2/deployments/{id}/revisions'
+      const { resources, offset } = await call(path, { params: { id }, query, signal })
+      return { rows: resources, next: resources.length < REVISIONS ? undefined : String(offset) }
+    },
+    initialPageParam: 0,
+    getNextPageParam: ({ next }) => (next === undefined ? undefined : Number(next)),
+    refetchInterval: FALLBACK_MS,
+    meta: LIVE,
   })
 }
 

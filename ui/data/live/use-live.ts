@@ -21,10 +21,13 @@ export interface LiveListeners {
   /** `more`: further runs have changed that are not listed. */
   runs?(runs: readonly RunChange[], more: boolean): void
   ingest?(health: IngestHealthRead): void
+  /** A deployment or a revision has changed. */
+  deployments?(): void
 }
 
-function dispatch({ open, runs, ingest }: LiveListeners, { event, data }: ServerEvent): void {
+function dispatch({ open, runs, ingest, deployments }: LiveListeners, { event, data }: ServerEvent): void {
   if (event === 'open') open?.()
+  if (event === 'deployments') deployments?.()
   if (event === 'ingest') ingest?.(JSON.parse(data) as IngestHealthRead)
   if (event !== 'runs') return
   const changes = JSON.parse(data) as { runs: RunChange[]; more: boolean }
@@ -33,7 +36,7 @@ function dispatch({ open, runs, ingest }: LiveListeners, { event, data }: Server
 
 /**
  * Follows live changes while the tab is visible. A page calls it once, with all of its topics (`project:ID`, `trace:ID`,
- * `ingest`), because browsers open only six connections to a server over HTTP/1.1.
+ * `ingest`, `deployments`), because browsers open only six connections to a server over HTTP/1.1.
  */
 export function useLive(topics: readonly string[], listeners: LiveListeners): LiveState {
   const [state, setState] = useState<LiveState>('connecting')
@@ -53,15 +56,19 @@ export function useLive(topics: readonly string[], listeners: LiveListeners): Li
 /** Pause between a change and the read that it causes, which also serves changes that follow it closely. */
 const REFRESH_MS = 400
 
-/** Calls `refresh` after changes of the topics, at most every 400 ms. */
-export function useLiveRefresh(topics: readonly string[], refresh: () => void): LiveState {
+/** Calls `refresh` after changes of the topics, at most once in `pause_ms`. */
+export function useLiveRefresh(
+  topics: readonly string[],
+  refresh: () => void,
+  pause_ms = REFRESH_MS,
+): LiveState {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   const soon = (): void => {
     timer.current ??= setTimeout(() => {
       timer.current = undefined
       refresh()
-    }, REFRESH_MS)
+    }, pause_ms)
   }
-  return useLive(topics, { open: soon, runs: soon })
+  return useLive(topics, { open: soon, runs: soon, deployments: soon })
 }

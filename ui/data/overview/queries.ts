@@ -1,6 +1,7 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { TraceRunStatsBucket } from '../../api/platform.gen.ts'
 import { call, type Reply } from '../../api/call.ts'
+import { useLiveRefresh } from '../live/use-live.ts'
 import { type Ends, type Interval, intervalOf, type Span, spanOf } from './buckets.ts'
 import type { Figures, OverviewFigures } from './figures.ts'
 import { groupClause, groupingOf, narrowed, type Selection, subjectClauses } from './selection.ts'
@@ -9,6 +10,7 @@ const MOST_GROUPS = 8
 /** The most that the server answers. */
 const MOST_ASKED = 100
 const READ_EVERY_MS = 30_000
+const OVERVIEW = 'overview'
 const FAILED = 'eq(status, "error")'
 
 function bodyOf({ project, filter, subject }: Selection, { from, to }: Span, clauses: readonly string[]) {
@@ -90,10 +92,17 @@ function rangeNow({ from, until }: Ends): { span: Span; interval: Interval } {
   return { span, interval: intervalOf(span.from, span.to) }
 }
 
-/** The figures of an overview, read again every 30 s. */
+/** Pause between a change and the read of the figures: they are sums over many runs. */
+const CHANGED_MS = 5000
+
+/** The figures of an overview, read again after runs of the project have changed, and every 30 s. */
 export function useFigures(selection: Selection, ends: Ends) {
+  const queries = useQueryClient()
+  const refresh = (): void =>
+    void queries.invalidateQueries({ queryKey: [OVERVIEW] }, { cancelRefetch: false })
+  useLiveRefresh([`project:${selection.project}`], refresh, CHANGED_MS)
   return useQuery({
-    queryKey: ['overview', selection, ends],
+    queryKey: [OVERVIEW, selection, ends],
     queryFn: async ({ signal }) => {
       const { span, interval } = rangeNow(ends)
       return { selection, span, interval, figures: await readFigures(selection, span, interval, signal) }

@@ -10,6 +10,8 @@ export interface AnsweredCall {
 export interface CallProblem {
   code: string
   detail: string
+  /** Id of the request of the call, if the server has answered it. */
+  request_id?: string | undefined
 }
 
 /** The part of a call's answer that has arrived. */
@@ -17,6 +19,7 @@ export interface CallResult {
   state: 'running' | 'done' | 'failed' | 'stopped'
   /** Id of the traced run; '' before the server has answered. */
   run_id: string
+  request_id?: string | undefined
   text: string
   reasoning: string
   calls: readonly AnsweredCall[]
@@ -59,9 +62,14 @@ function withDelta(result: CallResult, delta: Fields): CallResult {
   return { ...result, calls: withCall(result.calls, delta) }
 }
 
+/** Event that `callModel` adds before the others, with the id of the request. */
+export const REQUEST = 'request'
+
 /** The result after one more event of `POST /playground/runs`. */
 export function withEvent(result: CallResult, event: string, data: Fields): CallResult {
   switch (event) {
+    case REQUEST:
+      return { ...result, request_id: textOf(data['request_id']) }
     case 'run':
       return { ...result, run_id: textOf(data['run_id']) }
     case 'delta':
@@ -88,5 +96,10 @@ export function withEvent(result: CallResult, event: string, data: Fields): Call
 
 /** The result of a call that failed. */
 export function withProblem(result: CallResult, problem: CallProblem): CallResult {
-  return { ...result, state: 'failed', problem }
+  const { request_id } = result
+  return {
+    ...result,
+    state: 'failed',
+    problem: { ...(request_id !== undefined && { request_id }), ...problem },
+  }
 }

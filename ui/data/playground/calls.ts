@@ -3,7 +3,7 @@ import type { PlaygroundRunCreate } from '../../api/platform.gen.ts'
 import { ApiError } from '../../api/problem.ts'
 import { readEvents } from '../../api/server-events.ts'
 import { JsonFault } from '../../api/typed-json.ts'
-import { type CallProblem, type CallResult, noResult, withEvent, withProblem } from './answer.ts'
+import { type CallProblem, type CallResult, noResult, REQUEST, withEvent, withProblem } from './answer.ts'
 import { DraftFault } from './call-body.ts'
 
 /** Sends one call and reads its answer as it arrives. */
@@ -13,15 +13,22 @@ export type CallModel = (
 ) => AsyncIterable<{ event: string; data: string }>
 
 export const callModel: CallModel = async function* (body, signal) {
-  const { body: answer } = await callRaw('POST /api/v1/playground/runs', { body, signal })
+  const { body: answer, headers } = await callRaw('POST /api/v1/playground/runs', { body, signal })
+  const request_id = headers.get('x-request-id')
+  if (request_id !== null) yield { event: REQUEST, data: JSON.stringify({ request_id }) }
   if (answer !== null) yield* readEvents(answer)
 }
 
+/** Code of a draft that was not sent because of a fault in it. */
+export const DRAFT = 'draft'
+
 /** Returns the code and the message for an error of a call. */
 export function callProblemOf(error: unknown): CallProblem {
-  if (error instanceof ApiError) return { code: error.code, detail: error.message }
-  if (error instanceof DraftFault || error instanceof JsonFault)
-    return { code: 'draft', detail: error.message }
+  if (error instanceof ApiError) {
+    const { code, message: detail, request_id } = error
+    return { code, detail, ...(request_id !== undefined && { request_id }) }
+  }
+  if (error instanceof DraftFault || error instanceof JsonFault) return { code: DRAFT, detail: error.message }
   const detail = error instanceof Error ? error.message : String(error)
   return { code: 'unreachable', detail: `The answer broke off: ${detail}` }
 }

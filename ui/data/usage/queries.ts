@@ -116,23 +116,27 @@ const LIMITS = ['usage-limits'] as const
 /** A monthly limit of traces. */
 export type Limit = Reply<'GET /api/v1/usage-limits'>[number]
 
-/** The limits, and the traces of this month by workspace id. */
+/** The limits, and the traces of this month: of workspaces by id, of keys by their short form. */
 export function useLimits(workspaces: readonly string[]) {
   return useQuery({
     queryKey: [...LIMITS, workspaces],
     queryFn: async ({ signal }) => {
-      const month = {
-        ...parametersOf({ ...monthOf(Date.now()), workspaces }),
-        group_by: 'workspace' as const,
-      }
-      const [limits, counted] = await Promise.all([
-        call('GET /api/v1/usage-limits', { signal }),
-        call('GET /api/v1/orgs/current/billing/granular-usage', { query: month, signal }),
-      ])
+      const month = parametersOf({ ...monthOf(Date.now()), workspaces })
+      const counted = (group_by: 'workspace' | 'api_key') =>
+        call('GET /api/v1/orgs/current/billing/granular-usage', { query: { ...month, group_by }, signal })
+      const limits = await call('GET /api/v1/usage-limits', { signal })
+      const hasKeys = limits.some(({ api_key_id }) => api_key_id !== null)
+      const answers = await Promise.all([counted('workspace'), hasKeys ? counted('api_key') : undefined])
       const used = new Map<string, number>()
-      for (const { dimensions, traces } of counted.usage) {
-        if (!('workspace_id' in dimensions)) continue
-        used.set(dimensions.workspace_id, (used.get(dimensions.workspace_id) ?? 0) + traces)
+      for (const { dimensions, traces } of answers.flatMap((answer) => answer?.usage ?? [])) {
+        const group =
+          'workspace_id' in dimensions
+            ? dimensions.workspace_id
+            : 'api_key_short_key' in dimensions
+              ? dimensions.api_key_short_key
+              : undefined
+        if (group === undefined) continue
+        used.set(group, (used.get(group) ?? 0) + traces)
       }
       return { limits, used }
     },
@@ -140,9 +144,8 @@ export function useLimits(workspaces: readonly string[]) {
   })
 }
 
-/** The new value of a workspace's limit. */
-export interface NewLimit {
-  workspace_id: string
+/** The new value of the limit of a workspace or of a key. */
+export type NewLimit = ({ workspace_id: string } | { api_key_id: string }) & {
   limit_value: number
   mode: 'soft' | 'hard'
 }

@@ -8,6 +8,8 @@ import { markdownPieces, plainPieces } from './pieces.ts'
 const MAX_MARKDOWN = 200_000
 /** Longer texts are parsed in pieces. */
 const LONG_MARKDOWN = 16_000
+/** Longer pieces, such as a paragraph of this length, are shown unformatted: one element of it takes long to lay out. */
+const MAX_PIECE = 64_000
 
 const NAMED: Readonly<Record<string, string>> = {
   amp: '&',
@@ -189,9 +191,13 @@ function LongMarkdown({ text }: { text: string }) {
   if (!isParsed) return <LongPlainText text={text} />
   return (
     <div className={css['markdown']}>
-      {pieces.map((piece, place) => (
-        <Parsed key={place} text={piece} className={css['piece']} />
-      ))}
+      {pieces.map((piece, place) =>
+        piece.length > MAX_PIECE ? (
+          <LongPlainText key={place} text={piece} />
+        ) : (
+          <Parsed key={place} text={piece} className={css['piece']} />
+        ),
+      )}
     </div>
   )
 }

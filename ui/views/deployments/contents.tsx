@@ -5,7 +5,6 @@ import {
   type DeploymentThread,
   type StoreItem,
   useDeploymentList,
-  useDeploymentRead,
   useVersionChoice,
 } from '../../data/deployments/contents.ts'
 import { usePermission } from '../../data/session.ts'
@@ -86,46 +85,36 @@ export function Threads({ name }: { name: string }) {
 
 function Versions({ name, assistant, close }: { name: string; assistant: Assistant; close(): void }) {
   const path = `/assistants/${assistant.assistant_id}/versions`
-  const versions = useDeploymentRead<Assistant[]>(name, path, { body: { limit: 100 } })
+  const versions = useDeploymentList<Assistant>(name, path)
   const { isAllowed, reason } = usePermission('assistants:update')
   const choice = useVersionChoice(name)
   return (
     <Dialog title={`Versions of ${assistant.name}`} close={close}>
       {choice.error !== null && <Failure error={choice.error} />}
-      <Loaded from={versions}>
-        {(found) => (
-          <Table label="Versions" columns={['Version', 'Made', 'Config', 'Use']}>
-            {found.map((one) => (
-              <tr key={one.version}>
-                <td>{one.version}</td>
-                <td>
-                  <Time time={one.created_at} />
-                </td>
-                <td>
-                  <JsonView
-                    value={{ config: one.config, context: one.context, metadata: one.metadata }}
-                    openDepth={1}
-                  />
-                </td>
-                <td>
-                  <Button
-                    disabled={!isAllowed || choice.isPending}
-                    title={reason}
-                    onClick={() =>
-                      choice.mutate(
-                        { assistant_id: assistant.assistant_id, version: one.version },
-                        { onSuccess: close },
-                      )
-                    }
-                  >
-                    Use {one.version}
-                  </Button>
-                </td>
-              </tr>
-            ))}
-          </Table>
+      <PagedTable label="Versions" from={versions} columns={['Version', 'Made', 'Config', 'Use']}>
+        {({ version, created_at, config, context, metadata }) => (
+          <tr key={version}>
+            <td>{version}</td>
+            <td>
+              <Time time={created_at} />
+            </td>
+            <td>
+              <JsonView value={{ config, context, metadata }} openDepth={1} />
+            </td>
+            <td>
+              <Button
+                disabled={!isAllowed || choice.isPending}
+                title={reason}
+                onClick={() =>
+                  choice.mutate({ assistant_id: assistant.assistant_id, version }, { onSuccess: close })
+                }
+              >
+                Use {version}
+              </Button>
+            </td>
+          </tr>
         )}
-      </Loaded>
+      </PagedTable>
     </Dialog>
   )
 }

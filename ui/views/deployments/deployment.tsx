@@ -1,5 +1,6 @@
 import { type ReactNode, useRef } from 'react'
 import { type Deployment, useDeployment } from '../../data/deployments/deployments.ts'
+import { useLiveDeployments } from '../../data/deployments/live.ts'
 import { CopyButton, Tabs } from '../../parts/controls.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Loaded } from '../../parts/states.tsx'
@@ -34,6 +35,7 @@ function Page({ deployment }: { deployment: Deployment }) {
   const page = useRef<HTMLDivElement>(null)
   useRowKeys(page)
   const { name, source_config } = deployment
+  useLiveDeployments(name)
   const path = `/deployments/${encodeURIComponent(name)}`
   const url = source_config.custom_url
   const tabs = VIEWS.map((word) => ({

@@ -1,5 +1,6 @@
 import { useRef } from 'react'
 import { useDeployments, type Deployment } from '../../data/deployments/deployments.ts'
+import { useLiveDeployments } from '../../data/deployments/live.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Empty, Loaded } from '../../parts/states.tsx'
@@ -48,6 +49,7 @@ function Row({ deployment }: { deployment: Deployment }) {
 /** All deployments of the workspace. */
 export function Deployments() {
   const deployments = useDeployments()
+  useLiveDeployments()
   const page = useRef<HTMLDivElement>(null)
   useRowKeys(page)
   return (

@@ -7,9 +7,9 @@ import {
 import { usePermission } from '../../data/session.ts'
 import { Button } from '../../parts/controls.tsx'
 import { durationText } from '../../parts/format/numbers.ts'
-import { Empty, Failure, Loaded } from '../../parts/states.tsx'
+import { Empty, Failure } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
-import { Table } from '../../parts/table/table.tsx'
+import { PagedTable } from './contents.tsx'
 import css from './deployments.module.css'
 
 const ENDED = /^(?:DEPLOYED|.*_FAILED|SKIPPED|INTERRUPTED)$/
@@ -78,15 +78,13 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
   return (
     <>
       {change.error !== null && <Failure error={change.error} />}
-      <Loaded from={revisions}>
-        {(found) => (
-          <Table label="Revisions" columns={['Number', 'State', 'By', 'Made', 'Took', 'Error', 'Change']}>
-            {found.map((revision) => (
-              <Row key={revision.id} revision={revision} change={change} />
-            ))}
-          </Table>
-        )}
-      </Loaded>
+      <PagedTable
+        label="Revisions"
+        from={revisions}
+        columns={['Number', 'State', 'By', 'Made', 'Took', 'Error', 'Change']}
+      >
+        {(revision) => <Row key={revision.id} revision={revision} change={change} />}
+      </PagedTable>
     </>
   )
 }

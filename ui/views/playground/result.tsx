@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { CallResult } from '../../data/playground/answer.ts'
+import { DRAFT } from '../../data/playground/calls.ts'
 import { answerMessages } from '../../data/playground/answer-messages.ts'
 import { figuresOfCall, figuresOfRun } from '../../data/playground/figures.ts'
 import type { DraftMessage } from '../../data/playground/draft.ts'
@@ -8,6 +9,7 @@ import type { ReadRun } from '../../data/runs.ts'
 import { Button, CopyButton } from '../../parts/controls.tsx'
 import { Icon, type IconName } from '../../parts/icon.tsx'
 import { LongPlainText, Markdown } from '../../parts/markdown/markdown.tsx'
+import { ErrorFacts } from '../../parts/states.tsx'
 import { usePreference } from '../../parts/preferences.ts'
 import { Link } from '../../router/link.tsx'
 import { FiguresTable } from './figures.tsx'
@@ -75,10 +77,11 @@ function State({ result, name }: { result: CallResult; name: string }) {
 function Trouble({ result: { state, problem, finish_reason, run_id } }: { result: CallResult }) {
   if (problem !== undefined)
     return (
-      <p className={css['bad']} role="alert">
+      <div className={css['bad']} role="alert">
         {problem.detail}{' '}
         {problem.code === 'host_not_allowed' && <Link to="/settings?view=secrets">Secrets</Link>}
-      </p>
+        {problem.code !== DRAFT && <ErrorFacts of={problem} />}
+      </div>
     )
   if (state === 'stopped')
     return (

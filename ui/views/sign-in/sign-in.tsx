@@ -1,6 +1,8 @@
 import { type FormEvent, useEffect, useRef } from 'react'
+import { ApiError } from '../../api/problem.ts'
 import { useSignIn } from '../../data/session.ts'
 import { Button, Field } from '../../parts/controls.tsx'
+import { ErrorFacts } from '../../parts/states.tsx'
 import css from './sign-in.module.css'
 
 const TICKET = '#ticket='
@@ -44,9 +46,10 @@ export function SignIn() {
           {signing.isPending ? 'Signing in' : 'Sign in'}
         </Button>
         {signing.error !== null && (
-          <p className={css['error']} role="alert">
+          <div className={css['error']} role="alert">
             {signing.error.message}
-          </p>
+            {signing.error instanceof ApiError && <ErrorFacts of={signing.error} />}
+          </div>
         )}
         <p className={css['note']}>
           The first key is printed when the server starts for the first time, and is in the file{' '}

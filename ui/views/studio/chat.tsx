@@ -4,8 +4,10 @@ import { Media } from '../../parts/chat/media.tsx'
 import { Button } from '../../parts/controls.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { LongPlainText, Markdown, PlainText } from '../../parts/markdown/markdown.tsx'
-import { Failure, PanelBoundary } from '../../parts/states.tsx'
+import { PanelBoundary } from '../../parts/states.tsx'
+import type { RunError } from '../../data/studio/run-error.ts'
 import { MediaPicker, useChosenMedia } from './input/media-picker.tsx'
+import { RunFailure } from './run-failure.tsx'
 import type { StudioSession, StudioStream } from './session.ts'
 import css from './studio.module.css'
 
@@ -194,8 +196,12 @@ const SendForm = memo(function SendForm({ submit, refusal }: Sending) {
 const NOT_NOW = { from: undefined, branch: '', branches: '' }
 
 /** The messages of the thread as a conversation; user messages are edited, and answers made again, in new branches. */
-export function Chat({ stream, submit, refusal }: Sending & { stream: StudioStream }) {
-  const { messages, error, isLoading } = stream
+export function Chat({
+  stream,
+  error,
+  ...sending
+}: Sending & { stream: StudioStream; error: RunError | undefined }) {
+  const { messages, isLoading } = stream
   const { setBranch } = stream
   const known = (message: Message, place: number): Pick<ChatMessageProps, 'from' | 'branch' | 'branches'> => {
     if (isLoading) return NOT_NOW
@@ -221,14 +227,13 @@ export function Chat({ stream, submit, refusal }: Sending & { stream: StudioStre
               {...known(message, place)}
               showBranch={setBranch}
               isGrowing={isLoading && place === messages.length - 1}
-              submit={submit}
-              refusal={refusal}
+              {...sending}
             />
           </PanelBoundary>
         ))}
       </div>
-      {error !== undefined && error !== null && <Failure error={error} />}
-      <SendForm submit={submit} refusal={refusal} />
+      <RunFailure error={error} />
+      <SendForm {...sending} />
     </section>
   )
 }

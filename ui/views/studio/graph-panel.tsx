@@ -8,6 +8,7 @@ import type { NodeState } from '../../parts/graph/node-state.ts'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { type RunEvents, useFollowed } from './run-events.ts'
+import { RunFailure } from './run-failure.tsx'
 import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 import type { ShownThread } from './thread.ts'
@@ -144,7 +145,6 @@ export function GraphPanel({
     if (!next.delete(one)) next.add(one)
     setBreakpoints(next)
   }
-  const { error } = session
   return (
     <section className={css['panel']} aria-label="Graph">
       <div className={css['row']}>
@@ -161,11 +161,7 @@ export function GraphPanel({
           <span className={css['warn']}>Events are missing: the server had dropped old ones.</span>
         )}
       </div>
-      {error !== undefined && (
-        <p className={css['bad']} role="alert">
-          The run failed: {error}
-        </p>
-      )}
+      <RunFailure error={session.error} />
       <Loaded from={drawing}>
         {(found) => (
           <LiveGraph

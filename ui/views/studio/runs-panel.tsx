@@ -7,7 +7,8 @@ import { Link } from '../../router/link.tsx'
 import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 
-const EVERY_MS = 1500
+/** The stream of the thread tells of runs that begin and end, but not of those that others have queued. */
+const EVERY_MS = 5000
 const SHOWN = 5
 
 function isActive({ status }: Pick<ThreadRun, 'status'>): boolean {
@@ -32,11 +33,12 @@ export function RunsPanel({
   const refusal = session.rights.cancel
   const isDisabled = change.isPending || refusal !== undefined
   const shown = found.filter((run, place) => isActive(run) || place < SHOWN)
-  if (shown.length === 0) return null
+  if (shown.length === 0 && runs.error === null) return null
   return (
     <section className={css['panel']} aria-label="Runs">
       <h2>Runs</h2>
       {change.error !== null && <Failure error={change.error} />}
+      {runs.error !== null && <Failure error={runs.error} retry={() => void runs.refetch()} />}
       <ul className={css['runs']}>
         {shown.map((run) => (
           <li key={run.run_id} data-status={run.status}>

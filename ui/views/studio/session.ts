@@ -9,6 +9,7 @@ import { useDeploymentApi } from '../../data/deployments/deployment-api.ts'
 import { pause } from '../../data/live/pause.ts'
 import { useSession } from '../../data/session.ts'
 import { type FollowedThread, followThread, type ThreadEvent } from '../../data/studio/follow-thread.ts'
+import { type RunError, runErrorOf } from '../../data/studio/run-error.ts'
 import { rightsOf, type StudioRights } from '../../data/studio/rights.ts'
 import { isOther, noRun, type ShownRun, withThread } from '../../data/studio/shown-run.ts'
 import { createRunEvents, type RunEvents } from './run-events.ts'
@@ -133,7 +134,7 @@ export interface StudioSession {
   refusal: string | undefined
   isLoading: boolean
   /** Why the run failed. */
-  error: string | undefined
+  error: RunError | undefined
   /** What the permissions of the session allow. */
   rights: StudioRights
 }
@@ -170,9 +171,13 @@ function useLatest(submit: Submit): Submit {
   return useCallback((...sent) => latest.current(...sent), [])
 }
 
-function errorText(error: unknown): string | undefined {
-  if (error === undefined || error === null) return undefined
-  return error instanceof Error ? error.message : String(error)
+/** The same object for as long as its parts stay the same. */
+function useRunError(error: unknown): RunError | undefined {
+  const { message, code, request_id } = runErrorOf(error) ?? {}
+  return useMemo(
+    () => (message === undefined ? undefined : { message, code, request_id }),
+    [message, code, request_id],
+  )
 }
 
 interface SessionOptions {
@@ -205,7 +210,10 @@ export function useStudioSession(
     reconnectOnMount: true,
     throttle: THROTTLE_MS,
     fetchStateHistory: { limit: states },
-    onCreated: ({ run_id }) => change({ run: run_id }),
+    onCreated({ run_id }) {
+      change({ run: run_id })
+      refresh()
+    },
     onTaskEvent: (data, { namespace }) => events.addTask(data, namespace),
     onUpdateEvent: refresh,
     onCustomEvent: events.addCustom,
@@ -230,7 +238,7 @@ export function useStudioSession(
     void stream.submit(input, options as Parameters<typeof stream.submit>[1])
   })
   const { isLoading } = stream
-  const error = errorText(stream.error)
+  const error = useRunError(stream.error)
   const rights = useStudioRights(name, thread)
   const session = useMemo<StudioSession>(
     () => ({ submit, events, run, gap, refusal, isLoading, error, rights }),

@@ -4,7 +4,8 @@ import { branchesOf } from '../../data/studio/branches.ts'
 import { useHistory } from '../../data/studio/history.ts'
 import type { FullState, ThreadStep } from '../../data/studio/step.ts'
 
-const BUSY_EVERY_MS = 1000
+/** Each update and each end of a run causes a read (session.ts); this is for a stream that has broken. */
+const BUSY_EVERY_MS = 5000
 /** Maximum number of checkpoints that are read to find the one of the address. */
 const MOST_SEARCHED = 2000
 

@@ -1,5 +1,5 @@
 import { useQueries } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useMemo, useRef } from 'react'
 import type { Message } from '../../api/messages.ts'
 import { conversationsOf } from '../../data/messages/conversation.ts'
 import { useIsHosted } from '../../data/deployments/deployments.ts'
@@ -11,6 +11,7 @@ import { Button } from '../../parts/controls.tsx'
 import { countText, durationText } from '../../parts/format/numbers.ts'
 import { StatusIcon } from '../../parts/icon.tsx'
 import { PlainText } from '../../parts/markdown/markdown.tsx'
+import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Money } from '../../parts/money.tsx'
 import { readPreference } from '../../parts/preferences.ts'
 import { Empty, Failure, PanelBoundary, Skeleton } from '../../parts/states.tsx'
@@ -133,7 +134,7 @@ function Turns({ turns }: { turns: readonly Turn[] }) {
         {turns.map((turn) => {
           const own = messages.get(turn.trace_id)
           return (
-            <li key={turn.trace_id}>
+            <li key={turn.trace_id} data-row="">
               <TurnHead turn={turn} />
               <PanelBoundary>
                 {loading.has(turn.trace_id) && <Skeleton />}
@@ -155,10 +156,12 @@ export function Thread({ params }: { params: PathParams }) {
   const project = useParam(PROJECT)
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useTurns(project, thread)
   const turns = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
+  const page = useRef<HTMLDivElement>(null)
+  useRowKeys(page)
   if (data === undefined)
     return error === null ? <Skeleton /> : <Failure error={error} heading="h1" retry={() => void refetch()} />
   return (
-    <div className={css['page']}>
+    <div ref={page} className={css['page']}>
       <Head project={project} thread={thread} />
       {turns.length === 0 ? (
         <Empty title="This thread has no turns">

@@ -8,6 +8,7 @@ import { neighbourTrace } from '../../data/traces.ts'
 import { buildTree, type Tree, visibleRows } from '../../data/tree.ts'
 import { Button, Field } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
+import { notify } from '../../parts/notice.tsx'
 import { Empty, PanelBoundary, Skeleton } from '../../parts/states.tsx'
 import { navigate, setParam, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'
@@ -70,7 +71,9 @@ function useTreeState(outline: Outline, trace: string) {
   )
   const focus = focusId === undefined ? undefined : positionOf(focusId)
   const rows = useMemo(() => visibleRows(tree, { folded, focus, found }), [tree, folded, focus, found])
-  const selected = positionOf(useParam(RUN)) ?? tree.positions[0] ?? 0
+  const wanted = useParam(RUN)
+  const named = positionOf(wanted)
+  const selected = named ?? tree.positions[0] ?? 0
   const isMarked = useParam(PATH) === 'on'
   const path = useMemo(() => (isMarked ? criticalPath(outline, tree) : undefined), [isMarked, outline, tree])
   const mark = (): void => setParam(PATH, isMarked ? 'off' : 'on')
@@ -95,6 +98,8 @@ function useTreeState(outline: Outline, trace: string) {
     mark,
     rows,
     selected,
+    /** Id of the address that no run of the trace has; '' without one. */
+    unknown: named === undefined ? wanted : '',
     text,
     idAt,
   }
@@ -151,7 +156,9 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   const root = useQuery(runOptions(idAt(0), share)).data
   const step = (to: 'older' | 'newer'): void => {
     if (root === undefined || share !== undefined) return
-    void neighbourTrace(root, to).then((id) => id !== undefined && navigate(`/traces/${id}`))
+    void neighbourTrace(root, to).then((id) =>
+      id === undefined ? notify(`There is no ${to} trace in this project.`) : navigate(`/traces/${id}`),
+    )
   }
   const zoom = (direction: 'in' | 'out' | 'all'): void =>
     setZoom(direction === 'all' ? undefined : zoomed(range, direction, outline.span))
@@ -167,6 +174,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   return (
     <div className={css['page']}>
       <TraceHead outline={outline} root={root} view={view} share={share} step={step} />
+      <UnknownRun id={state.unknown} />
       <div className={css['body']}>
         {view === 'messages' ? (
           <div className={css['left']}>
@@ -183,6 +191,16 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
         />
       </div>
     </div>
+  )
+}
+
+/** Says that the trace lacks the run of the address; nothing for ''. */
+function UnknownRun({ id }: { id: string }) {
+  if (id === '') return null
+  return (
+    <p className={css['unknown']} role="status">
+      This trace has no run <code>{id}</code>, which the address names. Its first run is shown.
+    </p>
   )
 }
 

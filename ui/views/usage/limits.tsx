@@ -1,4 +1,6 @@
 import { type FormEvent, useState } from 'react'
+import type { ApiKeyRead } from '../../api/platform.gen.ts'
+import { useApiKeys } from '../../data/settings/keys.ts'
 import { usePermission, useSession } from '../../data/session.ts'
 import { type Limit, useLimitChanges, useLimits } from '../../data/usage/queries.ts'
 import { Button, Field, IconButton, Select } from '../../parts/controls.tsx'
@@ -18,9 +20,33 @@ const MODES: readonly (readonly ['soft' | 'hard', string])[] = [
   ['hard', 'Refuse new traces'],
 ]
 
-function nameOf({ workspace_id, api_key_id }: Limit, workspaces: readonly Workspace[]): string {
-  if (workspace_id === null) return `API key ${api_key_id ?? ''}`
-  return workspaces.find(({ id }) => id === workspace_id)?.display_name ?? workspace_id
+type Key = Pick<ApiKeyRead, 'id' | 'description' | 'short_key'>
+
+/** The workspaces and keys that can have limits. */
+interface Limited {
+  workspaces: readonly Workspace[]
+  keys: readonly Key[]
+}
+
+const keyName = ({ description, short_key }: Key): string => `API key ${description || short_key}`
+
+function nameOf({ workspace_id, api_key_id }: Limit, { workspaces, keys }: Limited): string {
+  if (workspace_id !== null)
+    return workspaces.find(({ id }) => id === workspace_id)?.display_name ?? workspace_id
+  const key = keys.find(({ id }) => id === api_key_id)
+  return key === undefined ? `API key ${api_key_id ?? ''}` : keyName(key)
+}
+
+/** Traces of this month; undefined for a key that is not known, or whose short form another key has too. */
+function usedBy(
+  { workspace_id, api_key_id }: Limit,
+  used: ReadonlyMap<string, number>,
+  keys: readonly Key[],
+): number | undefined {
+  if (workspace_id !== null) return used.get(workspace_id) ?? 0
+  const short = keys.find(({ id }) => id === api_key_id)?.short_key
+  const isOnly = keys.filter(({ short_key }) => short_key === short).length === 1
+  return short === undefined || !isOnly ? undefined : (used.get(short) ?? 0)
 }
 
 function LimitRow({ limit, name, used }: { limit: Limit; name: string; used: number | undefined }) {
@@ -63,11 +89,11 @@ const COLUMNS = [
 function LimitTable({
   limits,
   used,
-  workspaces,
+  limited,
 }: {
   limits: readonly Limit[]
   used: ReadonlyMap<string, number>
-  workspaces: readonly Workspace[]
+  limited: Limited
 }) {
   if (limits.length === 0) return <p className={css['note']}>No workspace and no key has a limit.</p>
   return (
@@ -76,32 +102,37 @@ function LimitTable({
         <LimitRow
           key={limit.id}
           limit={limit}
-          name={nameOf(limit, workspaces)}
-          used={limit.workspace_id === null ? undefined : (used.get(limit.workspace_id) ?? 0)}
+          name={nameOf(limit, limited)}
+          used={usedBy(limit, used, limited.keys)}
         />
       ))}
     </Table>
   )
 }
 
-function LimitForm({ workspaces }: { workspaces: readonly Workspace[] }) {
+function LimitForm({ workspaces, keys }: Limited) {
   const { save } = useLimitChanges()
   const { isAllowed, reason } = usePermission('organization:manage')
   const { data: session } = useSession()
-  const [workspace, setWorkspace] = useState(session?.default_workspace_id ?? workspaces[0]?.id ?? '')
+  const [chosen, choose] = useState(session?.default_workspace_id ?? workspaces[0]?.id ?? '')
   const [mode, setMode] = useState<'soft' | 'hard'>('soft')
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()
     const value = Number(new FormData(event.currentTarget).get('value'))
-    save.mutate({ workspace_id: workspace, limit_value: value, mode })
+    const isKey = keys.some(({ id }) => id === chosen)
+    const subject = isKey ? { api_key_id: chosen } : { workspace_id: chosen }
+    save.mutate({ ...subject, limit_value: value, mode })
   }
   return (
     <form className={css['form']} aria-label="Set a limit" onSubmit={submit}>
       <Select
-        label="Workspace"
-        value={workspace}
-        options={workspaces.map(({ id, display_name }) => [id, display_name])}
-        onChange={setWorkspace}
+        label="Workspace or API key"
+        value={chosen}
+        options={[
+          ...workspaces.map(({ id, display_name }) => [id, display_name] as const),
+          ...keys.map((key) => [key.id, keyName(key)] as const),
+        ]}
+        onChange={choose}
       />
       <Field
         name="value"
@@ -121,17 +152,26 @@ function LimitForm({ workspaces }: { workspaces: readonly Workspace[] }) {
   )
 }
 
-/** Monthly limits with their present use, and a form for those of workspaces. */
+/** The keys that the caller may see. */
+function useKnownKeys(): readonly Key[] {
+  const { isAllowed } = usePermission('organization:read')
+  const service = useApiKeys('service', isAllowed).data ?? []
+  const personal = useApiKeys('personal', true).data ?? []
+  return [...service, ...personal]
+}
+
+/** Monthly limits with their present use, and a form for those of workspaces and keys. */
 export function UsageLimits({ workspaces }: { workspaces: readonly Workspace[] }) {
   const found = useLimits(workspaces.map(({ id }) => id))
+  const limited = { workspaces, keys: useKnownKeys() }
   return (
     <section className={css['section']} aria-label="Limits">
       <h2>Limits of a month (UTC)</h2>
       <Loaded from={found}>
         {(loaded) => (
           <>
-            <LimitTable {...loaded} workspaces={workspaces} />
-            {workspaces.length > 0 && <LimitForm workspaces={workspaces} />}
+            <LimitTable {...loaded} limited={limited} />
+            {workspaces.length > 0 && <LimitForm {...limited} />}
           </>
         )}
       </Loaded>

@@ -104,6 +104,17 @@ it('sends the health of ingest, once while it stays the same', async () => {
   expect(await stream.next()).toMatchObject({ event: 'ingest', data: { status: 'ok', waiting: 1 } })
 })
 
+it('N10: says that deployments have changed, once for changes that follow closely', async () => {
+  const stream = await follow('deployments')
+  fixture.deploymentFeed.tell()
+  fixture.deploymentFeed.tell()
+  expect(await stream.next()).toEqual({ event: 'deployments', data: {} })
+  const other = await follow(`project:${PROJECT}`)
+  fixture.deploymentFeed.tell()
+  publish(change())
+  expect(await other.next()).toMatchObject({ event: 'runs' })
+})
+
 it('has a limited number of streams for each key; a closed one frees its place', async () => {
   const first = await follow(`project:${PROJECT}`)
   expect([await statuses(), await statuses(), await statuses()]).toEqual([200, 200, 429])

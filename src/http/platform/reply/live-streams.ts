@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { aborted, pause } from '../../../base/pause.ts'
+import type { DeploymentFeed } from '../../../ingest/live/deployment-feed.ts'
 import type { LiveFeed } from '../../../ingest/live/live-feed.ts'
 import { ChangeCollector } from '../../../ingest/live/run-changes.ts'
 import { createHeartbeats, HEARTBEAT, HEARTBEAT_MS } from '../../deployment/sse/heartbeats.ts'
@@ -14,6 +15,8 @@ export interface LiveTopics {
   traces: ReadonlySet<string>
   /** Whether the stream sends the health of ingest. */
   ingest: boolean
+  /** Whether the stream reports changes of deployments. */
+  deployments: boolean
 }
 
 /** Streams of changes for browsers. */
@@ -27,6 +30,7 @@ export interface LiveStreams {
 
 export interface LiveStreamsParts {
   feed: Pick<LiveFeed, 'listen'>
+  deploymentFeed: Pick<DeploymentFeed, 'listen'>
   /** The health of ingest as JSON. */
   health(): unknown
   limits: { at_once: number; at_once_per_key: number }
@@ -51,6 +55,7 @@ class Pending {
   #more = false
   #health = ''
   #isHealthNew = false
+  #areDeploymentsNew = false
   #wake = Promise.withResolvers<void>()
 
   constructor(topics: LiveTopics) {
@@ -63,9 +68,25 @@ class Pending {
   }
 
   /** Subscribes to the feed; the returned function ends it. */
-  follow({ feed, health }: LiveStreamsParts): () => void {
-    const { workspace_id, projects, traces, ingest } = this.#topics
-    const leave = feed.listen(workspace_id, {
+  follow(parts: LiveStreamsParts): () => void {
+    const { ingest, deployments } = this.#topics
+    const leaves = [this.#followRuns(parts)]
+    if (ingest) leaves.push(this.#followHealth(parts))
+    if (deployments)
+      leaves.push(
+        parts.deploymentFeed.listen(() => {
+          this.#areDeploymentsNew = true
+          this.#wake.resolve()
+        }),
+      )
+    return () => {
+      for (const leave of leaves) leave()
+    }
+  }
+
+  #followRuns({ feed }: LiveStreamsParts): () => void {
+    const { workspace_id, projects, traces } = this.#topics
+    return feed.listen(workspace_id, {
       changed: (run) => {
         if (!projects.has(run.project_id) && !traces.has(run.trace_id)) return
         this.#runs.add(run)
@@ -77,14 +98,13 @@ class Pending {
         this.#wake.resolve()
       },
     })
-    if (!ingest) return leave
+  }
+
+  #followHealth({ health }: LiveStreamsParts): () => void {
     const look = (): void => this.#see(JSON.stringify(health()))
     look()
     const timer = setInterval(look, HEALTH_MS).unref()
-    return () => {
-      clearInterval(timer)
-      leave()
-    }
+    return () => clearInterval(timer)
   }
 
   /** The events since the last call. */
@@ -96,8 +116,10 @@ class Pending {
     const changed = runs.map(({ workspace_id: _ours, ...run }) => run)
     const changes = changed.length > 0 || more ? frame('runs', JSON.stringify({ runs: changed, more })) : ''
     const health = this.#isHealthNew ? frame('ingest', this.#health) : ''
+    const deployments = this.#areDeploymentsNew ? frame('deployments', '{}') : ''
     this.#isHealthNew = false
-    return changes + health
+    this.#areDeploymentsNew = false
+    return changes + health + deployments
   }
 
   #see(health: string): void {

@@ -6,6 +6,7 @@ import { nodesOfStep } from '../../../data/studio/step-traces.ts'
 import type { ThreadStep } from '../../../data/studio/step.ts'
 import { Button, Chip } from '../../../parts/controls.tsx'
 import { bytesText } from '../../../parts/format/numbers.ts'
+import { useRowKeys } from '../../../parts/keyboard/row-keys.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import { Loaded } from '../../../parts/states.tsx'
 import { Time } from '../../../parts/time.tsx'
@@ -90,6 +91,7 @@ const Row = memo(function Row({
     <li
       ref={measure}
       data-index={at}
+      data-row=""
       aria-posinset={at + 1}
       aria-setsize={count}
       style={{ transform: `translateY(${top}px)` }}
@@ -146,6 +148,7 @@ const Steps = memo(function Steps({ name, thread, graph, rows, selected, choose,
     getItemKey: (at) => rows[at]?.step.checkpoint.checkpoint_id ?? at,
     overscan: OVERSCAN,
   })
+  useRowKeys(frame)
   const items = list.getVirtualItems()
   const isAtEnd = rows.length > OVERSCAN && items.at(-1)?.index === rows.length - 1
   useEffect(() => {

@@ -125,17 +125,28 @@ export function FeedbackSection({ run }: { run: ReadRun }) {
   const found = useFeedback(run.id)
   const changes = useFeedbackChanges(run.id)
   const { reason } = usePermission('runs:create')
+  const count = found.data?.pages.reduce((sum, { rows }) => sum + rows.length, 0)
+  const note = count !== undefined && found.hasNextPage ? `${count} and more` : count
   return (
-    <RunSection title="Feedback" note={found.data?.length} isOpen={(run.parent_run_id ?? null) === null}>
+    <RunSection title="Feedback" note={note} isOpen={(run.parent_run_id ?? null) === null}>
       <Loaded from={found}>
-        {(list) => (
+        {({ pages }) => (
           <ul className={css['judgements']}>
-            {list.map((feedback) => (
-              <Row key={feedback.id} feedback={feedback} changes={changes} reason={reason} />
-            ))}
+            {pages
+              .flatMap(({ rows }) => rows)
+              .map((feedback) => (
+                <Row key={feedback.id} feedback={feedback} changes={changes} reason={reason} />
+              ))}
           </ul>
         )}
       </Loaded>
+      {found.hasNextPage && (
+        <div>
+          <Button disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+            Show more feedback
+          </Button>
+        </div>
+      )}
       <Add changes={changes} reason={reason} />
     </RunSection>
   )

@@ -7,6 +7,8 @@ import type { LiveTopics } from '../../reply/live-streams.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 
 const MAX_TOPICS = 20
+/** Permissions of topics that the permission of the route does not cover. */
+const PERMISSIONS = { ingest: 'organization:read', deployments: 'deployments:read' } as const
 
 function wrong(msg: string): AppError {
   return new AppError('invalid_request', { details: [{ loc: ['query', 'topic'], msg, type: 'value_error' }] })
@@ -18,19 +20,20 @@ function readTopics(topics: readonly string[], { workspace_id, permissions }: Pr
     throw wrong(`one to ${MAX_TOPICS} topics are required`)
   const [projects, traces] = [new Set<string>(), new Set<string>()]
   for (const topic of topics) {
-    if (topic === 'ingest') continue
+    if (topic === 'ingest' || topic === 'deployments') continue
     const [kind, sent] = topic.split(':', 2)
     const id = parseUuid(sent)
     if (id === undefined || (kind !== 'project' && kind !== 'trace'))
-      throw wrong('a topic is project:ID, trace:ID or ingest')
+      throw wrong('a topic is project:ID, trace:ID, ingest or deployments')
     ;(kind === 'project' ? projects : traces).add(id)
   }
-  const ingest = topics.includes('ingest')
-  if (ingest && !permissions.has('organization:read'))
-    throw new AppError('permission_required', {
-      message: 'Forbidden: the topic ingest needs the permission organization:read.',
-    })
-  return { workspace_id, projects, traces, ingest }
+  for (const [topic, permission] of Object.entries(PERMISSIONS))
+    if (topics.includes(topic) && !permissions.has(permission))
+      throw new AppError('permission_required', {
+        message: `Forbidden: the topic ${topic} needs the permission ${permission}.`,
+      })
+  const [ingest, deployments] = [topics.includes('ingest'), topics.includes('deployments')]
+  return { workspace_id, projects, traces, ingest, deployments }
 }
 
 /** The stream of live changes. */
@@ -39,12 +42,14 @@ export function liveRoutes(): PlatformRoute[] {
     route({
       method: 'GET',
       path: '/live',
-      summary: 'Follow changes of runs and of ingest',
+      summary: 'Follow changes of runs, ingest and deployments',
       description:
-        'Server-sent events, at most four batches a second. `open` comes first: read your lists again then, since earlier changes are not sent. `runs` has `runs` (`run_id`, `trace_id`, `project_id`, `version`, `is_root`, `status`), and `more`: true when further runs have changed. `ingest` has the response of `GET /ingest/health`, and needs `organization:read`. The stream ends after ten minutes; connect again.',
+        'Server-sent events, at most four batches a second. `open` comes first: read your lists again then, since earlier changes are not sent. `runs` has `runs` (`run_id`, `trace_id`, `project_id`, `version`, `is_root`, `status`), and `more`: true when further runs have changed. `ingest` has the response of `GET /ingest/health`, and needs `organization:read`. `deployments` says that a deployment or a revision has changed: read yours again; it needs `deployments:read`. The stream ends after ten minutes; connect again.',
       tag: 'Tracing',
       query: {
-        topic: wordsParameter('`project:ID`, `trace:ID` or `ingest`; repeated or separated by commas.'),
+        topic: wordsParameter(
+          '`project:ID`, `trace:ID`, `ingest` or `deployments`; repeated or separated by commas.',
+        ),
       },
       reply: 'bytes',
       reply_type: 'text/event-stream',

@@ -1,0 +1,21 @@
+/** Tells the listeners of this server that deployments have changed, here or on another server of the same database. */
+export interface DeploymentFeed {
+  /** A deployment or a revision of any workspace has changed. */
+  tell(): void
+  /** Adds a listener; the returned function removes it. */
+  listen(changed: () => void): () => void
+}
+
+/** Makes the feed of one server. */
+export function createDeploymentFeed(): DeploymentFeed {
+  const listeners = new Set<() => void>()
+  return {
+    tell() {
+      for (const listener of listeners) listener()
+    },
+    listen(changed) {
+      listeners.add(changed)
+      return () => void listeners.delete(changed)
+    },
+  }
+}
