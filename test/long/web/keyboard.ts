@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import type { UsedWeir } from '../../support/servers/use-weir.ts'
@@ -133,6 +134,33 @@ export function keyboardTests({ server, used, sent }: Used): void {
       await eventually(async () =>
         expect(await current.page.evaluate('navigator.clipboard.readText()')).toBe(current.page.url()),
       )
+      await current.page.getByText('Copied: the address of this page').waitFor()
+    })
+
+    it('ui §5: [ and ] say that there is no further trace, and a run that the trace lacks is named', async () => {
+      const session_name = `alone-${randomUUID()}`
+      const id = randomUUID()
+      const time = new Date().toISOString()
+      const run = {
+        ...{ id, trace_id: id, name: 'only', run_type: 'chain', session_name, inputs: {}, outputs: {} },
+        ...{ start_time: time, end_time: time },
+      }
+      const { json, request } = server.current()
+      await request('/api/v1/runs/batch', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ post: [run], patch: [] }),
+      })
+      await eventually(async () => await json(`/api/v1/runs/${id}`))
+      const current = used.current()
+      const missing = randomUUID()
+      await current.open(`/traces/${id}?run=${missing}`)
+      await current.page.getByText(`This trace has no run ${missing}`).waitFor()
+      await current.page.locator('#run').getByRole('heading', { name: 'only' }).waitFor()
+      await press(current, '[')
+      await current.page.getByText('There is no older trace in this project.').waitFor()
+      await press(current, ']')
+      await current.page.getByText('There is no newer trace in this project.').waitFor()
     })
 
     it('give feedback to a run', async () => {

@@ -159,6 +159,14 @@ export function morePageTests({ server, used }: Used): void {
     await eventually(async () => expect(await read()).toMatchObject([changed]))
     await page.getByRole('button', { name: 'Delete correctness' }).click()
     await eventually(async () => expect(await read()).toEqual([]))
+    const FIRST_PAGE = 100
+    for (let n = 0; n <= FIRST_PAGE; n += 1)
+      await server.current().json('/api/v1/feedback', { run_id: call.trace_id, key: 'many', score: n })
+    await page.reload()
+    const given = page.locator('#run').getByRole('button', { name: 'Edit many' })
+    await eventually(async () => expect(await given.count()).toBe(FIRST_PAGE))
+    await page.getByRole('button', { name: 'Show more feedback' }).click()
+    await eventually(async () => expect(await given.count()).toBe(FIRST_PAGE + 1))
   })
 
   it('lists the threads of a project, and shows one as a conversation of its turns', async () => {
@@ -197,6 +205,15 @@ export function morePageTests({ server, used }: Used): void {
     )
     // A turn that is read before the one above it shows the earlier messages until that one is read.
     await eventually(async () => expect(await page.getByText('How warm is it?').count()).toBe(1))
+    const focused = (): Promise<string> => page.evaluate('document.activeElement.textContent')
+    for (const [key, turn] of [
+      ['j', 'Turn 1 · turn'],
+      ['j', 'Turn 2 · turn'],
+      ['k', 'Turn 1 · turn'],
+    ] as const) {
+      await page.keyboard.press(key)
+      expect(await focused()).toBe(turn)
+    }
   })
 
   it('compares two ticked runs: their figures, and the words that differ', async () => {
