@@ -15,6 +15,7 @@ import { createImportFor, type ImportFor } from '../project/project-module.ts'
 import { createSchemaReader, type SchemaReader } from './schemas.ts'
 import { prepareModels } from './stream/model-facts.ts'
 import { createStateTexts } from './state/state-texts.ts'
+import { createTurns } from './state/step-pace.ts'
 import type { FromHost, OpenHost, StateHead, ToHost } from '../pool/messages.ts'
 
 /** Opens the storage of graphs with the options of the first message. */
@@ -91,7 +92,17 @@ class HostChild {
       const importFor = createImportFor()
       const schemasOf = schemaReaders(message, importFor)
       const modelsOf = (graph_id: string) => prepareModels(importFor, fileOf(message, graph_id))
-      this.#deps = { graphs, storage, texts, schemasOf, modelsOf, project: message.tracing_project, versions }
+      const turns = createTurns()
+      this.#deps = {
+        graphs,
+        storage,
+        texts,
+        schemasOf,
+        modelsOf,
+        project: message.tracing_project,
+        versions,
+        turns,
+      }
       report.flush()
       if (failures.length < message.graphs.length) this.#channel.send({ type: 'opened', failures })
       else this.#channel.send({ type: 'failed', message: allOf(failures), failures })
@@ -107,6 +118,7 @@ class HostChild {
     const output = {
       items: (items: StreamItem[]) => this.#outbox.add(id, items),
       trace: (body: string) => this.#channel.send({ type: 'trace', id }, [body]),
+      caughtUp: () => this.#channel.caughtUp(),
     }
     const end = await executeJob(this.#deps as ExecuteDeps, job, output, signal)
     this.#outbox.flush()

@@ -12,6 +12,7 @@ import type { AnyGraph, LoadedGraphs } from './load-graphs.ts'
 import { SealableSaver } from './state/sealable-saver.ts'
 import { type StreamChunk, createStreamItems, type StreamItems } from './stream/stream-items.ts'
 import { toGraphState } from './state/thread-state.ts'
+import { createStepPace, type Receiver } from './state/step-pace.ts'
 import { createRunTracer } from './tracing.ts'
 import { readGraphEvents } from './stream/graph-events.ts'
 
@@ -27,10 +28,12 @@ export interface ExecuteDeps {
   /** Project of own traces. */
   project: string
   versions: { langgraph: string }
+  /** The turns of the process's event loop. */
+  turns: Receiver
 }
 
 /** Receiver of a job's output. */
-export interface JobOutput {
+export interface JobOutput extends Receiver {
   items(items: StreamItem[]): void
   trace(body: string): void
 }
@@ -57,7 +60,8 @@ export async function executeJob(
   output.items([{ event: 'metadata', data: JSON.stringify({ run_id: run.run_id, attempt: run.attempt }) }])
   const ahead = run.kwargs.durability !== 'sync'
   const options = { ahead, fresh: job.fresh === true }
-  const saver = new SealableSaver(deps.storage.runCheckpointer(job.tenant, job.lease, options))
+  const checkpointer = deps.storage.runCheckpointer(job.tenant, job.lease, options)
+  const saver = new SealableSaver(checkpointer, createStepPace([deps.turns, checkpointer, output]))
   const tracer = job.trace_id === null ? undefined : createRunTracer(deps.project, output.trace)
   const items = createStreamItems(new Set(run.kwargs.stream_mode), run.kwargs.subgraphs)
   let graph: AnyGraph | undefined
@@ -156,7 +160,8 @@ function streamOptions(
     ...(kwargs.interrupt_before === null ? {} : { interruptBefore: kwargs.interrupt_before }),
     ...(kwargs.interrupt_after === null ? {} : { interruptAfter: kwargs.interrupt_after }),
     ...(handler === undefined ? {} : { callbacks: [handler] }),
-    durability: kwargs.durability,
+    // The checkpointer decides how far a run may be ahead of what is stored, so LangGraph waits for it after each step.
+    durability: kwargs.durability === 'exit' ? 'exit' : 'sync',
     subgraphs: kwargs.subgraphs,
     streamMode: libraryModes(kwargs.stream_mode),
     signal,

@@ -6,6 +6,8 @@ import type { Lease } from '../../runs/run-store.ts'
 export interface RunCheckpointer extends BaseCheckpointSaver {
   /** Resolves when all writes are durable. @throws the error of a write that was refused */
   stored(): Promise<void>
+  /** While too many bytes wait to be stored: a promise that resolves when they are stored or refused. */
+  caughtUp(): Promise<void> | undefined
 }
 
 /** The storage of graphs in a host: opened once per host process. */

@@ -16,6 +16,9 @@ export interface RunTracer {
 /** Time for which an operation waits for others; short, so that users can watch a long run. */
 const FLUSH_MS = 250
 
+/** Characters of operations after which a body is sent; the next ones get a body of their own. */
+const BODY_CHARS = 4 << 20
+
 /**
  * A tracer that passes its operations to `send` as batch bodies (`{"post":[…],"patch":[…]}`), a quarter of a second
  * after the first operation and at the end. A TraceRun that begins and ends in between is one operation.
@@ -29,15 +32,14 @@ export function createRunTracer(project: string, send: (body: string) => void): 
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
-    const post: string[] = []
-    const patch: string[] = []
+    const body = createBody(send)
     for (const [id, operation] of pending) {
-      if (posted.has(id)) patch.push(operationText(operation))
-      else if (!isNoise(operation)) post.push(operationText(operation))
+      if (posted.has(id)) body.add('patch', operationText(operation))
+      else if (!isNoise(operation)) body.add('post', operationText(operation))
       posted.add(id)
     }
     pending.clear()
-    if (post.length + patch.length > 0) send(`{"post":[${post.join(',')}],"patch":[${patch.join(',')}]}`)
+    body.send()
   }
 
   function collect(id: string, operation: Operation): void {
@@ -55,6 +57,25 @@ export function createRunTracer(project: string, send: (body: string) => void): 
       ended = true
     },
   }
+}
+
+/** Collects texts of operations in order, and passes them to `send` as bodies of a bounded size. */
+function createBody(send: (body: string) => void) {
+  let texts = { post: [] as string[], patch: [] as string[] }
+  let chars = 0
+  const body = {
+    add(kind: 'post' | 'patch', text: string): void {
+      texts[kind].push(text)
+      chars += text.length
+      if (chars > BODY_CHARS) body.send()
+    },
+    send(): void {
+      if (chars > 0) send(`{"post":[${texts.post.join(',')}],"patch":[${texts.patch.join(',')}]}`)
+      texts = { post: [], patch: [] }
+      chars = 0
+    },
+  }
+  return body
 }
 
 /**

@@ -83,4 +83,35 @@ describe('openChannel', () => {
     channel.send({ type: 'late' })
     expect(sent).toEqual([])
   })
+
+  it('says when the other process has caught up with many bytes', async () => {
+    const taken: (() => void)[] = []
+    const stream = new Duplex({
+      read() {},
+      write(_chunk, _encoding, done) {
+        taken.push(done)
+      },
+    })
+    const channel = openChannel<Head, Head>(stream, () => undefined)
+    channel.send({ type: 'small' }, ['x'])
+    expect(channel.caughtUp()).toBeUndefined()
+    channel.send({ type: 'large' }, [Buffer.alloc(17 << 20)])
+    const caughtUp = channel.caughtUp()
+    expect(caughtUp).toBeInstanceOf(Promise)
+    taken.shift()?.()
+    await expect.poll(() => taken.length).toBe(1)
+    taken.shift()?.()
+    await caughtUp
+    expect(channel.caughtUp()).toBeUndefined()
+  })
+
+  it('waits for no process that is gone', async () => {
+    const stream = new Duplex({ read() {}, write() {} })
+    const channel = openChannel<Head, Head>(stream, () => undefined)
+    channel.send({ type: 'large' }, [Buffer.alloc(17 << 20)])
+    const caughtUp = channel.caughtUp()
+    stream.destroy()
+    await caughtUp
+    expect(channel.caughtUp()).toBeUndefined()
+  })
 })

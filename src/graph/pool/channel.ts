@@ -14,10 +14,14 @@ export interface Channel<Out> {
   send(head: Out, parts?: readonly (string | Uint8Array)[]): void
   /** Bytes that the process at the other end has not read yet. */
   readonly waiting: number
+  /** While many bytes wait: a promise that resolves when the other process has read them, or is gone. */
+  caughtUp(): Promise<void> | undefined
 }
 
 /** A frame larger than this is a fault of the process that sent it. */
 const MAX_FRAME = 1 << 30
+/** Waiting bytes above which a process should send no more. */
+const MAX_WAITING = 16 << 20
 
 /**
  * Sends and receives frames over a stream: 4 bytes length of the rest, 4 bytes length of the head, the head as JSON
@@ -45,7 +49,22 @@ export function openChannel<In extends object, Out extends object>(
     get waiting() {
       return stream.writableLength
     },
+    caughtUp() {
+      return stream.writableLength > MAX_WAITING && stream.writable ? drained(stream) : undefined
+    },
   }
+}
+
+function drained(stream: Duplex): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stream.off('drain', done)
+      stream.off('close', done)
+      resolve()
+    }
+    stream.on('drain', done)
+    stream.on('close', done)
+  })
 }
 
 /** A frame as bytes, for callers that must write it synchronously. */

@@ -56,6 +56,24 @@ describeCheckpoints('checkpoints of a run that is ahead of its stored ones', (en
   const newest = (saver: BaseCheckpointSaver) =>
     saver.getTuple({ configurable: { thread_id: claim.thread_id, checkpoint_ns: '' } })
 
+  it('says while many bytes wait to be stored', async () => {
+    const saver = checkpointers.openAhead(TENANT, claim)
+    await put(saver, uuid6(0))
+    expect(saver.caughtUp()).toBeUndefined()
+    for (let step = 1; step <= 5; step += 1)
+      await saver.put(
+        { configurable: { thread_id: claim.thread_id, checkpoint_ns: '' } },
+        { ...emptyCheckpoint(), id: uuid6(step), channel_values: { n: 'x'.repeat(4 << 20) } },
+        META,
+        { n: step },
+      )
+    const caughtUp = saver.caughtUp()
+    expect(caughtUp).toBeInstanceOf(Promise)
+    await caughtUp
+    expect(saver.caughtUp()).toBeUndefined()
+    expect(await stored()).toHaveLength(6)
+  })
+
   it('returns the same states as a memory saver, at once and after they are stored', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 4 }), async (actions) => {

@@ -8,6 +8,7 @@ it('stores nothing of a node that writes while the last writes are being stored'
   const written: string[] = []
   const late: Promise<void>[] = []
   const inner = Object.assign(new MemorySaver(), {
+    caughtUp: () => undefined,
     async putWrites(_config: unknown, _writes: unknown, task: string) {
       written.push(task)
     },

@@ -17,11 +17,14 @@ import type { RunCheckpointer } from '../storage.ts'
 export class SealableSaver extends BaseCheckpointSaver {
   readonly #inner: RunCheckpointer
   readonly #writing = new Set<Promise<unknown>>()
+  readonly #afterStep: () => Promise<void>
   #sealed = false
 
-  constructor(inner: RunCheckpointer) {
+  /** A checkpoint is stored only when `afterStep` has resolved too; see `createStepPace`. */
+  constructor(inner: RunCheckpointer, afterStep: () => Promise<void> = async () => undefined) {
     super(inner.serde)
     this.#inner = inner
+    this.#afterStep = afterStep
   }
 
   /** Stops storing. */
@@ -63,7 +66,9 @@ export class SealableSaver extends BaseCheckpointSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     if (this.#sealed) return config
-    return this.#track(this.#inner.put(config, checkpoint, metadata, newVersions))
+    const stored = await this.#track(this.#inner.put(config, checkpoint, metadata, newVersions))
+    await this.#afterStep()
+    return stored
   }
 
   override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {

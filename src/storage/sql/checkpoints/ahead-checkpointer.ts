@@ -13,6 +13,18 @@ import { toTuple } from './reader.ts'
 import type { CheckpointRow } from './rows.ts'
 import { type Shared, SqlCheckpointer } from './sql-checkpointer.ts'
 
+/** Bytes that may wait to be stored while the graph goes on. */
+const MAX_AHEAD_BYTES = 16 << 20
+
+/** Characters of the rows, as an estimate of their bytes. */
+function sizeOf({ checkpoints = [], blobs = [], writes = [] }: Partial<CheckpointRows>): number {
+  let size = 0
+  for (const { checkpoint, refs, metadata } of checkpoints)
+    size += checkpoint.length + refs.length + metadata.length
+  for (const { value } of [...blobs, ...writes]) size += value.length
+  return size
+}
+
 /** A checkpointer that is ahead of what is stored; see `Checkpointers.openAhead`. */
 export class AheadCheckpointer extends SqlCheckpointer {
   readonly #shared: Shared
@@ -23,6 +35,7 @@ export class AheadCheckpointer extends SqlCheckpointer {
   /** The checkpoint that a task has written to last. */
   #writtenTo: string | undefined
   #failure: { error: unknown } | undefined
+  #waitingBytes = 0
 
   /** The thread had no checkpoints, and nothing was written since. */
   #fresh: boolean
@@ -65,12 +78,22 @@ export class AheadCheckpointer extends SqlCheckpointer {
     if (this.#failure !== undefined) throw this.#failure.error
   }
 
+  override caughtUp(): Promise<void> | undefined {
+    return this.#waitingBytes > MAX_AHEAD_BYTES ? this.#shared.rows.queue.settled(this.#thread_id) : undefined
+  }
+
   protected override async write(thread_id: string, rows: Partial<CheckpointRows>): Promise<void> {
     this.#fresh = false
     if (this.#failure !== undefined) throw this.#failure.error
-    this.enqueue(thread_id, rows, false).catch((error: unknown) => {
-      this.#failure ??= { error }
-    })
+    const size = sizeOf(rows)
+    this.#waitingBytes += size
+    this.enqueue(thread_id, rows, false)
+      .catch((error: unknown) => {
+        this.#failure ??= { error }
+      })
+      .finally(() => {
+        this.#waitingBytes -= size
+      })
     for (const row of rows.checkpoints ?? []) if (row.checkpoint_ns === '') this.#lastRow = row
     for (const row of rows.writes ?? []) if (row.checkpoint_ns === '') this.#writtenTo = row.checkpoint_id
   }

@@ -132,12 +132,17 @@ export function createQueue(
   storeBatch: (line: string, entries: readonly QueueEntry[]) => Promise<void>,
 ): CheckpointQueue {
   const lines = new Map<string, Line>()
-  /** Number of pending entries of each thread. */
-  const unsettled = new Map<string, number>()
-  const count = (thread_id: string, change: 1 | -1): void => {
-    const left = (unsettled.get(thread_id) ?? 0) + change
-    if (left === 0) unsettled.delete(thread_id)
-    else unsettled.set(thread_id, left)
+  /** The pending entries of each thread. */
+  const pending = new Map<string, Set<Promise<void>>>()
+  const track = (thread_id: string, added: Promise<void>): Promise<void> => {
+    const ofThread = pending.get(thread_id) ?? new Set()
+    pending.set(thread_id, ofThread)
+    const tracked = added.finally(() => {
+      ofThread.delete(tracked)
+      if (ofThread.size === 0) pending.delete(thread_id)
+    })
+    ofThread.add(tracked)
+    return tracked
   }
 
   const flush = async (key: string, line: Line): Promise<void> => {
@@ -160,16 +165,18 @@ export function createQueue(
       const key = keyOf(fence.thread_id)
       const line = lines.get(key) ?? { waiting: [], hold: undefined, flushing: undefined }
       lines.set(key, line)
-      count(fence.thread_id, 1)
       const added = new Promise<void>((done, failed) => line.waiting.push({ fence, rows, done, failed }))
       if (urgent) void hurry(key, line)
       else if (line.flushing === undefined) line.hold ??= setTimeout(() => void hurry(key, line), HOLD_MS)
-      return added.finally(() => count(fence.thread_id, -1))
+      return track(fence.thread_id, added)
     },
     async settled(thread_id) {
       const key = keyOf(thread_id)
       const line = lines.get(key)
-      if (line !== undefined && unsettled.has(thread_id)) await hurry(key, line)
+      const ofThread = pending.get(thread_id)
+      if (ofThread === undefined) return
+      if (line !== undefined) void hurry(key, line)
+      await Promise.allSettled(ofThread)
     },
   }
 }

@@ -161,6 +161,11 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     // No write is pending.
   }
 
+  /** A promise while too many bytes wait to be stored. Here none wait. */
+  caughtUp(): Promise<void> | undefined {
+    return undefined
+  }
+
   protected write(thread_id: string, rows: Partial<CheckpointRows>): Promise<void> {
     return this.enqueue(thread_id, rows, true)
   }

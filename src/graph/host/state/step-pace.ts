@@ -1,0 +1,39 @@
+/** Time for which steps may follow each other without a turn of the event loop. */
+const MAX_TURN_MS = 10
+
+/** Receives what a run writes. */
+export interface Receiver {
+  /** While too much waits to be received: a promise that resolves when it is received. */
+  caughtUp(): Promise<void> | undefined
+}
+
+/**
+ * Says when the event loop has not turned for too long: a promise that resolves at its next turn. The time counts from a
+ * call after the last turn. One for all runs of a process, whose turns are the same.
+ */
+export function createTurns(): Receiver {
+  let next: { since: number; turn: Promise<void> } | undefined
+  return {
+    caughtUp() {
+      if (next !== undefined) return performance.now() - next.since > MAX_TURN_MS ? next.turn : undefined
+      const turn = new Promise<void>((resolve) => {
+        setImmediate(() => {
+          next = undefined
+          resolve()
+        })
+      })
+      next = { since: performance.now(), turn }
+      return undefined
+    },
+  }
+}
+
+/**
+ * A function that a run waits for after each step. Nodes that wait for nothing would otherwise keep their process from its
+ * other runs, a cancel and its timers until the run ends, and all that the run writes would be in memory.
+ */
+export function createStepPace(receivers: readonly Receiver[]): () => Promise<void> {
+  return async () => {
+    for (const receiver of receivers) await receiver.caughtUp()
+  }
+}
