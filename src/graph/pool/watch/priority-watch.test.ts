@@ -9,17 +9,23 @@ describe('watchPriority', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] }))
   afterEach(() => void vi.useRealTimers())
 
-  /** Processes that use a share of a processor each, and the priorities that they get. */
+  /** Processes that use a share of a processor each, or wait for one, and the priorities that they get. */
   function world(
     shares: Map<number, number>,
     canRaise: boolean,
-    { refused = (): boolean => false, children = new Map<number, number[]>() } = {},
+    {
+      refused = (): boolean => false,
+      children = new Map<number, number[]>(),
+      waits = new Map<number, number>(),
+    } = {},
   ) {
     const set: [number, number][] = []
     const used = new Map<number, number>()
+    const waited = new Map<number, number>()
     const priorities: Priorities = {
       family: (pid) => [pid, ...(children.get(pid) ?? [])],
       usedMs: (pid) => used.get(pid) ?? 0,
+      awakeMs: (pid) => (used.get(pid) ?? 0) + (waited.get(pid) ?? 0),
       set: (pid, nice) => !refused() && set.push([pid, nice]) > 0,
       canRaise: () => canRaise,
     }
@@ -34,6 +40,7 @@ describe('watchPriority', () => {
       async pass(ms: number) {
         for (let at = 0; at < ms; at += 250) {
           for (const [pid, share] of shares) used.set(pid, (used.get(pid) ?? 0) + 250 * share)
+          for (const [pid, share] of waits) waited.set(pid, (waited.get(pid) ?? 0) + 250 * share)
           await vi.advanceTimersByTimeAsync(250)
         }
       },
@@ -63,6 +70,19 @@ describe('watchPriority', () => {
     shares.set(1, 1)
     await pass(2_000)
     expect(set).toHaveLength(4)
+  })
+
+  it('keeps the low priority of a loop that gets little of a processor', async () => {
+    const [shares, waits] = [new Map([[1, 1]]), new Map([[1, 0]])]
+    const { set, pass } = world(shares, true, { waits })
+    await pass(1_000)
+    shares.set(1, 0.3)
+    waits.set(1, 0.7)
+    await pass(2_000)
+    expect(set).toEqual([[1, LOW]])
+    waits.set(1, 0.5)
+    await pass(500)
+    expect(set.slice(1)).toEqual([[1, 0]])
   })
 
   it('tries again what the kernel does not take at once', async () => {

@@ -6,6 +6,8 @@ const EVERY_MS = 250
 /** Shares of one processor: above BUSY a process counts as busy, below the lower share as calm again. */
 const BUSY = 0.8
 const CALM = 0.6
+/** Share of the time above which a thread that runs, or waits for a processor, counts as one that never sleeps. */
+const AWAKE = 0.95
 /** Number of successive busy readings after which a process gets a low priority that cannot be raised again. */
 const PATIENCE = 20
 /** The kernel counts the time of processes in hundredths of a second, whatever its own clock is. */
@@ -27,6 +29,8 @@ export interface Priorities {
   family(pid: number): readonly number[]
   /** Milliseconds of processor time that the process and its ended children have used; undefined when it has ended. */
   usedMs(pid: number): number | undefined
+  /** Milliseconds for which the main thread ran or waited for a processor; 0 where the system does not say. */
+  awakeMs(pid: number): number
   /**
    * Sets a priority. Returns false if the kernel refuses it for the moment, since it accepts few changes of the
    * priorities of sessions at a time.
@@ -38,6 +42,7 @@ export interface Priorities {
 
 interface Seen {
   usedMs: number
+  awakeMs: number
   at: number
   busy: number
   family: readonly number[]
@@ -67,13 +72,16 @@ export function watchPriority(
     const usedMs = below.reduce((sum, used) => sum + used, own)
     // A new process counts as busy, because it loads its packages.
     const share = before === undefined ? 1 : (usedMs - before.usedMs) / (at - before.at)
+    const awakeMs = priorities.awakeMs(pid)
+    // With a low priority, a loop may get less than CALM of a processor. Then it has waited for the rest of the time.
+    const sleeps = before !== undefined && (awakeMs - before.awakeMs) / (at - before.at) < AWAKE
     const busy = share > BUSY ? (before?.busy ?? 0) + 1 : 0
     const wasLow = before?.low.has(pid) ?? false
     const isLow = wasLow
-      ? !(share < CALM && priorities.canRaise(pid))
+      ? !(share < CALM && sleeps && priorities.canRaise(pid))
       : busy > 0 && (busy >= PATIENCE || priorities.canRaise(pid))
     const low = setAll(family, before?.low ?? new Set(), isLow)
-    return { usedMs, at, busy, family, low }
+    return { usedMs, awakeMs, at, busy, family, low }
   }
   /** Sets the priority of the processes that have another one; returns all processes with a low one. */
   const setAll = (family: readonly number[], low: ReadonlySet<number>, isLow: boolean): Set<number> =>
@@ -111,6 +119,10 @@ function linuxPriorities(): Priorities {
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
       const ticks = fields.slice(FIRST_TICKS, LAST_TICKS + 1).map(Number)
       return ticks.reduce((sum, one) => sum + one, 0) * MS_PER_TICK
+    },
+    awakeMs(pid) {
+      const [ranNs = 0, waitedNs = 0] = readText(`/proc/${pid}/schedstat`).split(' ').map(Number)
+      return (ranNs + waitedNs) / 1e6
     },
     set(pid, nice) {
       try {
