@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { inLong } from '../../../../support/length.ts'
 import { sharedGraphs } from '../../../../support/servers/weir-pool.ts'
 import { useDeployment } from '../../../deployments/use-deployment.ts'
 
@@ -118,6 +119,33 @@ describe('protocol v2', () => {
     const isDone = (event: ProtocolEvent) => isTerminal(event) && event.params.data['event'] === 'completed'
     await eventsUntil(thread_id, { channels: ['lifecycle'], since: asked.at(-1)?.seq }, isDone)
     expect((await client().threads.getState(thread_id)).values).toMatchObject({ answer: 'yes' })
+  })
+
+  inLong(() => {
+    it('reject makes no run on a busy thread; a run that gives way has its end before the next one begins (V-7, V-18)', async () => {
+      const thread_id = crypto.randomUUID()
+      const start = async (params: object) => {
+        const { body } = await command(thread_id, 'run.start', { assistant_id: 'tokens', ...params })
+        return { ...body, ...(body['result'] as { run_id?: string } | undefined) }
+      }
+      const endless = { ...human('hi'), tokens: 100_000, tokenDelayMs: 20 }
+      const short = { ...human('again'), tokens: 2, tokenDelayMs: 0 }
+      const { run_id: first } = await start({ input: endless })
+      const isBegin = ({ event_id }: ProtocolEvent) => event_id === `synth:${first}:lc||running`
+      await eventsUntil(thread_id, { channels: ['lifecycle'] }, isBegin)
+      expect(await start({ input: short, multitaskStrategy: 'reject' })).toMatchObject({
+        ...{ type: 'error', error: 'invalid_argument', code: 'thread_busy' },
+      })
+      const { run_id: second } = await start({ input: short, multitask_strategy: 'interrupt' })
+      const isEnd = ({ event_id }: ProtocolEvent) => event_id === `synth:${second}:lc||completed`
+      const events = await eventsUntil(thread_id, { channels: ['lifecycle'], since: 0 }, isEnd)
+      expect(
+        events.filter(({ params }) => params.namespace.length === 0).map(({ event_id }) => event_id),
+      ).toEqual([
+        ...[`synth:${first}:lc||running`, `synth:${first}:lc||interrupted`],
+        ...[`synth:${second}:lc||running`, `synth:${second}:lc||completed`],
+      ])
+    })
   })
 
   it('run.start continues from a checkpoint of the thread, and refuses any other (V-8)', async () => {
