@@ -68,11 +68,22 @@ function sentinelOptions(url: string): Options | undefined {
   }
 }
 
+/**
+ * Opens the connection of `stream` again, which gave no answer. A later connection is left alone: it may be in order, and
+ * ioredis opens none again that is closed while it asks the Sentinels.
+ */
+function reopen(client: Redis, stream: Redis['stream']): void {
+  if (client.status === 'ready' && client.stream === stream) client.disconnect(true)
+}
+
 /** Opens a connection again that does not answer, since the packets of a machine that is gone just stop. */
 function reopenSilent(client: Redis): void {
   if (client.status !== 'ready') return
-  client.ping().catch(() => {
-    if (client.status === 'ready') client.disconnect(true)
+  const { stream } = client
+  client.ping().catch((error: unknown) => {
+    // An error of the server is an answer too: PING has one while Redis cannot write to its disk.
+    const isAnswer = error instanceof Error && error.name === 'ReplyError'
+    if (!isAnswer) reopen(client, stream)
   })
 }
 
@@ -92,7 +103,8 @@ function receiveOn(
     }
   })
   listener.on('ready', () => {
-    listener.subscribe(channel).then(missed, () => listener.disconnect(true))
+    const { stream } = listener
+    listener.subscribe(channel).then(missed, () => reopen(listener, stream))
   })
 }
 
