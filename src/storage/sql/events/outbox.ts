@@ -19,7 +19,7 @@ export interface EventOutboxParts {
 
 /** Delivers the ends of runs to a log that is not in their database. */
 export interface EventOutbox extends RunEvents {
-  /** Delivers the ends of the last 30 s again, for a log that may have lost its last appends. */
+  /** Delivers the newest ends again, for a log that may have lost its last appends. */
   repeat(): void
   /** Resolves when no delivery is running. */
   close(): Promise<void>
@@ -40,8 +40,10 @@ const RETRY_MS = 250
 /** Age after which events stored by another process are delivered by this one. */
 const OTHERS_MS = 10_000
 const AT_ONCE = 200
-/** How long a delivered end is kept for `repeat`: longer than a replica lags behind or a log is unsynced. */
+/** Time before the newest delivery, whose ends are repeated: longer than a replica is behind or a log is unsynced. */
 const REPEATED_MS = 30_000
+/** Age above which no end is delivered again; far below the day for which the log knows the ids of deliveries. */
+const MAX_OUTAGE_MS = 3_600_000
 const MAX_REPEATED_CHARS = 16 << 20
 
 type Sending = Pick<EventOutboxParts, 'database' | 'deliver'>
@@ -75,12 +77,14 @@ async function sendLeftBehind(sending: Sending, before: number): Promise<void> {
   if (found.length === AT_ONCE) await sendLeftBehind(sending, before)
 }
 
-/** The latest deliveries of this process, of at most 16 Mi characters. Pure. */
+/**
+ * The deliveries of this process that an outage may have undone: those of the 30 s before the newest, of at most 16 Mi
+ * characters.
+ */
 function createLatest(clock: Clock): { add(deliveries: readonly Delivery[]): void; all(): Delivery[] } {
   const latest: { at: number; chars: number; delivery: Delivery }[] = []
   let chars = 0
-  const prune = (): void => {
-    const since = clock.now() - REPEATED_MS
+  const prune = (since: number): void => {
     const kept = latest.findIndex((one) => {
       const isKept = one.at >= since && chars <= MAX_REPEATED_CHARS
       if (!isKept) chars -= one.chars
@@ -95,10 +99,10 @@ function createLatest(clock: Clock): { add(deliveries: readonly Delivery[]): voi
         latest.push({ at: clock.now(), chars: size, delivery })
         chars += size
       }
-      prune()
+      prune(clock.now() - REPEATED_MS)
     },
     all() {
-      prune()
+      prune(clock.now() - MAX_OUTAGE_MS)
       return latest.map(({ delivery }) => delivery)
     },
   }
