@@ -13,7 +13,7 @@ export interface StartDeps {
   threads: Pick<Threads, 'get' | 'state'>
   /** A checked body of `POST …/runs`. @throws AppError invalid_request */
   toRunRequest(body: JsonObject): RunRequest
-  /** @throws AppError forbidden */
+  /** @throws AppError permission_required */
   assertMay(permission: 'threads:update' | 'threads:create'): void
 }
 

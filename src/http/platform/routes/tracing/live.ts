@@ -14,7 +14,7 @@ function wrong(msg: string): AppError {
   return new AppError('invalid_request', { details: [{ loc: ['query', 'topic'], msg, type: 'value_error' }] })
 }
 
-/** @throws AppError invalid_request, forbidden */
+/** @throws AppError invalid_request, permission_required */
 function readTopics(topics: readonly string[], { workspace_id, permissions }: Principal): LiveTopics {
   if (topics.length === 0 || topics.length > MAX_TOPICS)
     throw wrong(`one to ${MAX_TOPICS} topics are required`)
