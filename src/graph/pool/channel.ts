@@ -42,6 +42,7 @@ export function openChannel<In extends object, Out extends object>(
     }
   })
   stream.on('error', () => undefined)
+  let drain: Promise<void> | undefined
   return {
     send(head, parts = []) {
       if (stream.writable) stream.write(encodeFrame(head, parts))
@@ -50,7 +51,9 @@ export function openChannel<In extends object, Out extends object>(
       return stream.writableLength
     },
     caughtUp() {
-      return stream.writableLength > MAX_WAITING && stream.writable ? drained(stream) : undefined
+      if (stream.writableLength <= MAX_WAITING || !stream.writable) return undefined
+      // One for all runs of a host that wait, since Node warns of more than ten listeners.
+      return (drain ??= drained(stream).finally(() => (drain = undefined)))
     },
   }
 }
