@@ -149,8 +149,9 @@ describe('readConfig', () => {
       BOOTSTRAP_API_KEY: 'short hunter2',
       CLICKHOUSE_URL: 'tcp://weir:hunter2@host:9000',
       DATABASE_URL: 'mysql://host/weir?user=weir&password=hunter2',
+      REDIS_URL: 'redis+sentinel://weir:p@hunter2@host:0/main',
     })
-    expect(mistakes).toHaveLength(3)
+    expect(mistakes).toHaveLength(4)
     expect(mistakes.join()).not.toContain('hunter2')
   })
 

@@ -203,7 +203,8 @@ function expectation(schema: SettingSchema): string {
 }
 
 function maskCredentials(text: string): string {
-  return text.replace(/\/\/[^/@]*@/, '//***@').replace(/([?&][a-z_]*password=)[^&]*/gi, '$1***')
+  // A password may contain @ and, by mistake, a slash.
+  return text.replace(/\/\/.*@/, '//***@').replace(/([?&][a-z_]*password=)[^&]*/gi, '$1***')
 }
 
 function masked(schema: SettingSchema, text: string): string {
