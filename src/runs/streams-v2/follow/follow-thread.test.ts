@@ -111,6 +111,43 @@ it('the end of a run waits for other streams of the client, but not in a replay 
   expect(thread.turns).toEqual(['a'])
 })
 
+it('V-30: a stream from a number shows the events that have the numbers of lost ones again', async () => {
+  const entry = (position: number, ms: number, event: string, data: object) => {
+    return { id: `${ms}-0`, position, run_id: 'a', event, data: JSON.stringify(data) }
+  }
+  const begun = entry(0, 1, RUN_BEGUN, { graph_name: 'g', attempt: 1, answered: [] })
+  const batches = [
+    [begun, entry(1, 2, 'values', { n: 1 }), entry(2, 3, 'values', { n: 2 })],
+    // As after a failover to a Redis that has only the first entry.
+    [entry(1, 10, 'values', { n: 3 }), entry(2, 11, RUN_DONE, { run_status: 'success' })],
+  ]
+  const run = { run_id: 'a', position: 0, before: '0-1', begun_at: 1, end: undefined }
+  const log = { runs: [run], oldest: { id: '1-0', position: 0 }, total: 3, last: '3-0' }
+  const stream = followThread(
+    {
+      events: {
+        async *read() {
+          yield* batches
+        },
+      },
+      index: { of: async () => log },
+      now: () => 1000,
+    },
+    { ref: REF, threadNow: async () => undefined, waitingNow: async () => [] },
+    { filter: EVERYTHING, after: seqOf(2, 0) },
+    {
+      unseen: NOTHING_UNSEEN,
+      turn: async () => undefined,
+      sent: () => undefined,
+      broke: () => undefined,
+    },
+    new AbortController().signal,
+  )
+  const found: ProtocolItem[] = []
+  for await (const items of stream) found.push(...items)
+  expect(inShort(found)).toBe('a3 a-')
+})
+
 describe('V-18: a run that is cancelled while it is pending', () => {
   it('ends after the run that goes on, whose end clients would take it for', async () => {
     const thread = newThread()

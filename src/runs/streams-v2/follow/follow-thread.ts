@@ -175,6 +175,8 @@ class Follower {
   /** Position of the last entry. */
   #read: number | undefined
   #isCut = false
+  /** Whether the log has lost its last entries, whose numbers later ones have again. */
+  #hasLost = false
   /** Whether the last entry of the stream was read. */
   isOver = false
 
@@ -198,6 +200,7 @@ class Follower {
       if (this.#isCut && (this.#read !== undefined || !isGapTold))
         portion.items.push(...gapAt(entry, this.#read, after))
       this.#isCut = false
+      this.#hasLost ||= this.#read !== undefined && entry.position <= this.#read
       this.#read = entry.position
       for (const event of this.#convert(entry)) {
         const ended = this.#note(event, entry.position)
@@ -230,6 +233,7 @@ class Follower {
   #shows(event: ProtocolEvent, position: number): boolean {
     const { filter, after, begin } = this.#shown
     if (!passes(filter, event)) return false
+    if (this.#hasLost) return true
     if (typeof after === 'number') return event.seq > after
     if (after !== undefined)
       return isAfter(event.id, after.id) || (event.id === after.id && numberInEntry(event) > after.k)
