@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Redis, type RedisOptions } from 'ioredis'
 import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
+import { pause } from '../../base/pause.ts'
 import { parseSentinels } from '../../base/text/redis-address.ts'
 
 /**
@@ -62,18 +63,28 @@ function sentinelOptions(url: string): Options | undefined {
     ...(sentinelPassword !== undefined && { sentinelPassword }),
     ...(address.isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
-    sentinelRetryStrategy: retryDelay,
+    // Its own retries would keep all commands in a queue without a limit, also those that have timed out.
+    sentinelRetryStrategy: () => null,
     // Sentinels end the connections of a former primary, but not if they cannot reach it.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   }
 }
 
 /**
- * Opens the connection of `stream` again, which gave no answer. A later connection is left alone: it may be in order, and
- * ioredis opens none again that is closed while it asks the Sentinels.
+ * Opens the connection of `stream` again, which gave no answer. A later connection is left alone: it may be in order,
+ * or be opened just now.
  */
 function reopen(client: Redis, stream: Redis['stream']): void {
   if (client.status === 'ready' && client.stream === stream) client.disconnect(true)
+}
+
+/** Connects again after ioredis has given up, as it does when no Sentinel answers. */
+function keepTrying(client: Redis, closing: AbortSignal): void {
+  client.on('end', () => {
+    void pause(MAX_RETRY_MS, closing).then(() => {
+      if (!closing.aborted) client.connect().catch(() => undefined)
+    })
+  })
 }
 
 /** Opens a connection again that does not answer, since the packets of a machine that is gone just stop. */
@@ -122,10 +133,13 @@ export function openRedis(url: string, logger: Logger): RedisConnection {
     retryStrategy: retryDelay,
   }
   const bySentinels = sentinelOptions(url)
-  const open = (more: Options): Redis =>
-    bySentinels === undefined
-      ? new Redis(url, { ...options, ...more })
-      : new Redis({ ...options, ...bySentinels, ...more })
+  const closing = new AbortController()
+  const open = (more: Options): Redis => {
+    if (bySentinels === undefined) return new Redis(url, { ...options, ...more })
+    const opened = new Redis({ ...options, ...bySentinels, ...more })
+    keepTrying(opened, closing.signal)
+    return opened
+  }
   const client = open({})
   const all = [client]
   const pinging = setInterval(() => all.forEach(reopenSilent), PING_MS).unref()
@@ -163,6 +177,7 @@ export function openRedis(url: string, logger: Logger): RedisConnection {
     onConnect: (listener) => void client.on('ready', listener),
     async close() {
       clearInterval(pinging)
+      closing.abort()
       for (const one of all) one.disconnect()
     },
   }
