@@ -250,11 +250,17 @@ export function noThread(thread_id: string): AppError {
   return new AppError('not_found', { message: `Thread with ID ${thread_id} not found` })
 }
 
+/** Another run was created on the thread since the request was checked. The same request may be checked again. */
+export class Overtaken extends AppError {
+  constructor() {
+    super('conflict', { message: 'Another run was created on the thread at the same time.' })
+  }
+}
+
 function refusal(reason: RefusalReason, { run: { thread_id } }: Pick<RunAdmission, 'run'>): AppError {
   if (reason === 'thread_not_found') return noThread(thread_id)
   if (reason === 'run_id_taken') return new AppError('run_id_taken')
-  if (reason === 'overtaken')
-    return new AppError('conflict', { message: 'Another run was created on the thread at the same time.' })
+  if (reason === 'overtaken') return new Overtaken()
   if (reason === 'date_taken')
     return new AppError('conflict', { message: 'The run for this date of the cron exists already.' })
   const message =

@@ -65,8 +65,9 @@ export class SealableSaver extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
-    if (this.#sealed) return config
-    const stored = await this.#track(this.#inner.put(config, checkpoint, metadata, newVersions))
+    const stored = this.#sealed
+      ? config
+      : await this.#track(this.#inner.put(config, checkpoint, metadata, newVersions))
     await this.#afterStep()
     return stored
   }

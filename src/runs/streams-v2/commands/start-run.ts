@@ -1,6 +1,7 @@
 import { toAppError } from '../../../base/errors.ts'
 import { parseUuid } from '../../../base/ids.ts'
 import { isObject, type JsonObject, text } from '../../../schema/json.ts'
+import { Overtaken } from '../../create-runs.ts'
 import type { MultitaskStrategy, Run, Thread } from '../../model.ts'
 import type { Call, RunRequest, Runs } from '../../runs.ts'
 import type { Threads } from '../../threads/threads.ts'
@@ -105,7 +106,7 @@ export async function unlessOvertaken<T>(attempt: () => Promise<T>): Promise<T> 
     try {
       return await attempt()
     } catch (error) {
-      if (left <= 1 || toAppError(error).code !== 'conflict') throw error
+      if (left <= 1 || !(error instanceof Overtaken)) throw error
     }
   }
 }

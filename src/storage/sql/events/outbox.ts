@@ -161,7 +161,15 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
     async retire(_session, thread) {
       return () => enqueue(() => retire(thread))
     },
-    repeat: () => enqueue(() => deliverAll(parts, latest.all())),
+    repeat() {
+      const again = latest.all()
+      enqueue(async () => {
+        for (let some = again.slice(0, AT_ONCE); some.length > 0; some = again.slice(0, AT_ONCE)) {
+          await deliverAll(parts, some)
+          again.splice(0, some.length)
+        }
+      })
+    },
     async close() {
       clearInterval(timer)
       const sent = last
