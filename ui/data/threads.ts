@@ -8,6 +8,7 @@ import {
 import { call, type Reply } from '../api/call.ts'
 import type { ModelCall } from './messages/conversation.ts'
 import { llmOf } from './llm-facts.ts'
+import { readAfterChange } from './live/read-after-change.ts'
 import { useLiveRefresh } from './live/use-live.ts'
 
 /** A thread of traces as an item of a list. */
@@ -90,7 +91,7 @@ export function useTurns(project: string, thread: string) {
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
   })
   useLiveRefresh([`project:${project}`], () => {
-    void queries.invalidateQueries({ queryKey }, { cancelRefetch: false })
+    void readAfterChange(queries, { queryKey })
     void queries.invalidateQueries({ queryKey: ['thread-stats', project, thread] })
   })
   return turns

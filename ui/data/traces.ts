@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, callRaw } from '../api/call.ts'
 import { ApiError } from '../api/problem.ts'
 import { type Outline, readOutline } from './outline.ts'
+import { readAfterChange } from './live/read-after-change.ts'
 import { useLive } from './live/use-live.ts'
 import type { ReadRun } from './runs.ts'
 
@@ -43,7 +44,7 @@ export function useOutline(trace_id: string) {
   const queries = useQueryClient()
   const queryKey = ['outline', trace_id]
   const outline = useStillOutline(trace_id)
-  const changed = (): void => void queries.invalidateQueries({ queryKey }, { cancelRefetch: false })
+  const changed = (): void => void readAfterChange(queries, { queryKey })
   useLive([`trace:${trace_id}`], {
     open: changed,
     runs: (runs) => {

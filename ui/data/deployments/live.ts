@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
+import { readAfterChange } from '../live/read-after-change.ts'
 import { useLiveRefresh } from '../live/use-live.ts'
 
 /** Marks the reads that are repeated when the server reports a change of deployments or of their runs. */
@@ -32,6 +33,6 @@ export function useLiveDeployments(name?: string): void {
   const topics = ['deployments', ...(project === undefined ? [] : [`project:${project}`])]
   const isLive = ({ meta }: { meta: Record<string, unknown> | undefined }): boolean =>
     meta?.['isLive'] === true
-  const refresh = (): void => void queries.invalidateQueries({ predicate: isLive }, { cancelRefetch: false })
+  const refresh = (): void => void readAfterChange(queries, { predicate: isLive })
   useLiveRefresh(topics, refresh, PAUSE_MS)
 }
