@@ -7,7 +7,7 @@ import { usePreference, writePreference } from '../preferences.ts'
 const KEYS: readonly (readonly [string, string])[] = [
   ['⌘K', 'find a page or an id'],
   ['/', 'filter'],
-  ['j k', 'next and previous row'],
+  ['j k', 'next and previous row, turn or checkpoint'],
   ['x', 'tick a run; two are compared'],
   ['Enter', 'open'],
   ['⌘Enter', 'playground: run all models; Studio: run'],
