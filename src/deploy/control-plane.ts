@@ -70,7 +70,7 @@ export interface ControlPlaneOptions {
   clock: Clock
   /** Sources and builds of all servers; undefined if there is a single server. */
   files: Pick<SharedFiles, 'has' | 'prune'> | undefined
-  /** Called when a deployment or a revision was created or deleted; notifies other servers. */
+  /** Called when a deployment or a revision was created or deleted; notifies other servers and open pages. */
   changed(): void
   /** @throws AppError disk_full, disk_unwritable */
   assertRoom(): Promise<void>

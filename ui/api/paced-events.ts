@@ -1,4 +1,4 @@
-/** Lines of events that are read in one task of the page, which are about 25 small events: some milliseconds of work. */
+/** Lines of events that the page reads in one task: about 25 small events, some milliseconds of work. */
 const PIECE_LINES = 100
 /** Bytes that are read in one task, however few lines they have. */
 const PIECE_BYTES = 64 << 10

@@ -2,7 +2,7 @@ import type { RefObject } from 'react'
 import { useKeys } from './keys.ts'
 import { placeAfter } from './place-after.ts'
 
-/** Rows that are not of a table, such as turns and checkpoints. Where a page has them, it has no other rows. */
+/** Rows outside tables, such as turns and checkpoints. Where there are any, the rows of tables are left out. */
 const MARKED = '[data-row]'
 const TABLE_ROWS = 'tbody tr'
 
@@ -15,8 +15,8 @@ function focusRow(row: HTMLElement | undefined): void {
 }
 
 /**
- * Makes j focus the next row of a table or list and k the previous one, in the open dialog of a page if there is one. Rows of folded
- * tables are left out.
+ * Makes j focus the next row of a table or list and k the previous one, in the open dialog of a page if there is one.
+ * Rows of folded tables are left out.
  */
 export function useRowKeys(page: RefObject<HTMLElement | null>): void {
   const step = (by: number): void => {
