@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ComponentProps, lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { criticalPath } from '../../data/critical-path.ts'
 import type { Outline } from '../../data/outline.ts'
-import { runOptions } from '../../data/runs.ts'
+import { type ReadRun, runOptions } from '../../data/runs.ts'
 import { type TraceSearch, useFoundPaths, useTraceSearch } from '../../data/trace-search.ts'
 import { neighbourTrace } from '../../data/traces.ts'
 import { buildTree, type Tree, visibleRows } from '../../data/tree.ts'
@@ -134,6 +134,17 @@ function useCallsBefore(outline: Outline, tree: Tree): (position: number) => str
   }
 }
 
+/** Opens the trace before or after that of a root; says when there is none, or why it cannot be read. */
+async function openNeighbour(root: ReadRun, to: 'older' | 'newer'): Promise<void> {
+  try {
+    const id = await neighbourTrace(root, to)
+    if (id === undefined) notify(`There is no ${to} trace in this project.`)
+    else navigate(`/traces/${id}`)
+  } catch (error) {
+    notify(`The ${to} trace cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
 /** The outline of a trace as a tree or as messages, and the selected run. `share` is the token of a shared trace. */
 export function TracePage({ outline, share }: { outline: Outline; share?: string }) {
   // Readers of a shared trace may not search.
@@ -155,10 +166,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   const before = useCallsBefore(outline, tree)
   const root = useQuery(runOptions(idAt(0), share)).data
   const step = (to: 'older' | 'newer'): void => {
-    if (root === undefined || share !== undefined) return
-    void neighbourTrace(root, to).then((id) =>
-      id === undefined ? notify(`There is no ${to} trace in this project.`) : navigate(`/traces/${id}`),
-    )
+    if (root !== undefined && share === undefined) void openNeighbour(root, to)
   }
   const zoom = (direction: 'in' | 'out' | 'all'): void =>
     setZoom(direction === 'all' ? undefined : zoomed(range, direction, outline.span))
