@@ -8,7 +8,7 @@ import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
 import { HAS_BROWSER, NO_BROWSER } from '../../support/servers/web-interface.ts'
 
 /** Reads a live stream until it reports a change of deployments. */
-async function saysChange({ body }: Response): Promise<void> {
+async function untilChange({ body }: Response): Promise<void> {
   const reader = (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   while (!text.includes('event: deployments')) {
@@ -111,7 +111,9 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     const PAGE = 50
     for (let version = 2; version <= PAGE + 1; version += 1)
       await request(`${DEPLOYMENT}/assistants/${made.assistant_id}`, {
-        ...{ method: 'PATCH', headers, body: JSON.stringify({ metadata: { version } }) },
+        method: 'PATCH',
+        headers,
+        body: JSON.stringify({ metadata: { version } }),
       })
     const { page, open } = used.current()
     await open(`${DEPLOYMENT}?view=assistants`)
@@ -132,7 +134,7 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     } as unknown as Parameters<typeof createDeployment>[0]
     const live = await server.current().request('/api/v1/live?topic=deployments')
     const { id, name } = await createDeployment(controlPlane, `logged-${Date.now()}`)
-    await saysChange(live)
+    await untilChange(live)
     await open('/deployments')
     await page.getByRole('link', { name, exact: true }).click()
     await page.getByRole('link', { name: 'Log', exact: true }).click()

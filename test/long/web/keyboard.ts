@@ -131,10 +131,11 @@ export function keyboardTests({ server, used, sent }: Used): void {
       await current.page.getByRole('region', { name: 'Messages of the trace' }).getByText('18 °C').waitFor()
       expect(current.page.url()).toContain('view=messages')
       await press(current, 'y')
+      // The notice is shown for a few seconds only.
+      await current.page.getByText('Copied: the address of this page').waitFor()
       await eventually(async () =>
         expect(await current.page.evaluate('navigator.clipboard.readText()')).toBe(current.page.url()),
       )
-      await current.page.getByText('Copied: the address of this page').waitFor()
     })
 
     it('ui §5: [ and ] say that there is no further trace, and a run that the trace lacks is named', async () => {
