@@ -41,6 +41,7 @@ export function PagedTable<T>({
             </Table>
             {from.hasNextPage && (
               <div>
+                {from.isFetchNextPageError && <Failure error={from.error} />}
                 <Button disabled={from.isFetchingNextPage} onClick={() => void from.fetchNextPage()}>
                   Show more
                 </Button>

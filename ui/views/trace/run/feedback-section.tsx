@@ -142,6 +142,7 @@ export function FeedbackSection({ run }: { run: ReadRun }) {
       </Loaded>
       {found.hasNextPage && (
         <div>
+          {found.isFetchNextPageError && <Failure error={found.error} />}
           <Button disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
             Show more feedback
           </Button>
