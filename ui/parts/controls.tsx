@@ -1,6 +1,7 @@
 import { type ButtonHTMLAttributes, type ComponentProps, type ReactNode, useEffect, useState } from 'react'
 import { Link } from '../router/link.tsx'
 import css from './controls.module.css'
+import { copyText } from './copy-text.ts'
 import { Icon, type IconName } from './icon.tsx'
 
 type Look = 'usual' | 'primary' | 'plain'
@@ -110,22 +111,21 @@ export function Key({ children }: { children: ReactNode }) {
   return <kbd className={css['key']}>{children}</kbd>
 }
 
-const COPIED_MS = 1500
+const SAID_MS = 1500
 
-/** A button that copies a text and confirms it. */
+/** A button that copies a text, and says that it did, or that the browser does not allow it. */
 export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
-  const [isCopied, setCopied] = useState(false)
+  const [isCopied, setCopied] = useState<boolean>()
   useEffect(() => {
-    if (!isCopied) return undefined
-    const timer = setTimeout(() => setCopied(false), COPIED_MS)
+    if (isCopied === undefined) return undefined
+    const timer = setTimeout(() => setCopied(undefined), SAID_MS)
     return () => clearTimeout(timer)
   }, [isCopied])
-  const copy = (): void => {
-    void navigator.clipboard.writeText(typeof text === 'string' ? text : text()).then(() => setCopied(true))
-  }
+  const copy = (): void => void copyText(typeof text === 'string' ? text : text()).then(setCopied)
+  const said = isCopied === true ? 'Copied' : 'The browser does not allow it'
   return (
-    <Button look="plain" icon={isCopied ? 'success' : 'copy'} onClick={copy}>
-      <span aria-live="polite">{isCopied ? 'Copied' : label}</span>
+    <Button look="plain" icon={isCopied === true ? 'success' : 'copy'} onClick={copy}>
+      <span aria-live="polite">{isCopied === undefined ? label : said}</span>
     </Button>
   )
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { copyText } from './copy-text.ts'
 
 const EVENT = 'weir-notice'
 const SHOWN_MS = 4000
@@ -10,13 +11,8 @@ export function notify(text: string): void {
 
 /** Copies a text; says what was copied, or that the browser does not allow it. */
 export async function copyWithNotice(text: string, what: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text)
-    notify(`Copied: ${what}`)
-  } catch {
-    // Without HTTPS, browsers let only pages of this machine write to the clipboard.
-    notify(`The browser does not allow this page to copy: ${text}`)
-  }
+  const isCopied = await copyText(text)
+  notify(isCopied ? `Copied: ${what}` : `The browser does not allow this page to copy: ${text}`)
 }
 
 /** The latest notice; drawn once, by the shell. */
