@@ -18,7 +18,7 @@ function useProjectOf(name: string | undefined): string | undefined {
       return found[0]?.id ?? null
     },
     enabled: name !== undefined,
-    refetchInterval: ({ state: { data: id } }) => (id === null ? FALLBACK_MS : false),
+    refetchInterval: ({ state: { data: id } }) => (typeof id === 'string' ? false : FALLBACK_MS),
   })
   return data ?? undefined
 }
