@@ -33,7 +33,7 @@ export const ERRORS = {
   body_too_slow: kind(408, 'The body arrived too slowly.'),
   unauthorized: kind(401, 'Invalid token'),
   forbidden: kind(403, 'Forbidden'),
-  permission_required: kind(403, 'Forbidden: the key has not the permission that this needs.'),
+  permission_required: kind(403, 'Forbidden: the key lacks the permission that this needs.'),
   foreign_origin: kind(403, 'Requests without a key are not accepted from pages of other sites.'),
   misdirected_request: kind(
     421,

@@ -14,7 +14,7 @@ export const ERROR_TEXTS: Readonly<Record<string, string>> = {
   "body_too_slow": "The body arrived too slowly.",
   "unauthorized": "Invalid token",
   "forbidden": "Forbidden",
-  "permission_required": "Forbidden: the key has not the permission that this needs.",
+  "permission_required": "Forbidden: the key lacks the permission that this needs.",
   "foreign_origin": "Requests without a key are not accepted from pages of other sites.",
   "misdirected_request": "Requests without a key must use a loopback host name, HOST, or the host name of PUBLIC_URL.",
   "auth_unavailable": "The deployment's auth handler does not answer. Try again shortly.",
