@@ -22,7 +22,7 @@ interface Upgrade {
 export interface Sockets {
   /**
    * Accepts the connection, and closes it with 4000 + status if the caller is refused. `callerNow` is called again
-   * before each command. @throws AppError unauthorized, forbidden
+   * before each command. @throws AppError unauthorized, forbidden, permission_required
    */
   accept(upgrade: Upgrade, callerNow: () => Promise<DeploymentContext>): void
 }

@@ -32,7 +32,7 @@ export interface OpenSocket {
   /** The connection of the socket. */
   socket: Duplex
   thread_id: string
-  /** @throws AppError unauthorized, forbidden */
+  /** @throws AppError unauthorized, forbidden, permission_required */
   callerNow(): Promise<DeploymentContext>
 }
 

@@ -229,7 +229,10 @@ function serviceKeyRoutes(): PlatformRoute[] {
   ]
 }
 
-/** The user whose tokens the caller requests: the caller, or a member that the caller manages. */
+/**
+ * The user whose tokens the caller requests: the caller, or a member that the caller manages.
+ * @throws AppError permission_required
+ */
 function ownerId(principal: Principal, named: string | undefined): string | null {
   const user_id = named ?? principal.user_id
   if (user_id !== principal.user_id && !principal.permissions.has('organization:manage')) {
