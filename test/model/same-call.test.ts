@@ -18,7 +18,7 @@ interface SentSpan {
   model: string
   second: number
   seconds: number
-  /** True if it has the tokens of its call. */
+  /** Whether the span has the tokens of its call. */
   counts: boolean
 }
 

@@ -11,7 +11,7 @@ export interface PlacedMessage {
 /** A block that refers to media. */
 export type MediaBlock = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' | 'video' }>
 
-/** The messages that are sent to vendors: all except those of the role `reasoning`, which is only for the model. */
+/** The messages that are sent to vendors: all except those of the role `reasoning`, which their APIs do not have. */
 export function sentMessages(messages: readonly Message[]): PlacedMessage[] {
   return messages
     .map((message, index) => ({ message, index }))

@@ -159,7 +159,7 @@ describeOnSql('P-37: files that servers share', (engine) => {
     now += DAY
     expect(await files.get('d', 'sources/d/1', other)).toBeUndefined()
     expect([await files.has('d', 'sources/d/1'), existsSync(other)]).toEqual([false, false])
-    // The other part is kept for as long after the loss as after a put, so that a server can store the file again.
+    // After the loss the other part is kept as long as after a put, so that a server can store the file again.
     await files.sweep(now)
     expect(await blobs()).toBe(1)
     await files.put('d', 'sources/d/1', file, '')

@@ -27,7 +27,7 @@ function fault(path: string, message: string): AppError {
   return bodyFault([{ code: 'value_error', path, message }])
 }
 
-/** The amount in its normal form. */
+/** A sent price in its normal form. @throws AppError invalid_request */
 function amount(value: unknown, path: string): string {
   const cost = parseDecimal(value)
   if (cost === undefined || cost < 0n) throw fault(path, 'must be a decimal number of at least 0')

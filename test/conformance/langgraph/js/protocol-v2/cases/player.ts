@@ -18,7 +18,7 @@ export interface Sdk {
   Client: new (options: object) => unknown
   /** Its module `stream`. */
   stream: object
-  /** Cases whose result differs in this version, with the reason. */
+  /** Cases that are left out because their result differs in this version, with the reason. */
   leaves_out?: Readonly<Record<string, string>>
 }
 
