@@ -104,7 +104,7 @@ function draftsOf(unfinished: Unfinished, run_id: string, { event, data }: Store
     return []
   }
   const run = open.get(run_id)
-  // The end of a run whose begin the reader left out.
+  // The end of a run whose beginning the reader left out.
   if (run === undefined) return []
   run.mayBeOver = false
   if (event === RUN_DONE) {

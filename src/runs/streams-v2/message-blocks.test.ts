@@ -144,7 +144,7 @@ it('V-20: the chunk with which LangChain for Python ends a call begins no messag
   expect(chunk({ id: 'own', content: 'text' })).not.toEqual([])
   expect(chunk(last)).toEqual([])
   expect(chunk({ ...last, content: [] })).toEqual([])
-  // These say something themselves.
+  // These belong to messages: the first has content, the second the id of a message.
   expect(chunk({ ...last, id: 'lc_run--2', content: 'more' })).not.toEqual([])
   expect(chunk({ ...last, id: 'own', usage_metadata: { input_tokens: 1 } })).toEqual([])
   expect(finish().filter(({ data }) => data['event'] === 'message-finish')).toHaveLength(2)

@@ -35,7 +35,7 @@ export function createMessageReader(): (entry: StoredEvent, run_id: string) => P
 
 /** The key of the event in an entry. The members before it are texts, in which the quotes of such a key are escaped. */
 const DATA = '"data":'
-/** Members that may follow it; inside of it they may occur as well. */
+/** Members that may follow the event. The event itself may contain such text as well. */
 const LATER = [',"metadata":', ',"tail":']
 
 /** The event, whose text begins at `begin` and usually ends with the entry. */
@@ -44,7 +44,7 @@ function dataOf(entry: string, begin: number): string {
   return isLast ? entry.slice(begin, -1) : (membersOf(entry)?.get('data') ?? 'null')
 }
 
-/** The node in the begin of an entry, `{"id":…,"role":…,"node":…,` or a part of it. */
+/** The node in the beginning of an entry, which is `{"id":…,"role":…,"node":…,` or a part of that. */
 function nodeOf(head: string): string | undefined {
   if (head === '{') return undefined
   return (JSON.parse(`${head.slice(0, -1)}}`) as { node?: string }).node

@@ -87,7 +87,7 @@ function keepTrying(client: Redis, closing: AbortSignal): void {
   })
 }
 
-/** Opens a connection again that does not answer, since the packets of a machine that is gone just stop. */
+/** Reconnects when a ping gets no answer: a machine that is gone sends no packet that would end the connection. */
 function reopenSilent(client: Redis): void {
   if (client.status !== 'ready') return
   const { stream } = client

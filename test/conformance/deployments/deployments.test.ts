@@ -145,7 +145,7 @@ describe('several deployments in one server', () => {
         active: { revision_id: second.id, runs: 0 },
         draining: [{ revision_id: first.id, runs: 2 }],
       })
-      // Before anything else: the time limit counts from the switch on.
+      // This comes first, because the time limit counts from the switch.
       await writeFile(ends, '')
       expect(await client.runs.join(quick.thread_id, a.run_id)).toMatchObject({
         steps: ['begin r1', 'end r1'],

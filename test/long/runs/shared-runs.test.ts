@@ -126,7 +126,7 @@ describe.skipIf(reason !== '')(`servers that share their runs in Postgres${reaso
       job.items(['metadata', { run_id, attempt: 1 }])
       return [run_id, () => job.end(doneWith(1))]
     }
-    /** The events of a new stream until one is about the run like this; then its connection breaks. */
+    /** Follows the thread until the event `last`, where the connection breaks; returns the ids of the events. */
     const shown = async ({ streams }: Server, last: string): Promise<string[]> => {
       const gone = new AbortController()
       const following = { filter: EVERYTHING, after: undefined, gone: gone.signal }

@@ -32,7 +32,7 @@ export interface NextRelease {
 
 /**
  * Copies this checkout as the next release: with a later version, a later version of runs, and a migration of each
- * database. A release before this one cannot be had where the history of the repository is not.
+ * database. Where the history of the repository is missing, there is no earlier release to test with.
  */
 export async function makeNextRelease(): Promise<NextRelease> {
   const dir = await mkdtemp(join(tmpdir(), 'weir-next-'))

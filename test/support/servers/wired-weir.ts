@@ -25,7 +25,7 @@ interface Wiring {
   /** Leads to the store at this port of 127.0.0.1: the address for the server, and what disturbs the way. */
   wire(store: Store, port: number): Promise<{ host: string; port: number; wire: Wire }>
   env: Readonly<Record<string, string>>
-  /** What the command of the server starts with. */
+  /** Words to put before the command of the server. */
   prefix: readonly string[]
   close(): Promise<void>
 }

@@ -72,7 +72,7 @@ export interface Sentinel {
   stop(): Promise<void>
 }
 
-/** Starts a Sentinel, which takes a primary as gone after half a second without an answer. */
+/** Starts a Sentinel, for which a primary is gone after half a second without an answer. */
 export async function startSentinel(watched?: Watched): Promise<Sentinel> {
   const program = findProgram()
   if (program === undefined) throw new Error('Redis is not installed')

@@ -8,8 +8,8 @@ export interface Receiver {
 }
 
 /**
- * Says when the event loop has not turned for too long: a promise that resolves at its next turn. The time counts from a
- * call after the last turn. One for all runs of a process, whose turns are the same.
+ * Gives a promise of the next turn of the event loop, when the loop has not turned for too long since the first call
+ * after its last turn. All runs of a process share one, because they share the loop.
  */
 export function createTurns(): Receiver {
   let next: { since: number; turn: Promise<void> } | undefined

@@ -75,7 +75,7 @@ async function answerNow(
   thread_id: string,
 ): Promise<Pick<RunRequest, 'newest_run_id'> | undefined> {
   const [newest] = await runs.recent(call, thread_id)
-  // Read after the runs: a run that has answered since is then refused by its id, or was seen here.
+  // Read after the runs: a run that others create in between ends the wait, or is newer than `newest_run_id` allows.
   return asks(await threads.get(call, thread_id)) ? { newest_run_id: newest?.run_id ?? null } : undefined
 }
 

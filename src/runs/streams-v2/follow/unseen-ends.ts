@@ -65,7 +65,7 @@ export function createUnseenEnds(
   }
 }
 
-/** A short text for a reader, whose own text has no limit: a notification is limited to some kilobytes. */
+/** A short text that names a reader. The text of a reader may be longer than the few kilobytes of a notification. */
 function keyOf(reader: string): string {
   return createHash('sha256').update(reader).digest('base64url').slice(0, 22)
 }

@@ -29,14 +29,14 @@ export interface Link {
   readonly here: string
   /** The address at the namespace's end. */
   readonly there: string
-  /** Sets what the link does: `swallow` and `pass`. Unlike at a proxy, connects get no answer either. */
+  /** Sets what the link does: `swallow` and `pass`. Unlike with a proxy, attempts to connect get no answer either. */
   set(line: Line): Promise<void>
 }
 
 /** A network namespace of Linux. */
 export interface Namespace {
   readonly links: readonly Link[]
-  /** What a command starts with that is executed in the namespace. */
+  /** Words to put before a command, so that it is executed in the namespace. */
   readonly prefix: readonly string[]
   remove(): Promise<void>
 }

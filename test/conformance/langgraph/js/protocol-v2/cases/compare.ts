@@ -16,20 +16,23 @@ export function recordedEvents({ wire }: Session): PassedEvent[] {
   )
 }
 
-/** The server of `golden/` does not send that an interrupt was answered, LangGraph's Python server few channels. */
+/**
+ * Whether the recorded server sends such an event: that of `golden/` does not send that an interrupt was answered, and
+ * LangGraph's Python server has few channels.
+ */
 function isRecorded(name: string, { event }: PassedEvent, told: readonly PassedEvent[]): boolean {
   if (name.startsWith('python-')) return told.some((one) => one.event.method === event.method)
   return event.method !== 'input.answered' || !name.startsWith('golden/')
 }
 
-/** Where what the client shows is not what was recorded, but for intended differences. */
+/** The differences between what the client shows and what was recorded, without the intended ones. */
 export function deviationsInSeen(name: string, recorded: Session, seen: Outcome['seen']): string[] {
   const { of_seen, of_found } = DIFFERENCES[name] ?? {}
   const [wanted, found] = [scrubbed(recorded.seen_by_client), scrubbed(seen)]
   return lacks(of_seen?.(wanted) ?? wanted, of_found?.(found) ?? found)
 }
 
-/** Where the outcome of a session is not the recorded one, but for intended differences. */
+/** The differences between the outcome of a session and the recorded one, without the intended ones. */
 export function deviations(name: string, recorded: Session, { seen, events }: Outcome): string[] {
   const inSeen = deviationsInSeen(name, recorded, seen)
   if (EVENTS_DEPEND_ON_TIME.has(name)) return inSeen

@@ -109,7 +109,7 @@ function scriptOf(script: string, p: RecordingProxy, stream: object): Script {
   return make(...Object.values(names))
 }
 
-/** The comparison must notice what LangGraph's servers do wrong, so that who passes the sessions does none of it. */
+/** Tests that the comparison finds the faults of LangGraph's servers, so that a server that passes has none of them. */
 export function describeFaults(): void {
   describe('faults of LangGraph’s servers in sessions of protocol v2', () => {
     it.each(FAULTS)('%s would fail the session with the right outcome', (fault) => {
