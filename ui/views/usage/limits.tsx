@@ -37,7 +37,7 @@ function nameOf({ workspace_id, api_key_id }: Limit, { workspaces, keys }: Limit
   return key === undefined ? `API key ${api_key_id ?? ''}` : keyName(key)
 }
 
-/** Traces of this month; undefined for a key that is not known, or whose short form another key has too. */
+/** Traces of this month; undefined for a key that is not known. Short forms of keys are unique (D-7). */
 function usedBy(
   { workspace_id, api_key_id }: Limit,
   used: ReadonlyMap<string, number>,
@@ -45,8 +45,7 @@ function usedBy(
 ): number | undefined {
   if (workspace_id !== null) return used.get(workspace_id) ?? 0
   const short = keys.find(({ id }) => id === api_key_id)?.short_key
-  const isOnly = keys.filter(({ short_key }) => short_key === short).length === 1
-  return short === undefined || !isOnly ? undefined : (used.get(short) ?? 0)
+  return short === undefined ? undefined : (used.get(short) ?? 0)
 }
 
 function LimitRow({ limit, name, used }: { limit: Limit; name: string; used: number | undefined }) {
