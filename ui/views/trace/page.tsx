@@ -182,7 +182,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   return (
     <div className={css['page']}>
       <TraceHead outline={outline} root={root} view={view} share={share} step={step} />
-      <UnknownRun id={state.unknown} />
+      <UnknownRun id={state.unknown} isPart={outline.is_truncated} />
       <div className={css['body']}>
         {view === 'messages' ? (
           <div className={css['left']}>
@@ -202,12 +202,13 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   )
 }
 
-/** Says that the trace lacks the run of the address; nothing for ''. */
-function UnknownRun({ id }: { id: string }) {
+/** Says that the trace, or the part of it that the outline has, lacks the run of the address; nothing for ''. */
+function UnknownRun({ id, isPart }: { id: string; isPart: boolean }) {
   if (id === '') return null
   return (
     <p className={css['unknown']} role="status">
-      This trace has no run <code>{id}</code>, which the address names. Its first run is shown.
+      {isPart ? 'The shown part of this trace' : 'This trace'} has no run <code>{id}</code>, which the address
+      names. Its first run is shown.
     </p>
   )
 }
