@@ -6,7 +6,7 @@ const MIN_GARBAGE_BYTES = 64 * 1024 * 1024
 /** A thread that has had no task for this time is idle. */
 const IDLE_MS = 100
 
-/** Must be called at the begin and at the end of each task of a thread. */
+/** Must be called at the beginning and at the end of each task of a thread. */
 export interface IdleMemory {
   begin(): void
   end(): void
@@ -18,7 +18,7 @@ export interface IdleMemory {
  */
 export function releaseIdleMemory(): IdleMemory {
   let tasks = 0
-  /** The fewest bytes in use at the begin of a task since the last collection. */
+  /** The fewest bytes in use at the beginning of a task since the last collection. */
   let least = Infinity
   let timer: NodeJS.Timeout | undefined
   const release = (): void => {

@@ -14,7 +14,7 @@ import { toolEvent } from './tool-event.ts'
 
 /** A run that has begun and not ended in the part of the log that was read. */
 interface OpenRun {
-  /** Empty if the log no longer has the begin of the run. */
+  /** Empty if the log no longer has the beginning of the run. */
   graph_name: string
   /** The facts about a failure in the event of the end; undefined while no `error` was read. */
   failure: Failure | undefined
@@ -68,7 +68,7 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
     next = position + 1
     if (run_id === null || entry.event === STATE_UPDATE) return []
     if (entry.event === RUN_BEGUN) isBefore = false
-    // The log no longer has the begin of this run. A later entry of this kind belongs to the end of a run that the
+    // The log no longer has the beginning of this run. A later entry of this kind belongs to the end of a run that the
     // reader left out.
     else if (isBefore && !open.has(run_id) && isWork(entry)) open.set(run_id, newRun(''))
     const run = entry.event.startsWith(V2_ENTRIES.messages) ? open.get(run_id) : undefined
@@ -174,7 +174,7 @@ function begin(
   return [running, { method: 'input.answered', namespace: [], event_id, data }]
 }
 
-/** `messages` is undefined for a run whose begin is not in the log: a chunk does not show how its message began. */
+/** `messages` is undefined for a run whose beginning is not in the log: a chunk does not show how its message began. */
 function newRun(graph_name: string, messages?: MessageBlocks): OpenRun {
   return {
     graph_name,

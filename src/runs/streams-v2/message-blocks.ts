@@ -29,7 +29,7 @@ interface Growing {
 export interface MessageBlocks {
   /** Returns the events of a chunk, which is `[chunk, metadata]` as JSON text. */
   ofTuple(text: string): BlockEvent[]
-  /** Takes the begin of a task, which is data of mode `tasks` as JSON text. */
+  /** Takes the beginning of a task, which is data of mode `tasks` as JSON text. */
   started(namespace: readonly string[], task: string): void
   /** Returns the ends of the messages that are complete after a task of the node has returned `update`, a JSON text. */
   updated(namespace: readonly string[], node: string, update: string): BlockEvent[]
@@ -164,7 +164,7 @@ function endOf(message: Growing): BlockEvent[] {
   return events
 }
 
-/** LangGraph's name of tasks made by `Send`, the begin of their `langgraph_path`. */
+/** LangGraph's name of tasks made by `Send`, the beginning of their `langgraph_path`. */
 const PUSH = '__pregel_push'
 
 /** Returns the namespace of the task that made a message. */

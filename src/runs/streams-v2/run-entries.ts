@@ -4,7 +4,7 @@ import type { GraphInfo, StreamItem } from '../execute/graph-host.ts'
 import type { Run } from '../model.ts'
 import type { PendingInterrupt } from './interrupts.ts'
 
-/** Facts about the begin of an attempt. */
+/** Facts about the beginning of an attempt. */
 export interface AttemptBegin {
   /** Ids of the interrupts that the run answers. */
   answered: readonly string[]
@@ -12,7 +12,7 @@ export interface AttemptBegin {
   language: GraphInfo['language'] | undefined
 }
 
-/** The log entry from which streams of protocol v2 make the events at the begin of an attempt (V-13, V-18). */
+/** The log entry from which streams of protocol v2 make the events at the beginning of an attempt (V-13, V-18). */
 export function runBegun(
   { graph_id, attempt }: Pick<Run, 'graph_id' | 'attempt'>,
   { answered, language }: AttemptBegin,

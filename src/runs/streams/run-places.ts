@@ -11,8 +11,8 @@ export interface RunPlaces {
   /** Returns the thread of a run of which this caller had a stream. */
   find(run: string, caller: Caller): string | undefined
   /**
-   * Records that the stream with which a caller created a run broke off before anything was sent, and the begin of that
-   * stream.
+   * Records that the stream with which a caller created a run broke off before anything was sent, and the beginning of
+   * that stream.
    */
   breakOff(run: string, caller: Caller, begin: StreamStart): void
   /**

@@ -20,7 +20,7 @@ describe('the zoom of a trace', () => {
   })
 })
 
-it('the axis has round times in the range, from the begin of the trace', () => {
+it('the axis has round times in the range, from the beginning of the trace', () => {
   expect(ticksOf({ from: 0, to: 2_480_000 })).toEqual([0, 800_000, 1_600_000])
   expect(ticksOf({ from: 1_000_000, to: 1_000_400 })).toEqual([1_000_000, 1_000_100, 1_000_200, 1_000_300])
   expect(ticksOf({ from: 0, to: 1 }).length).toBeGreaterThan(0)

@@ -47,7 +47,7 @@ const STEPS = 4
 /** A time closer to the right edge than this share has no room for its text. */
 const LAST_SHARE = 0.9
 
-/** Round times in a range, in microseconds from the begin of the trace. */
+/** Round times in a range, in microseconds from the beginning of the trace. */
 export function ticksOf({ from, to }: ZoomRange): number[] {
   const step = topOf((to - from) / STEPS)
   const first = Math.ceil(from / step)

@@ -81,7 +81,7 @@ function newThread(bounds = BOUNDS, age = 1000, isStopped = false) {
   return made
 }
 
-/** Items as short text: `a+` is the begin of run `a`, `a-` its end, `a1` its value 1. */
+/** Items as short text: `a+` is the beginning of run `a`, `a-` its end, `a1` its value 1. */
 function inShort(items: readonly ProtocolItem[]): string {
   return items
     .map((item) => {
@@ -292,7 +292,7 @@ describe('events that are no longer kept (V-30)', () => {
     },
   )
 
-  it('a run whose begin is not kept has what is, and its end, for those who come later and while it is active (V-18, V-29)', async () => {
+  it('a run whose beginning is not kept has what is, and its end, for those who come later and while it is active (V-18, V-29)', async () => {
     const thread = newThread({ ...BOUNDS, events: 4 })
     await thread.begin('a')
     for (let n = 0; n < 4; n++) await thread.value('a', n)
@@ -312,7 +312,7 @@ describe('events that are no longer kept (V-30)', () => {
     expect(inShort(await thread.shown())).toBe('b+ b-')
   })
 
-  it('the end of a run that comes after the begin of the next one is not shown without the rest (V-29)', async () => {
+  it('the end of a run that comes after the beginning of the next one is not shown without the rest (V-29)', async () => {
     const thread = newThread()
     await thread.begin('a')
     await thread.begin('b')

@@ -168,8 +168,8 @@ class Follower {
   readonly #shown: Shown
   readonly #convert = createConverter()
   /**
-   * Ids of the runs whose begin was sent and whose end was not. The value is the time at which the begin was sent, or 0
-   * for a run that began long before the stream.
+   * Ids of the runs whose beginning was sent and whose end was not. The value is the time at which the beginning was
+   * sent, or 0 for a run that began long before the stream.
    */
   readonly open = new Map<string, number>()
   /** Position of the last entry. */
@@ -218,13 +218,13 @@ class Follower {
     return portions
   }
 
-  /** Notes the begin of a run; returns the run that the event ends. */
+  /** Notes the beginning of a run; returns the run that the event ends. */
   #note(event: ProtocolEvent, position: number): string | undefined {
     const { run_id, timestamp } = event
     if (run_id === null || !isRoot(event)) return undefined
     if (!isBegin(event)) return run_id
     const { opened_at, now } = this.#shown
-    // On a busy server the client gets the begin some time after it happened, so the time of sending counts.
+    // On a busy server the client gets the beginning some time after it happened, so the time of sending counts.
     if (position >= opened_at) this.open.set(run_id, now())
     else this.open.set(run_id, beganJustNow(timestamp, now()) ? timestamp : 0)
     return undefined

@@ -52,7 +52,7 @@ it('knows where runs begin and end, and reads only what was added (V-29)', async
   await events.close()
 })
 
-it('V-29: a run that ended without an attempt hides no run whose begin is not kept', async () => {
+it('V-29: a run that ended without an attempt hides no run whose beginning is not kept', async () => {
   const { events, say, index } = newLog()
   for (const event of [RUN_ENDING, RUN_DONE]) await say('cancelled', event)
   await say('cut', 'values')

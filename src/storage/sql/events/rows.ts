@@ -69,7 +69,7 @@ function additions(drafts: readonly DraftChunk[]) {
   return [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, added]) => added)
 }
 
-/** Extends the logs, and returns the begin of the new part of each. */
+/** Extends the logs, and returns the beginning of the new part of each. */
 async function advance(
   session: SqlSession,
   drafts: readonly DraftChunk[],

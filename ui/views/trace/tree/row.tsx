@@ -17,7 +17,7 @@ interface TreeRowProps {
   tree: Tree
   position: number
   top: number
-  /** End of the run or of the last run below it: microseconds from the begin of the trace. */
+  /** End of the run or of the last run below it: microseconds from the beginning of the trace. */
   subtreeEnd: number
   range: ZoomRange
   isSelected: boolean

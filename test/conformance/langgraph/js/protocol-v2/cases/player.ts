@@ -30,8 +30,8 @@ const CASES = [...SESSIONS].filter(
 const isOfPython = ([name]: [string, Session]): boolean => name.startsWith('python-server/')
 
 /**
- * The SDK closes a projection that it is still opening when the run ends. The end is sent 250 ms after the begin (V-31),
- * which is too soon for a client on a machine so busy that it opens its stream later.
+ * The SDK closes a projection that it is still opening when the run ends. The end is sent 250 ms after the beginning
+ * (V-31), which is too soon for a client on a machine so busy that it opens its stream later.
  */
 const PROJECTIONS = new Set(['golden/messages', 'golden/tool-calls'])
 
