@@ -5,8 +5,8 @@ import type { JsonObject } from './json.ts'
 export const MAX_MERGED_BYTES = 1 << 20
 
 /**
- * Returns `merged`, the object `before` after the changes of a request. One above the limit is refused, unless it has
- * not grown. `what` names the object and its owner, for the message. @throws AppError metadata_too_large
+ * Returns `merged`, the object `before` after the changes of a request. An object above the limit is refused if
+ * it has grown. `what` names the object and its owner, for the message. @throws AppError metadata_too_large
  */
 export function bounded(before: JsonObject, merged: JsonObject, what: string): JsonObject {
   const bytes = bytesOf(merged)

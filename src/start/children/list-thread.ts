@@ -26,7 +26,7 @@ export interface ListTask {
   tenant: Tenant
   request: ListRequest
   access: AccessFilter
-  /** If the list needs more, the answer is null. Null for no limit. */
+  /** What the list may use; if it needs more, the answer is null. Null: no limit. */
   allowance: Allowance | null
 }
 

@@ -75,7 +75,7 @@ it('a call of the playground whose server was killed ends in error once it is ov
     })
     const ended = await read(weir, old)
     expect(Date.parse(ended.end_time ?? '')).toBe(hourAgo + CALL_MS)
-    // These are not over, or are none of the playground's.
+    // The time of the call is not over, and the user's trace is no call of the playground.
     expect([(await read(weir, id)).status, (await read(weir, own)).status]).toEqual(['pending', 'pending'])
     expect(await weir.stop()).toBe(0)
   } finally {
