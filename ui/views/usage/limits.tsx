@@ -71,6 +71,7 @@ function LimitRow({ limit, name, used }: { limit: Limit; name: string; used: num
           disabled={!isAllowed || remove.isPending}
           onClick={() => remove.mutate(limit.id)}
         />
+        {remove.error !== null && <Failure error={remove.error} />}
       </td>
     </tr>
   )
