@@ -203,7 +203,6 @@ function expectation(schema: SettingSchema): string {
 }
 
 function maskCredentials(text: string): string {
-  // A password may contain @ and, by mistake, a slash.
   return text.replace(/\/\/.*@/, '//***@').replace(/([?&][a-z_]*password=)[^&]*/gi, '$1***')
 }
 

@@ -59,7 +59,7 @@ export function createRunTracer(project: string, send: (body: string) => void): 
   }
 }
 
-/** Collects texts of operations in order, and passes them to `send` as bodies of a bounded size. */
+/** Collects texts of operations in order, and passes them to `send` as a body when they have `BODY_CHARS`. */
 function createBody(send: (body: string) => void) {
   let texts = { post: [] as string[], patch: [] as string[] }
   let chars = 0

@@ -115,32 +115,19 @@ it('V-30: a stream from a number shows the events that have the numbers of lost 
   const entry = (position: number, ms: number, event: string, data: object) => {
     return { id: `${ms}-0`, position, run_id: 'a', event, data: JSON.stringify(data) }
   }
-  const begun = entry(0, 1, RUN_BEGUN, { graph_name: 'g', attempt: 1, answered: [] })
-  const batches = [
-    [begun, entry(1, 2, 'values', { n: 1 }), entry(2, 3, 'values', { n: 2 })],
+  async function* read() {
+    const begun = entry(0, 1, RUN_BEGUN, { graph_name: 'g', attempt: 1, answered: [] })
+    yield [begun, entry(1, 2, 'values', { n: 1 }), entry(2, 3, 'values', { n: 2 })]
     // As after a failover to a Redis that has only the first entry.
-    [entry(1, 10, 'values', { n: 3 }), entry(2, 11, RUN_DONE, { run_status: 'success' })],
-  ]
+    yield [entry(1, 10, 'values', { n: 3 }), entry(2, 11, RUN_DONE, { run_status: 'success' })]
+  }
   const run = { run_id: 'a', position: 0, before: '0-1', begun_at: 1, end: undefined }
   const log = { runs: [run], oldest: { id: '1-0', position: 0 }, total: 3, last: '3-0' }
   const stream = followThread(
-    {
-      events: {
-        async *read() {
-          yield* batches
-        },
-      },
-      index: { of: async () => log },
-      now: () => 1000,
-    },
+    { events: { read }, index: { of: async () => log }, now: () => 1000 },
     { ref: REF, threadNow: async () => undefined, waitingNow: async () => [] },
     { filter: EVERYTHING, after: seqOf(2, 0) },
-    {
-      unseen: NOTHING_UNSEEN,
-      turn: async () => undefined,
-      sent: () => undefined,
-      broke: () => undefined,
-    },
+    { unseen: NOTHING_UNSEEN, turn: async () => undefined, sent: () => undefined, broke: () => undefined },
     new AbortController().signal,
   )
   const found: ProtocolItem[] = []

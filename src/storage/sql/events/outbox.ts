@@ -57,6 +57,18 @@ async function deliverAll({ deliver }: Sending, deliveries: readonly Delivery[])
   await Promise.all(sent)
 }
 
+/** Takes deliveries off the list in portions, each after `work` has resolved for it. */
+async function inPortions(
+  list: Delivery[],
+  work: (some: readonly Delivery[]) => Promise<void>,
+): Promise<void> {
+  while (list.length > 0) {
+    const some = list.slice(0, AT_ONCE)
+    await work(some)
+    list.splice(0, some.length)
+  }
+}
+
 async function send(sending: Sending, deliveries: readonly Delivery[]): Promise<void> {
   await deliverAll(sending, deliveries)
   const { places, values } = inList(deliveries.map(({ id }) => id))
@@ -128,14 +140,11 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
     last = last.then(() => retry(work, { pauses: [RETRY_MS], signal: closing.signal, onRetry }))
   }
 
-  async function sendWaiting(): Promise<void> {
-    while (waiting.length > 0) {
-      const some = waiting.slice(0, AT_ONCE)
+  const sendWaiting = (): Promise<void> =>
+    inPortions(waiting, async (some) => {
       await send(parts, some)
       latest.add(some)
-      waiting.splice(0, some.length)
-    }
-  }
+    })
 
   enqueue(() => sendLeftBehind(parts, clock.now()))
   const timer = setInterval(
@@ -163,12 +172,7 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
     },
     repeat() {
       const again = latest.all()
-      enqueue(async () => {
-        for (let some = again.slice(0, AT_ONCE); some.length > 0; some = again.slice(0, AT_ONCE)) {
-          await deliverAll(parts, some)
-          again.splice(0, some.length)
-        }
-      })
+      enqueue(() => inPortions(again, (some) => deliverAll(parts, some)))
     },
     async close() {
       clearInterval(timer)
