@@ -10,7 +10,7 @@ import {
   listRevisions,
   type ShownRevision,
 } from './connection.ts'
-import { graphsText, sourceWarnings } from './describe-source.ts'
+import { graphsText, sourceWarnings } from './source-warnings.ts'
 import { followRevision } from './follow-revision.ts'
 import { type PackedSource, packSource } from './pack-source.ts'
 import type { Progress } from './progress.ts'

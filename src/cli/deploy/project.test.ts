@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { graphsText, sourceWarnings } from './describe-source.ts'
+import { graphsText, sourceWarnings } from './source-warnings.ts'
 import { packSource } from './pack-source.ts'
 import { readProject } from './project.ts'
 
