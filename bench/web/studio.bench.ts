@@ -75,7 +75,9 @@ async function measureEvents(): Promise<void> {
     await fillForm({ tokens: EVENTS }, '&mode=chat')
     const last = `document.querySelector('[data-role=ai]')?.textContent.includes('tok${EVENTS - 1}')`
     // Seldom, and of one element: a locator of a text would search the whole page, which takes its thread.
-    const found = await runTasks(async () => void (await page.waitForFunction(last, { polling: QUIET_MS })))
+    const found = await runTasks(async () => {
+      while (!(await page.evaluate<boolean>(last))) await page.waitForTimeout(QUIET_MS)
+    })
     const tokens = await page.evaluate<number>(
       `document.querySelector('[data-role=ai]').textContent.match(/tok\\d+/g).length`,
     )

@@ -57,6 +57,7 @@ describe('is refused', () => {
   it.each([
     ['gt(color, 1)', 'is no field of threads'],
     ['matches(count, 1)', 'is no operator'],
+    ['constructor(count, 1)', 'is no operator'],
     ['gt(count, "many")', 'expected a number'],
     ['gt(latency_p50, "5 weeks")', 'expected a seconds'],
     ['gt(start_time, "soon")', 'expected a time'],

@@ -61,7 +61,7 @@ export function parseThreadFilter(text: string): ThreadFilter {
 }
 
 function conditionOf(call: FilterCall): ThreadFilter {
-  const holds = HOLDS[call.name]
+  const holds = Object.hasOwn(HOLDS, call.name) ? HOLDS[call.name] : undefined
   if (holds !== undefined) return comparison(call, holds)
   switch (call.name) {
     case 'and':

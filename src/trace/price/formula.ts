@@ -113,7 +113,7 @@ function sideCost(
 function inOrder(sent: Readonly<Record<string, number>>, tokens: number, rates: Rates): [string, number][] {
   const counts: Record<string, number> = {}
   for (const [key, count] of Object.entries(sent)) {
-    const known = ALIASES[key] ?? key
+    const known = (Object.hasOwn(ALIASES, key) ? ALIASES[key] : undefined) ?? key
     counts[known] = Math.max(counts[known] ?? 0, count)
   }
   // Rule N7: cache writes are reported as one count, by lifetime, or both.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isFramework, normalizeProvider, providerOfPrice } from './provider-name.ts'
+import { isFramework, normalizeProvider, providerOfPrice, spellingsOf } from './provider-name.ts'
 
 describe('one spelling a provider (D-15, N9)', () => {
   it.each([
@@ -32,4 +32,8 @@ describe('one spelling a provider (D-15, N9)', () => {
 it('the provider of a price is in its id', () => {
   expect(providerOfPrice('genai-prices:x-ai/grok-4@2026-01-01')).toBe('xai')
   expect(providerOfPrice('0195f3a0-0000-7000-8000-0000000000aa')).toBeUndefined()
+})
+
+it.each(['constructor', '__proto__', 'tostring'])('a provider called %s has no other spelling', (name) => {
+  expect(spellingsOf(normalizeProvider(name))).toEqual([name])
 })

@@ -52,6 +52,8 @@ export const PROVIDER_SPELLINGS: readonly (readonly [string, string])[] = Object
   ([shown, others]) => others.map((other) => [other, shown] as const),
 )
 const SHOWN: ReadonlyMap<string, string> = new Map(PROVIDER_SPELLINGS)
+/** A map, since the name of a provider may also be that of a property of every object. */
+const OTHERS: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(SPELLINGS))
 
 /** A provider's name in lower case, without operation suffix, in the displayed spelling (D-15). */
 export function normalizeProvider(raw: string): string {
@@ -61,7 +63,7 @@ export function normalizeProvider(raw: string): string {
 
 /** The names of a provider; the displayed one is first. */
 export function spellingsOf(shown: string): string[] {
-  return [shown, ...(SPELLINGS[shown] ?? [])]
+  return [shown, ...(OTHERS.get(shown) ?? [])]
 }
 
 /** Frameworks that report their own name as the provider of the models that they call. */

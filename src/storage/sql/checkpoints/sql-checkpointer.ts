@@ -134,7 +134,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     const rows = await Promise.all(
       writes.map(async ([channel, value], i): Promise<WriteRow> => {
         const stored = await encodeValue(this.serde, value)
-        const idx = WRITES_IDX_MAP[channel] ?? i
+        const idx = (Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : undefined) ?? i
         return { ...place, checkpoint_id, task_id: taskId, idx, written_at, channel, ...stored }
       }),
     )
