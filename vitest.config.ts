@@ -47,8 +47,9 @@ function propertyFiles(): string[] {
 }
 
 /**
- * Paths of test files of which `npm test` runs a part: those that import test/support/length.ts, also by way of other files
- * of test/. Files with property tests are left out, since `npm run test:long` runs all of them as `properties`.
+ * Paths of test files of which `npm test` runs only some tests: those that import test/support/length.ts, directly or
+ * through other files of test/. Files with property tests are not among them, because the layer `properties` of
+ * `npm run test:long` already runs them whole.
  */
 function shortenedFiles(): string[] {
   const found = new Map<string, boolean>([['test/support/length.ts', true]])

@@ -57,8 +57,8 @@ export interface RunRequest {
   /** The run fails if an interrupt that it answers does not wait any more when the run begins. */
   strict_resume?: true
   /**
-   * The run is refused as `conflict` unless this run is the newest of its thread; null: the thread has no run. For
-   * requests that depend on what the thread's runs have done.
+   * Id of the run that the request expects to be the newest of the thread; null: it expects no run. If another run is the
+   * newest, the request is refused as `conflict`.
    */
   newest_run_id?: string | null
 }

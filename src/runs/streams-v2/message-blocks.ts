@@ -29,7 +29,7 @@ interface Growing {
 export interface MessageBlocks {
   /** Returns the events of a chunk, which is `[chunk, metadata]` as JSON text. */
   ofTuple(text: string): BlockEvent[]
-  /** Takes the beginning of a task, which is data of mode `tasks` as JSON text. */
+  /** Must be called when a task begins. `task` is the data of its event in mode `tasks`, as JSON text. */
   started(namespace: readonly string[], task: string): void
   /** Returns the ends of the messages that are complete after a task of the node has returned `update`, a JSON text. */
   updated(namespace: readonly string[], node: string, update: string): BlockEvent[]

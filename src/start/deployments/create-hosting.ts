@@ -51,7 +51,7 @@ interface Known {
 
 /** Time for which a removal waits for cancelled runs (P-4). */
 const CANCEL_MS = 10_000
-/** Time until assistants that could not be stored are stored again. */
+/** Pause before a failed attempt to store the default assistants is repeated. */
 const OUTAGE_PAUSE_MS = 1_000
 /** Requests that began before a switch may still call the old hosts. */
 const REQUEST_GRACE_MS = 10_000

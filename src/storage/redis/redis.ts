@@ -65,7 +65,8 @@ function sentinelOptions(url: string): Options | undefined {
     sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
     // Its own retries would keep all commands in a queue without a limit, also those that have timed out.
     sentinelRetryStrategy: () => null,
-    // Sentinels end the connections of a former primary, but not if they cannot reach it.
+    // A Sentinel that demotes a primary closes the connections of its clients. If it cannot reach the server, they stay
+    // open, and a write there is refused: then the client asks the Sentinels for the new primary.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   }
 }

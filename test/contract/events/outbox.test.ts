@@ -60,4 +60,40 @@ describeOnSql('ends of runs on their way to another log', (engine) => {
     await eventually(async () => expect(arrived).toHaveLength(ENDS))
     expect(arrived).toEqual(names)
   })
+
+  it('are delivered again when the log comes back after an outage of up to an hour', async () => {
+    const database = await engine.open()
+    await migrate(database, RUN_MIGRATIONS)
+    const thread = { ...TENANT, thread_id: randomUUID() }
+    const arrived: string[] = []
+    // The process looks for ends of others before there are any.
+    let now = 0
+    let looks = 0
+    const outbox = openEventOutbox({
+      database,
+      clock: { now: () => (looks++, now) },
+      logger: createLogger({ level: 'silent' }),
+      deliver: async (_id, _thread, items) => void arrived.push(...items.map(({ event }) => event)),
+      retire: async () => undefined,
+    })
+    onTestFinished(() => outbox.close())
+    await eventually(async () => expect(looks).toBe(1))
+    now = WRITTEN_AT
+    const end = async (event: string): Promise<void> => {
+      const write = database.tx('thread', (session) =>
+        outbox.write(session, thread, [{ run_id: null, event, data: '' }]),
+      )
+      ;(await write)()
+      await eventually(async () => expect(arrived.at(-1)).toBe(event))
+    }
+    await end('first')
+    now += 5 * 60_000
+    outbox.repeat()
+    await eventually(async () => expect(arrived).toEqual(['first', 'first']))
+    now += 2 * 60 * 60_000
+    outbox.repeat()
+    // Deliveries are made in order, so nothing of the repetition is missing once this one has arrived.
+    await end('second')
+    expect(arrived).toEqual(['first', 'first', 'second'])
+  })
 })

@@ -3,18 +3,20 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { REPLY, WEATHER_CALL } from '../../support/servers/vendors/fake-vendor.ts'
 import {
-  ALL_BUT_USAGE,
-  ALL_OK,
   askWeather,
   expectOnlyLlmsCounted,
   greetInStream,
-  HELLO,
   llmsOf,
-  text,
   useInstrumentedApp,
+} from '../../conformance/otel/instrumentations/instrumented-app.ts'
+import {
+  ALL_BUT_USAGE,
+  ALL_OK,
+  HELLO,
+  text,
   WEATHER_TOOLS,
   weatherCalls,
-} from '../../conformance/otel/instrumentations/instrumented-app.ts'
+} from '../../conformance/traces/vendor-calls.ts'
 
 describe("OpenInference's OpenAI instrumentation", () => {
   const app = useInstrumentedApp()

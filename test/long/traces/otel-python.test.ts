@@ -12,14 +12,8 @@ import { eventually } from '../../support/eventually.ts'
 import { PYTHON, withoutPython } from '../../support/python.ts'
 import { type ClientSetup, useClientSetup } from '../../conformance/langsmith/js/client-setup.ts'
 import type { ReadTrace } from '../../conformance/traces/corpus/facts.ts'
-import {
-  ALL_OK,
-  expectFirstToken,
-  llmsOf,
-  readEndedTrace,
-  text,
-  WEATHER_BLOCK,
-} from '../../conformance/otel/instrumentations/instrumented-app.ts'
+import { llmsOf, readEndedTrace } from '../../conformance/otel/instrumentations/instrumented-app.ts'
+import { ALL_OK, expectFirstToken, text, WEATHER_BLOCK } from '../../conformance/traces/vendor-calls.ts'
 
 const CAPTURE = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'
 const INSTRUMENTATIONS = [

@@ -1,4 +1,4 @@
-/** Time for which steps may follow each other without a turn of the event loop. */
+/** Time after which a run waits for the event loop before its next step. */
 const MAX_TURN_MS = 10
 
 /** Receives what a run writes. */
@@ -8,8 +8,8 @@ export interface Receiver {
 }
 
 /**
- * Gives a promise of the next turn of the event loop, when the loop has not turned for too long since the first call
- * after its last turn. All runs of a process share one, because they share the loop.
+ * A receiver that stands for the event loop: it is behind when callbacks of the loop have waited for more than
+ * MAX_TURN_MS, and has caught up when they have run. One for all runs of a process, because they share its loop.
  */
 export function createTurns(): Receiver {
   let next: { since: number; turn: Promise<void> } | undefined

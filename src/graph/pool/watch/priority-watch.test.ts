@@ -9,7 +9,10 @@ describe('watchPriority', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] }))
   afterEach(() => void vi.useRealTimers())
 
-  /** Processes that use a share of a processor each, or wait for one, and the priorities that they get. */
+  /**
+   * Simulated processes. `shares` is the share of a processor that each uses, `waits` the share of the time for which it
+   * waits for one. `set` collects the priorities that the watch gives.
+   */
   function world(
     shares: Map<number, number>,
     canRaise: boolean,

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { type AppError, toAppError } from '../../../base/errors.ts'
 import { carryOut, type ProtocolCommand } from '../../../runs/streams-v2/commands/commands.ts'
+import { refusalOf } from '../../../runs/streams-v2/commands/refused.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import { callOf } from '../call-of.ts'
 import { commandDeps, commandOf, NO_COMMAND } from '../request/protocol-command.ts'
@@ -107,11 +108,6 @@ function parsed(text: string): unknown {
   }
 }
 
-function refusalOf(code: AppError['code'], status: number): string {
-  if (code === 'forbidden' || code === 'permission_required') return 'permission_denied'
-  return status >= 500 || status === 429 ? 'unknown_error' : 'invalid_argument'
-}
-
 /** Executes a command; returns its answer, and a function that must be called after the answer was sent. */
 async function answerOf(
   { thread_id }: OpenSocket,
@@ -139,8 +135,10 @@ async function answerOf(
         return { body: await carryOut(commandDeps(context, thread_id), callOf(context), thread_id, command) }
     }
   } catch (error) {
-    const { code, message, status } = toAppError(error)
+    const refused = toAppError(error)
+    const { code, message, status } = refused
     if (code === 'unauthorized' || code === 'shutting_down') throw error
-    return { body: { type: 'error', id, error: refusalOf(code, status), message, code } }
+    const refusal = status === 429 ? 'unknown_error' : refusalOf(refused)
+    return { body: { type: 'error', id, error: refusal, message, code } }
   }
 }

@@ -56,7 +56,7 @@ async function inNamespace<T>(checkpoint_ns: string, reading: Promise<T>): Promi
 
 const MAX_CHECKPOINTS = 100
 
-/** Carries out `state.listCheckpoints`, by default for the newest ten checkpoints. */
+/** Carries out `state.listCheckpoints`: `limit` checkpoints, the newest first; 10 without a limit, at most 100. */
 export async function checkpointsOf(
   deps: ReadStateDeps,
   call: Call,

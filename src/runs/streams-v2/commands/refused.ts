@@ -30,7 +30,7 @@ export function refusalOf({ code, status, message }: AppError): RefusalCode {
 }
 
 /** Resolves with the result of `reading`, or with undefined if it fails with `not_found`. */
-export async function ifAny<T>(reading: Promise<T>): Promise<T | undefined> {
+export async function ifFound<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Call, Runs } from '../../runs.ts'
 import type { Threads } from '../../threads/threads.ts'
 import { answeredIds, waitingInterrupts } from '../interrupts.ts'
 import { keptEvents, type ReadDeps } from './kept-events.ts'
-import { ifAny, Refused } from './refused.ts'
+import { ifFound, Refused } from './refused.ts'
 import { createRun, type StartDeps, unlessOvertaken } from './start-run.ts'
 
 /** The dependencies of answers to interrupts. */
@@ -41,7 +41,7 @@ export async function respond(
     ...(metadata !== undefined && { metadata }),
   }
   await unlessOvertaken(async () => {
-    const planned = await ifAny(planAnswers(deps, call, thread_id, resume))
+    const planned = await ifFound(planAnswers(deps, call, thread_id, resume))
     if (planned === undefined) throw noInterrupt(Object.keys(resume)[0] ?? '')
     if ('unknown' in planned) throw noInterrupt(planned.unknown)
     const { newest_run_id, ...named } = planned

@@ -3,7 +3,7 @@ import type { Call } from '../../runs.ts'
 import type { Threads } from '../../threads/threads.ts'
 import type { ProtocolEvent } from '../protocol-event.ts'
 import { keptEvents, type ReadDeps } from './kept-events.ts'
-import { ifAny, Refused } from './refused.ts'
+import { ifFound, Refused } from './refused.ts'
 
 /** A graph of a run, its nodes and its subgraphs, as `agent.getTree` returns them. */
 interface Branch {
@@ -20,7 +20,7 @@ export async function runTree(
   thread_id: string,
   { run_id }: JsonObject,
 ): Promise<JsonObject> {
-  const thread = await ifAny(deps.threads.get(call, thread_id))
+  const thread = await ifFound(deps.threads.get(call, thread_id))
   const events = thread === undefined ? [] : await keptEvents(deps, call, thread_id, ['lifecycle'])
   const asked = text(run_id) ?? events.at(-1)?.run_id
   const tree = treeOf(events.filter((event) => event.run_id === asked))

@@ -6,7 +6,7 @@ import type { MultitaskStrategy, Run, Thread } from '../../model.ts'
 import type { Call, RunRequest, Runs } from '../../runs.ts'
 import type { Threads } from '../../threads/threads.ts'
 import { waitingInterrupts } from '../interrupts.ts'
-import { ifAny, Refused } from './refused.ts'
+import { ifFound, Refused } from './refused.ts'
 
 /** The dependencies of commands that create runs. */
 export interface StartDeps {
@@ -30,7 +30,7 @@ export async function startRun(
 ): Promise<{ run_id: string }> {
   deps.assertMay('threads:update')
   const { multitaskStrategy, langsmith_tracer: _tracer, input = null, ...rest } = params
-  const thread = await ifAny(deps.threads.get(call, thread_id))
+  const thread = await ifFound(deps.threads.get(call, thread_id))
   if (thread === undefined) deps.assertMay('threads:create')
   await assertCheckpoint(deps, call, thread_id, params)
   const strategy = params['multitask_strategy'] ?? multitaskStrategy

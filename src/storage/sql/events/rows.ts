@@ -69,7 +69,7 @@ function additions(drafts: readonly DraftChunk[]) {
   return [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, added]) => added)
 }
 
-/** Extends the logs, and returns the beginning of the new part of each. */
+/** Reserves places in each log for its new events. Returns, by log, the place and the id of the first of them. */
 async function advance(
   session: SqlSession,
   drafts: readonly DraftChunk[],

@@ -9,11 +9,20 @@ import { newUuid } from '../../../../src/base/ids.ts'
 import { eventually } from '../../../support/eventually.ts'
 import {
   BROKEN_MODEL,
-  FIRST_PIECE_MS,
   REPLY,
   WEATHER_CALL,
   WEATHER_REPLY,
 } from '../../../support/servers/vendors/fake-vendor.ts'
+import {
+  ALL_OK,
+  text,
+  expectFirstToken,
+  HELLO,
+  WEATHER_TOOLS,
+  WEATHER_BLOCK,
+  WEATHER_ROUNDS,
+  weatherCalls,
+} from '../../traces/vendor-calls.ts'
 import { makeClient, readEnded, useClientSetup } from './client-setup.ts'
 import type { ReadTraceRun } from '../../traces/corpus/facts.ts'
 import { firstInShort, inLong } from '../../../support/length.ts'
@@ -39,32 +48,8 @@ async function tracedCalls(call: () => Promise<unknown>, count = 1): Promise<Rea
   })
 }
 
-const text = (said: string) => [{ type: 'text', text: said }]
-const WEATHER_BLOCK = { type: 'tool_call', ...WEATHER_CALL }
-const ALL_OK = { run_type: { ok: true }, format: { ok: true }, model: { ok: true }, usage: { ok: true } }
-
-/** Between the vendor's own delay and the whole call. */
-function expectFirstToken(traceRun: ReadTraceRun): void {
-  const first = traceRun.llm!.time_to_first_token_ms
-  const whole = Date.parse(String(traceRun.end_time)) - Date.parse(traceRun.start_time)
-  expect(first).toBeGreaterThanOrEqual(FIRST_PIECE_MS - 2)
-  expect(first).toBeLessThanOrEqual(whole + 1)
-}
-
 describe('wrapOpenAI', () => {
-  const messages: OpenAI.ChatCompletionMessageParam[] = [
-    { role: 'system', content: 'You are a helpful assistant.' },
-    { role: 'user', content: 'Hi there' },
-  ]
-  const tools: OpenAI.ChatCompletionTool[] = [
-    {
-      type: 'function',
-      function: {
-        name: 'get_weather',
-        parameters: { type: 'object', properties: { city: { type: 'string' } } },
-      },
-    },
-  ]
+  const messages = HELLO
   const counted = {
     usage_metadata: {
       input_tokens: 25,
@@ -145,50 +130,22 @@ describe('wrapOpenAI', () => {
   it.each(firstInShort([true, false]))(
     'tools, and the answer to their result (stream: %s)',
     async (stream) => {
-      const asked: OpenAI.ChatCompletionMessageParam = { role: 'user', content: 'Weather in Paris?' }
-      const call: OpenAI.ChatCompletionMessageToolCall = {
-        id: WEATHER_CALL.id,
-        type: 'function',
-        function: { name: WEATHER_CALL.name, arguments: JSON.stringify(WEATHER_CALL.args) },
-      }
       const llms = await tracedCalls(async () => {
         const options = {
           model: 'gpt-4.1',
-          tools,
+          tools: WEATHER_TOOLS,
           ...(stream && { stream_options: { include_usage: true } }),
         }
-        const rounds: OpenAI.ChatCompletionMessageParam[][] = [
-          [asked],
-          [
-            asked,
-            { role: 'assistant', content: null, tool_calls: [call] },
-            { role: 'tool', tool_call_id: WEATHER_CALL.id, content: '18 degrees, sunny' },
-          ],
-        ]
-        for (const round of rounds) {
+        for (const round of WEATHER_ROUNDS) {
           const answer = await openai.chat.completions.create({ ...options, messages: round, stream })
           if (Symbol.asyncIterator in answer) for await (const _ of answer);
         }
       }, 2)
-      expect(llms.map(({ llm }) => llm)).toMatchObject([
-        {
-          model: 'gpt-4.1',
-          usage_metadata: { input_tokens: 82, output_tokens: 17, total_tokens: 99 },
-          messages: { output: [{ role: 'assistant', content: [WEATHER_BLOCK] }] },
-          checks: ALL_OK,
-        },
-        {
-          messages: {
-            input: [
-              { role: 'user', content: text('Weather in Paris?') },
-              { role: 'assistant', content: [WEATHER_BLOCK] },
-              { role: 'tool', tool_call_id: WEATHER_CALL.id, content: text('18 degrees, sunny') },
-            ],
-            output: [{ role: 'assistant', content: text(WEATHER_REPLY) }],
-          },
-          checks: ALL_OK,
-        },
-      ])
+      expect(llms.map(({ llm }) => llm)).toMatchObject(weatherCalls(ALL_OK))
+      expect(llms[0]?.llm).toMatchObject({
+        model: 'gpt-4.1',
+        usage_metadata: { input_tokens: 82, output_tokens: 17, total_tokens: 99 },
+      })
       const { totals } = await setup().weir.json<{ totals: object }>(`/api/v1/traces/${llms[0]!.trace_id}`)
       expect(totals).toMatchObject({
         prompt_tokens: 107,

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { dashed } from '../../../../src/base/ids.ts'
 import { eventually, PATIENCE_MS } from '../../../support/eventually.ts'
 import { drained } from '../../../support/servers/server.ts'
-import { FIRST_PIECE_MS, WEATHER_CALL, WEATHER_REPLY } from '../../../support/servers/vendors/fake-vendor.ts'
 import { type ClientSetup, useClientSetup } from '../../langsmith/js/client-setup.ts'
 import type { ReadTrace, ReadTraceRun } from '../../traces/corpus/facts.ts'
+import { HELLO, WEATHER_TOOLS, WEATHER_ROUNDS } from '../../traces/vendor-calls.ts'
 
 /** An application with tracing, set up as in OpenTelemetry's documentation. */
 export interface InstrumentedApp {
@@ -86,19 +86,6 @@ export async function readEndedTrace(
   })
 }
 
-/** All four requirements of an llm TraceRun are fulfilled. */
-export const ALL_OK = {
-  run_type: { ok: true },
-  format: { ok: true },
-  model: { ok: true },
-  usage: { ok: true },
-}
-/** All requirements except usage, which the instrumentation does not send. */
-export const ALL_BUT_USAGE = { ...ALL_OK, usage: { ok: false } }
-
-/** A text block in a list, as canonical messages hold it. */
-export const text = (said: string) => [{ type: 'text', text: said }]
-
 /** The llm TraceRuns of a trace, in the order of their start. */
 export function llmsOf({ runs }: ReadTrace): ReadTraceRun[] {
   return runs.filter(({ run_type }) => run_type === 'llm')
@@ -120,47 +107,6 @@ export function expectOnlyLlmsCounted(trace: ReadTrace): void {
   const costs = llms.reduce((all, { total_cost }) => all + Number(total_cost), 0)
   expect(Number(trace.totals.total_cost)).toBeCloseTo(costs, 12)
 }
-
-/** Between the vendor's own delay and the whole call. */
-export function expectFirstToken(traceRun: ReadTraceRun): void {
-  const first = traceRun.llm!.time_to_first_token_ms
-  const whole = Date.parse(String(traceRun.end_time)) - Date.parse(traceRun.start_time)
-  expect(first).toBeGreaterThanOrEqual(FIRST_PIECE_MS - 2)
-  expect(first).toBeLessThanOrEqual(whole + 1)
-}
-
-export const HELLO: OpenAI.ChatCompletionMessageParam[] = [
-  { role: 'system', content: 'You are a helpful assistant.' },
-  { role: 'user', content: 'Hi there' },
-]
-
-export const WEATHER_TOOLS: OpenAI.ChatCompletionFunctionTool[] = [
-  {
-    type: 'function',
-    function: {
-      name: WEATHER_CALL.name,
-      parameters: { type: 'object', properties: { city: { type: 'string' } } },
-    },
-  },
-]
-/** The vendor's tool call as a canonical block. */
-export const WEATHER_BLOCK = { type: 'tool_call', ...WEATHER_CALL }
-
-const ASKED: OpenAI.ChatCompletionMessageParam = { role: 'user', content: 'Weather in Paris?' }
-const CALLED: OpenAI.ChatCompletionMessageFunctionToolCall = {
-  id: WEATHER_CALL.id,
-  type: 'function',
-  function: { name: WEATHER_CALL.name, arguments: JSON.stringify(WEATHER_CALL.args) },
-}
-/** The requests of an agent: the question, then the question with the tool's result. */
-export const WEATHER_ROUNDS: OpenAI.ChatCompletionMessageParam[][] = [
-  [ASKED],
-  [
-    ASKED,
-    { role: 'assistant', content: null, tool_calls: [CALLED] },
-    { role: 'tool', tool_call_id: WEATHER_CALL.id, content: '18 degrees, sunny' },
-  ],
-]
 
 /** Sends a greeting and reads the answer as a stream with counts. */
 export async function greetInStream({ openai }: InstrumentedApp): Promise<void> {
@@ -184,22 +130,4 @@ export async function askWeather({ openai }: InstrumentedApp, stream: boolean): 
     })
     if (Symbol.asyncIterator in answer) for await (const _ of answer);
   }
-}
-
-/** The expected model calls of these requests, with `checks`. */
-export function weatherCalls(checks: object): object[] {
-  return [
-    { messages: { output: [{ role: 'assistant', content: [WEATHER_BLOCK] }] }, checks },
-    {
-      messages: {
-        input: [
-          { role: 'user', content: text('Weather in Paris?') },
-          { role: 'assistant', content: [WEATHER_BLOCK] },
-          { role: 'tool', tool_call_id: WEATHER_CALL.id, content: text('18 degrees, sunny') },
-        ],
-        output: [{ role: 'assistant', content: text(WEATHER_REPLY) }],
-      },
-      checks,
-    },
-  ]
 }

@@ -9,15 +9,8 @@ import {
   WEATHER_REPLY,
 } from '../../../support/servers/vendors/fake-vendor.ts'
 import type { ReadTrace } from '../../traces/corpus/facts.ts'
-import {
-  ALL_OK,
-  expectFirstToken,
-  expectOnlyLlmsCounted,
-  llmsOf,
-  text,
-  useInstrumentedApp,
-  WEATHER_BLOCK,
-} from './instrumented-app.ts'
+import { expectOnlyLlmsCounted, llmsOf, useInstrumentedApp } from './instrumented-app.ts'
+import { ALL_OK, expectFirstToken, text, WEATHER_BLOCK } from '../../traces/vendor-calls.ts'
 import { firstInShort } from '../../../support/length.ts'
 
 /** Both telemetries of the SDK: OpenTelemetry's conventions, and the `ai.*` attributes of all earlier versions. */
