@@ -73,7 +73,7 @@ async function restoreLink(
   await symlink(link, await placeOf(target, path))
 }
 
-/** The place of a file, in a folder that exists. */
+/** The path of a file in DATA_DIR; creates its folder. */
 async function placeOf({ dataDir }: RestoreTarget, path: string): Promise<string> {
   const place = join(resolve(dataDir), path)
   await mkdir(dirname(place), { recursive: true, mode: 0o700 })

@@ -93,7 +93,7 @@ function openIndex(path: string) {
   let take = (): void => undefined
   const digest = createDigest()
   const written = pipeline(lines, createZstdCompress(), digest.pass, createWriteStream(path, PRIVATE))
-  written.catch(() => undefined) // `end` and `add` report it
+  written.catch(() => undefined) // both `end` and `add` reject with this error
   return {
     async add(file: CopiedFile): Promise<void> {
       if (lines.push(`${JSON.stringify(file)}\n`)) return

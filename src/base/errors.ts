@@ -91,7 +91,7 @@ export const ERRORS = {
   log_unusable: kind(500, 'The directory of the ingest log cannot be used.'),
   worker_failed: retryable(503, 'A worker thread ended before the work was done. Try again shortly.'),
   worker_timeout: retryable(503, 'The work exceeded its time limit. Try again later.'),
-  // Not 5xx, after which LangGraph's JavaScript SDK repeats a request for half a minute.
+  // The status is below 500, because LangGraph's JavaScript SDK repeats a request for half a minute after a 5xx.
   graph_not_loaded: kind(409, 'The graph cannot be loaded. Change its code.'),
   thread_of_other_language: kind(
     409,

@@ -7,8 +7,8 @@ const DASHED = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const BARE = /^[0-9a-f]{32}$/
 
 /**
- * Converts a uuid from any spelling of clients to lower case with dashes: dashed, or 32 hex digits (the REST examples
- * of LangSmith post the second and patch the first). Undefined if it is not a uuid.
+ * Converts a uuid, with or without dashes, to lower case with dashes; undefined for other text. In the REST examples of
+ * LangSmith, the POST of a record has its id without dashes, and the PATCH has it with dashes.
  */
 export function parseUuid(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined

@@ -3,7 +3,7 @@ import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino'
 /** Structured logger: `logger.info({ port }, 'listening')`. Never log per item, a payload or a key. */
 export type Logger = PinoLogger
 
-/** Levels from quiet to loud; `silent` writes nothing. */
+/** Levels, from the fewest lines to the most; `silent` writes nothing. */
 export type LogLevel = 'silent' | 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'
 
 const SECRET_KEYS = [

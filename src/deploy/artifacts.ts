@@ -59,7 +59,7 @@ export function createArtifacts(
     },
     async discard(revision_id) {
       await remove(building(revision_id))
-      // Left behind if the server was killed during the build.
+      // The folder still exists if the server was killed during the build.
       await remove(temporaryOf(building(revision_id)))
     },
     async prune(deployment_id, revisions, now) {

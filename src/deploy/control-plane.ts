@@ -115,8 +115,8 @@ export interface ControlPlane {
   ): Promise<Revision[]>
   revision(workspace_id: string, id: string, revision_id: string): Promise<Revision>
   /**
-   * Creates a revision with the artifact of an old revision (P-35). @throws AppError conflict if the old revision was
-   * never built
+   * Creates a revision with the artifact of an old revision (P-35). @throws AppError conflict if the old revision has
+   * no artifact
    */
   redeploy(deployer: Deployer, id: string, revision_id: string): Promise<{ revision: Revision; of: Revision }>
   /** @throws AppError conflict when it has ended */
@@ -342,7 +342,8 @@ async function create(
     ...{ id, organization_id, workspace_id, name, type, commands },
     secrets: [...sealed],
   })
-  // A server may have started since the first look. It announces its name before it looks for that of a deployment.
+  // A server that has a deployment of GRAPHS with this name may have started since the first check. Each server
+  // announces its name before it looks for a stored deployment of that name, so this second check finds it.
   if (await options.isOfServer(name)) {
     await store.erase(id)
     throw new AppError('deployment_name_taken')
@@ -371,7 +372,7 @@ async function revisionOf(
   const { id, active_revision_id, commands } = deployment
   const active = active_revision_id === null ? undefined : await store.revision(id, active_revision_id)
   if (active === undefined) return undefined
-  // With other commands, the same source makes another artifact.
+  // The same source with other commands makes another artifact.
   const isSame = isDeepStrictEqual(commands, active.commands)
   return { ...active, commands, rolled_back_from: null, ...(!isSame && { artifact_sha256: null }) }
 }
@@ -382,8 +383,8 @@ async function erase(
   deployment: StoredDeployment,
 ): Promise<void> {
   const { id } = deployment
-  // The first removal makes the path answer 404 at once. The second one, below, removes what a step that was ending has
-  // opened in the meantime.
+  // The first removal makes the path answer 404 at once. A step that was ending may then have opened something; the
+  // second removal, below, removes that.
   const removed = hosting.remove(hostedOf(deployment))
   for (const { id: revision_id } of await store.revisions(id, RECENT)) {
     const interrupted = await store.interrupt(id, revision_id)

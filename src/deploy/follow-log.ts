@@ -50,7 +50,8 @@ export async function* followLog(
         await Promise.race([wake.promise, pause(LOOK_MS, signal)])
         continue
       }
-      // Up to `newest`, to which the cursor moves, so that lines that the query leaves out are read only once.
+      // Reads up to `newest`. The cursor then moves to `newest`, so that lines which the query leaves out are read only
+      // once.
       const page = { ...query, order: 'asc', limit: PAGE, after_us: cursor, to_us: newest } as const
       const come = await store.read(deployment_id, page)
       cursor = come.length < PAGE ? newest : (come.at(-1)?.at_us ?? newest)

@@ -33,7 +33,7 @@ export interface Runtimes {
 /** The isolation that is in force. */
 export interface IsolationInUse {
   name: IsolationName
-  /** Reads the current isolation, since containers may have failed or work again. */
+  /** Reads the current isolation, since containers may fail or recover while the server runs. */
   look(): Promise<Pick<Isolation, 'name' | 'reason'>>
 }
 

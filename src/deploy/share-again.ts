@@ -11,7 +11,7 @@ export interface ShareAgainParts {
   signal: AbortSignal
 }
 
-/** Maximum number of calls from one try to the next, which is 30 minutes. */
+/** Maximum number of calls from one try to the next: 30, which is 30 minutes. */
 const MAX_WAIT = 30
 
 /**

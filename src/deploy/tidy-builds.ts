@@ -22,9 +22,9 @@ const DAY_MS = 86_400_000
 const KEPT_ARTIFACTS = 5
 
 /**
- * Returns the function that removes the sources and builds which no revision of a deployment needs any more (P-22), called
- * when one of them has ended. While another one is worked on nothing is removed, because it may use a build that its row
- * does not name yet; its own end tidies again.
+ * Returns the function that removes the sources and builds which no revision of a deployment needs any more (P-22). It
+ * is called when a revision has ended. It removes nothing while a revision of the deployment is worked on, because its
+ * row may not name the build that it uses yet; the end of that revision calls it again.
  */
 export function createTidying(parts: TidyingParts): (revision: Revision) => Promise<void> {
   return (revision) =>

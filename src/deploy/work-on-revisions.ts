@@ -8,8 +8,8 @@ export interface StepContext {
   /** Aborts when the revision was interrupted, its lease was lost, or the server stops. */
   signal: AbortSignal
   /**
-   * Stores the end of the step before the step takes effect. Returns false if the revision was interrupted or its lease
-   * was lost; the step must then have no effect.
+   * Stores the end of the step, which must be called before the step takes effect. Returns false if the revision was
+   * interrupted or its lease was lost; the step must then have no effect.
    */
   finish(findings: RevisionFindings): Promise<boolean>
 }

@@ -31,7 +31,7 @@ export interface OpenedBlobs {
 
 /**
  * Opens the store of attachments: the bucket or folder of BLOB_URL, or a folder in DATA_DIR. A bucket that does not
- * answer is checked as soon as it does. Registers the server among those that share the database. @throws AppError
+ * answer is checked as soon as it answers. Registers the server among those that share the database. @throws AppError
  * config_invalid, store_changed
  */
 export async function openBlobs(

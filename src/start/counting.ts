@@ -38,7 +38,8 @@ export interface UsageCounting {
 }
 
 /**
- * Counts traces and keeps the rollups up to date. With the switches off, only counts traces that were received before.
+ * Counts traces and keeps the rollups up to date. If usage reporting is switched off, counts only traces that were
+ * received before that.
  */
 export function startCounting({
   config,

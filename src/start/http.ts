@@ -117,7 +117,7 @@ export async function startHttp({
     entrance.refusals.noteProtocol('a connection', from, 'it speaks HTTP/2; OTLP/gRPC goes to OTLP_GRPC_PORT')
   const platform = await startHttpServer(app, { ...listenOptions(config, 'PORT'), onHttp2 })
   ports.platform = platform.port
-  // Requests that wait for a run end when the worker stops, which ends or releases its runs.
+  // Requests that wait for a run end when the worker stops, because the worker ends or releases its runs.
   let deploymentUrl: string | undefined
   const movedPorts = movedPort(config, 'PORT', platform.port)
   const ends = [(): Promise<void> => platform.stop(REQUEST_GRACE_MS)]

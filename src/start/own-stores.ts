@@ -125,7 +125,7 @@ export async function claimFolders(config: Config, installation: Installation): 
   }
 }
 
-/** The id of DATA_DIR, the same after restarts. */
+/** The id of DATA_DIR; it stays the same after restarts. */
 export function instanceOf({ dataDir }: Pick<Config, 'dataDir'>): Promise<string> {
   return keptValue(resolve(dataDir), 'instance-id', newUuid)
 }

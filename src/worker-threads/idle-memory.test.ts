@@ -3,7 +3,7 @@ import { collectGarbage } from '../base/node/collect-garbage.ts'
 import { eventually } from '../../test/support/eventually.ts'
 import { releaseIdleMemory } from './idle-memory.ts'
 
-/** Makes 96 MB that nothing holds; returns a reference that does not keep them. */
+/** Allocates 96 MB that become garbage at once; returns a weak reference to them. */
 function litter(): WeakRef<Uint8Array> {
   return new WeakRef(new Uint8Array(96 * 1024 * 1024))
 }

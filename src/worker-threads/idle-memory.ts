@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 import { collectGarbage } from '../base/node/collect-garbage.ts'
 
-/** Bytes of garbage that are worth a collection, which takes 5 to 70 ms; small TraceRuns leave less. */
+/** Minimum bytes of garbage for a collection, because a collection takes 5 to 70 ms; small TraceRuns leave less. */
 const MIN_GARBAGE_BYTES = 64 * 1024 * 1024
 /** A thread that has had no task for this time is idle. */
 const IDLE_MS = 100

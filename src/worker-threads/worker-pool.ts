@@ -3,7 +3,7 @@ import { AppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import { reviveFailure, type TaskMessage, type TaskRequest } from './serve-tasks.ts'
 
-/** Default number of tasks on a thread: one runs, and one waits in the thread, so that it is never idle. */
+/** Default number of tasks on a thread: one runs, and one waits in the thread, so that the thread always has work. */
 const DEPTH = 2
 /** Time limit for a thread to load its entry. */
 const START_TIMEOUT_MS = 30_000
@@ -168,7 +168,7 @@ class ThreadLane implements WorkerPool {
     const { entry, name, workerData, resourceLimits } = this.#options
     const worker = new Worker(entry, { name, workerData, ...(resourceLimits && { resourceLimits }) })
     const started = Promise.withResolvers<void>()
-    started.promise.catch(() => {}) // only warm() waits for it
+    started.promise.catch(() => {}) // only warm() waits for this promise
     const thread: Thread = { worker, jobs: [], started, ready: false, timer: undefined }
     let lastError: unknown
     worker.on('message', (message: TaskMessage) => this.#receive(thread, message))

@@ -45,7 +45,9 @@ export interface ConfinedCommand extends ProcessCommand {
   container?: ContainedProcess
   /** The server's end of the channel, if the program has no descriptor 3. */
   channel?: Duplex
-  /** The user that runs the program itself. Default: the server's user runs a program that isolates it. */
+  /**
+   * The user that runs the program itself. Default: the server's user runs another program, which isolates this one.
+   */
   user?: ProcessUser
   /** Called with the pid when the program has started; returns a function that is called when the program has ended. */
   started?: (pid: number) => () => Promise<void>

@@ -137,7 +137,7 @@ interface BuildLog {
   last(): string
   /** The last lines, the oldest first. */
   tail(): Promise<string[]>
-  /** What the build has warned of, the oldest first. */
+  /** The warnings of the build, the oldest first. */
   warnings(): Promise<string[]>
 }
 

@@ -85,7 +85,8 @@ async function listFiles(dir: string, rules: Ignore): Promise<Pick<PackedSource,
 /** A tar file (ustar, with PAX headers for names that ustar cannot have). */
 async function* tarOf(dir: string, files: readonly SourceFile[]): AsyncGenerator<Buffer> {
   for (const file of files) {
-    // Read whole, because the size in the header must be that of the content, even if the file changes now.
+    // Reads the whole file first, because the size in the header must be that of the content, even if the file changes
+    // meanwhile.
     const content = await readFile(join(dir, file.path))
     const mode = file.isExecutable ? 0o755 : 0o644
     if (!isPlain(file.path)) {

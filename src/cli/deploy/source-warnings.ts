@@ -6,7 +6,10 @@ import type { LocalGraph, LocalProject } from './project.ts'
 const LOCK_FILES = ['package-lock.json', 'pnpm-lock.yaml', 'yarn.lock']
 const SCRIPT = /\.[cm]?[jt]sx?$/
 
-/** The graphs of a project in words, with the version of Python that Python graphs ask for. */
+/**
+ * The number and names of a project's graphs, with their languages if some are in Python, and with the required version
+ * of Python.
+ */
 export function graphsText({
   graphs,
   python_version,
@@ -19,7 +22,10 @@ export function graphsText({
   return languages.has('python') ? `${count} (${shown})` : count
 }
 
-/** What a build will miss in the source, in words. None is an error, since a build may make files. */
+/**
+ * Warnings about files that the source lacks, one sentence each. They are not errors, since the build may make these
+ * files.
+ */
 export function sourceWarnings(
   { dir, graphs }: Pick<LocalProject, 'dir' | 'graphs'>,
   files: readonly Pick<SourceFile, 'path'>[],

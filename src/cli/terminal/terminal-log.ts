@@ -106,7 +106,7 @@ export function createTerminalLog(
       const sentence = sentenceOf(record, all)
       if (sentence === undefined) return
       const text = sentence.text.split('\n').map(printable).join('\n')
-      // Every run that fails for the same reason repeats the message.
+      // Skips the repeated message of further runs that fail for the same reason.
       if (text === last && record.level === 'error') return
       last = text
       const time = new Date(record.time).toTimeString().slice(0, 8)
@@ -122,7 +122,7 @@ export function createTerminalLog(
   }
 }
 
-/** Whether colours are used is decided elsewhere. */
+/** `colors` decides whether colours are used, so `styleText` must not check the stream. */
 const NO_CHECK = { validateStream: false }
 
 function sentenceOf(record: LogRecord, all: boolean): ReturnType<Sentence> {

@@ -22,7 +22,7 @@ interface Tokens {
   prompt: number
   completion: number
   cost: Decimal | null
-  /** The estimated part of each. */
+  /** The estimated parts of the numbers above. */
   estimated: { prompt: number; completion: number; cost: Decimal }
   /** Calls without a cost, and their tokens. */
   unpriced: { runs: number; tokens: number }

@@ -7,8 +7,8 @@ const COMMANDS = ['podman', 'docker']
 const PATIENCE_MS = 10_000
 
 /**
- * Looks for podman and docker without starting a container. Reports whether containers can be used if DEPLOY_RUNTIME
- * names another runtime.
+ * Looks for podman and docker without starting a container. Used when DEPLOY_RUNTIME names another runtime, to report
+ * whether containers could be used.
  */
 export async function probeContainers(env: Readonly<Record<string, string | undefined>>): Promise<Probe> {
   const reasons: string[] = []

@@ -17,7 +17,10 @@ export interface DiskLimit {
 }
 
 const BLOCK = 1024
-/** The time between two readings is at least this many times that of one, since a cache may have many files. */
+/**
+ * The pause between two readings is at least this many times the duration of one reading, since a cache may have many
+ * files.
+ */
 const PAUSES = 10
 
 /**

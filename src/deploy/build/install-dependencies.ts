@@ -7,7 +7,7 @@ import { buildFailed, type BuildStep, runStep, type StepOptions } from './run-st
 
 /** Options of installing dependencies. `timeout_ms` is for all programs together. */
 export interface InstallOptions extends StepOptions {
-  /** Receives what the author of the project should know; default: `log`. */
+  /** Receives the warnings for the author of the project; default: `log`. */
   warn?(line: string): void
   /** The languages of the project. */
   project: Pick<ProjectDemands, 'javascript' | 'python'>

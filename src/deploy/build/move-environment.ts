@@ -2,8 +2,8 @@ import { lstat, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
 /**
- * Makes a Python environment, if there is one, usable in another folder, because its programs, and its links to
- * packages of the project, contain absolute paths. `from` and `to` are the folders of the whole build.
+ * Makes the Python environment of a moved build, if there is one, usable in the new folder. The environment's programs,
+ * and its links to packages of the project, contain absolute paths. `from` and `to` are the folders of the whole build.
  */
 export async function moveEnvironment(environment: string, from: string, to: string): Promise<void> {
   for (const file of await filesWithPaths(environment)) {

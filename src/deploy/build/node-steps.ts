@@ -25,7 +25,7 @@ export interface StepsOptions {
   /** Whether the install scripts of packages are executed. */
   withScripts: boolean
   log(line: string): void
-  /** Receives what the author of the project should know. */
+  /** Receives the warnings for the author of the project. */
   warn(line: string): void
 }
 

@@ -66,7 +66,7 @@ export async function fetchArtifact(
 ): Promise<boolean> {
   const { files, artifacts } = parts
   const { deployment_id: id, artifact_sha256 } = built
-  // Another id than that of the revision, whose own build may use its folder at the same time.
+  // An id of its own, because a build of this revision may use the revision's folder at the same time.
   const revision = { ...built, id: `${built.id}-shared` }
   const dir = await artifacts.begin(revision.id)
   const file = join(dir, PACKED)

@@ -79,7 +79,10 @@ export async function runStep(
   }
 }
 
-/** Signals, and the codes by which shells and containers report them, of programs that had too little memory. */
+/**
+ * Signals that end a program which had too little memory, and the exit codes by which shells and containers report
+ * them.
+ */
 const OUT_OF_MEMORY = new Map<string | number, string>([
   ['SIGKILL', 'SIGKILL'],
   [128 + 9, 'SIGKILL'],
@@ -109,7 +112,7 @@ function forwardLines(output: Readable, log: (line: string) => void): void {
   })
 }
 
-/** The error of a build, with a reason for its author. */
+/** The error of a failed build; the reason is for the project's author. */
 export function buildFailed(message: string): AppError {
   return new AppError('build_failed', { message })
 }

@@ -28,7 +28,7 @@ export interface ContainersOptions extends VisibleFilesOptions {
 const CANDIDATES = ['podman', 'podman --runtime runc', 'docker'] as const
 const PROBE_MS = 60_000
 const MAX_PROCESSES = 1024
-/** Limits of builds, which may need more memory than a host (P-20). */
+/** Limits of builds. A build may need more memory than a host (P-20). */
 const BUILD_LIMITS = { memory_bytes: 4 * 1024 ** 3, cpus: 2 }
 /** Empty folders of the image, on which the files of this machine are mounted. */
 const FOLDERS = ['usr', 'etc', 'proc', 'dev', 'sys', 'tmp', 'run', 'var']
@@ -136,8 +136,8 @@ async function containersOf(command: ContainerCommand, visible: VisibleFiles): P
 }
 
 /**
- * Flags for the user of the server, since only this user can read the files of a revision. Without capabilities, root
- * has no additional rights.
+ * Flags that give containers the user of the server, since only this user can read the files of a revision. All
+ * capabilities are removed, so that root has no additional rights either.
  */
 function userFlags({ kind }: ContainerCommand): string[] {
   const [uid = 0, gid = 0] = [process.getuid?.(), process.getgid?.()]

@@ -8,7 +8,7 @@ export type IsolationName = 'none' | 'uid' | 'sandbox' | 'container'
 
 /** The isolation that is in force. */
 export type Isolation =
-  | { name: 'none' /** Why isolation is no better; null if `none` was set. */; reason: string | null }
+  | { name: 'none' /** Why no better isolation is used; null if `none` was set. */; reason: string | null }
   | { name: Exclude<IsolationName, 'none'>; reason: null; sandbox: Sandbox }
   /** DEPLOY_RUNTIME names containers, but containers do not work. */
   | { name: 'container'; reason: string }

@@ -13,8 +13,8 @@ interface ProcessEntry {
 /** The processes of users that only this server uses. */
 export interface UserProcesses {
   /**
-   * Must be called when a process of the user has started; the returned function when it has ended. That function ends
-   * the user's remaining processes that do not descend from a running one.
+   * Must be called when a process of the user has started; the returned function must be called when this process has
+   * ended. It ends the user's remaining processes, except descendants of processes that still run.
    */
   started(user: ProcessUser, pid: number): () => Promise<void>
 }

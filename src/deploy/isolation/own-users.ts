@@ -210,8 +210,8 @@ async function probe(user: ProcessUser, root: string, options: SandboxOptions): 
 }
 
 /**
- * Ends processes of an earlier start under these ids, because no process may change a folder while the server, as root,
- * works in it.
+ * Ends processes of an earlier start under these ids: no process may change a folder while the server works in it as
+ * root.
  */
 async function endLeftovers({ first, probe: { uid: last } }: ServerIds): Promise<void> {
   const left = await processesOf((uid) => uid >= first && uid <= last)

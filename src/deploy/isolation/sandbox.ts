@@ -38,8 +38,8 @@ const NAMESPACES = [
   ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
 ]
 /**
- * Variables that would load code into bubblewrap itself, which runs with the variables of the host outside of the
- * sandbox.
+ * Variables that make a program load other code. They are removed from bubblewrap's environment, because bubblewrap
+ * itself runs outside of the sandbox.
  */
 const LOADER = /^(LD_|GCONV_PATH$|GLIBC_TUNABLES$|LOCPATH$)/
 
@@ -66,7 +66,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox | { 
   const failure = await probe(confine(['--tmpfs', '/tmp'], []), options.env)
   if (failure !== undefined) return { reason: failure }
   return {
-    // Files in /tmp are in memory, which no other limit counts.
+    // Files in /tmp are in memory, and no other limit counts this memory.
     hosts: async (dir, { limits: { memory_bytes } }) =>
       confine(['--size', String(memory_bytes), '--tmpfs', '/tmp'], ['--ro-bind', dir, dir]),
     async builds(dir, { cache }) {
@@ -77,7 +77,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox | { 
       return {
         confine: confine(['--bind', tmp, '/tmp'], ['--bind', dir, dir, '--bind', cache, cache]),
         caches: [...cachesOf(dir, cache), tmp],
-        // A build may have made folders that cannot be removed now; they are removed with its own folder.
+        // A build may have made folders that cannot be removed now. They are removed together with the build's own
+        // folder.
         end: () => rm(tmp, { recursive: true, force: true }).catch(() => undefined),
       }
     },

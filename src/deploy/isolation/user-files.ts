@@ -39,7 +39,10 @@ export async function giveFiles(folder: string, { gid }: ProcessUser): Promise<v
 /** Maximum bytes of all paths of a project. */
 const MAX_PATHS = 256 << 20
 
-/** Copies files with several hard links: package managers link packages to their cache, which the user still owns. */
+/**
+ * Replaces files that have several hard links by copies: package managers link packages to their cache, which the user
+ * still owns.
+ */
 async function separate(entries: readonly string[], folder: string): Promise<void> {
   const args = [...entries, '-type', 'f', '-links', '+1', '-print0']
   const { stdout } = await promisify(execFile)('find', args, { maxBuffer: MAX_PATHS })

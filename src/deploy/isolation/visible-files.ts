@@ -81,8 +81,8 @@ async function systemFolder(path: string): Promise<{ folder?: string; link?: Vis
 }
 
 /**
- * The files of a program, and its link if it is one: npm's programs are links into the folder of a package, from which
- * they read further files.
+ * The files of a program. A program may be a link: npm's programs are links into the folder of a package, from which
+ * they read further files. The link is then visible too.
  */
 async function programFiles(
   name: string,

@@ -58,12 +58,12 @@ export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
-/** Records of PAX with another size than in the header of the entry, which `tar` writes only for files above 8 GiB. */
+/** PAX records that change the size in the header of the entry. `tar` writes them only for files above 8 GiB. */
 const OTHER_SIZE = /(^|\n)\d+ (size|GNU\.sparse[^=]*)=/
 
 /**
- * The sizes of all entries of a tar file that `tar` unpacks, links, devices and folders included, whose size is 0.
- * @throws AppError source_invalid for damaged files, and for those in which an entry unpacks to more than it has
+ * Reads the sizes of all entries that `tar` would unpack; the size of links, devices and folders is 0.
+ * @throws AppError source_invalid for damaged files, and for files in which an entry unpacks to more bytes than it has
  */
 export async function* tarSizes(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<number> {
   const reader = createReader(bytes)

@@ -64,7 +64,7 @@ export interface DeploymentStore {
   erase(id: string): Promise<void>
   /** All deployments without an active revision. */
   inactive(): Promise<StoredDeployment[]>
-  /** All deployments that have an active revision, each with this revision. */
+  /** All deployments that have an active revision, each with that revision. */
   active(): Promise<{ deployment: StoredDeployment; revision: Revision }[]>
 
   /** Adds a revision in the state CREATING, with the next number. */

@@ -6,10 +6,12 @@ import { DOCS_SCRIPT, DOCS_STYLE } from './docs-page.ts'
 /** Files of the page of /docs. */
 export const DOCS_FILES = ['page.js', 'page.css', 'swagger-ui-bundle.js', 'swagger-ui.css'] as const
 
-/** The name of such a file. */
+/** The name of a file of the page. */
 export type DocsFile = (typeof DOCS_FILES)[number]
 
-/** Folder of Swagger UI: in a clone that of the package, in a built Weir the copy that `scripts/build.ts` makes. */
+/**
+ * Folder of Swagger UI: in a clone, the folder of the package; in a built Weir, the copy that `scripts/build.ts` makes.
+ */
 const SWAGGER_UI = new URL(
   import.meta.url.endsWith('.ts') ? '../../../node_modules/swagger-ui-dist/' : '../../../swagger-ui/',
   import.meta.url,

@@ -1,6 +1,6 @@
 /**
- * Content Security Policy: the page of /docs may load only from this server. The style sheet of Swagger UI contains its
- * arrows as data: pictures.
+ * Content Security Policy: the page of /docs may load only from this server. Pictures may also be `data:` URLs, because
+ * the style sheet of Swagger UI contains its arrows in this form.
  */
 const POLICY = [
   "default-src 'none'",

@@ -93,7 +93,8 @@ describe('permissions', () => {
     const expected = routes.map(({ method, path, access }) => [
       `${method.toLowerCase()} ${documentedPath(path)}`,
       access.need === 'open' ? undefined : access.need,
-      // Pages of other sites may not sign in or out; the token of an upload may be wrong or expired.
+      // A route without a key answers 403 in two cases: a page of another site signs in or out, and the token of an
+      // upload is wrong or expired.
       access.need !== 'open' || path === '/auth/session' || path === '/v2/uploads/{token}',
     ])
     expect(new Set(told.map(String))).toEqual(new Set(expected.map(String)))

@@ -101,7 +101,7 @@ function describeOtherReplies(
   return Object.fromEntries([...entries, ...unchanged]) as Record<string, object>
 }
 
-/** Errors by status: several codes may share one. */
+/** Error codes by status; several codes may have the same status. */
 function describeErrors(
   route: GuardedHead,
   use: (name: string) => JsonSchema,
@@ -162,13 +162,13 @@ function describeOperation(route: GuardedHead, use: (name: string) => JsonSchema
  */
 const BARE = /^\/((otel\/)?v1\/.*)?$/
 
-/** The path of a route in the document, if it has several. */
+/** The path of a route in the document; a route with several paths is documented under one of them. */
 export function documentedPath(path: string): string {
   if (BARE.test(path)) return path
   return path.startsWith('/v2/') ? `/api${path}` : `/api/v1${path}`
 }
 
-/** The parts of an API's document that are not about single routes. */
+/** The parts of an API's document that describe the API as a whole. */
 export interface ApiHead {
   title: string
   description: string

@@ -125,7 +125,7 @@ export function uuidsParameter(description: string, minimum = 0): Parameter<stri
   return { description, required: minimum > 0, schema, read }
 }
 
-/** A whole number within bounds; `otherwise` when not sent. */
+/** A whole number within bounds; the value is `otherwise` when the parameter was not sent. */
 export function integerParameter(
   description: string,
   bounds: { minimum: number; maximum: number; otherwise: number },
@@ -153,7 +153,10 @@ export function integerParameter(
   }
 }
 
-/** True for `true`, `1`, `yes`, `on`; false for `false`, `0`, `no`, `off`; `otherwise` when not sent or empty. */
+/**
+ * True for `true`, `1`, `yes`, `on`; false for `false`, `0`, `no`, `off`; the value is `otherwise` when the parameter
+ * was not sent or is empty.
+ */
 export function flagParameter<T extends boolean | undefined>(
   description: string,
   otherwise: T,

@@ -34,8 +34,8 @@ export interface RouteReply<R> {
 }
 
 /**
- * A body that is sent unchanged, because it was made off the event loop. For a promise of a text, the headers are sent
- * at once, and a newline every 5 s until the promise resolves.
+ * A body that is sent as it is, without conversion to JSON. For a promise of a text, the headers are sent at once, and
+ * a newline every 5 s until the promise resolves.
  */
 export type ReplyBytes = Uint8Array | string | Readable | Promise<string> | LiveBody
 
@@ -56,7 +56,10 @@ export interface RouteHead {
   headers?: Readonly<Record<string, string>>
   /** Schema of the JSON body; `raw` for any body, as in ingest routes. */
   body?: SchemaName | 'raw'
-  /** The answer to a body that is not JSON or does not fit its schema. Absent: such a body is an error. */
+  /**
+   * The answer to a body that is not JSON or does not fit its schema. Absent: the route answers such a body with an
+   * error.
+   */
   unreadable?: RouteReply<unknown>
   /** Schema of the JSON response; `bytes` for a response of type `reply_type`. */
   reply: SchemaName | 'bytes'
@@ -75,8 +78,8 @@ export interface RouteHead {
   /** Errors besides the common ones. */
   errors: readonly ErrorCode[]
   /**
-   * Whether the route is matched before Express, which is six times cheaper: it is documented here, and handled by the
-   * ingest handler.
+   * Whether the ingest handler serves the route before Express, which takes a sixth of the time. The route's definition
+   * is then only its documentation.
    */
   hot: boolean
   /** Whether pages of any site may call the route and read its response. */
@@ -85,7 +88,7 @@ export interface RouteHead {
   revalidates: boolean
 }
 
-/** Any route of an API with dependencies `D`, without its other types, for registration. */
+/** A route as it is registered in an API with dependencies `D`; the types of its parameters and bodies are not kept. */
 export interface Route<D> extends RouteHead {
   /** Throws if the route is switched off. Called after the permission check and before parameters are read. */
   available?(deps: D): void

@@ -71,7 +71,7 @@ export function createAdmission(max_bytes: number): BodyAdmission {
     body.held = 0
     holder.arriving.delete(body)
     const isGone = holder.held === 0 && holder.arriving.size === 0
-    // The map may have a new holder of this name by now.
+    // A new holder of this name may be in the map by now.
     if (isGone && holders.get(holder.name) === holder) holders.delete(holder.name)
   }
   const grow = (body: Body, bytes: number): boolean => {

@@ -41,14 +41,17 @@ export function announcedLength(req: BodySource['req']): number | undefined {
   return header === undefined ? undefined : Number(header)
 }
 
-/** The error for a body above the limit, after which repeating the request is useless. */
+/** The error for a body above the limit. Clients should not repeat the request. */
 function tooLarge(max_bytes: number): AppError {
   return new AppError('body_too_large', {
     message: `The body is larger than the limit of ${max_bytes} bytes.`,
   })
 }
 
-/** Calls `tooSlow` when fewer bytes than the minimum arrived in an interval. Returns the function that stops it. */
+/**
+ * Calls `tooSlow` when fewer bytes than the minimum arrived in an interval. Returns a function that stops the
+ * measuring.
+ */
 function watchRate(limits: BodyLimits, arrived: () => number, tooSlow: () => void): () => void {
   const { body_window_ms, min_body_bytes_per_second } = limits
   const least = (body_window_ms * min_body_bytes_per_second) / 1000
@@ -147,9 +150,9 @@ const DRAIN_BYTES = 64 * 1024 * 1024
 const DRAIN_MS = 10_000
 
 /**
- * Reads and drops the rest of a request after an early refusal, so that the client receives the response instead of a
- * reset, after which clients retry five to twelve times. If the client does not stop sending within `drain_ms`, the
- * connection is cut.
+ * Reads and drops the rest of a request after an early refusal, so that the client receives the response. Otherwise it
+ * would receive a reset, after which clients retry five to twelve times. If the client does not stop sending within
+ * `drain_ms`, the connection is cut.
  */
 export function dropRest(req: IncomingMessage, drain_ms = DRAIN_MS): void {
   if (req.complete || req.destroyed) return

@@ -5,8 +5,8 @@ import type { SchemaName } from '../../schema/registry.ts'
 import { MAX_JSON_BODY_BYTES } from './json.ts'
 
 /**
- * The places at which bodies may have more than a megabyte: values that are stored and passed on unread. `*` stands for
- * every element of a list.
+ * The places at which bodies may have more than a megabyte. Their values are stored and passed on as they are. `*`
+ * stands for every element of a list.
  */
 const BULK: Partial<Record<SchemaName, readonly (readonly string[])[]>> = {
   'run-create': [['input'], ['command']],
@@ -26,7 +26,7 @@ const BULK: Partial<Record<SchemaName, readonly (readonly string[])[]>> = {
 
 /** Length from which a value is taken out of the body. */
 const MIN_CHARS = 64 << 10
-/** Length used instead if more than a megabyte would be left, because of many values of medium size. */
+/** The length used instead when the rest of the body would exceed a megabyte because of many values of medium size. */
 const MIN_CHARS_OF_MANY = 1 << 10
 
 /** Whether bodies of the schema may have more than a megabyte. */

@@ -2,9 +2,9 @@
 export interface BodyPieces {
   add(chunk: Buffer): void
   /**
-   * Returns the first `prefix_bytes` bytes, and all others in one array that owns its ArrayBuffer, so that it
-   * can be transferred to a thread. Other work may run after every two megabytes, because writing to fresh
-   * memory takes longer than copying.
+   * Returns the first `prefix_bytes` bytes, and all others in one array that owns its ArrayBuffer, so that it can be
+   * transferred to a thread. Yields to the event loop after every two megabytes, because the first write to new memory
+   * is slow.
    */
   joined(prefix_bytes?: number): Promise<{ prefix: Buffer; bytes: Uint8Array<ArrayBuffer> }>
 }

@@ -254,7 +254,8 @@ export function createDeploymentApp(deps: DeploymentDeps, options: DeploymentApp
     handle(req, res, prefix = '') {
       const exchange = exchangeFor(req, res, prefix)
       const own = prefix === '' ? deps : mountedDeps
-      // Set here for responses through the app too, because `handleOfApp` no longer has the address of the request.
+      // Sets the headers on responses of the custom app too: `handleOfApp` could not, since it no longer has the
+      // address of the request.
       if (sessionOf(exchange) === undefined) allowOrigin(exchange, own.cors)
       answer(exchange, own, custom)
     },

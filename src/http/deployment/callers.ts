@@ -25,10 +25,7 @@ export interface UserAuthPort extends AccessRules {
   }): Promise<AccessUser | undefined>
 }
 
-/**
- * Identifies the caller. Returns the dependencies of the request; the principal is set unless the key alone determines
- * it.
- */
+/** Identifies the caller, sets the principal of the exchange, and returns the dependencies of the request. */
 export type Identify = (exchange: Exchange) => Promise<DeploymentDeps>
 
 /**
@@ -53,9 +50,9 @@ const STUDIO_USER: AccessUser = {
 }
 
 /**
- * Identifies callers by the deployment's own auth file. A caller that the file accepts acts as that user, even if the
- * request has a key, so that a proxy that adds its own key does not make its users admins. Users of Studio need a key
- * and have at most its permissions. A caller that the file rejects may authenticate with a key of Weir (`keys`,
+ * Identifies callers by the deployment's own auth file. A caller that the file accepts has the rights of its user, even
+ * if the request has a key. Otherwise a proxy that adds its own key would make its users admins. Users of Studio need a
+ * key and have at most its permissions. A caller that the file rejects may authenticate with a key of Weir (`keys`,
  * undefined with AUTH=off). The file's handlers do not apply to such a caller.
  */
 export function createIdentify(

@@ -79,7 +79,7 @@ const NOT_PASSED = new Set([
 const NOT_ANSWERED = new Set(['connection', 'keep-alive', 'transfer-encoding', 'x-request-id'])
 
 /**
- * The path without a trailing slash, which routes of Weir accept. Patterns of Hono do not, so that middleware would not
+ * The path without a trailing slash. Routes of Weir accept this slash; patterns of Hono do not, so middleware would not
  * match.
  */
 function withoutLastSlash(path: string): string {

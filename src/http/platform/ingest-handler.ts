@@ -91,8 +91,8 @@ function toOutcome({ run_id, code, field, reason }: Rejected) {
 }
 
 /**
- * Responds with 202 if anything was stored or the request was empty. Otherwise nothing in the request can be stored;
- * responds with the status, and LangSmith's wording, of the first rejected item.
+ * Responds with 202 if anything was stored or the request was empty. If every item was rejected, responds with the
+ * status, and LangSmith's wording, of the first one.
  */
 export function sendAccepted(exchange: Exchange, outcome: Accepted): void {
   const accepted = outcome.accepted + outcome.feedback
@@ -145,7 +145,7 @@ export function createIngestHandler(deps: AppDeps, entrance: Entrance) {
   }
 }
 
-/** Paths that `langgraph deploy` calls. */
+/** Paths of the control plane. Their errors have a text in `detail`, which `langgraph deploy` prints. */
 const CONTROL_PLANE = /^\/(v2\/(deployments|listeners|uploads)|v1\/projects)(\/|$)/
 
 /** Time in which a client whose body arrives too slowly can read the response, before the connection is cut. */

@@ -180,8 +180,8 @@ function unreadableIn({ unreadable }: RouteHead): (error: unknown) => typeof UNR
 const BODY_FAULTS: ReadonlySet<string> = new Set(['invalid_json', 'invalid_request'])
 
 /**
- * Runs one matched route: caller, permission, parameters, body, handler, response. Rejects with the error to respond
- * with. `params` are the path's, decoded.
+ * Runs one matched route: caller, permission, parameters, body, handler, response. Rejects with the error that the
+ * response must report. `params` are the decoded parameters of the path.
  */
 export async function dispatch<D extends DispatchDeps>(
   exchange: Exchange,

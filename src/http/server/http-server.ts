@@ -54,8 +54,8 @@ const UNREADABLE: Readonly<Record<string, string>> = {
 type AnsweredSocket = Socket & { _httpMessage?: { headersSent: boolean } | null }
 
 /**
- * Reports connections that begin with HTTP/2. Node's parser fails at their first bytes with an error of its own. A
- * listener for that event replaces Node's answers to all requests that it cannot parse, so this one sends the same.
+ * Reports connections that begin with HTTP/2. Node's parser reports them as an error of a special code. A listener for
+ * that error must itself answer all requests that cannot be parsed, so this one sends Node's answers.
  */
 function reportHttp2(server: Server, onHttp2: (remoteAddress: string | undefined) => void): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweredSocket) => {

@@ -8,7 +8,7 @@ export interface OtherApi {
   serves(method: string, path: string): boolean
   /** Port of the listener; undefined before it listens. */
   port(): number | undefined
-  /** Another address of the API, as the rest of a sentence. */
+  /** Further text of the message about another address of the API; it follows `listens on port 1985`. */
   also?: string
 }
 

@@ -37,7 +37,7 @@ async function problemsOf(
 }
 
 /**
- * Those of the stores `names` that have a check and are down. A store that does not answer within `ms` (default 2 s)
+ * The stores among `names` that have a check and are down. A store that does not answer within `ms` (default 2 s)
  * counts as down.
  */
 export async function downStores(

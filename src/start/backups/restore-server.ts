@@ -88,7 +88,10 @@ async function assertEmptyFolder(dataDir: string): Promise<void> {
   })
 }
 
-/** Lists the entries of DATA_DIR, except the file that is created with it and the folder on a new disk. */
+/**
+ * Lists the entries of DATA_DIR, except `.gitignore`, which Weir itself creates, and `lost+found`, which a new disk
+ * has.
+ */
 async function entriesOf(dataDir: string): Promise<string[]> {
   return (await readdir(dataDir)).filter((name) => name !== '.gitignore' && name !== 'lost+found')
 }
@@ -122,8 +125,8 @@ interface RepeatParts {
 }
 
 /**
- * Writes the data received since the time to the ingest log, from which the first start stores and derives it again.
- * Queues the jobs that ended since then again, because some of the tables may lack their effect.
+ * Writes the data received since the time to the ingest log. The first start stores it and derives from it again. Also
+ * queues the jobs that have ended since then, because some tables may lack their changes.
  */
 async function repeatSince(
   time: Date,

@@ -97,7 +97,10 @@ async function embeddingOf(store_index: JsonObject | null): Promise<KvStoreOptio
 
 type Embed = NonNullable<KvStoreOptions['index']>['embed']
 
-/** Converts an exported value, which is a function of texts or an instance of LangChain's Embeddings. */
+/**
+ * Makes the function for embeddings of an exported value, which must be a function of texts or an instance of
+ * LangChain's Embeddings.
+ */
 function toEmbed(value: unknown, name: string): Embed {
   if (typeof value === 'function') return async (texts) => value(texts) as ReturnType<Embed>
   if (isObject(value) && 'embedDocuments' in value && typeof value['embedDocuments'] === 'function') {

@@ -26,7 +26,7 @@ export interface ListTask {
   tenant: Tenant
   request: ListRequest
   access: AccessFilter
-  /** What the list may use; if it needs more, the answer is null. Null: no limit. */
+  /** Limits of the list; a list that exceeds them gets null as the answer. Null: no limit. */
   allowance: Allowance | null
 }
 

@@ -6,7 +6,7 @@ import { watchNewerRuns } from './newer-runs.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 
 /**
- * A server in whose stores runs wait that need the versions `waiting`, while the newest other server, if there is one,
+ * A server whose stores have waiting runs. They need the versions `waiting`. The newest other server, if there is one,
  * has version `others`.
  */
 function server({ isAlone = false } = {}) {
@@ -50,7 +50,7 @@ it('runs of an unknown version are logged once, and given up after ten minutes',
   ])
   world.now += 1
   await eventually(async () => expect(above()).toBe(RUN_VERSION))
-  // Others of that version may be old enough at a later look.
+  // Calls `changed` after each further check too, because more runs may have waited long enough by then.
   await looked()
   expect(changed.mock.calls.length).toBeGreaterThan(1)
   world.waiting = []

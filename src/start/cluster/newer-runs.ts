@@ -10,7 +10,9 @@ export interface NewerRunsParts {
   servers: Pick<ServerRegistry, 'runVersion'> | undefined
   clock: Clock
   logger: Logger
-  /** Called while runs are given up, so that those that have waited for ten minutes are claimed. */
+  /**
+   * Called after each check in which runs are given up: the runs that have waited for ten minutes can be claimed then.
+   */
   changed(): void
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
@@ -20,9 +22,9 @@ export interface NewerRunsParts {
 const EVERY_MS = 60_000
 
 /**
- * Watches for runs that need a later release than any server has. This server logs a version when it first finds it,
- * and gives it up if no server has had the version within ten minutes after that, as for graphs. Without other servers
- * no further such runs can be added, so the watch ends once there are none. Returns a function that returns the version
+ * Watches for runs that need a later release than any server has. Logs each version of such runs once. If no server has
+ * had the version ten minutes later, its runs are given up, like runs of abandoned graphs. Without other servers no
+ * further such runs can be added, so the watch ends once there are none. Returns a function that returns the version
  * above which runs are given up; undefined if none are.
  */
 export function watchNewerRuns({

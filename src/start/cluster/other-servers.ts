@@ -33,8 +33,9 @@ const PATIENCE_MS = DEAD_MS + EVERY_MS
 
 /**
  * Registers this server, until it ends, among those that share the Postgres of DATABASE_URL. Resolves with the number
- * of other running servers that started earlier. @throws AppError config_invalid if another server stays registered for
- * `patienceMs`, and one of the two stores attachments in its own files, or they encrypt with different keys
+ * of other running servers that started earlier. Two servers cannot run together if one of them stores attachments in
+ * its own files, or if they encrypt with different keys.
+ * @throws AppError config_invalid if such a server is still registered after `patienceMs`
  */
 export async function joinServers(
   parts: JoiningParts,
@@ -74,8 +75,8 @@ async function graphsOf({ hosted }: Pick<Config, 'hosted'>): Promise<string[]> {
 }
 
 /**
- * Warns about servers with other settings, which work, but not as one. The settings may differ while servers are
- * restarted one by one.
+ * Warns about servers with other settings: they can run, but differ from this server in what they do. The settings may
+ * differ while servers are restarted one by one.
  */
 function warnOfDifferences(
   { config, logger }: JoiningParts,

@@ -30,8 +30,9 @@ export interface SharedGraphs {
 const EVERY_MS = 60_000
 
 /**
- * A graph is abandoned if a run has waited for it for ten minutes, and no server has had it in that time, which is
- * longer than a restart. This server counts the time from its own start, since all servers may have been down before.
+ * A graph is abandoned if a run has waited for it for ten minutes, and no server has had it in these ten minutes. A
+ * restart takes less time. The ten minutes begin no earlier than the start of this server, since all servers may have
+ * been down before.
  */
 export function shareGraphs({
   deployment: { name, deployment_id },

@@ -45,7 +45,10 @@ export async function settingPrints(
   }
 }
 
-/** The address of Redis without its user, because servers may have different users, and with Sentinels in any order. */
+/**
+ * The address of Redis, for comparison: without its user, because servers may have different users, and with the
+ * Sentinels sorted.
+ */
 function placeOfRedis(text: string): string {
   const found = parseSentinels(text)
   if (found !== undefined) {

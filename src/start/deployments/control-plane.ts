@@ -62,7 +62,7 @@ export interface ControlPlaneParts {
   own: ServerDeployment | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
-  /** Told of changes of deployments. */
+  /** The feed to which changes of deployments are published. */
   deploymentFeed: Pick<DeploymentFeed, 'tell'>
   /** The servers that share the stores; undefined if there is no other server. */
   servers: Pick<ServerRegistry, 'graphs' | 'others'> | undefined

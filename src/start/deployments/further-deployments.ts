@@ -28,7 +28,7 @@ export interface FurtherDeploymentsParts extends DeploymentParts {
   own: OwnDeployment | undefined
   /** Creation time of the deployment of `GRAPHS`, epoch milliseconds. */
   own_created_at: number
-  /** Told of changes of deployments. */
+  /** The feed to which changes of deployments are published. */
   deploymentFeed: Pick<DeploymentFeed, 'tell'>
 }
 

@@ -32,8 +32,8 @@ const MAX_RETRY_MS = 300_000
 
 /**
  * Starts every active revision again, without a build (P-36), and resolves when each was tried once. A revision that
- * cannot start does not affect others; it is tried again until it serves or another revision is the active one, by
- * `followDeployments` if that runs too.
+ * cannot start does not affect others. It is tried again until it serves or another revision is the active one. If
+ * `followDeployments` runs too, it makes these further tries.
  */
 export async function restoreDeployments(parts: RestoreParts): Promise<void> {
   const { store, hosting, retry_ms = RETRY_MS, isFollowed = false } = parts

@@ -156,7 +156,7 @@ async function loaded(host: GraphHosts): Promise<void> {
 async function check({ tenant, file, host, userAuth, project }: OpenDeployment): Promise<void> {
   await userAuth?.ready()
   await project.app?.open()
-  // The compiler needs seconds for schemas from TypeScript types, so the first request for them makes them.
+  // The compiler needs seconds for schemas from TypeScript types. They are made at the first request for them.
   const known = { name: 'schemas', config: {}, types: '{}' } as const
   for (const { graph_id } of file.graphs) await host.call(tenant, { ...known, graph_id })
 }

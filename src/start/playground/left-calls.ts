@@ -10,9 +10,9 @@ import { parseFilter } from '../../trace/filter/filter.ts'
 import { TRACE_RUN_ROWS } from '../../trace/rows/trace-run-row.ts'
 
 const US_PER_MS = 1000
-/** Maximum number of calls of one project that are read at once; the next sweep reads further ones. */
+/** Maximum number of calls that one sweep reads of a project; the next sweep reads further ones. */
 const MOST_CALLS = 100
-/** Age up to which calls are searched. */
+/** Maximum age of the calls that are read. */
 const LOOKED_MS = 30 * 24 * 3_600_000
 const FILTER = parseFilter(`and(eq(status, "pending"), eq(metadata_key, "${CALL_ENDS_BY}"))`)
 
@@ -48,12 +48,14 @@ export function pendingCalls(database: Database, store: Pick<TraceStore, 'list'>
 }
 
 const EVERY_MS = 60_000
-/** Age of the oldest waiting data above which the server is behind: half of the time for storing the end of a call. */
+/**
+ * The server is behind if its oldest waiting data is older than this: half of the time for storing the end of a call.
+ */
 const BEHIND_MS = 30_000
 
 /**
- * Ends calls of ended servers now and every minute, unless this server is behind in storing acknowledged data, which
- * may contain ends of calls. Returns a function that stops this.
+ * Ends calls of servers that have ended, now and every minute. Does nothing while this server is behind in storing
+ * acknowledged data, which may contain ends of calls. Returns a function that stops this.
  */
 export function watchLeftCalls(
   left: LeftCalls,

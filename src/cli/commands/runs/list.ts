@@ -12,7 +12,7 @@ const MAX_LIMIT = 1_000
 const MAX_THREADS = 10_000
 const THREADS_AT_ONCE = 100
 const REQUESTS_AT_ONCE = 8
-/** Shown for an interrupted run whose thread still needs its resume. */
+/** The status shown for an interrupted run while its thread waits for a resume. */
 const WAITS = 'waits for a human'
 
 /** `weir runs list`. */

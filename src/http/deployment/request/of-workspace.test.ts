@@ -7,8 +7,8 @@ const OWN = '6f1c39c5-6e5b-4b52-a1c5-6a5f0a1b2c3d'
 const principal = (workspace_id: string): Principal => ({ workspace_id }) as Principal
 
 /**
- * The results of the deployment's authenticator, if the authenticator of all workspaces returns `answer` synchronously
- * and as a promise.
+ * The results of the deployment's authenticator when the authenticator of all workspaces returns `answer`: first as a
+ * value, then as a promise.
  */
 async function answers(answer: () => Principal, workspace?: string): Promise<unknown[]> {
   const ask = async (authenticate: () => Principal | Promise<Principal>): Promise<unknown> =>

@@ -18,8 +18,8 @@ const SEARCH_LIMIT = 10
 /** Maximum wait for tokens and cost. */
 const TOTALS_MS = 1000
 /**
- * Time after the end of a run within which its trace may not be stored yet; a client that polls for the end gets a
- * response without waiting for it.
+ * Time after the end of a run in which its trace may not be stored yet. In this time, a client that polls for the end
+ * gets a response at once, without tokens and cost.
  */
 const TRACED_AFTER_MS = 2000
 

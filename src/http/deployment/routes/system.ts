@@ -89,7 +89,7 @@ export function systemRoutes(openApi: (version: string) => object): DeploymentRo
   ]
 }
 
-/** The route of a deployment's address, for people and programs that open it (P-45). */
+/** The route of a deployment's own address, which people and programs open first (P-45). */
 const rootRoute = deploymentRoute({
   method: 'GET',
   path: '/',
@@ -106,7 +106,10 @@ const rootRoute = deploymentRoute({
   },
 })
 
-/** The documentation, relative to the address of the request, whose last segment may have no slash after it. */
+/**
+ * The URL of the documentation, relative to the request's address. It begins with the last segment of that address,
+ * unless the address ends with a slash.
+ */
 function docsOf(url = ''): string {
   const [path = ''] = url.split('?')
   return `${path.slice(path.lastIndexOf('/') + 1)}/docs`.replace(/^\//, '')

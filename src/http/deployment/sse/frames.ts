@@ -7,19 +7,17 @@ import { wireName } from '../../../events/views.ts'
 /** Encodes events as `text/event-stream`, in pieces to send in order. */
 export type Encoder = (batch: Batch) => Uint8Array[]
 
-/** Size of each of the two caches of small frames for readers of the same events. */
+/** Maximum bytes of each of two caches of small frames. Several readers of the same events use them. */
 const KEPT_BYTES = 2 << 20
 /**
- * Size above which a frame is a separate piece, whose bytes all readers share until the last reader has received them.
+ * Frames above this size are separate pieces. All readers share the bytes of such a frame until the last reader has
+ * received them.
  */
 const LARGE_BYTES = 64 << 10
 
 const LINE_ENDS = /[\r\n]+/g
 
-/**
- * One frame. Event names come from user code: line breaks are removed so that they cannot forge SSE
- * fields.
- */
+/** One frame. Event names come from user code; their line breaks are removed, because they could forge SSE fields. */
 function frameText(event: string, data: string, id: string): string {
   return `event: ${event.replace(LINE_ENDS, ' ')}\ndata: ${data}\nid: ${id}\n\n`
 }

@@ -31,7 +31,10 @@ const ENCODINGS = [
 
 /** Minimum size for compression; smaller answers fit into two packets. */
 const MIN_BYTES = 2048
-/** Number of Node's four threads that compress answers. Files are synced on the same threads. */
+/**
+ * Maximum number of answers that are compressed at the same time. Node has four threads for such work, and files are
+ * synced on the same threads.
+ */
 const AT_ONCE = 2
 const MAX_PADDING = 64
 const TEXT = /^(application\/json|text\/(csv|plain))\b/
@@ -73,7 +76,9 @@ function withName(vary: string | number | undefined, name: string): string {
   return vary === undefined ? name : `${vary}, ${name}`
 }
 
-/** Text of random length, so that the size of an encrypted answer does not reveal how well it was compressed. */
+/**
+ * Text of random length. It hides the compressed size of an encrypted answer, which could reveal parts of the answer.
+ */
 function padding(): string {
   return randomBytes(MAX_PADDING)
     .toString('base64url')

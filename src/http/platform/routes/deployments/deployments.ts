@@ -147,8 +147,7 @@ function uploadRoutes(): PlatformRoute[] {
       errors: ['forbidden', 'body_too_large', 'disk_full', 'disk_unwritable'],
       async handle({ deps, params, req }) {
         const control = await deps.controlPlane()
-        // The connection must stay open, because a refusal must still be sent although the body was not read to its
-        // end.
+        // Keeps the connection open when the body is not read to its end, so that the refusal can be sent.
         const body = req.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
         return { body: await control.receiveUpload(params.token, body) }
       },

@@ -63,7 +63,11 @@ function readLevel(text: string | null | undefined): LineLevel | undefined {
 
 type Body = SchemaTypes['deployment-log-query']
 
-/** The requested ones of the log's `kinds` of lines; all without a request. @throws AppError invalid_request if none is left */
+/**
+ * The kinds of lines that the body names, without those that the log does not have; all `kinds` of the log if the body
+ * names none.
+ * @throws AppError invalid_request if none is left
+ */
 function kindsIn({ kinds: wanted }: Body, kinds: readonly LogKind[]): readonly LogKind[] {
   const found = kinds.filter((kind) => wanted?.includes(kind) ?? true)
   if (found.length > 0) return found
@@ -189,7 +193,7 @@ async function streamOf(
 async function* eventsOf(parts: AsyncIterable<FollowedLines>): AsyncGenerator<SentEvent> {
   let isOpen = false
   for await (const { lines, cursor } of parts) {
-    // Without a line, the cursor is the only id from which a client can resume.
+    // The first event has the cursor as its id if there are no lines yet, so that a client can resume from it.
     if (!isOpen) yield { ...(lines.length === 0 && { id: String(cursor) }), event: 'open', data: {} }
     isOpen = true
     for (const line of lines) yield { id: String(line.at_us), event: 'log', data: toLine(line) }

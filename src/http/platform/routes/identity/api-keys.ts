@@ -18,12 +18,12 @@ import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
 const TAG = 'Identity'
 const SERVICE = '/orgs/current/service-keys'
 const PERSONAL = '/orgs/current/personal-access-tokens'
-/** Number of collisions in a row after which nearly all of the 65,536 short keys of an organization are used. */
+/** After this many collisions in a row, nearly all of the 65,536 short keys of an organization are used. */
 const MAX_DRAWS = 200
 
 type Body = SchemaTypes['service-key-create']
 
-/** A key before it is generated, with the limits of its owner. */
+/** The body of a request for a new key, with the owner and the role that limit the key. */
 interface WantedKey {
   body: Body
   owner: Member | undefined

@@ -52,7 +52,10 @@ async function detailsOf(
   return await reportUsageDetails(sourcesOf(deps).details, ...(await requestOf(deps, principal, query)))
 }
 
-/** Headers for a download. The file name contains the first and the last day of the range, also if it has only a part of them. */
+/**
+ * Headers for a download. The file name contains the first and the last day of the range, even if the range has only a
+ * part of these days.
+ */
 function download(what: string, { start_time, end_time, group_by }: Query<DetailGrouping>): Headers {
   const day = (time: number): string => formatUsageTime(Math.floor(time)).slice(0, 10)
   const name = `${what}_${group_by}_${day(start_time)}_${day(Math.ceil(end_time) - 1)}.csv`
