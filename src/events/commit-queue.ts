@@ -38,7 +38,7 @@ function* chunksOf(items: readonly EventDraft[]): Generator<readonly EventDraft[
   if (from < items.length) yield from === 0 ? items : items.slice(from)
 }
 
-/** Removes the first of `waiting` that fit into one commit, and returns them. */
+/** Removes from `waiting` the first appends that fit into one commit, and returns them. */
 function takeSome(waiting: Entry[]): Entry[] {
   let count = 0
   let events = 0
@@ -87,7 +87,7 @@ export function createCommitQueue(
 
   async function flush(): Promise<void> {
     while (waiting.length > 0) {
-      // Appends of the same turn join the commit, and sockets are served between commits.
+      // Yields to the event loop: appends of the same turn join the commit, and sockets are served between commits.
       await new Promise((turn) => setImmediate(turn))
       await commitApart(takeSome(waiting))
     }

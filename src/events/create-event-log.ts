@@ -20,13 +20,16 @@ export interface EventLogParts {
 
 /** The event log of a process. */
 export interface OpenEventLog extends EventLog {
-  /** Passes events that another transaction has committed on to the readers. */
+  /** Delivers events to the readers that were stored outside of `append`, by the transaction that ended a run. */
   committed(thread: ThreadRef, chunk: EventChunk): void
-  /** Ends the readers after all appends are committed, and closes the store. */
+  /** Waits until all appends are committed, ends the readers, and closes the store. */
   close(): Promise<void>
 }
 
-/** Maximum characters of all tails for slow readers; above it, slow readers read from the store. */
+/**
+ * Maximum characters of all tails together. Above it, events for slow readers are removed, and slow readers read from
+ * the store.
+ */
 const MAX_HELD_CHARS = 64 << 20
 const TRIM_EVERY_MS = 60_000
 const STORE_RETRY_MS = 250
@@ -34,7 +37,7 @@ const STORE_RETRY_MS = 250
 const LOG_END: Stamp = [Number.MAX_SAFE_INTEGER, 0]
 
 /**
- * The event log on top of an event store: appends of several runs share a commit, and all readers of a thread share its
+ * The event log on top of an event store. Appends of several runs share a commit. All readers of a thread share its
  * tail, so that readers that keep up never read from the store.
  */
 export function createEventLog(parts: EventLogParts): OpenEventLog {
@@ -138,7 +141,7 @@ class TailedEventLog implements OpenEventLog {
     await this.#store.close()
   }
 
-  /** Registers a reader: from now on appended events reach the tail. */
+  /** Registers a reader. From now on appended events are added to the tail. */
   #follow(thread: ThreadRef): Followed {
     const key = keyOf(thread)
     const known = this.#followed.get(key)

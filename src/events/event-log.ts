@@ -28,7 +28,7 @@ export interface RunLease {
   attempt: number
 }
 
-/** A marker in a stream: some of the requested events are no longer kept (D-48). */
+/** Stands in a stream for requested events that are no longer kept (D-48). */
 export interface Gap {
   gap: { requested: string; oldest: string | null }
 }
@@ -52,7 +52,8 @@ export interface EventLog {
   /**
    * Yields all available events as one batch, never empty and never large; every reader gets the same object for a new
    * event. If the next events are no longer stored, yields a gap as a separate batch. A reader is only a position in
-   * the log, and uses no memory while it waits or is slow. It ends when its signal aborts, which must always happen.
+   * the log, and uses no memory while it waits or is slow. It ends only when its signal aborts, so the caller must
+   * always abort the signal.
    * @throws AppError invalid_request for an invalid id
    */
   read(thread: ThreadRef, from: ReadFrom, signal: AbortSignal): AsyncIterable<Batch>

@@ -24,7 +24,10 @@ export interface Append {
 
 /** A part of a thread's log at one moment. */
 export interface Page {
-  /** The first chunks that end after the requested event, in order; empty if no event follows it. */
+  /**
+   * Chunks in order, beginning with the one that contains the event after the requested one; empty if there is no such
+   * event.
+   */
   chunks: EventChunk[]
   /** Number of all events that the thread ever had. */
   total: number

@@ -17,7 +17,7 @@ it.each([1, 2, 3])(
   async (more) => {
     let ms = 1000
     const clock = { now: () => ms++ }
-    // Two stores stand for the primary of a Redis and its replica, which does not have the last events.
+    // Two stores take the place of a Redis primary and its replica; the replica lacks the last events.
     const primary = createMemoryEventStore(clock, BOUNDS)
     const replica = createMemoryEventStore(clock, BOUNDS)
     const first = vi.spyOn(clock, 'now').mockReturnValue(999)

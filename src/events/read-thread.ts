@@ -55,7 +55,7 @@ function turnPage(
   const { chunks, total, last, forgotten } = found ?? NO_LOG
   const { seen, reportsGap } = place
   const events = chunks.flatMap((chunk) => eventsAfter(chunk, seen))
-  // If the log does not exist, only a reader that has received an event can have missed others.
+  // Without a log, events are missing only for a reader that has already received some.
   const hasMissed = found === undefined ? isBefore(NO_EVENT, seen) : isBefore(seen, forgotten)
   const requested = formatEventId(seen[0], Math.max(seen[1], 0))
   const gap = hasMissed && reportsGap ? { gap: { requested, oldest: events[0]?.id ?? null } } : undefined

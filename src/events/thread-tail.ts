@@ -19,13 +19,13 @@ export class ThreadTail {
   #base: number | undefined
   #last: Stamp = LOG_START
   #chars = 0
-  /** Called with the change of the number of characters in the tail. */
+  /** Called when the number of characters in the tail changes, with the difference. */
   readonly #holds: (chars: number) => void
   readonly #waiting = new Set<() => void>()
   readers = 0
   /** True if no further events follow, because the log was deleted. */
   dropped = false
-  /** Counts the times that the log has lost its last events, after which earlier positions are no longer valid. */
+  /** Number of times that the log has lost its last events. After each loss, earlier positions are no longer valid. */
   losses = 0
 
   constructor(holds: (chars: number) => void) {
@@ -42,7 +42,7 @@ export class ThreadTail {
     return this.#last
   }
 
-  /** Sets the position of a new tail, which is the end of the thread at a moment after the tail was created. */
+  /** Sets the position of a new tail. The position is the end of the thread, read after the tail was created. */
   meet(total: number, last: Stamp): void {
     if (this.#base === undefined) this.#begin(total, last)
   }
@@ -58,7 +58,7 @@ export class ThreadTail {
   /** Adds committed events; returns false if earlier ones are missing. */
   take({ position, ms, seq, items }: EventChunk): boolean {
     if (this.#base === undefined) this.#begin(position, [ms, seq - 1])
-    // New events at old positions: the store has lost events, as a Redis may that fails over or crashes.
+    // New events have old positions, so the store has lost events. This happens when a Redis fails over or crashes.
     if (position < (this.end ?? 0) && isBefore(this.#last, [ms, seq])) {
       this.losses++
       this.skipTo(position, [ms, seq - 1])

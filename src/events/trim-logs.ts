@@ -9,9 +9,7 @@ export interface LogTrimmer {
   stop(): Promise<void>
 }
 
-/**
- * Number of new events of a thread after which the thread is checked; `EVERY_CHARS` is the number of their characters.
- */
+/** A thread is checked after this number of new events, or after `EVERY_CHARS` characters of new events. */
 const EVERY_EVENTS = 2000
 const EVERY_CHARS = 4 << 20
 

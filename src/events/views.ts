@@ -16,8 +16,8 @@ export const STATE_UPDATE = 'state_update'
 export const RUN_BEGUN = 'v2/begun'
 
 /**
- * The end of a run outside of an attempt, for streams of protocol v2: `{"graph_name"}`. The log may lack the run's
- * begin, because the run was cancelled while pending, or its server has ended.
+ * The end of a run outside of an attempt, for streams of protocol v2: `{"graph_name"}`. The run was cancelled while
+ * pending, or its server has ended; the log may have no begin of it.
  */
 export const RUN_ENDING = 'v2/ending'
 

@@ -83,7 +83,7 @@ function nextWord(waiter: Waiter, gone: AbortSignal | undefined): Promise<RunOut
   })
 }
 
-/** Cancels the run when the client disconnects; returns a function that prevents this. */
+/** Cancels the run when the client disconnects. Returns a function that removes this listener. */
 function cancelWhenGone(
   { worker, logger }: AwaitDeps,
   tenant: Tenant,

@@ -25,12 +25,12 @@ export interface RunsDeps extends AwaitDeps {
   webhooks?: WebhookRules
   /** Checks for free disk space, which a run needs until it has ended. @throws AppError disk_full, disk_unwritable */
   assertRoom?(): Promise<void>
-  /** The ttl of threads that runs create, except those that are deleted with their run. */
+  /** The ttl of threads that runs create. Threads that are deleted with their run do not get it. */
   defaultTtl: ThreadTtl | null
   clock: Clock
 }
 
-/** The page of runs that `recent` reads. */
+/** The page that `recent` reads. */
 const RECENT = { limit: 50, offset: 0, max_bytes: 4 << 20 }
 
 export function createRuns(deps: RunsDeps): Runs {
@@ -121,8 +121,7 @@ async function launch(deps: RunsDeps, planned: RunPlanned): Promise<Launched> {
 }
 
 /**
- * Creates stateless runs, all or none. No client can have cancelled one of them before, since their threads have new
- * ids.
+ * Creates stateless runs, all or none. No early cancels are looked up: the threads have new ids, which no client knows.
  */
 async function launchAll(deps: RunsDeps, { tenant }: Call, plans: readonly RunPlanned[]): Promise<Run[]> {
   await deps.assertRoom?.()
@@ -147,7 +146,10 @@ async function wait(
   return awaiting(deps, call, planned.admission.run.run_id, leaving, () => launch(deps, planned))
 }
 
-/** Waits for a run that `find` creates or finds. The waiter is registered first, so that the end cannot be missed. */
+/**
+ * Waits for the run that `find` creates or finds. The waiter is registered before `find` is called, so that it receives
+ * the end of a fast run too.
+ */
 async function awaiting(
   deps: RunsDeps,
   { tenant }: Call,
@@ -239,7 +241,7 @@ export function noRun(): AppError {
   return new AppError('not_found', { message: 'Run not found' })
 }
 
-/** The error for an assistant, named as in the request of a run, that the tenant does not have. */
+/** The error for an assistant that the tenant does not have. `asked` is its name in the request of the run. */
 export function noAssistant(asked: string): AppError {
   const message = `No assistant found for "${asked}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`
   return new AppError('not_found', { message })
@@ -250,7 +252,7 @@ export function noThread(thread_id: string): AppError {
   return new AppError('not_found', { message: `Thread with ID ${thread_id} not found` })
 }
 
-/** Another run was created on the thread since the request was checked. The same request may be checked again. */
+/** Another run was created on the thread after the request was checked. The caller may plan the same request again. */
 export class Overtaken extends AppError {
   constructor() {
     super('conflict', { message: 'Another run was created on the thread at the same time.' })

@@ -9,8 +9,8 @@ export interface Deployment extends Tenant {
   /** The revision that `host` executes; null if the deployment has no revisions. */
   revision_id: string | null
   /**
-   * The graphs that this server has; set if other servers execute runs of the deployment too. This server leaves runs
-   * of other graphs to them. Absent: it executes all runs.
+   * The graphs that this server has. Set if other servers execute runs of the deployment too: this server then leaves
+   * runs of other graphs to them. Absent: this server executes all runs.
    */
   graphs?(): readonly string[]
   /** Maximum number of runs at a time; further ones wait. */
@@ -18,18 +18,18 @@ export interface Deployment extends Tenant {
 }
 
 /**
- * A key that identifies a run within all tenants. Its id does not: clients choose ids, which are unique only within a
- * deployment.
+ * A key that identifies a run within all tenants. The id of the run is not enough: clients choose ids, and ids are
+ * unique only within a deployment.
  */
 export function runKey({ deployment_id }: Pick<Tenant, 'deployment_id'>, run_id: string): string {
   return `${deployment_id}/${run_id}`
 }
 
-/** Counts what still needs the host of a deployment's revision: runs, claims under way and calls. */
+/** Counts the users of the host of a deployment's revision: running runs, claims under way and calls. */
 export interface DeploymentUse {
   /** Counts until the returned function is called. */
   enter(deployment: Deployment): () => void
-  /** Resolves when nothing needs the host any more, or when `signal` aborts. */
+  /** Resolves when the count is zero, or when `signal` aborts. */
   ended(deployment: Deployment, signal: AbortSignal): Promise<void>
 }
 

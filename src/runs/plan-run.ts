@@ -29,11 +29,14 @@ export interface RunPlan {
   webhooks?: WebhookRules
 }
 
-/** Key in the config of a thread that is deleted with its run, even if the run is deleted before it has started. */
+/**
+ * Key in the config of a thread that is deleted with its run. It is stored with the thread, so that the thread is
+ * deleted even if its run was deleted before it started.
+ */
 const TEMPORARY = 'weir_temporary'
 /**
- * The ttl of such a thread, after which the sweeper removes it if it still exists. Requests that wait at another server
- * read the outcome from the thread, and a server may die between the end of the run and the deletion of its thread.
+ * The ttl of such a thread, after which the sweeper deletes it. The thread may outlive its run for two reasons:
+ * requests that wait at another server read the outcome from it, and a server may die before it deletes the thread.
  */
 const LINGERING: ThreadTtl = { strategy: 'delete', ttl_minutes: 1 }
 const MAX_DELAY_S = 10 * 365 * 86_400
@@ -136,7 +139,7 @@ function delayOf(seconds: number | undefined): number {
   throw new AppError('invalid_request', { message: `after_seconds must lie between 0 and ${MAX_DELAY_S}.` })
 }
 
-/** Whether the thread was created for a single run and is deleted with it. */
+/** Whether the thread was created for a single run and is deleted with that run. */
 export function isTemporary({ config }: Pick<Thread, 'config'>): boolean {
   return config[TEMPORARY] === true
 }
@@ -167,7 +170,7 @@ export function standingConfig(
   }
 }
 
-/** `over` merged over `under`, `configurable` and `metadata` key by key. */
+/** Merges `over` over `under`. The objects `configurable` and `metadata` are merged key by key. */
 function mergeConfigs(under: JsonObject, over: JsonObject): JsonObject {
   return {
     ...under,

@@ -26,14 +26,17 @@ export interface Lease extends Tenant {
 
 /** The process that claims runs, and how long a lease lasts without renewal. */
 export interface Claimer {
-  /** Id that the next process on the same DATA_DIR has too, and no process that may run at the same time. */
+  /**
+   * Id of the instance. A later process on the same DATA_DIR has the same id; processes that run at the same time have
+   * different ids.
+   */
   owner: string
   lease_ms: number
   /** Whether own tracing is on, so that each attempt gets a `trace_id`. */
   traced: boolean
   /**
-   * The revision that will execute the claimed runs, all of one deployment; absent if the deployment has no revisions.
-   * Runs that were made for a later revision, or begun on one, wait for another process.
+   * The revision that will execute the claimed runs, which are all of one deployment. Absent if the deployment has no
+   * revisions. Runs that were made for a later revision, or begun on one, wait for another process.
    */
   revision_id?: string | null
   /**
@@ -46,8 +49,8 @@ export interface Claimer {
    */
   version?: number
   /**
-   * Version above which runs that were due ten minutes ago are claimed in order to fail them, because no server executes
-   * them.
+   * Runs that need a version above this one, and were due ten minutes ago, are claimed in order to fail them: no server
+   * executes them.
    */
   abandoned_above?: number | undefined
 }
@@ -94,13 +97,16 @@ export interface RunAdmission {
     metadata: JsonObject
     kwargs: RunKwargs
   }
-  /** If set, the run is claimed in the same transaction, provided no other run is before it. */
+  /** If set, the run is claimed in the same transaction if no other run is before it. */
   claim: Claimer | null
   /** The revision for which the run is made: no earlier one executes it. Absent if the deployment has no revisions. */
   revision_id?: string | null
   /** The date of a cron that the run takes, in the same transaction. */
   cron?: CronDate | undefined
-  /** The run is `overtaken` unless this run is the newest of the thread; null: the thread has no run. */
+  /**
+   * Id of the run that must be the newest of the thread; null: the thread must have no run. Otherwise the result is
+   * `overtaken`.
+   */
   newest_run_id?: string | null
 }
 
@@ -134,7 +140,10 @@ export type Admitted =
 /** Why a run is not admitted. */
 export type RefusalReason = 'thread_not_found' | 'thread_busy' | 'run_id_taken' | 'date_taken' | 'overtaken'
 
-/** The result of admitting several runs together. `refused`: the run at `index` cannot be admitted, so none was. */
+/**
+ * The result of admitting several runs together. `refused`: the run at `index` cannot be admitted, so no run was
+ * admitted.
+ */
 export type AllAdmitted =
   | { kind: 'created'; runs: Run[] }
   | { kind: 'refused'; index: number; reason: RefusalReason }
@@ -214,7 +223,7 @@ export interface ThreadSearch {
   metadata?: JsonObject
   values?: JsonObject
   status?: ThreadStatus
-  /** Only visible threads. */
+  /** If set, only threads that it accepts. */
   visible?: Visible | undefined
   sort_by: 'thread_id' | 'status' | 'created_at' | 'updated_at' | 'state_updated_at'
   sort_order: 'asc' | 'desc'
@@ -232,7 +241,7 @@ export interface ThreadChange {
   metadata?: JsonObject
   ttl?: ThreadTtl | null
   /**
-   * A change of state outside of a run. Ignored while a run is running, since the end of the run sets the state again.
+   * A change of state outside of a run. It is ignored while a run is running, since the end of that run sets the state.
    */
   state?: StateSummary
 }
@@ -271,8 +280,8 @@ export interface RunStore {
   /** Makes the multitask decision and inserts the run, in one transaction. */
   admit(tenant: Tenant, admission: RunAdmission): Promise<Admitted>
   /**
-   * As `admit` for several runs, each on a new thread, in one transaction: all of them or none. None is claimed.
-   * @throws AppError quota_reached if the threads do not all fit into the quota; then none was created
+   * Admits several runs, each on a new thread, in one transaction: all or none. No run is claimed. @throws AppError
+   * quota_reached if the quota has no room for all the threads; then none was created
    */
   admitAll(tenant: Tenant, admissions: readonly Omit<RunAdmission, 'claim'>[]): Promise<AllAdmitted>
   /** The next due runs of these deployments whose thread is free, oldest first, at most `limit`. */
@@ -302,10 +311,10 @@ export interface RunStore {
     closing?: Closing,
   ): Promise<AttemptEnd>
   /**
-   * Recovers runs whose process is gone, each as in `release`. Runs of `owner` are recovered at once, so call this
-   * before the first claim. Runs of other owners are recovered after their leases expired (D-4). The thread's state
-   * remains that of the last finished run; the caller updates it for an interrupted or failed one. `watch`, which the
-   * caller keeps between calls, decides which leases have expired; without it the clock does.
+   * Recovers runs whose process has ended, each as `release` does. Runs of `owner` are recovered at once, so this must
+   * be called before the first claim. Runs of other owners are recovered after their leases expired (D-4). The thread's
+   * state remains that of the last finished run; the caller updates it for an interrupted or failed one. `watch` finds
+   * the leases that have expired; the caller keeps it between calls. Without it, leases expire by the clock.
    */
   recover(owner: string, max_attempts: number, watch?: LeaseWatch): Promise<Recovered[]>
   /** Ends pending runs and flags running ones; a rollback overrides an earlier interrupt. */

@@ -8,7 +8,7 @@ export interface Call {
   caller: Caller
   /** `x-*` and `user-agent` headers that `http.configurable_headers` allows; merged into `config.configurable`. */
   headers: Readonly<Record<string, string>>
-  /** The answer of the deployment's own auth file about a run to create. */
+  /** The restrictions of the deployment's own auth file on a run to create. */
   access?: RunAccess
   /** The date that the run takes, if a cron creates it. */
   cron?: CronDate
@@ -68,8 +68,8 @@ export interface Awaited {
   run: Run
   /**
    * The response of `wait` and `join` as JSON text: the last values, with `__interrupt__` when the graph waits for a
-   * human, or `{"__error__":{"error","message"}}`. Rejects only when the server stops or the store is gone: the
-   * connection must be cut then, so that the client joins again. Never resolves after the client has disconnected.
+   * human, or `{"__error__":{"error","message"}}`. Rejects only when the server stops or the store is gone. The
+   * connection must then be cut, so that the client joins again. Never resolves after the client has disconnected.
    */
   result: Promise<string>
 }

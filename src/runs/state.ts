@@ -15,7 +15,7 @@ export const RUN_EVENTS = [
   'time_out',
   /** The worker or host of the run has ended, or the run needs another attempt. */
   'retry',
-  /** A cancel takes effect: at once while pending, through the worker while running. */
+  /** A cancel takes effect: at once for a pending run, through the worker for a running one. */
   'interrupt',
   'rollback',
   /** A client deletes the record. */

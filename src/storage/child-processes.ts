@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Logger } from '../base/log.ts'
 
-/** A process, identified by pid and start time, because a later process may have the same pid. */
+/** Identifies a process by pid and start time, because a later process may have the same pid. */
 interface ProcessId {
   readonly pid: number
   readonly started: string
@@ -70,7 +70,7 @@ function parseRecord(value: unknown): ChildRecord | undefined {
   const parent = isObject(value) ? value['parent'] : undefined
   if (!isObject(value) || !isProcessId(value) || !isProcessId(parent)) return undefined
   const { name } = value
-  // Process 1 may be a server, in a container, but never a child.
+  // Pid 1 may be the server itself, in a container, but never one of its children.
   if (value.pid === 1) return undefined
   return typeof name === 'string' ? { name, pid: value.pid, started: value.started, parent } : undefined
 }

@@ -6,7 +6,10 @@ import { type AccessEvent, type Ask, passesRuling } from './rulings.ts'
 
 /** Assistants with the permissions of one user. */
 export function assistantsFor(assistants: AssistantStore, ask: Ask): AssistantStore {
-  /** Returns the event's value after the handler's changes; undefined if this user can see no such assistant. */
+  /**
+   * Returns the assistant, and the event's value after the handler's changes. Undefined if the user sees no such
+   * assistant.
+   */
   const find = async (
     tenant: Tenant,
     assistant_id: string,

@@ -9,7 +9,7 @@ import { type AccessEvent, type Ask, type Ruling, passesRuling } from './rulings
 /** Dependencies of one user's crons. */
 export interface CronsForDeps {
   crons: Crons
-  /** With the user's permissions. */
+  /** The threads that the user may see. */
   threads: Pick<Threads, 'get'>
   /** @throws AppError not_found for an assistant that the user must not run */
   assertAssistant(call: Call, id_or_graph: string): Promise<void>

@@ -34,8 +34,8 @@ export interface Reachable {
 }
 
 /**
- * A deployment with the permissions of one user of its auth file. Each method first calls the handlers of the file. A
- * record that their filters exclude is treated as missing.
+ * A deployment with the permissions of one user, whom its auth file authenticated. Each method first calls the handlers
+ * of the file. A record that the filter of a handler excludes is treated as missing.
  */
 export function deploymentFor(all: Reachable, rules: AccessRules, user: AccessUser): Reachable {
   const ask = askFor(rules, user)
@@ -62,7 +62,9 @@ export function deploymentFor(all: Reachable, rules: AccessRules, user: AccessUs
   }
 }
 
-/** Runs with the permissions of a cron's user, who sends no request when the cron is due. */
+/**
+ * Runs with the permissions of the user of a cron. The user is stored with the cron, because a due cron has no request.
+ */
 export function runsOfUser(
   all: Pick<Reachable, 'runs' | 'threads' | 'findAssistant'>,
   rules: AccessRules,

@@ -10,12 +10,12 @@ import { searchValue } from './threads.ts'
 /** Dependencies of the lists of one user. */
 export interface ListsForDeps {
   lists: Lists
-  /** Only assistants that the user may see. */
+  /** The assistants that the user may see. */
   assistants: Pick<AssistantStore, 'get'>
   checks: Pick<RunChecks, 'thread'>
 }
 
-/** Lists with the permissions of one user; auth handlers decide before anything is read. */
+/** Lists with the permissions of one user. The auth handlers are called before anything is read. */
 export function listsFor(deps: ListsForDeps, ask: Ask): Lists {
   return {
     async read(call, request, gone) {
@@ -27,7 +27,7 @@ export function listsFor(deps: ListsForDeps, ask: Ask): Lists {
 
 type Allowed = { request: ListRequest; filter: AccessFilter }
 
-/** The request with the changes of auth handlers, and their filter. */
+/** The request after the changes of the auth handlers, and the filter that they returned. */
 async function allow(deps: ListsForDeps, ask: Ask, call: Call, request: ListRequest): Promise<Allowed> {
   switch (request.list) {
     case 'threads':

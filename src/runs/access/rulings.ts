@@ -14,8 +14,8 @@ export type AccessEvent =
 /** The answer of a handler of the auth file. */
 export interface Answer {
   /**
-   * The metadata that visible records have: for each key a value, `{"$eq": value}` or `{"$contains": value or values}`.
-   * Null for all.
+   * The condition on the metadata of visible records: for each key a value, `{"$eq": value}` or `{"$contains": value or
+   * values}`. Null if all records are visible.
    */
   filter: JsonObject | null
   /** The fields of the value that the handler has changed. */
@@ -54,7 +54,7 @@ export function passesRuling({ visible }: Pick<Ruling, 'visible'>, metadata: Jso
 }
 
 /**
- * The condition of a handler's filter. @throws AppError auth_failed for an invalid filter, which must not make
+ * The condition of a handler's filter. @throws AppError auth_failed for an invalid filter; otherwise it would make
  * everything visible
  */
 export function toVisible(filter: JsonObject | null): Visible | undefined {

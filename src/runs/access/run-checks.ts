@@ -19,8 +19,8 @@ export interface RunChecks {
     value?: JsonObject,
   ): Promise<Run>
   /**
-   * Whether the run and its thread exist. A missing run is no error, because the stream of a deleted run may still be
-   * kept. @throws AppError not_found for a run whose thread the user may not see
+   * Whether the run and its thread exist. Returns false for a missing run instead of throwing, because the stream of a
+   * deleted run may still be kept. @throws AppError not_found for a run whose thread the user may not see
    */
   runIfThere(call: Call, thread_id: string | null, run_id: string, event: AccessEvent): Promise<boolean>
   /**

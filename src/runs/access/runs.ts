@@ -13,7 +13,7 @@ export function runsFor(runs: Runs, checks: RunChecks, ask: Ask): Runs {
     },
     async createBatch(call, requests) {
       const all = await Promise.all(requests.map((request) => checks.creation(call, null, request)))
-      // Each run has a new thread, so the user may see all of them.
+      // Each run gets a new thread, and the user may see all of these threads.
       const batchCall: Call = { ...call, access: { visible: undefined } }
       return runs.createBatch(
         batchCall,
@@ -40,7 +40,7 @@ export function runsFor(runs: Runs, checks: RunChecks, ask: Ask): Runs {
     },
     async cancel(call, thread_id, run_id, options) {
       const { action, early } = options
-      // A run that does not exist yet may be cancelled on a thread that the user may see.
+      // An early cancel may name a run that does not exist yet. Then only the thread is checked.
       if (early && thread_id !== null)
         await checks.thread(call, thread_id, 'threads:update', { run_id, action })
       else await checks.run(call, thread_id, run_id, 'threads:update', { action })

@@ -25,7 +25,7 @@ export function streamsFor(streams: Streams, checks: RunChecks): Streams {
         mayRead: () => checks.thread(call, thread_id, 'threads:read'),
       }),
     async lastSeq(call, thread_id) {
-      // A thread that the user may not see has no events, like a thread that does not exist (V-44).
+      // A thread that the user may not see counts as a missing thread, which has no events (V-44).
       const mayRead = await checks.thread(call, thread_id, 'threads:read').then(
         () => true,
         (error: unknown) => {

@@ -42,7 +42,7 @@ function oneThread(threads: Threads, ask: Ask, find: Find): Pick<Threads, One> {
       }
       const ruling = await ask('threads:create', asked)
       const thread = await threads.create(call, { ...request, metadata: ruling.value.metadata })
-      // The existing thread with this id may belong to another user.
+      // An existing thread with this id may belong to another user.
       if (if_exists === 'do_nothing' && !passesRuling(ruling, thread.metadata))
         throw new AppError('conflict', { message: 'Thread already exists' })
       return thread
@@ -130,7 +130,9 @@ export function searchValue({ ids, metadata, values, status }: Searched): JsonOb
   }
 }
 
-/** Handler for rejections: returns undefined for the error of a record that does not exist or is not visible. */
+/**
+ * Handler for rejections: returns undefined if the record does not exist or is not visible; throws other errors again.
+ */
 export function unlessGone(error: unknown): undefined {
   if (error instanceof AppError && error.code === 'not_found') return undefined
   throw error

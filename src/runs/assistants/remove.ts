@@ -43,7 +43,7 @@ async function removeCrons({ crons }: RemovalDeps, call: Call, assistant_id: str
   for (;;) {
     const found = await crons.search(call, { assistant_id, ...page })
     const removed = found.crons.map(({ cron_id }) => crons.remove(call, cron_id).then(isDone, isGone))
-    // No cron was removed: the user may see the remaining ones, but may not remove them.
+    // Crons of this page that could not be removed come again in the next page. So the loop ends when none was removed.
     if (!(await Promise.all(removed)).includes(true)) return
   }
 }
@@ -61,7 +61,7 @@ function isDone(): boolean {
   return true
 }
 
-/** Handler for rejections: another request removed the record first. */
+/** Handler for rejections: false if the record is already gone or the user may not remove it. */
 function isGone(error: unknown): boolean {
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error
   return false

@@ -26,11 +26,11 @@ export type AssistantChange = Partial<Omit<NewAssistant, 'assistant_id'>>
 /** A page of assistants. */
 export interface AssistantSearch {
   graph_id?: string | undefined
-  /** A part of the name; upper and lower case are equal. */
+  /** A part of the name, compared without regard to case. */
   name?: string | undefined
   /** Keys and values that the metadata must contain. */
   metadata?: JsonObject | undefined
-  /** Only visible assistants. */
+  /** If set, only assistants that it accepts. */
   visible?: Visible | undefined
   sort_by: 'assistant_id' | 'graph_id' | 'name' | 'created_at' | 'updated_at'
   sort_order: 'asc' | 'desc'
@@ -41,11 +41,11 @@ export interface AssistantSearch {
   max_bytes?: number | undefined
 }
 
-/** Assistants of tenants and their versions. */
+/** The assistants of all tenants, with their versions. */
 export interface AssistantStore {
   /**
-   * Creates missing assistants. An assistant that no client has changed gets the new description, config and context without
-   * a new version; others stay unchanged.
+   * Creates missing assistants. An existing assistant that no client has changed gets the new description, config and
+   * context, without a new version. Other assistants stay unchanged.
    */
   ensure(tenant: Tenant, assistants: readonly NewAssistant[]): Promise<void>
   /** `exists`: the id is taken by the returned assistant. */

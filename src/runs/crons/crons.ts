@@ -61,11 +61,14 @@ export interface CronsDeps {
   logger: Logger
 }
 
-/** Limited, because another process may have created a cron without notifying this one. */
+/**
+ * Maximum time between two checks. It is limited because another process may have created a cron without notifying this
+ * one.
+ */
 const MAX_WAIT_MS = 60_000
-/** Pause after a look at due crons while the disk is full. */
+/** Pause after a check for due crons while the disk is full. */
 const NO_ROOM_MS = 5_000
-/** Time after which a run that a quota or the store refused is tried again. */
+/** Time until the next try for a run that a quota or the store refused. */
 const REFUSED_MS = 60_000
 const AT_ONCE = 100
 
@@ -178,14 +181,14 @@ async function hasRoom({ assertRoom }: CronsDeps): Promise<boolean> {
 }
 
 /**
- * Creates the runs that are due; returns when the next ones are. For all the dates that a cron missed while no server
- * ran, one run is created.
+ * Creates the runs that are due; returns the time at which the next ones are due. A cron that missed several dates,
+ * because no server was running, gets one run for all of them.
  */
 async function runDue(deps: CronsDeps): Promise<number | undefined> {
   const { store, deployments, clock } = deps
   for (;;) {
     const due = await store.due(deployments, clock.now(), AT_ONCE)
-    // Checked before the next date is set; otherwise the cron would lose the run of this date.
+    // The disk is checked before the next date is set. Otherwise a full disk would cost the cron the run of this date.
     if (due.length > 0 && !(await hasRoom(deps))) return clock.now() + NO_ROOM_MS
     for (const one of due) {
       await runOnce(deps, one)
@@ -196,7 +199,7 @@ async function runDue(deps: CronsDeps): Promise<number | undefined> {
   }
 }
 
-/** Returns the next date; null for a schedule that was valid when it was stored, but can no longer be read. */
+/** Returns the next date; null for a stored schedule that this version can no longer read. */
 function nextOf(cron: Cron, now: number): number | null {
   try {
     return nextRunDate(cron, now)
@@ -214,8 +217,8 @@ const MAY_PASS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Returns when a cron whose run was refused is due again: soon after a temporary refusal, but not later than its next
- * date.
+ * Returns the time at which a cron is due again after its run was refused: soon after a temporary refusal, but never
+ * later than its next date.
  */
 function dueAgain(code: string, now: number, next: number | null): number | null {
   const again = now + REFUSED_MS

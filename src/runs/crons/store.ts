@@ -8,7 +8,7 @@ export interface Cron {
   assistant_id: string
   /** Null: each run has a thread of its own. */
   thread_id: string | null
-  /** What happens to the new thread of a run after the run, for crons without a thread of their own. */
+  /** For crons without a thread of their own: what happens to the thread of a run after the run. */
   on_run_completed: 'delete' | 'keep'
   schedule: string
   /** IANA name; null for UTC. */
@@ -33,7 +33,7 @@ export interface CronSearch {
   enabled?: boolean | undefined
   /** Keys and values that the metadata must contain. */
   metadata?: JsonObject | undefined
-  /** Only visible crons. */
+  /** If set, only crons that it accepts. */
   visible?: Visible | undefined
   sort_by:
     | 'cron_id'
@@ -73,6 +73,6 @@ export interface CronStore {
    * cron.
    */
   advance(due: DueCron, next_run_date: number | null): Promise<boolean>
-  /** The earliest time of any cron of these deployments, so that a timer can wait for it. */
+  /** The time of the next due cron of these deployments, so that a timer can wait for it. */
   nextDue(deployments: readonly string[]): Promise<number | undefined>
 }

@@ -9,7 +9,7 @@ it('a run that needs a later release than any server has ends with an error, and
   const state = await openMemoryRunState()
   const tenant = { workspace_id: newUuid(), deployment_id: newUuid() }
   const { run } = admissionOf(newUuid())
-  // It has waited for a server of its release.
+  // It was due ten minutes ago.
   await state.store.admit(tenant, admissionOf(run.thread_id, { run, delay_ms: -600_000 }))
   const newer = { owner: 'newer', lease_ms: 1000, traced: false, version: RUN_VERSION + 1 }
   const [lease] = await state.store.claim(newer, [tenant.deployment_id], 1)

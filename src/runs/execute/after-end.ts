@@ -41,7 +41,10 @@ export function createRunEndings({ store, events, wake, waiters, ended }: RunEnd
     if (wake.shared) wake.send({ kind: 'ended', deployment_id, run_id })
   }
 
-  /** Deletes the thread that was created for a run, or leaves it to the sweeper if other servers may still read it. */
+  /**
+   * Deletes the thread that was created for a run. If other servers may still read the thread, the sweeper deletes it
+   * later.
+   */
   async function clear(
     tenant: Tenant,
     thread_id: string,

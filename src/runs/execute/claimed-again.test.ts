@@ -13,7 +13,7 @@ const HOST_LOST: GraphEnd = {
   state: undefined,
 }
 
-/** A world with one run, and a store that has some other functions. */
+/** A world with one run. `changed` replaces some functions of its store. */
 async function openWith(changed: (store: RunStore) => Partial<RunStore>, lease_ms?: number) {
   const state = await openMemoryRunState()
   const store = Object.assign(Object.create(state.store) as RunStore, changed(state.store))

@@ -18,11 +18,11 @@ export interface DueTimer {
   ask(): void
   /** Sets a time, epoch milliseconds, at which something becomes due. */
   dueAt(time: number): void
-  /** Resolves when the last look has ended. */
+  /** Resolves when the check in progress has ended. */
   stop(): Promise<void>
 }
 
-/** Pause after a failed look. */
+/** Pause after a failed check. */
 const RETRY_MS = 1_000
 
 export function createDueTimer({ look, maxWaitMs, clock, logger }: DueTimerDeps): DueTimer {

@@ -12,7 +12,7 @@ export interface ExpectedRun extends Pick<Tenant, 'deployment_id'> {
   run_id: string
 }
 
-/** Cancels that arrived before their runs: creating such a run ends it at once. */
+/** Cancels that arrived before their runs. Such a run is ended as soon as it is created. */
 export interface EarlyCancels {
   remember(run: ExpectedRun, action: CancelAction): void
   /** Removes and returns the action for this run. */
@@ -24,7 +24,7 @@ export function createEarlyCancels(clock: Clock): EarlyCancels {
   const keyOf = ({ deployment_id, thread_id, run_id }: ExpectedRun): string =>
     `${deployment_id}/${thread_id}/${run_id}`
 
-  /** Entries are in order of expiry, because all are kept for the same time. */
+  /** All entries are kept for the same time, so they are in order of expiry. */
   function forgetOld(): void {
     const now = steadyTime(clock)
     for (const [key, { until }] of kept) {

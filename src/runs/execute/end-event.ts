@@ -15,7 +15,7 @@ export function runDone(run_id: string, run_status: EndedStatus): EventDraft {
   return { run_id, event: RUN_DONE, data: JSON.stringify({ status: RUN_DONE, run_id, run_status }) }
 }
 
-/** The events of a run that ends outside of an attempt; `error` is the reason for `error` and `timeout`. */
+/** The events of a run that ends outside of an attempt; `error` is the reason if the status is `error` or `timeout`. */
 export function endOutside(
   { run_id, graph_id }: Pick<Run, 'run_id' | 'graph_id'>,
   status: EndedStatus,

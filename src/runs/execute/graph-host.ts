@@ -78,16 +78,16 @@ export type GraphEnd =
   /** The host ended or stopped answering. `culprit`: this job blocked the host and must not be tried again. */
   | { kind: 'lost'; culprit: boolean; error: LostError; message: string; state: GraphState | undefined }
 
-/** `error` of a run whose host ended unexpectedly: `OutOfMemory` if the host's heap or memory was full. */
+/** The `error` of the run: `OutOfMemory` if the host's heap or memory was full. */
 export type LostError = 'HostLost' | 'OutOfMemory'
 
 /** The answer to a call. All texts are JSON. */
 export interface GraphAnswer {
   /** The body of the response. */
   body: string
-  /** The last checkpoint of a truncated history, which is the `before` of the next page. */
+  /** Set if the history was truncated: its last checkpoint, which is the `before` of the next page. */
   next?: string
-  /** After a change of state: the thread's state now. */
+  /** Set if the call changed the state: the thread's new state. */
   state?: GraphState
 }
 
@@ -141,7 +141,7 @@ export type GraphCall =
       values: JsonValue
       as_node: string | null
     }
-  /** → as of `update_state`; `supersteps` as in `POST /threads` */
+  /** → as `update_state`; `supersteps` as in `POST /threads` */
   | { name: 'bulk_update'; graph_id: string; config: JsonObject; supersteps: JsonValue }
   /** → `{"nodes":[…],"edges":[…]}` */
   | { name: 'graph'; graph_id: string; config: JsonObject; xray: boolean | number }

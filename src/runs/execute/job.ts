@@ -22,7 +22,10 @@ export interface RunRules {
   max_attempts: number
   /** Pause before the second attempt after a temporary failure; doubled before each further one. */
   retry_ms: number
-  /** Time for which a run whose events cannot be stored waits for the log of events; after that it fails. */
+  /**
+   * Maximum time for which a run waits for the log of events when its events cannot be stored; after that the run
+   * fails.
+   */
   unlogged_ms: number
 }
 
@@ -48,7 +51,7 @@ export interface JobEnd {
   /** The ended run; undefined if it was rolled back, is tried again, or its lease was lost. */
   run: Run | undefined
   /**
-   * Whether the thread's stored state is outdated, because the run's host ended before it could report the last
+   * Whether the thread's stored state may be outdated, because the run's host ended before it could report the last
    * checkpoint.
    */
   stateUnknown: boolean
@@ -100,7 +103,8 @@ export function startRunJob(deps: JobDeps, claim: Claim): RunJob {
   let isHandedBack = false
   const stopFor = (reason: Stop): void => {
     if (stop === undefined || STRENGTH[reason] > STRENGTH[stop]) stop = reason
-    // Only `lost` replaces `rollback`, and both need no state of the run, so the host's first reason stays valid.
+    // The host gets only the first reason. That is enough: `rollback`, for which the host omits the state, can only be
+    // replaced by `lost`, which needs no state either.
     abort.abort(reason)
   }
   return {
@@ -130,7 +134,7 @@ interface Execution extends JobDeps {
   abort: AbortController
   stopFor(reason: Stop): void
   stopped(): Stop | undefined
-  /** Whether the server stops, which ends the wait for another attempt. */
+  /** Whether `handBack` was called; it ends a wait for another attempt. */
   handedBack(): boolean
 }
 
@@ -177,7 +181,7 @@ const NEWER: GraphEnd = {
   state: undefined,
 }
 
-/** The end after a rejection: hosts never reject, so it is a fault of Weir, which may be temporary. */
+/** The end of an attempt whose host rejected. Hosts never reject, so this is a fault of Weir; it may be temporary. */
 function crashed(error: unknown): GraphEnd {
   return {
     kind: 'lost',
@@ -200,7 +204,7 @@ async function recordEnd(execution: Execution, ending: Ending): Promise<JobEnd> 
   if (stop === 'lost') return LOST
   if (stop === 'rollback') return rollBack(execution, ending)
   if (stop === 'interrupt') return finish(execution, ending, 'interrupted', null)
-  // Streams must not lose events of the run, so another attempt makes the lost ones again.
+  // Some events of the run were not stored. Another attempt produces them again, so that streams lose none.
   if (stop === 'unlogged') {
     const answers = await untilLogAnswers(execution)
     if (execution.stopped() !== stop) return recordEnd(execution, ending)
@@ -220,7 +224,7 @@ async function recordEnd(execution: Execution, ending: Ending): Promise<JobEnd> 
     if (!retryable || claim.run.attempt >= rules.max_attempts)
       return finish(execution, ending, 'error', { error, message })
     await backOff(execution)
-    // A cancel may have ended the wait. An attempt that is followed by another one does not send its `error`.
+    // A cancel may have ended the wait. The `error` item of this attempt is dropped if another attempt follows.
     return execution.stopped() === stop
       ? giveBack(execution, ending, { error, message })
       : recordEnd(execution, ending)
@@ -231,7 +235,7 @@ async function recordEnd(execution: Execution, ending: Ending): Promise<JobEnd> 
   return giveBack(execution, ending, why, stop === 'hand_back')
 }
 
-/** Waits before another attempt, or until the run is stopped. */
+/** Waits before another attempt; a stop of the run ends the wait. */
 async function backOff({ rules, claim, abort }: Execution): Promise<void> {
   const ms = rules.retry_ms * 2 ** (claim.run.attempt - 1)
   await pause(ms, abort.signal)
@@ -244,8 +248,8 @@ function logAway({ unlogged_ms }: RunRules): Failure {
 }
 
 /**
- * Waits until the log is available, since another attempt would fail in the same way. Returns false if that takes too
- * long, or if the run or the server is stopped before.
+ * Waits until the log is available, since another attempt would fail in the same way. Returns false if the wait takes
+ * too long, or if the run or the server is stopped meanwhile.
  */
 async function untilLogAnswers(execution: Execution): Promise<boolean> {
   const { events, claim, logger, rules, stopped, handedBack } = execution
@@ -362,7 +366,7 @@ function logFailure({ logger, claim }: Execution, failure: Run['error'], end: Gr
   )
 }
 
-/** Retries until the store answers, or the lease is known to be lost. */
+/** Repeats `write` until the store answers or the lease is lost. */
 async function untilStored(execution: Execution, storeEnd: () => Promise<AttemptEnd>): Promise<AttemptEnd> {
   let loggedAt = -Infinity
   while (execution.stopped() !== 'lost') {

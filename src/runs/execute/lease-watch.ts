@@ -5,8 +5,9 @@ export interface SeenLease {
 }
 
 /**
- * Finds leases that are no longer renewed. It compares states over its own running time instead of using the time of
- * day, since the clocks of servers differ and are sometimes set.
+ * Finds leases that are no longer renewed. A lease counts as expired if it has not changed for its duration, measured
+ * by the monotonic clock of this process. The time of day is not used: the clocks of servers differ and are sometimes
+ * set.
  */
 export interface LeaseWatch {
   /** Receives all current leases; returns the tokens of those that have not changed for the duration of a lease. */
@@ -23,8 +24,8 @@ export function createLeaseWatch(
   return {
     look(leases) {
       const now = steady()
-      // This is called every third of a lease. A longer interval means that the database was not reachable: no lease
-      // could be renewed, so an unchanged lease does not show that its owner has ended.
+      // This is called every third of a lease. A longer interval means that the database was not reachable. Then no
+      // lease could be renewed, and the owner of an unchanged lease may still be running.
       const before = now - lastLook > leaseMs / 2 ? new Map<string, never>() : seen
       lastLook = now
       seen = new Map(

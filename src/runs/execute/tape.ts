@@ -12,7 +12,7 @@ export interface RunTape {
   write(items: readonly StreamItem[]): void
   /** Resolves when everything written is in the log, or the lease is lost. */
   flushed(): Promise<void>
-  /** Whether the attempt has sent its `metadata`. */
+  /** Whether the attempt has sent its first item, `metadata`. */
   readonly opened: boolean
   /**
    * The `error` that the host sent at the end. It is not written yet, since a run that is tried again has not failed.
@@ -21,8 +21,8 @@ export interface RunTape {
 }
 
 /**
- * Opens the tape of a lease. `onBroken` is called once, when the log refuses the lease or could not store some events;
- * after that nothing is written.
+ * Opens the tape of a lease. `onBroken` is called once, when the log refuses the lease (`lost`) or cannot store some
+ * events (`unlogged`); after that nothing is written.
  */
 export function createRunTape(
   events: EventLog,
@@ -93,14 +93,14 @@ export function closingEvents(
   { end, tape, begin }: AttemptOutcome,
 ): EventDraft[] {
   const items: StreamItem[] = []
-  // A graph that neither streamed nor has a state did not get the answers: its interrupts still wait.
+  // If the graph sent nothing and has no state, it did not receive the answers, so its interrupts still wait.
   const answered = tape.opened || end.state !== undefined ? begin.answered : []
   if (!tape.opened) {
     const metadata = { event: 'metadata', data: JSON.stringify({ run_id, attempt }) }
     items.push(metadata, runBegun({ graph_id, attempt }, { ...begin, answered }))
   }
   const waiting = pendingInterrupts(end.state?.interrupts ?? {})
-  // Clients have removed the interrupts that the run answered; those that wait again must be sent again.
+  // Clients no longer show the interrupts that the run answered. Those that wait for an answer again are sent again.
   const again = status === 'deleted' ? [] : waiting.filter(({ id }) => answered.includes(id))
   if (isInterrupted(status, end.state?.next)) items.push(runStopped(waiting))
   else if (again.length > 0) items.push(runStopped(again))

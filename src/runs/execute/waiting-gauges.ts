@@ -50,8 +50,8 @@ export function observeUse(options: {
 }
 
 /**
- * Calls `ask` at once and every `every_ms`, never twice at the same time; returns a function that stops it. A rejection
- * is ignored.
+ * Calls `ask` at once and then every `every_ms`, but not while an earlier call is in progress. Rejections are ignored.
+ * Returns a function that stops the calls.
  */
 function poll(ask: () => Promise<void>, every_ms: number): () => Promise<void> {
   let asking: Promise<void> | undefined

@@ -12,12 +12,12 @@ export type WakeMessage =
   | { kind: 'early_cancel'; deployment_id: string; thread_id: string; run_id: string; action: CancelAction }
   /** A client's connection broke while these runs were active (V-29). */
   | { kind: 'unseen_ends'; reader: string; run_ids: string[] }
-  /** That client was sent the end of the run. */
+  /** The client whose connection broke has now received the end of this run. */
   | { kind: 'seen_end'; reader: string; run_id: string }
   /** Notifications may have been missed: check everything. */
   | { kind: 'missed' }
 
-/** Notifies other processes. After a lost notification, the next lease renewal or `missed` has the same effect. */
+/** Notifies other processes. If a notification is lost, the next lease renewal or `missed` has the same effect. */
 export interface Wake {
   /** True when several processes may share this run state. */
   readonly shared: boolean

@@ -32,7 +32,7 @@ export interface WorkerDeps extends Omit<JobDeps, 'host'>, RunEndingsDeps {
    * By `deployment_id`. May change while the worker runs: a run ends on the host with which it was claimed.
    */
   deployments: ReadonlyMap<string, Deployment>
-  /** Counts shared with other users of the hosts; default: new ones. */
+  /** Counts that other users of the hosts share; default: new counts. */
   use?: DeploymentUse
   claimer: Omit<Claimer, 'revision_id'>
   /** See `Claimer.abandoned_above`; default: runs of later versions wait. */
@@ -44,7 +44,9 @@ export interface WorkerDeps extends Omit<JobDeps, 'host'>, RunEndingsDeps {
 
 /** Claims runs and executes them. */
 export interface Worker {
-  /** Admits a run, starts it at once if no other run is before it, and notifies the runs that it cancels. */
+  /**
+   * Admits a run, starts it at once if no other run is before it, and notifies the workers of the runs that it cancels.
+   */
   admit(tenant: Tenant, admission: Omit<RunAdmission, 'claim'>): Promise<Admitted>
   /** Admits runs on new threads, all or none, and claims them when slots are free. */
   admitAll(tenant: Tenant, admissions: readonly Omit<RunAdmission, 'claim'>[]): Promise<AllAdmitted>
@@ -66,9 +68,9 @@ export interface Worker {
 
 /** Time limit for returning runs; runs that remain after it are abandoned. */
 const HAND_BACK_MS = 10_000
-/** Maximum time between two looks for due runs, for processes that share their runs. */
+/** Maximum time between two checks for due runs, for processes that share their runs. */
 const SHARED_LOOK_MS = 5_000
-/** Maximum time between two looks: timers have a maximum, and the clock may be set. */
+/** Maximum time between two checks for due runs: timers have a maximum delay, and the system clock may be changed. */
 const MAX_WAIT_MS = 3_600_000
 
 /** The state of a running worker. */
@@ -211,7 +213,7 @@ function start(work: Work, deployment: Deployment, claim: Claim): void {
   const leave = use.enter(deployment)
   const job = startRunJob({ ...work, host: deployment.host }, claim)
   const key = runKey(claim, claim.run_id)
-  // An earlier job of the run has no lease any more; perhaps the answer to its last write was lost.
+  // An earlier job of the run may still be here: the store ended its lease, but the answer to its last write was lost.
   jobs.get(key)?.lose()
   jobs.set(key, job)
   job.done
@@ -232,18 +234,18 @@ async function closeJob(work: Work, deployment: Deployment, job: RunJob, end: Jo
   const wasFull = slots.give(deployment, 1)
   const hasMore = attemptEnd.kind === 'retried' || (attemptEnd.kind === 'ended' && attemptEnd.more)
   if (hasMore || wasFull) timer.ask()
-  // Perhaps only another process can execute the next run of the thread.
+  // The next run of the thread may need a graph or a revision that only another process has.
   const isShared = deployment.graphs !== undefined || deployment.revision_id !== null
   if (hasMore && (work.stopping || isShared)) wake.send({ kind: 'work' })
   if (attemptEnd.kind === 'ended') await endings.executed(deployment, claim, end, attemptEnd.status)
 }
 
-/** Claims as many runs as possible; returns when the next one becomes due. */
+/** Claims as many runs as possible; returns the time at which the next one becomes due. */
 async function claimAll(work: Work): Promise<number | undefined> {
   for (const deployment of work.deployments.values()) await claimFor(work, deployment)
   if (work.stopping) return undefined
   const next = await work.store.nextDue()
-  // Another process may have created a due run and not execute it, or may have ended since.
+  // Another process may have created a run and ended before it claimed it. So shared runs are checked often.
   return work.wake.shared ? Math.min(next ?? Infinity, work.clock.now() + SHARED_LOOK_MS) : next
 }
 
@@ -260,7 +262,7 @@ async function claimFor(work: Work, deployment: Deployment): Promise<void> {
     slots.give(deployment, taken - claims.length)
     leave()
   }
-  // There may be more than this process has slots for.
+  // All free slots were used, so more runs may be due. Other processes may have slots for them.
   if (claims.length === taken) wake.send({ kind: 'work' })
 }
 

@@ -16,7 +16,7 @@ import { toolEvent } from './tool-event.ts'
 interface OpenRun {
   /** Empty if the log no longer has the beginning of the run. */
   graph_name: string
-  /** The facts about a failure in the event of the end; undefined while no `error` was read. */
+  /** The failure that the end event reports; undefined until an `error` entry was read. */
   failure: Failure | undefined
   /** Ids of interrupts that were sent. */
   asked: Set<string>
@@ -24,16 +24,18 @@ interface OpenRun {
   stopped: boolean
   /** Whether the event about the run's answers was sent. */
   answered: boolean
-  /** False: it ends without an attempt. */
+  /** False for a run that ends without an attempt. */
   begun: boolean
-  /** Entries after its last one were no longer kept when they were to be read; its end may be among them. */
+  /** True if entries after the last one that was read are no longer kept. The end of the run may be among them. */
   mayBeOver: boolean
   messages: MessageBlocks
   /** Undefined if the log itself contains the events of subgraphs. */
   subgraphs: SubgraphLifecycle | undefined
 }
 
-/** Error message, and if answers were refused: the reason, and the interrupts of the answers and those that wait. */
+/**
+ * The error message. If answers were refused, also the reason, the interrupts that were answered and those that wait.
+ */
 interface Failure extends JsonObject {
   error: string
 }
@@ -42,19 +44,19 @@ interface Failure extends JsonObject {
 type Draft = Pick<ProtocolEvent, 'method' | 'namespace' | 'data'> &
   Partial<Pick<ProtocolEvent, 'event_id' | 'node' | 'name' | 'run_id'>>
 
-/** What the entries that were read so far leave to later ones. */
+/** The state of the conversion between two entries. */
 interface Unfinished {
   open: Map<string, OpenRun>
   /**
-   * Ends of runs that never began. While another run goes on they wait for its end: clients take the end of any run for
-   * the end of the one that they show.
+   * Ends of runs that never began. They are sent after the end of the run that is still active, because clients take
+   * the end of any run for the end of the run that they show.
    */
   ends: Draft[]
 }
 
 /**
- * Converts the entries of a thread's log to events of protocol v2. The same entry gives the same events for every
- * reader that began with the first entry of its run, or before.
+ * Converts the entries of a thread's log to events of protocol v2. An entry gives the same events for every reader that
+ * has read its run from the first entry on.
  */
 export function createConverter(): (entry: StoredEvent) => readonly ProtocolEvent[] {
   const unfinished: Unfinished = { open: new Map(), ends: [] }
@@ -68,8 +70,8 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
     next = position + 1
     if (run_id === null || entry.event === STATE_UPDATE) return []
     if (entry.event === RUN_BEGUN) isBefore = false
-    // The log no longer has the beginning of this run. A later entry of this kind belongs to the end of a run that the
-    // reader left out.
+    // The log no longer has the beginning of this run. This applies only before the first beginning: later, such an
+    // entry belongs to a run that began before the reader's position, and is skipped.
     else if (isBefore && !open.has(run_id) && isWork(entry)) open.set(run_id, newRun(''))
     const run = entry.event.startsWith(V2_ENTRIES.messages) ? open.get(run_id) : undefined
     if (run !== undefined) {
@@ -92,7 +94,10 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
   }
 }
 
-/** Events of entries that do not depend on earlier entries, which are most; made once for all readers. */
+/**
+ * Events of entries that do not depend on earlier entries. Most entries are of this kind; their events are made once
+ * for all readers.
+ */
 const converted = new WeakMap<StoredEvent, readonly ProtocolEvent[]>()
 
 function draftsOf(unfinished: Unfinished, run_id: string, { event, data }: StoredEvent): Draft[] {
@@ -104,7 +109,7 @@ function draftsOf(unfinished: Unfinished, run_id: string, { event, data }: Store
     return []
   }
   const run = open.get(run_id)
-  // The end of a run whose beginning the reader left out.
+  // The entry belongs to a run that began before the position of the reader.
   if (run === undefined) return []
   run.mayBeOver = false
   if (event === RUN_DONE) {
@@ -133,7 +138,10 @@ function goesOn(open: ReadonlyMap<string, OpenRun>): boolean {
   return [...open.values()].some(({ begun, mayBeOver }) => begun && !mayBeOver)
 }
 
-/** The ends to send when a run ends: its own, and those that waited; none while a run that never began has to wait. */
+/**
+ * The end events to send when a run ends: its own, and those that waited for it. None if the run never began and
+ * another run is still active: its end then waits.
+ */
 function endsNow({ open, ends }: Unfinished, { begun }: OpenRun, own: Draft[]): Draft[] {
   if (begun || !goesOn(open)) return [...own, ...ends.splice(0)]
   ends.push(...own)
@@ -159,7 +167,7 @@ function begin(
 ): Draft[] {
   const isPython = language === 'python'
   const run = newRun(graph_name, createMessageBlocks(isPython))
-  // A later attempt gives the same answers.
+  // A later attempt gives the same answers, so the event about them is sent only once.
   const isTold = open.get(run_id)?.answered ?? false
   open.set(run_id, {
     ...run,
@@ -174,7 +182,10 @@ function begin(
   return [running, { method: 'input.answered', namespace: [], event_id, data }]
 }
 
-/** `messages` is undefined for a run whose beginning is not in the log: a chunk does not show how its message began. */
+/**
+ * `messages` is undefined for a run whose beginning is not in the log. Its messages cannot be converted, because a
+ * chunk does not show how its message began.
+ */
 function newRun(graph_name: string, messages?: MessageBlocks): OpenRun {
   return {
     graph_name,
@@ -220,7 +231,7 @@ function end(run_id: string, run: OpenRun, status: string): Draft[] {
     ...(run.subgraphs?.end(event) ?? []).map(ofSubgraph(run_id)),
     lifecycle(run_id, event, { graph_name, ...(hasFailed && failure) }),
   ]
-  // An end that waited is sent with the entry of another run.
+  // The events name their run, because an end that waited is sent with the entry of another run.
   return drafts.map((draft) => ({ ...draft, run_id }))
 }
 
@@ -336,7 +347,10 @@ function checkpointOf(data: string): string {
 /** Message of a failure for which there is none. */
 const UNNAMED = 'The run failed.'
 
-/** The facts about a failure from an `error` entry. Clients show interrupts again that a refusal names (V-13). */
+/**
+ * Reads the failure from an `error` entry. If answers were refused, it names the interrupts, so that clients show them
+ * again (V-13).
+ */
 function failureOf(data: string): Failure {
   const { message, reason, interrupt_ids, pending_ids } = JSON.parse(data) as JsonObject
   const error = typeof message === 'string' ? message : UNNAMED

@@ -40,8 +40,8 @@ export function showsInput({ channels }: EventFilter): boolean {
 }
 
 /**
- * Whether the stream shows only the begins, ends and interrupts of runs. Clients open such a stream before they start a
- * run (V-29).
+ * Whether the stream shows only the lifecycle and the interrupts of runs. Clients open such a stream before they start
+ * a run (V-29).
  */
 export function isLifecycleOnly({ channels, namespaces }: EventFilter): boolean {
   const isExact = channels.length === 2 && channels.includes('lifecycle') && channels.includes('input')
@@ -59,7 +59,10 @@ function inChannels({ channels }: EventFilter, { method, name }: ProtocolEvent):
   return name !== undefined && channels.includes(`custom:${name}`)
 }
 
-/** Whether the event lies in one of the namespaces. Events of the root do so only if the filter names the root. */
+/**
+ * Whether the event lies in one of the namespaces of the filter; a filter without namespaces includes all. Events of
+ * the root match only the root itself.
+ */
 function inNamespaces({ namespaces, depth }: EventFilter, { namespace }: ProtocolEvent): boolean {
   if (namespaces.length === 0) return true
   return namespaces.some((prefix) => {

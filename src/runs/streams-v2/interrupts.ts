@@ -28,8 +28,8 @@ export function interruptsIn(list: readonly unknown[]): PendingInterrupt[] {
 
 /**
  * Returns the interrupts of a thread that wait for an answer, whatever the thread's status (V-11, V-32), including
- * those that remain after a failed answer. `runs` are the thread's last runs: the answers of active runs count, and a
- * run with other input closes all earlier interrupts.
+ * those that remain after a failed answer. `runs` are the thread's last runs. Interrupts that an active run answers are
+ * left out. A running run without answers by id closes all interrupts.
  */
 export function waitingInterrupts(
   { interrupts }: Pick<Thread, 'interrupts'>,

@@ -33,7 +33,7 @@ function newRun(ofPython: boolean, langgraph_path: unknown[] = PUSH) {
   }
 }
 
-/** The text of each message as a client collects it, with `.` appended at the message's end. */
+/** The text of each message as a client collects it. A message that has ended has `.` appended. */
 function textsOf(events: readonly BlockEvent[]): Record<string, string> {
   const texts: Record<string, string> = {}
   const keys = new Map<unknown, string>()
@@ -144,10 +144,10 @@ it('V-20: the chunk with which LangChain for Python ends a call begins no messag
   expect(chunk({ id: 'own', content: 'text' })).not.toEqual([])
   expect(chunk(last)).toEqual([])
   expect(chunk({ ...last, content: [] })).toEqual([])
-  // These belong to messages: the first has content, the second the id of a message.
+  // Both are ends that belong to a message: the first has content, the second has the id of a message.
   expect(chunk({ ...last, id: 'lc_run--2', content: 'more' })).not.toEqual([])
   expect(chunk({ ...last, id: 'own', usage_metadata: { input_tokens: 1 } })).toEqual([])
   expect(finish().filter(({ data }) => data['event'] === 'message-finish')).toHaveLength(2)
-  // A call that gives nothing but its end is an empty message.
+  // A call that sends only its end gives an empty message.
   expect(chunk({ ...last, id: 'lc_run--3' })).not.toEqual([])
 })

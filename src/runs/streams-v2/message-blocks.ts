@@ -40,11 +40,13 @@ export interface MessageBlocks {
 }
 
 /**
- * Creates a converter for one run. Messages of Python graphs are in the namespace of the graph and name every role;
- * messages of JavaScript graphs are in the namespace of their node (V-20, V-21).
+ * Creates a converter for one run. The events of Python graphs have the namespace of the graph, and their
+ * `message-start` names every role. The events of JavaScript graphs have the namespace of the node (V-20, V-21).
  */
 export function createMessageBlocks(ofPython: boolean): MessageBlocks {
-  /** Growing messages by id and task, since the models of parallel tasks may give their messages the same id. */
+  /**
+   * Messages that are being streamed, by id and task: the models of parallel tasks may give their messages the same id.
+   */
   const growing = new Map<string, Growing>()
   const finished = new Set<string>()
   const known = new Set<string>()
@@ -85,7 +87,8 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
     updated(namespace, node, update) {
       const graph = namespace.join('|')
       const isShared = sent.get(graph)?.has(node) === true
-      // The update does not name its task. Of several tasks, it is from the task that returned the message.
+      // The update does not name its task. If the node has several tasks, the update belongs to the task whose message
+      // it contains.
       return finish(
         (message) =>
           message.node === node &&
@@ -108,7 +111,7 @@ function noteSent(sent: Map<string, Set<string>>, graph: string, node: string | 
   if (node !== undefined) sent.set(graph, (sent.get(graph) ?? new Set()).add(node))
 }
 
-/** The node of a task that begins, if `Send` made it. `task` is data of mode `tasks` as JSON text. */
+/** The node of a task that `Send` made; undefined for other tasks. `task` is data of mode `tasks` as JSON text. */
 function sentNode(task: string): string | undefined {
   if (!task.includes(PUSH)) return undefined
   const { name, triggers } = JSON.parse(task) as JsonObject
@@ -144,7 +147,7 @@ function begin(
   return message
 }
 
-/** Adds what a chunk says about its whole message. */
+/** Adds the usage and the response metadata of a chunk to its message. */
 function addFacts(message: Growing, { usage_metadata, response_metadata }: JsonObject): void {
   if (isObject(usage_metadata)) message.usage = usage_metadata
   if (isObject(response_metadata)) Object.assign(message.metadata, response_metadata)
@@ -164,7 +167,7 @@ function endOf(message: Growing): BlockEvent[] {
   return events
 }
 
-/** LangGraph's name of tasks made by `Send`, the beginning of their `langgraph_path`. */
+/** LangGraph's mark of tasks made by `Send`: the first part of their `langgraph_path`. */
 const PUSH = '__pregel_push'
 
 /** Returns the namespace of the task that made a message. */
@@ -178,8 +181,8 @@ const CALL_ID = /^(?:lc_)?run-+([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/
 const CALLS = '6d7f0a5e-1f0b-4c39-9a55-0c1d2f1f8f6b'
 
 /**
- * The id of the call of a model that made a message. LangChain gives it to messages to which the model gives no id. For
- * other messages the id is derived, because the metadata of v1 only contain the id of the whole run.
+ * The id of the model call that made a message. If the model gives no message id, LangChain makes one from the id of
+ * the call. Otherwise the id is derived, because the metadata of v1 contain only the id of the whole run.
  */
 function callOf(id: string, place: readonly string[]): string {
   return CALL_ID.exec(id)?.[1] ?? uuidOfName(keyOf(id, place), CALLS)
@@ -197,7 +200,7 @@ const ROLES: Readonly<Record<string, string | undefined>> = {
   system: 'system',
 }
 
-/** Adds an event. Clients tell parallel messages of a node apart by `run_id` (JavaScript) or `message_id` (Python). */
+/** Adds an event. Clients distinguish parallel messages of a node by `run_id` (JavaScript) or `message_id` (Python). */
 function add(events: BlockEvent[], { id, run_id, namespace, node }: Growing, data: JsonObject): void {
   const isStart = data['event'] === 'message-start'
   events.push({ namespace, node, data: { ...data, ...(!isStart && { message_id: id }), run_id } })
@@ -228,14 +231,14 @@ function piecesOf(chunk: JsonObject): [index: number | undefined, piece: JsonObj
   return pieces.map((piece) => [typeof piece['index'] === 'number' ? piece['index'] : undefined, piece])
 }
 
-/** Whether another message of this task is being streamed, and this one is not. */
+/** Whether this message is not being streamed, but another message of the same task is. */
 function goesOnBeside(growing: ReadonlyMap<string, Growing>, key: string, place: readonly string[]): boolean {
   return !growing.has(key) && [...growing.keys()].some((other) => other.startsWith(keyOf('', place)))
 }
 
 /**
- * Whether the chunk only says that the call of a model has ended. LangChain for Python adds such a chunk, with the id of
- * the call, to the messages of models that give ids of their own.
+ * Whether the chunk only says that the call of a model has ended. LangChain for Python sends such a chunk after the
+ * message of a model that gives its own ids. The chunk has the id of the call, not of the message.
  */
 function isBareEnd({ chunk_position, content, tool_call_chunks, usage_metadata }: JsonObject): boolean {
   const isEmpty = content === '' || (Array.isArray(content) && content.length === 0)

@@ -8,7 +8,7 @@ const DELTA = {
   delta: { type: 'text-delta', text: 'hi' },
   run_id: 'r',
 }
-/** Texts that look like parts of an entry. */
+/** Texts that look like parts of an entry, to be used as content. */
 const HOSTILE = ['"data":', ',"tail":"x"', '\\"data\\":', ',"metadata":{}}', '}', '\\', '"']
 
 it.each([

@@ -3,11 +3,11 @@ import { membersOf } from './json-members.ts'
 import { type ProtocolEvent, seqOf } from './protocol-event.ts'
 
 /**
- * Creates a function that converts the log entries `v2/messages` of a thread to their events. Each token is such an
- * entry, so the common ones are not parsed (V-48).
+ * Creates a function that converts the log entries `v2/messages` of a thread to their events. There is one such entry
+ * for each token, so entries of the common form are not parsed (V-48).
  */
 export function createMessageReader(): (entry: StoredEvent, run_id: string) => ProtocolEvent {
-  // Entries of one message follow each other: they have the same name, and the same text before `data`.
+  // The entries of one message usually follow each other. They have the same name, and the same text before `data`.
   let name: { event: string; namespace: readonly string[] } = { event: '', namespace: [] }
   let about: { text: string; node: string | undefined } = { text: '', node: undefined }
 
@@ -33,7 +33,10 @@ export function createMessageReader(): (entry: StoredEvent, run_id: string) => P
   }
 }
 
-/** The key of the event in an entry. The members before it are texts, in which the quotes of such a key are escaped. */
+/**
+ * The key of the event in an entry. It cannot occur earlier: the members before it are strings, in which quotes are
+ * escaped.
+ */
 const DATA = '"data":'
 /** Members that may follow the event. The event itself may contain such text as well. */
 const LATER = [',"metadata":', ',"tail":']

@@ -28,7 +28,7 @@ export function runStopped(interrupts: readonly PendingInterrupt[]): StreamItem 
 
 const NO_WORK = new Set(['metadata', 'feedback', RUN_DONE, RUN_ENDING, STATE_UPDATE])
 
-/** Whether the entry is of a kind that only a begun run writes. */
+/** Whether only runs that have begun write entries of this kind. */
 export function isWork({ event }: Pick<StoredEvent, 'event'>): boolean {
   return !NO_WORK.has(event)
 }

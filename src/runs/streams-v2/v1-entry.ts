@@ -11,7 +11,8 @@ export function v1Entry(entry: StoredEvent): StoredEvent {
   const known = converted.get(entry)
   if (known !== undefined) return known
   const item = v1Item(entry)
-  // Most events that begin or end a block belong to no chunk; their entries keep a name that v1 does not show.
+  // Most events that begin or end a block have no chunk in v1. Their entries keep their name, which streams of v1 do
+  // not show.
   const made = item === undefined ? entry : { ...entry, ...item }
   converted.set(entry, made)
   return made
@@ -57,7 +58,7 @@ function graphOf(namespace: string): string {
 }
 
 function chunkOf({ data, id, role, tail }: Entry): JsonObject | undefined {
-  // Messages of people and of the system are not streamed in v1; its `values` have them.
+  // Human and system messages are not streamed in v1; its `values` contain them.
   if (role !== undefined && role !== 'ai') return undefined
   const chunk = (fields: JsonObject): JsonObject => ({
     id: id ?? null,

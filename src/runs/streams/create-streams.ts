@@ -25,7 +25,7 @@ export interface StreamsDeps {
   logger: Logger
   /** Open streams, shared with other revisions of the deployment; default: a new set. */
   open?: OpenStreams
-  /** Shared in the same way, and with other servers; default: a new one. */
+  /** Shared with other revisions, and with other servers through notifications; default: a new object. */
   unseenEnds?: UnseenEnds
 }
 
@@ -58,7 +58,8 @@ export function createStreams(deps: StreamsDeps): Streams {
       const thread = { ...call.tenant, thread_id }
       const place = await resolveStart(deps.events, thread, from)
       const stream = streams.open({ thread, from: place, view: threadView(modes), isLast: null, gone })
-      // If the thread was deleted before the subscription began, no event reports it.
+      // If the thread was deleted before the subscription began, no event reports that. So its existence is checked
+      // again.
       return guarded(stream, () => deps.threads.get(call, thread_id))
     },
     followThread: createThreadStreams({
@@ -84,7 +85,7 @@ async function startOfRun(
   if (thread_id === null) return 'start'
   const place = await resolveStart(events, { ...call.tenant, thread_id }, 'now')
   if (run_id === undefined) return place
-  // A run whose id the client chose may already exist and have begun earlier.
+  // If the client chose the run's id, the run may already exist and may have begun before this position.
   try {
     await runs.get(call, thread_id, run_id)
     return 'start'
@@ -94,7 +95,7 @@ async function startOfRun(
   }
 }
 
-/** A run's thread and progress. */
+/** The thread of a run, and the times of its beginning and end. */
 interface Whereabouts {
   thread_id: string
   run_id: string
@@ -130,7 +131,7 @@ async function joinRun(
   return openRun(work, call, await find(work, call, asked), from, joining)
 }
 
-/** @throws AppError not_found for a run that does not exist and of which this caller had no stream */
+/** @throws AppError not_found for a run that does not exist, unless this caller had a stream of it */
 async function find(
   { runs, places, clock }: Work,
   call: Call,
@@ -229,7 +230,7 @@ function nothing(): EventStream {
 
 async function* none(): AsyncGenerator<Batch> {}
 
-/** The stream; closed if `check` rejects. */
+/** Returns the stream after `check` has resolved; closes it if `check` rejects. */
 async function guarded(stream: EventStream, check: () => Promise<unknown>): Promise<EventStream> {
   try {
     await check()

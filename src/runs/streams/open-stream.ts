@@ -14,7 +14,10 @@ export interface StreamPlan {
   hides_first_gap?: boolean
   /** True for the last item; null for streams without an end. */
   isLast: ((item: StoredEvent | Gap) => boolean) | null
-  /** Called after a gap, which may hide the last item; resolves with the id after which nothing follows, if known. */
+  /**
+   * Called after a gap, because the last item may be in the gap. Resolves with the id after which no events follow, if
+   * known.
+   */
   bound?: () => Promise<string | undefined>
   /** Milliseconds after which the stream always ends. */
   ends_after?: number
@@ -24,7 +27,7 @@ export interface StreamPlan {
 /** All open streams, so that a stop can end them together. */
 export interface OpenStreams {
   open(plan: StreamPlan): EventStream
-  /** Counts a stream that is not read by `open`, until `close` is called. @throws AppError shutting_down */
+  /** Adds a stream that `open` does not read. It is removed by its `close`. @throws AppError shutting_down */
   enter(gone: AbortSignal): { signal: AbortSignal; isClosed(): boolean; close(): void }
   /** @throws AppError shutting_down when `close` was called */
   assertOpen(): void
@@ -105,7 +108,8 @@ async function* shown(
 
 /**
  * Converts a start to a fixed position in the log. `now` becomes the id of the newest event, so that a client can
- * resume from it. An id in the future becomes the same id; otherwise the client would miss the events before it.
+ * resume from it. An id in the future also becomes the id of the newest event; otherwise the client would miss events
+ * up to that id.
  */
 export async function resolveStart(
   events: EventLog,

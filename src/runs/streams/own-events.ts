@@ -13,8 +13,8 @@ export interface RunThere {
 }
 
 /**
- * The position of the run's first own event at or after `from`. The thread's log may still hold events of a deleted run
- * with the same id; they end with the end event of that run, before this run was created.
+ * The position of the run's first own event at or after `from`. The thread's log may still contain events of a deleted
+ * run with the same id. The last of them is the end event of that run, and is older than this run.
  */
 export async function ownEvents(
   events: Pick<EventLog, 'read' | 'last'>,
@@ -56,7 +56,10 @@ async function lastEnd(
   }
 }
 
-/** True if the server created the id for this run. The id is a UUID version 7, which begins with its creation time. */
+/**
+ * True if the server made the id for this run: such an id is a UUID version 7, which begins with the time of its
+ * creation.
+ */
 function isMadeFor(run_id: string, created_at: number): boolean {
   if (run_id[14] !== '7') return false
   const made = Number.parseInt(run_id.replaceAll('-', '').slice(0, 12), 16)

@@ -5,7 +5,7 @@ import { v1Item } from '../streams-v2/v1-entry.ts'
 
 /** Maximum characters of message events kept for one run. */
 const MAX_CHARS = 4 << 20
-/** Number of characters at the start of an event in which the id of its message is searched. */
+/** The id of a message is searched in this number of characters at the start of an event. */
 const HEAD = 300
 const ID = /"id":"((?:[^"\\]|\\.)*)"/
 
@@ -148,7 +148,7 @@ function joinLists(before: JsonValue[], next: JsonValue[]): JsonValue[] {
   return joined
 }
 
-/** Fields that identify a block are repeated in its pieces; the others are concatenated. */
+/** The pieces of a block repeat the fields that identify it. The values of all other fields are concatenated. */
 const NAMING = new Set(['type', 'index', 'id'])
 
 function joinBlocks(block: JsonObject, piece: JsonObject): JsonObject {

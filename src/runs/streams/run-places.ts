@@ -3,8 +3,9 @@ import type { Caller } from '../model.ts'
 import type { StreamStart } from './streams.ts'
 
 /**
- * The threads of runs of which callers have streams, also after the run. A stateless run is deleted at its end, and a
- * run that is rolled back too; a client whose connection broke at that moment reconnects to read the remaining events.
+ * The threads of runs of which callers have or had streams, also of runs that no longer exist. A stateless run and a
+ * run that is rolled back are deleted at their end. A client whose connection broke at that moment reconnects to read
+ * the remaining events.
  */
 export interface RunPlaces {
   note(run: string, caller: Caller, thread_id: string): void
@@ -16,8 +17,8 @@ export interface RunPlaces {
    */
   breakOff(run: string, caller: Caller, begin: StreamStart): void
   /**
-   * Returns, once, the position at which the caller's next stream begins if the first stream broke off unread.
-   * Undefined for other callers.
+   * If the first stream of this caller broke off before anything was sent, returns the position at which the next
+   * stream begins. Returns it only once; undefined in all other cases.
    */
   takeUp(run: string, caller: Caller): StreamStart | undefined
 }
@@ -30,7 +31,7 @@ interface Place {
 /** Number of entries; the oldest are removed. */
 const MAX_PLACES = 10_000
 
-/** `run` is the key of a run, unique over deployments. */
+/** The parameter `run` of the methods is the key of a run within all deployments (`runKey`). */
 export function createRunPlaces(max = MAX_PLACES): RunPlaces {
   const places = new RecentMap<string, Place>(max)
   return {

@@ -13,7 +13,7 @@ import type { Joining, StreamStart } from './streams.ts'
 const REQUEST = { assistant_id: 'agent', input: { n: 1 } }
 const NOW: Joining = { from: 'now', modes: null, gone: staying(), cancel_on_disconnect: false }
 
-/** Streams that treat every run as ended long ago. */
+/** Streams whose clock is so late that every ended run ended long ago. */
 function laterStreams(world: RunWorld) {
   const clock = { now: () => Date.now() + 60_000 }
   return createStreams({ ...world, clock, logger: createLogger({ level: 'silent' }) })

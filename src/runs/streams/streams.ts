@@ -63,8 +63,8 @@ export interface Streams {
     joining: { from: StreamStart; modes: readonly ThreadMode[]; gone: AbortSignal },
   ): Promise<EventStream>
   /**
-   * Events of protocol v2 of all runs of a thread, until the thread is deleted; none while it does not exist. Ends
-   * without events when `mayRead` rejects once there are some.
+   * Events of protocol v2 of all runs of a thread, until the thread is deleted; none while it does not exist. Before
+   * the first event is sent, `mayRead` is called; if it rejects, the stream ends without events.
    */
   followThread(
     call: Call,

@@ -160,7 +160,7 @@ async function endRuns({ store, runs }: ThreadsDeps, call: Call, thread_id: stri
   await runs.cancelMany(call, { thread_id, run_ids }, { action: 'rollback', wait: true }).catch(isNothingLeft)
 }
 
-/** Handler for rejections: the active runs have ended meanwhile, so there is nothing to cancel. */
+/** Handler for rejections: ignores `not_found`, since the active runs have ended meanwhile. */
 function isNothingLeft(error: unknown): void {
   if (!(error instanceof AppError) || error.code !== 'not_found') throw error
 }
@@ -190,8 +190,8 @@ function emptyState(checkpoint: JsonObject = {}): string {
 }
 
 /**
- * The config that names a checkpoint, and the config for a graph factory, which is the same as for a run, so that the
- * factory makes the same graph.
+ * The config that names a checkpoint, and the config for a graph factory. The latter is the same as for a run, so that
+ * the factory makes the same graph.
  */
 async function configsOf(
   { findAssistant }: ThreadsDeps,

@@ -9,7 +9,7 @@ export interface ThreadSweeperDeps {
   /** Milliseconds between sweeps. */
   everyMs: number
   logger: Logger
-  /** Further work of a sweep. */
+  /** Called at the end of each sweep, for further work. */
   also(): Promise<unknown>
 }
 

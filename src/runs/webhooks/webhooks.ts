@@ -22,11 +22,11 @@ import type { WebhookDue, WebhookStore } from './store.ts'
 export interface WebhookOptions {
   store: WebhookStore
   deployments: readonly string[]
-  /** The `owner` of `Claimer`. */
+  /** Id of the instance, as `Claimer.owner`. */
   owner: string
   /**
-   * At the start, takes over webhooks that earlier processes of this instance had taken. False while another sender of
-   * this instance may still deliver them. Default true.
+   * Whether this sender takes over, at its start, the webhooks that earlier processes of this instance had taken. Must
+   * be false while another sender of this instance may still deliver them. Default true.
    */
   recovers?: boolean
   /** `whsec_` and base64, or any text. */
@@ -57,9 +57,11 @@ const TIMEOUT_MS = 20_000
 const PAUSES_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000]
 /** Maximum number at a time: a receiver that does not answer must not delay the others for long. */
 const AT_ONCE = 64
-/** Time from the limit of an attempt until another process may take the webhook. */
+/**
+ * Time between the time limit of an attempt and the end of the lease, after which another process may take the webhook.
+ */
 const LEASE_RESERVE_MS = 10_000
-/** Maximum time between two looks: another process may have delayed a webhook and then not delivered it. */
+/** Maximum time between two checks for due webhooks: another process may have delayed a webhook and then ended. */
 const MAX_WAIT_MS = 60_000
 const SECRET_PREFIX = 'whsec_'
 
@@ -141,7 +143,7 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
 
 type Send = (webhook: WebhookDue, stopped: AbortSignal) => Promise<number | undefined>
 
-/** Returns a function that makes one attempt and stores its result; it returns when the next attempt is due. */
+/** Returns a function that makes one attempt, stores its result and returns the time of the next attempt. */
 function createSend(options: WebhookOptions): Send {
   const { store, clock, logger, secret, rules, pausesMs = PAUSES_MS } = options
   const outcomes = options.metrics.counter('weir_webhooks_total', 'Webhooks by what became of them.')
@@ -193,7 +195,7 @@ const REFUSALS = {
   gone: 'it was answered with 410',
 } as const
 
-/** `taken`: a response with 2xx. Refusals are final, `failed` is temporary; `stopped`: this process stops. */
+/** `taken`: a response with 2xx; `failed`: tried again later; `stopped`: this process stops. The others are final. */
 type Answer = 'taken' | keyof typeof REFUSALS | 'failed' | 'stopped'
 
 type Post = (
@@ -251,7 +253,7 @@ function answerTo(asked: RequestOptions, body: string, stopped: AbortSignal): Pr
       if (stopped.aborted) resolve('stopped')
       else resolve(error instanceof PrivateAddressError ? 'private' : 'failed')
     })
-    // A switch to another protocol closes the request, and is neither a response nor an error.
+    // A switch to another protocol (101) emits neither a response nor an error; the request is closed.
     sent.on('close', () => resolve(stopped.aborted ? 'stopped' : 'failed'))
     sent.end(body)
   })

@@ -2,9 +2,9 @@ import { AppError } from '../../base/errors.ts'
 import type { ClickHouse } from './connect.ts'
 
 /**
- * Refuses ClickHouse servers on which some reads would not find confirmed rows.
- * @throws AppError config_invalid for ClickHouse Cloud, a cluster with several shards, and a cluster that the server
- * does not have; store_unavailable when the server does not answer
+ * Rejects for ClickHouse servers on which a read may miss rows of a confirmed insert.
+ * @throws AppError config_invalid for ClickHouse Cloud, for a cluster with several shards, and for a cluster that the
+ * server does not know; store_unavailable when the server does not answer
  */
 export async function assertSupported({
   rows,

@@ -22,7 +22,9 @@ const cut: RequestListener = (req, res) => {
   res.write(ROW, () => req.socket.resetAndDestroy())
 }
 
-/** A server that treats each request in the next of these ways, and the database at it. */
+/**
+ * A server that handles the first request with the first of these listeners, and so on, and a client of this server.
+ */
 async function served(...ways: RequestListener[]): Promise<{ db: ClickHouse; left: RequestListener[] }> {
   const server = createServer((req, res) => {
     const way = ways.shift() ?? reset

@@ -20,8 +20,8 @@ export interface ClickHouseOptions {
   /** Time limit of every statement in seconds; default 30. */
   readonly maxExecutionSeconds?: number
   /**
-   * Name of the cluster of replicas to which the server belongs. Statements then run so that all replicas have the same
-   * rows.
+   * Name of the cluster of replicas to which the server belongs. Statements then use settings that keep the same rows
+   * on all replicas.
    */
   readonly cluster?: string
   /** Simultaneous requests; further ones wait. Default 16. */
@@ -44,7 +44,7 @@ export interface InsertBytes {
   readonly table: string
   /** The columns of the rows, in their order. */
   readonly columns: readonly string[]
-  /** Rows in the format, in any number of pieces, each with whole rows. */
+  /** The encoded rows, in any number of pieces; each piece contains whole rows. */
   readonly body: Uint8Array | readonly Uint8Array[]
   /** Default RowBinary. */
   readonly format?: 'RowBinary' | 'JSONEachRow' | 'TabSeparated'
@@ -68,11 +68,12 @@ export interface ClickHouse {
    * all digits).
    */
   rows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>
-  /** The whole result of a SELECT in RowBinary. The parameters may take 700 KB as text. */
+  /** The whole result of a SELECT in RowBinary. The parameters may have up to 700 KB of text. */
   rowBinary(sql: string, options?: StatementOptions): Promise<Buffer>
   /**
-   * The rows of a SELECT without FORMAT clause as lines of TabSeparated, while they are read. Without the time limit of
-   * statements. A server may end the stream with the text of an error instead of a row.
+   * The rows of a SELECT without FORMAT clause as lines of TabSeparated, while they are read. The time limit of
+   * statements does not apply. If the read fails, a server may end the stream with the text of the error instead of a
+   * row.
    */
   lines(sql: string): Promise<Readable>
   /** Resolves when ClickHouse has confirmed the rows; an empty body sends nothing. */
@@ -86,14 +87,16 @@ export interface ClickHouse {
 
 /** Added to the time limit of statements, so that the server's own timeout comes first. */
 const ANSWER_GRACE_MS = 5_000
-/** Pause before a read is sent again. In it, other connections that the server has closed leave the pool. */
+/**
+ * Pause before a read is sent again. During the pause, the client drops other connections that the server has closed.
+ */
 const AGAIN_MS = 10
 /** Idle time of a connection: below the time after which servers close it (ClickHouse: 10 s, embedded: 15 s). */
 const IDLE_SOCKET_MS = 2_500
 /**
- * Settings of every statement. Without them the user's profile could change when an insert is confirmed and what a
- * later read returns. Deduplication is off, so that a block equal to an earlier one is inserted too, because marks of
- * usage may repeat.
+ * Settings of every statement. They override the profile of the ClickHouse user, which could change when an insert is
+ * confirmed and what a later read returns. Deduplication is off, so that a block that equals an earlier one is inserted
+ * too: marks of usage may repeat.
  */
 const PINNED_SETTINGS = {
   async_insert: 0,
@@ -122,8 +125,8 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       }
     },
     async rowBinary(sql, asked = {}) {
-      // With this setting the response to a failed read is only the error; the embedded engine cuts the connection
-      // instead.
+      // With this setting, a server sends only the error if a read fails. The embedded engine ignores it and cuts the
+      // connection.
       const settings = { ...asked.settings, wait_end_of_query: 1 }
       const options = { query: `${sql}\nFORMAT RowBinary`, ...statementParams({ ...asked, settings }) }
       try {
@@ -165,8 +168,8 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
 }
 
 /**
- * Sends a read, and once more if its connection is reset before the answer begins: the server may have closed an idle
- * connection just then, and a read changes nothing. `send` resolves when the answer begins.
+ * Sends a read. If its connection is reset before the answer begins, sends the read once more: the server may have
+ * closed the idle connection at that moment, and a read may be repeated. `send` resolves when the answer begins.
  */
 function sendRead<T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const mayRetry = (error: unknown, failures: number): boolean =>
@@ -207,7 +210,7 @@ function openClient(options: ClickHouseOptions, database: string): ClickHouseCli
     max_open_connections: options.maxConnections ?? 16,
     request_timeout: seconds * 1000 + ANSWER_GRACE_MS,
     keep_alive: { enabled: true, idle_socket_ttl: IDLE_SOCKET_MS, eagerly_destroy_stale_sockets: true },
-    // Measured: compressing for a server on the same machine is a third of an insert's cost.
+    // Measured: for a server on the same machine, compression takes a third of the time of an insert.
     compression: { request: false, response: false },
     clickhouse_settings: {
       max_execution_time: seconds,

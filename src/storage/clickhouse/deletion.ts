@@ -4,8 +4,8 @@ import type { ClickHouse } from './connect.ts'
 import { listSql } from './list-sql.ts'
 
 /**
- * Tables in the order of deletion. `trace_runs` is the last one, because the rows of a trace in the other
- * tables are found through it.
+ * Tables in the order of deletion. `trace_runs` is the last one, because the statements find the rows of a trace in the
+ * other tables through it.
  */
 const TABLES = [
   'run_fragments',

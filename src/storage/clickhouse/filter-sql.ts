@@ -35,7 +35,7 @@ const cost = (sql: string): Column => ({
   missing: `isNull(${sql})`,
   total: { sql: `sum(${sql})`, missing: `count(${sql}) = 0` },
 })
-/** Unknown counts are read as 0, as in responses. */
+/** Unknown counts are compared as 0, as in responses. */
 const count = (...columns: string[]): Column => {
   const sql = `(${columns.map((column) => `ifNull(${column}, 0)`).join(' + ')})`
   return {
@@ -49,19 +49,19 @@ const count = (...columns: string[]): Column => {
   }
 }
 
-/** Only llm TraceRuns have verdicts. */
+/** One of the quality checks of a TraceRun. Only TraceRuns of type llm have results of checks. */
 const check = (name: Parameters<typeof checkBit>[0]): Column => ({
   sql: `if(run_type = 'llm', bitTest(checks, ${checkBit(name)}), NULL)`,
   type: 'UInt8',
   missing: `(run_type != 'llm')`,
 })
 
-/** Compares a provider with all its spellings. */
+/** The value to compare: the name of a provider is normalised, because providers have several spellings. */
 function spelt(field: FilterField, value: FilterValue): FilterValue {
   return field === 'provider' && typeof value === 'string' ? normalizeProvider(value) : value
 }
 
-/** Rule LLM-11. */
+/** Microseconds in which a TraceRun generated its output (rule LLM-11). */
 const GENERATED_FOR = `(${ticks('end_time')} - ${ticks('ifNull(first_token_time, start_time)')})`
 const SPEED = `if(run_type = 'llm' AND output_tokens > 0 AND ${GENERATED_FOR} > 0, output_tokens * 1000000 / ${GENERATED_FOR}, NULL)`
 
@@ -121,9 +121,12 @@ const HOLDS: Record<Comparison, (a: number, b: number) => boolean> = {
   lte: (a, b) => a <= b,
 }
 
-/** SQL condition: the tokens and costs of the row are those of the TraceRun alone. */
+/** SQL condition: the TraceRun has tokens and costs of its own. Other types have the sums of their descendants. */
 export const OWN_COUNTS = "run_type IN ('llm', 'embedding')"
-/** Each condition on sums reads the usage of the whole scope: 0.7 s for a million rows. */
+/**
+ * Maximum number of conditions on sums. Each one reads the usage of the whole scope, which takes 0.7 s for a million
+ * rows.
+ */
 const MAX_SUMS = 8
 
 /** Inputs that the parts of a condition share. */
@@ -131,13 +134,13 @@ interface Context {
   /** Adds a parameter with the value; returns its placeholder. */
   bind(value: unknown, type: string): string
   /**
-   * Returns SQL of the ids of TraceRuns whose sums satisfy `having`; undefined if only the row's own counts are
+   * Returns SQL that selects the ids of TraceRuns whose sums satisfy `having`. Undefined if only a row's own counts are
    * compared.
    */
   sums: ((having: string) => string) | undefined
   /**
-   * Returns SQL of the ids of traces that have a row that satisfies `some`, and whose thread satisfies `having`;
-   * undefined if only a row's own thread is compared.
+   * Returns SQL that selects the ids of traces whose thread satisfies `having`. With `some`, the trace must also have a
+   * row that satisfies `some`. Undefined if only a row's own thread is compared.
    */
   threads: ((having: string, some?: string) => string) | undefined
   /** Condition on the feedback records that are compared. */
@@ -161,7 +164,7 @@ export interface FilterPlace {
   scope?: string | undefined
   /** Prefix of its parameters, for a statement with several filters. */
   prefix?: string
-  /** SQL conditions on the rows of tables `feedback` and `run_fragments`; without them all of the workspace are read. */
+  /** SQL conditions on the rows of tables `feedback` and `run_fragments`; default: all rows of the workspace. */
   feedback?: string | undefined
   searched?: string | undefined
   /** Default `look-up`. */
@@ -171,10 +174,11 @@ export interface FilterPlace {
 const OF_WORKSPACE = 'workspace_id = {workspace_id:UUID}'
 
 /**
- * The filter as a condition on rows of table `runs`; parameters are `f0`, `f1`, …. It is never NULL. A TraceRun that
- * has no tokens and costs itself has the sums of its descendants, as in responses (rule N6), and a root without a
- * thread has the thread of its trace. Without a scope only a TraceRun's own values are compared. The statement has the
- * parameter `workspace_id`. Throws AppError `invalid_request` for more than 8 conditions on such sums.
+ * The filter as a condition on rows of table `runs`; parameters are `f0`, `f1`, …. The condition is never NULL. A
+ * TraceRun that has no tokens and costs itself has the sums of its descendants, as in responses (rule N6), and a root
+ * without a thread has the thread of its trace. Without a scope only a TraceRun's own values are compared. The
+ * statement has the parameter `workspace_id`. Throws AppError `invalid_request` for more than 8 conditions on such
+ * sums.
  */
 export function filterSql(
   filter: Filter,
@@ -211,7 +215,7 @@ export function filterSql(
   return { sql: conditionSql(filter, context), params }
 }
 
-/** Whether only TraceRuns that have counts themselves can match. */
+/** Whether the filter requires a run type that has tokens and costs of its own. */
 export function namesTypeWithCounts(filter: Filter): boolean {
   if (filter.kind === 'and') return filter.of.some(namesTypeWithCounts)
   if (filter.kind !== 'compare' || filter.field !== 'run_type') return false
@@ -301,10 +305,10 @@ function comparisonSql(field: FilterField, is: Comparison, value: FilterValue, c
     return `ifNull(toFloat64OrNull(${sql}) ${OPERATORS[is]} ${context.bind(value, 'Float64')}, 0)`
   }
   const operand = `${OPERATORS[is]} ${context.bind(spelt(field, value), type)}`
-  // Texts are compared for equality only.
+  // `thread_id` is compared only for equality, so a missing thread matches only the empty text.
   if (field === 'thread_id')
     return withThread(`${sql} ${operand}`, `${TRACE_THREAD} ${operand}`, value === '', context)
-  // An unknown cost matches nothing; unknown tokens count as 0.
+  // TraceRuns without usage have tokens 0, so they match if 0 does. Their cost is unknown, which matches nothing.
   const holdsForNone = typeof value === 'number' && HOLDS[is](0, value)
   return withSums(
     `ifNull(${sql} ${operand}, 0)`,
@@ -314,24 +318,26 @@ function comparisonSql(field: FilterField, is: Comparison, value: FilterValue, c
   )
 }
 
-/** `own` for a TraceRun with counts of its own. For any other TraceRun, whether its sums satisfy `sums`. */
+/**
+ * SQL condition: a TraceRun with counts of its own satisfies `own`; for any other TraceRun, its sums satisfy `sums`.
+ */
 function withSums(own: string, sums: string | undefined, holdsForNone: boolean, context: Context): string {
   if (sums === undefined || !context.sums) return own
   const ids = holdsForNone ? `NOT IN (${context.sums(`NOT (${sums})`)})` : `IN (${context.sums(sums)})`
   return `if(${OWN_COUNTS}, ${own}, run_id ${ids})`
 }
 
-/** `own` for a row with a thread or with rows above it, else whether its trace's thread satisfies `having`. */
+/** SQL condition: the row satisfies `own`. For a root without a thread: the thread of its trace satisfies `having`. */
 function withThread(own: string, having: string, holdsForNone: boolean, { threads }: Context): string {
   if (threads === undefined) return own
   const ids = holdsForNone ? `NOT IN (${threads(`NOT (${having})`)})` : `IN (${threads(having, own)})`
   return `if(thread_id = '' AND parent_run_id = toUUID('${NIL_UUID}'), trace_id ${ids}, ${own})`
 }
 
-/** The thread of a trace as in trace/derive/roll-up.ts: that of its earliest TraceRun that names one. */
+/** The thread of a trace: the thread of the earliest TraceRun that names one, as in trace/derive/roll-up.ts. */
 const TRACE_THREAD = 'argMin(thread_id, (start_time, toString(run_id)))'
 
-/** With `some`, only traces with at least one row that satisfies it are grouped. */
+/** Ids of traces whose thread satisfies `having`. With `some`, only traces that have a row which satisfies `some`. */
 function threadsSql(scope: string, having: string, some: string | undefined): string {
   const within =
     some === undefined ? '' : ` AND trace_id IN (SELECT trace_id FROM runs WHERE ${scope} AND ${some})`
@@ -339,7 +345,7 @@ function threadsSql(scope: string, having: string, some: string | undefined): st
     GROUP BY trace_id HAVING ${having}`
 }
 
-/** Ids of the TraceRuns under which the counted rows of `scope` satisfy `having`. */
+/** Ids of the TraceRuns for which the sums over the counted rows at and below them satisfy `having`. */
 function sumsSql(scope: string, having: string): string {
   return `SELECT ancestor FROM (
       SELECT arrayJoin(${LINE}) AS ancestor, input_tokens, output_tokens, input_cost, output_cost, total_cost

@@ -1,4 +1,7 @@
-/** Lists of ids are parameters: at most 256 KB each (max_query_size) at 41 bytes per id, and 1 MB of URL in total. */
+/**
+ * Maximum number of ids in one parameter. An id takes 41 bytes. A parameter may have 256 KB (max_query_size), and the
+ * URL 1 MB in total.
+ */
 const IDS_PER_QUERY = 4_000
 
 /** Splits the ids into lists that are short enough for a parameter of one query. */

@@ -10,15 +10,17 @@ export const KEY = 'project_id, sort_time, run_id'
 /** SQL of the time at which a feedback record was last modified: its `modified_at`, otherwise its receive time. */
 const MODIFIED = `toUnixTimestamp64Micro(ifNull(parseDateTime64BestEffortOrNull(JSONExtractString(body, 'modified_at'), 6, 'UTC'), toDateTime64(received_at, 6, 'UTC')))`
 const MAX_TIME = Number.MAX_SAFE_INTEGER
-/** Microseconds by which a child may start before its parent and is still found below it. */
+/** A child is found below its parent if it starts at most this number of microseconds before the parent. */
 const CLOCK_SLACK = 86_400_000_000
 
 /**
- * One page of lean rows; parameters besides `workspace_id` are in `params`. The innermost query walks the sort key in
- * order and keeps the newest version of each TraceRun; conditions on other columns are applied after that, so that an
- * outdated version never matches. It reads only the key and the columns in the conditions, and stops after a page. With
- * an ORDER BY around it, it would read everything, and all columns of a million rows do not fit into memory. `columns`
- * are all columns of the table, `wanted` those of the result.
+ * One page of lean rows. The statement needs the parameter `workspace_id` in addition to `params`. `columns` are all
+ * columns of the table, `wanted` those of the result.
+ *
+ * The innermost query reads the rows in the order of the sort key and keeps the newest version of each TraceRun.
+ * Conditions on other columns are applied to its result, so that an outdated version never matches. ClickHouse reads
+ * only the key and the columns of the conditions for it, and stops after a page. An ORDER BY around the innermost query
+ * would make ClickHouse read everything, and all columns of a million rows do not fit into memory.
  */
 export function listSql(
   columns: readonly string[],
@@ -50,7 +52,10 @@ export function newestSql(columns: readonly string[], keys: readonly string[], o
     ORDER BY ${order}, version DESC, is_deleted DESC LIMIT 1 BY ${KEY}`
 }
 
-/** The sort_time of the row at an offset of the list. Only the sort key is read, so outdated versions count too. */
+/**
+ * The sort_time of the row at an offset of the list. The statement reads only the sort key, so outdated versions are
+ * counted too.
+ */
 export function timeAtSql(query: ListQuery, offset: number): SqlCondition {
   const { filter: _filter, trace_filter: _trace, tree_filter: _tree, ...unfiltered } = query
   const { keys, params } = listConditions(unfiltered)
@@ -97,7 +102,8 @@ export function listConditions(
   }
   if (query.filter)
     rest.push(filterOn(query.filter, { scope: usageScope(query, scope, params), searched, search, prefix }))
-  // A trace has no maximum duration: its root and its other TraceRuns may be outside of the times of the list.
+  // These conditions have no times. A trace has no maximum duration, so its root and its other TraceRuns may lie
+  // outside of the times of the list.
   const all = scope.join(' AND ')
   if (query.trace_filter) {
     const root = filterOn(query.trace_filter, { scope: all, prefix: 'root' })
@@ -128,7 +134,10 @@ function threadCondition({ of_threads }: ListQuery, params: Record<string, unkno
 export const THREAD_TIMES = `root_time >= fromUnixTimestamp64Micro({threads_from:Int64})
   AND root_time < fromUnixTimestamp64Micro({threads_to:Int64})`
 
-/** The filters as a condition on the `trace_id` of traces of these threads; undefined without filters. */
+/**
+ * SQL condition: the trace (`trace_id`) is one of these threads' traces and satisfies the filters. Undefined without
+ * filters.
+ */
 export function turnCondition({
   project_id,
   thread_ids,
@@ -150,7 +159,7 @@ export function turnCondition({
   }
 }
 
-/** Conditions on the traces of a thread as aggregates over them, with the parameters of its window. */
+/** The filters as HAVING conditions on a thread, whose traces are grouped, with the parameters of the window. */
 export function threadConditions(query: ThreadSelection): {
   having: string[]
   params: Record<string, unknown>
@@ -180,7 +189,10 @@ function tracesWhere(condition: string): string {
   return `trace_id IN (SELECT trace_id FROM runs FINAL WHERE ${condition})`
 }
 
-/** The feedback that the filters compare; all of it without times. */
+/**
+ * SQL condition on the feedback that the filters compare; undefined, for all feedback, if the query has no times for
+ * it.
+ */
 function feedbackCondition(
   { feedback_from, feedback_to }: ListQuery,
   params: Record<string, unknown>,
@@ -191,8 +203,8 @@ function feedbackCondition(
 }
 
 /**
- * SQL condition of the fragments that a search reads: those of TraceRuns in the times of the list, if the list has an
- * end time.
+ * SQL condition on the fragments that a search reads: those of the listed ids, or of TraceRuns in the times of the
+ * list. Undefined, for all fragments, if the list has no time at which it ends.
  */
 function searchedCondition(
   { start_time, end_time, order, run_ids }: ListQuery,
@@ -222,7 +234,10 @@ function scopeConditions(query: ListQuery, params: Record<string, unknown>): str
   return sql
 }
 
-/** SQL condition of the rows whose usage a condition on sums may need; undefined if all rows have usage themselves. */
+/**
+ * SQL condition on the rows whose usage a condition on sums may need. Undefined if all listed TraceRuns have usage of
+ * their own.
+ */
 export function usageScope(
   query: ListQuery,
   scope: string[],

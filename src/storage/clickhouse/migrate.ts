@@ -7,12 +7,12 @@ import type { ClickHouse } from './connect.ts'
 import { migrationChecksum, worksAfter } from '../migration-checksum.ts'
 import { onCluster } from './on-cluster.ts'
 
-/** The folder of migrations, and a logger. */
+/** Options of a migration. */
 export interface MigrateOptions {
   /** Folder of files named `NNNN_name.sql`; default: the product's own, beside this file. */
   readonly dir?: string | URL
   readonly logger: Logger
-  /** An older version to stop at. */
+  /** The last version to apply; default: the newest. */
   readonly last?: number
   /**
    * Whether servers of a newer release may use the database. A newer database is then accepted if this program can work
@@ -39,8 +39,8 @@ const CREATE_MIGRATIONS = `CREATE TABLE IF NOT EXISTS schema_migrations (version
 const FILE_NAME = /^(\d{4})_([a-z0-9_]+)\.sql$/
 
 /**
- * Brings the database to the newest version and returns the versions it applied; creates the database first when
- * needed. Forward only. A migration is recorded after its last statement; in a new database all migrations are recorded
+ * Creates the database if needed, applies all pending migrations and returns their versions. There is no way back to an
+ * older version. A migration is recorded after its last statement; in a new database all migrations are recorded
  * together at the end. An interrupted migration runs again, so its statements must be repeatable (IF NOT EXISTS).
  * Rejects with `config_invalid` when an applied file has changed since, or a newer release made the database (see
  * `shared`).
@@ -56,7 +56,7 @@ export async function migrate(clickhouse: ClickHouse, options: MigrateOptions): 
   const newest = applied.at(-1)?.version ?? 0
   const last = options.last ?? Number.POSITIVE_INFINITY
   const pending = migrations.filter(({ version }) => version > newest && version <= last)
-  // A new database records all migrations in one insert, because twelve inserts took a third of the time of all
+  // In a new database, one insert records all migrations. Twelve separate inserts took a third of the time of all
   // migrations.
   const steps = applied.length === 0 ? [pending] : pending.map((migration) => [migration])
   for (const step of steps) await apply(clickhouse, step, options.logger)
@@ -147,7 +147,7 @@ async function record(clickhouse: ClickHouse, applied: readonly AppliedMigration
   })
 }
 
-/** A schema statement, adapted to a cluster if the database is on one. */
+/** A schema statement, converted for the cluster if the database has one. */
 function placed(statement: string, { cluster }: ClickHouse): string {
   return cluster === undefined ? statement : onCluster(statement, cluster)
 }

@@ -5,9 +5,9 @@
  */
 export const CLUSTER_SETTINGS = {
   insert_quorum: 'auto',
-  // Reads can wait for the quorum only if inserts reach the quorum one after the other.
+  // ClickHouse lets reads wait for the quorum only if inserts run one after the other.
   insert_quorum_parallel: 0,
-  // A migration's next statement finds its table on every replica.
+  // A schema change is complete on every replica before the next statement of the migration runs.
   alter_sync: '2',
 } as const
 
@@ -18,7 +18,7 @@ const HEAD = new RegExp(
   'm',
 )
 const ENGINE = /\bENGINE = ((?:\w+)?MergeTree)(?:\(([^)]*)\))?/
-/** Path and name of a table's replica. There is one shard, and the macros of each server identify its replica. */
+/** Path and name of a table's replica. Each server replaces the macros by its own values. There is one shard. */
 const REPLICA = `'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'`
 
 /**

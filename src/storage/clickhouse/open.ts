@@ -21,7 +21,7 @@ export interface OpenedClickHouse {
 /** The database of the embedded engine, and of a CLICKHOUSE_URL that names none. */
 export const EMBEDDED_DATABASE = 'weir'
 const RETRY_MS = 1_000
-/** Number of failed attempts for each of which one is logged. */
+/** One in this number of failed attempts is logged. */
 const LOG_EVERY = 30
 
 /**
@@ -42,7 +42,7 @@ export async function openClickHouse(options: {
     : openServer({ ...options, url: options.url })
 }
 
-/** URL and database of CLICKHOUSE_URL; the database is its path, else `weir`. */
+/** The URL and the database in CLICKHOUSE_URL. The database is the path of the URL; without a path it is `weir`. */
 export function serverPlace(text: string): { url: string; database: string } {
   const url = new URL(text)
   const database = decodeURIComponent(url.pathname).replaceAll('/', '')
@@ -76,7 +76,10 @@ function openServer({ url, cluster, logger, asLeader }: ServerOptions): OpenedCl
   }
 }
 
-/** The error for a server that is not supported. A server that refuses the queries of this check is accepted. */
+/**
+ * The error for a server that is not supported; undefined for a supported one. A server that does not permit the
+ * queries of this check counts as supported.
+ */
 async function refusalOf(connection: ClickHouse): Promise<AppError | undefined> {
   try {
     await assertSupported(connection)
@@ -89,7 +92,7 @@ async function refusalOf(connection: ClickHouse): Promise<AppError | undefined> 
 }
 
 /**
- * Migrates as soon as the server is reachable. Never resolves if it is stopped before. @throws AppError config_invalid
+ * Migrates as soon as the server is reachable. Never resolves if a stop comes first. @throws AppError config_invalid
  * for a server that is not supported
  */
 async function migrateWhenUp({

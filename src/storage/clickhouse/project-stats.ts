@@ -11,7 +11,10 @@ const IS_ROOT = `parent_run_id = toUUID('${NIL_UUID}')`
 const IS_LLM = "run_type = 'llm'"
 const HAS_ENDED = "status != 'pending'"
 
-/** Median and 99th percentile of the seconds from the start to `column`; null where no row has it. */
+/**
+ * SQL of the median and the 99th percentile of the seconds from the start to `column`; null if no row has a value in
+ * it.
+ */
 function seconds(column: string, condition: string): string {
   const value = `greatest(0, toUnixTimestamp64Micro(${column}) - toUnixTimestamp64Micro(start_time)) / 1000000`
   return `quantilesExactInclusiveIf(0.5, 0.99)(${value}, ${condition} AND isNotNull(${column}))`

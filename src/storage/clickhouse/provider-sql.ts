@@ -4,7 +4,7 @@ const list = (names: readonly string[]): string => `[${names.map((name) => `'${n
 const OTHERS = list(PROVIDER_SPELLINGS.map(([other]) => other))
 const SHOWN = list(PROVIDER_SPELLINGS.map(([, shown]) => shown))
 
-/** Matches the whole name of any of Google's model services, so that it can be replaced. */
+/** Matches the whole text if it names one of Google's model services, so that the whole text is replaced. */
 const GOOGLE = `(?s)${GOOGLE_PROVIDER.source}.*`
 
 /** SQL for `normalizeProvider` of a column. */
@@ -13,5 +13,5 @@ function normalized(column: string): string {
   return `transform(replaceRegexpOne(${bare}, '${GOOGLE}', 'google'), ${OTHERS}, ${SHOWN})`
 }
 
-/** SQL of the provider of a row in the normalized spelling; rows of earlier releases may have another spelling. */
+/** SQL of the normalised provider of a row. Rows of earlier releases may have other spellings. */
 export const PROVIDER = normalized('provider')

@@ -19,9 +19,9 @@ export interface RepairOptions {
 }
 
 /**
- * Repairs TraceRuns that have rows in several projects, so that each has one row: earlier releases stored two rows of a
- * span that was sent under two projects at the same moment. Runs once for each store, in small steps; an interrupted
- * repair starts again, and repeating it changes nothing. Returns how many TraceRuns were repaired.
+ * Repairs TraceRuns that have rows in several projects, so that each TraceRun has one row. Earlier releases stored two
+ * rows if a span was sent under two projects at the same moment. Runs once for each store, in small steps; an
+ * interrupted repair starts again, and repeating it changes nothing. Returns how many TraceRuns were repaired.
  */
 export async function repairDoubleRows(clickhouse: ClickHouse, options: RepairOptions): Promise<number> {
   const { signal, logger, stepRows = STEP_ROWS } = options
@@ -106,8 +106,8 @@ async function repairSlice(clickhouse: ClickHouse, slice: Slice, signal: AbortSi
 }
 
 /**
- * Writes all rows of these TraceRuns again, with a higher version: the row in the project that the fragments name is
- * kept, and the tables that point to rows point to it; the others are deleted.
+ * Writes all rows of these TraceRuns again, with a higher version. The row in the project that the fragments name
+ * stays, and the tables with places of rows get its place. The other rows are marked as deleted.
  */
 async function keepOne(
   clickhouse: ClickHouse,

@@ -1,7 +1,9 @@
 import { ClickHouseError } from '@clickhouse/client'
 import { AppError } from '../../base/errors.ts'
 
-/** Exception codes of ClickHouse after which the same statement may succeed later: load, nodes, disks. */
+/**
+ * Exception codes of ClickHouse after which the same statement may succeed later: overload, unreachable nodes, disks.
+ */
 const PASSING = new Map([
   [159, 'TIMEOUT_EXCEEDED'],
   [160, 'TOO_SLOW'],
@@ -34,7 +36,7 @@ const PASSING = new Map([
 ])
 
 const NOT_ENOUGH_SPACE = 243
-/** The system's message for a full disk, which occurs in several exceptions. */
+/** The operating system's message for a full disk; ClickHouse has it in exceptions of several codes. */
 const NO_SPACE = /No space left on device|errno: 28\b/
 
 /** The exception code in an error of ClickHouse, undefined for errors of the connection. */
@@ -42,18 +44,18 @@ export function clickHouseCode(error: unknown): number | undefined {
   return error instanceof ClickHouseError ? Number(error.code) : undefined
 }
 
-/** Codes of errors of the operating system when the other side has closed the connection. */
+/** Error codes of the operating system for a connection that the other side has closed. */
 const RESET = new Set<unknown>(['ECONNRESET', 'EPIPE'])
 
-/** Whether an error of the ClickHouse client says that the server closed the connection. */
+/** Whether an error of the ClickHouse client means that the server closed the connection. */
 export function isReset(error: unknown): boolean {
   return RESET.has((error as NodeJS.ErrnoException | undefined)?.code)
 }
 
 /**
- * An error of the ClickHouse client as an AppError, with the error as its cause. `store_unavailable`
- * (retryable) when the store is down, overloaded or answers without a ClickHouse error, `disk_full` (retryable) when its
- * disk is full; the statement may have taken effect. `internal` when ClickHouse refused the statement.
+ * Converts an error of the ClickHouse client to an AppError, with the error as its cause. `store_unavailable`
+ * (retryable): the store is down, overloaded or answers without a ClickHouse error. `disk_full` (retryable): its disk
+ * is full. After both the statement may have taken effect. `internal`: ClickHouse refused the statement.
  */
 export function toStoreError(error: unknown): AppError {
   if (error instanceof AppError) return error

@@ -24,7 +24,7 @@ import { readingStats } from './stats/run-stats.ts'
 import { readingThreadFigures, readingThreadRows } from './threads/thread-figures.ts'
 import { readingThreads } from './threads/thread-lists.ts'
 
-/** Column order of each table's encoding; passed in by the modules that encode rows. */
+/** The columns of each table in the order of their encoding. The modules that encode rows define them. */
 export interface StoreColumns {
   run_fragments: readonly string[]
   outlines: readonly string[]
@@ -70,12 +70,15 @@ function selectOf(columns: StoreColumns) {
   return (table: keyof StoreColumns) => `SELECT ${columns[table].join(', ')} FROM`
 }
 
-/** No limit on monthly partitions in an insert: clients choose start times, and a refused batch would block the log. */
+/**
+ * An insert may have rows of any number of months. Clients choose start times, and a refused batch would block the
+ * ingest log.
+ */
 const ANY_MONTHS = { max_partitions_per_insert_block: 0 }
 /** The index `words` is built later: see index-words.ts. */
 const INSERT_SETTINGS = { ...ANY_MONTHS, exclude_materialize_skip_indexes_on_insert: 'words' }
 
-/** Writes, and checks whether writing is possible. */
+/** The writes, and the check whether writing is possible. */
 function storing(clickhouse: ClickHouse, columns: StoreColumns) {
   return {
     insert: (table: StoredTable, body: readonly Uint8Array[], signal?: AbortSignal) =>
@@ -89,7 +92,10 @@ function storing(clickhouse: ClickHouse, columns: StoreColumns) {
   } satisfies Partial<TraceStore>
 }
 
-/** Lists of ids are parameters: at most 256 KB each (max_query_size) at 41 bytes per id, and 1 MB of URL in total. */
+/**
+ * Maximum number of ids in one parameter. An id takes 41 bytes. A parameter may have 256 KB (max_query_size), and the
+ * URL 1 MB in total.
+ */
 const IDS_PER_QUERY = 4_000
 
 function slices(ids: readonly string[]): (readonly string[])[] {
@@ -98,18 +104,19 @@ function slices(ids: readonly string[]): (readonly string[])[] {
 }
 
 /**
- * Size above which a head is read with the payloads, whose memory is limited. Heads usually have some hundred bytes.
+ * A head above this size is read together with the payloads, for which a memory limit applies. Heads usually have some
+ * hundred bytes.
  */
 const MAX_OUTLINE_HEAD = 1024 * 1024
 
-/** Limits of size and number for reading fragments whole, without a first look at their sizes. */
+/** Maximum size and number of fragments that are read whole, without reading their sizes first. */
 const SMALL_FRAGMENT = 64 * 1024
 const SMALL_FRAGMENTS = 64
 
 /** Columns that identify the fragment of a payload. */
 const PAYLOAD_KEY = ['workspace_id', 'run_id', 'hash']
 
-/** Reads of earlier fragments, which deriving needs. */
+/** Reads of stored fragments, from which rows of TraceRuns are derived again. */
 function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
   const outline = columns.outlines.map((name) =>
     name === 'head' ? `if(length(head) > ${MAX_OUTLINE_HEAD}, '', head)` : name,
@@ -133,7 +140,7 @@ function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
       const selected = columns.payloads.map((name) =>
         PAYLOAD_KEY.includes(name) || wanted.includes(name) ? name : "''",
       )
-      // The keys are read first, so that only granules with wanted fragments are read at all.
+      // PREWHERE on the key makes ClickHouse read payloads only from granules with wanted fragments.
       return clickhouse.rowBinary(
         `SELECT ${selected.join(', ')} FROM run_fragments
          PREWHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
@@ -154,7 +161,7 @@ function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
   } satisfies Partial<TraceStore>
 }
 
-/** Reads of TraceRuns whose position depends on others. */
+/** Reads of TraceRuns that wait for their parent, which determines their position. */
 function readingWaiting(clickhouse: ClickHouse) {
   return {
     hasWaitingChildren: async () => {
@@ -192,7 +199,7 @@ function readingWaiting(clickhouse: ClickHouse) {
   } satisfies Partial<TraceStore>
 }
 
-/** Lean rows. */
+/** Reads of lean rows, which have no payloads. */
 function readingRows(clickhouse: ClickHouse, columns: StoreColumns) {
   const select = selectOf(columns)
   return {
@@ -259,7 +266,7 @@ async function readList(clickhouse: ClickHouse, columns: readonly string[], read
   return clickhouse.rowBinary(sql, { params: { workspace_id, ...params } })
 }
 
-/** The list in the order of a value of the rows. */
+/** A page of a list that is ordered by a value, such as the latency. */
 async function readOrdered(
   clickhouse: ClickHouse,
   { workspace_id, query, wanted }: ListRead,
@@ -274,10 +281,10 @@ async function readOrdered(
   return clickhouse.rowBinary(sql, { params: { workspace_id, ...params } })
 }
 
-/** Maximum number of fragments whose places one search examines. */
+/** Words are rare if at most this number of fragments contain them. A search then reads all these fragments. */
 const RARE_FRAGMENTS = 10_000
 
-/** A list with a search. */
+/** A page of a list with a search. */
 async function readSearch(
   clickhouse: ClickHouse,
   columns: readonly string[],
@@ -307,7 +314,7 @@ async function readSearch(
   })
 }
 
-/** Reads of other records than TraceRuns, and their deletion. */
+/** Reads and deletion of records other than TraceRuns. */
 function readingOthers(clickhouse: ClickHouse, columns: StoreColumns) {
   return {
     feedbackPlaces: (workspace_id: string, wanted: FeedbackQuery, fields: readonly string[]) =>

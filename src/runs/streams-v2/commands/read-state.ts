@@ -26,7 +26,7 @@ export async function stateOf(
     : values
   const at = isObject(state['checkpoint']) ? state['checkpoint'] : {}
   const id = text(at['checkpoint_id']) ?? null
-  // LangGraph reads the state of a subgraph that has none as an empty one.
+  // For a subgraph without a state, LangGraph returns an empty state.
   if (id === null && checkpoint_ns !== '') throw noNamespace(checkpoint_ns)
   return {
     values: shown,

@@ -16,7 +16,7 @@ function runOf(run_id: string, ...ids: string[]): Run {
   return { run_id, thread_id: 't', status: 'pending', kwargs: { command } } as unknown as Run
 }
 
-/** The end of a graph that waits for answers. */
+/** The end of a graph that waits for answers to these interrupts. */
 function askingFor(...ids: string[]): GraphEnd {
   const interrupts = { task: ids.map((id) => ({ id, value: '?' })) }
   return { kind: 'done', state: { ...stateOf({}, ['ask']), interrupts }, values: '{}' }
@@ -27,13 +27,13 @@ interface Asked extends RunWorld {
   command(method: string, params: JsonObject, meanwhile?: () => Promise<void>): Promise<unknown>
   /** Answers these interrupts in one command. */
   respond(ids: readonly string[], meanwhile?: () => Promise<void>): Promise<unknown>
-  /** The runs after the one that asked, the oldest first. */
+  /** The runs after the first one, the oldest first. */
   later(): Promise<Run[]>
   /** Ends a run, so that its thread waits for answers to these interrupts. */
   end(run: Run | undefined, ...ids: string[]): Promise<void>
 }
 
-/** A thread whose first run has asked A, B and C. */
+/** A thread whose first run has ended at the interrupts A, B and C. */
 async function asked(): Promise<Asked> {
   const world = await openRunWorld()
   const thread_id = await world.thread()

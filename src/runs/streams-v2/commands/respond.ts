@@ -14,16 +14,19 @@ export interface AnswerDeps extends ReadDeps {
   threads: Pick<Threads, 'get'>
 }
 
-/** A run that answers: its id, and the assistant of the interrupted run (V-10). */
+/** A planned run that gives the answers: its id, and the assistant of the interrupted run (V-10). */
 export interface Answering {
   assistant_id: JsonValue | undefined
-  /** The newest run that the plan knows, after which the answering run must be created; null: there is none. */
+  /**
+   * The newest run of the thread when the answers were planned; null: there was none. If another run is created after
+   * it, the answering run is refused.
+   */
   newest_run_id: string | null
   /** Simultaneous answers to the same interrupts have the same id, so that they make one run (V-12). */
   run_id: string
 }
 
-/** Carries out `input.respond`: one run that gives the answers (V-10 to V-13). */
+/** Carries out `input.respond`: creates one run that gives the answers (V-10 to V-13). */
 export async function respond(
   deps: StartDeps & AnswerDeps,
   call: Call,
@@ -54,7 +57,7 @@ function noInterrupt(id: string): Refused {
   return new Refused('no_such_interrupt', `No interrupt ${id} waits for an answer.`)
 }
 
-/** The answers by interrupt; undefined if there are none, or if an answer names no interrupt. */
+/** The answers by id of the interrupt; undefined if there are none, or if an answer has no `interrupt_id`. */
 function answersOf(params: JsonObject): Record<string, JsonValue> | undefined {
   const { responses } = params
   const resume: Record<string, JsonValue> = {}
@@ -67,8 +70,8 @@ function answersOf(params: JsonObject): Record<string, JsonValue> | undefined {
 
 /**
  * Returns the planned run that gives the answers, or the id of an interrupt that does not wait for an answer. If the
- * answer comes before the interrupted run has ended, the new run waits for that end (V-12). The plan holds as long as no
- * other run is created on the thread. @throws AppError not_found if there is no such thread
+ * answer comes before the interrupted run has ended, the new run waits for that end (V-12). The plan is valid until
+ * another run is created on the thread. @throws AppError not_found if there is no such thread
  */
 export async function planAnswers(
   deps: AnswerDeps,
@@ -76,7 +79,8 @@ export async function planAnswers(
   thread_id: string,
   resume: Record<string, JsonValue>,
 ): Promise<Answering | { unknown: string }> {
-  // The runs are read first: if another answer is given and its run ends meanwhile, the thread does not have the interrupt.
+  // The runs are read before the thread. If another answer is given meanwhile and its run ends, the thread read
+  // afterwards no longer has the interrupt.
   const runs = await deps.runs.recent(call, thread_id)
   const thread = await deps.threads.get(call, thread_id)
   const asking = runs.find(({ status }) => status !== 'pending')
@@ -96,8 +100,8 @@ function isWaiting({ status }: Run): boolean {
 }
 
 /**
- * Ids of the interrupts that a running run has sent so far, and that no run has answered; the thread gets them when the
- * run has ended.
+ * Ids of the interrupts that a running run has sent so far and that no run has answered. They are stored with the
+ * thread only when the run has ended.
  */
 async function toldIds(
   deps: AnswerDeps,

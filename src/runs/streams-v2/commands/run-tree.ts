@@ -51,7 +51,10 @@ export function treeOf(events: readonly ProtocolEvent[]): JsonObject | undefined
   return root && jsonOf(root)
 }
 
-/** The nearest known branch above a namespace: a graph in between may have sent no event. */
+/**
+ * The nearest known branch above a namespace. It need not be the direct parent, since a graph in between may have sent
+ * no event.
+ */
 function parentOf(branches: ReadonlyMap<string, Branch>, namespace: readonly string[]): Branch | undefined {
   for (let depth = namespace.length - 1; depth >= 0; depth--) {
     const found = branches.get(namespace.slice(0, depth).join('|'))

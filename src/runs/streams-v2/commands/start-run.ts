@@ -18,7 +18,7 @@ export interface StartDeps {
   assertMay(permission: 'threads:update' | 'threads:create'): void
 }
 
-/** All modes, so that the streams of both protocols have all their events. */
+/** All modes, so that the run makes all events that the streams of both protocols may show. */
 const MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks', 'checkpoints']
 
 /** Carries out `run.start`. If the thread waits for an answer to an interrupt, the input is the answer (V-6). */
@@ -68,14 +68,15 @@ function asks(thread: Thread | undefined): boolean {
   return thread !== undefined && thread.status !== 'busy' && waitingInterrupts(thread, []).length > 0
 }
 
-/** The condition for a run that answers; undefined if the thread does not wait any more. */
+/** The condition under which a run may be created as the answer; undefined if the thread no longer waits for one. */
 async function answerNow(
   { runs, threads }: StartDeps,
   call: Call,
   thread_id: string,
 ): Promise<Pick<RunRequest, 'newest_run_id'> | undefined> {
   const [newest] = await runs.recent(call, thread_id)
-  // Read after the runs: a run that others create in between ends the wait, or is newer than `newest_run_id` allows.
+  // The thread is read after the runs. A run that is created in between either makes the thread busy, or is newer than
+  // `newest_run_id`, so that the request is refused.
   return asks(await threads.get(call, thread_id)) ? { newest_run_id: newest?.run_id ?? null } : undefined
 }
 
@@ -97,10 +98,13 @@ export function createRun(
   return deps.runs.create(call, thread_id, { ...request, ...options, protocol: 2 })
 }
 
-/** Maximum number of attempts to create a run with `newest_run_id`. Each fails only because another run was created. */
+/**
+ * Maximum number of attempts to create a run with `newest_run_id`. An attempt is repeated only if another run was
+ * created.
+ */
 const MAX_ATTEMPTS = 20
 
-/** Repeats an attempt that plans and creates a run, while it fails because of another run created meanwhile. */
+/** Calls `attempt`, which plans and creates a run, again while it fails because another run was created meanwhile. */
 export async function unlessOvertaken<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = MAX_ATTEMPTS; ; left--) {
     try {

@@ -8,8 +8,8 @@ import type { IndexedLog } from './run-index.ts'
 import type { StreamBegin } from './stream-begin.ts'
 
 /**
- * The events of these interrupts, which wait for an answer, without those that a stream from `begin` contains (V-32).
- * An event that is no longer kept has the `seq` of the entry before position `forgotten_at`.
+ * The events of pending interrupts that a stream from `begin` does not contain (V-32). An event that is no longer kept
+ * is made again, with the `seq` of the entry before position `forgotten_at`.
  */
 export async function earlierRequests(
   events: Pick<EventLog, 'read'>,
@@ -56,7 +56,7 @@ async function toldRequests(
   return told
 }
 
-/** The event for an interrupt whose run is no longer in the log. */
+/** A new event for an interrupt whose own event is no longer in the log. */
 function forgotten(interrupt: PendingInterrupt, position: number): ProtocolEvent {
   const draft = requestDraft('forgotten', [], interrupt)
   return { ...draft, id: '0-0', run_id: null, seq: lastSeqOf(position), timestamp: Date.now() }

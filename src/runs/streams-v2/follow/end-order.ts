@@ -9,7 +9,8 @@ export interface EndOrder {
   /** Adds a stream of the content of runs. */
   enter(client: string): OrderedStream
   /**
-   * Resolves when a stream for lifecycle and input may send the end of the run, after at most a quarter of a second.
+   * Resolves when a stream for lifecycle and input may send the end of the run; at the latest after a quarter of a
+   * second.
    */
   turn(client: string, run_id: string, signal: AbortSignal): Promise<void>
 }
@@ -25,7 +26,7 @@ export interface OrderedStream {
 
 const HELD_MS = 250
 const LOOK_MS = 10
-/** Time in which sent events reach the client. */
+/** Time for which a stream may be sending before its client counts as slow. */
 const AHEAD_MS = 50
 /** Maximum number of ends kept for one stream. */
 const MAX_ENDS = 16

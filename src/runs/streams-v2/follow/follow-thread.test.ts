@@ -17,8 +17,8 @@ const BOUNDS = { events: 1e6, chars: 1e9, age_ms: 1e9, total_chars: 1e9 }
 const NOTHING_UNSEEN: ReadonlySet<string> = new Set()
 
 /**
- * A thread whose log the test writes; the first event is `age` milliseconds old. A stopped clock shows the time of the
- * last event.
+ * A thread whose log the test writes. The first event is `age` milliseconds old. With `isStopped`, the clock of the
+ * streams stays at the time of the last event.
  */
 function newThread(bounds = BOUNDS, age = 1000, isStopped = false) {
   let now = Date.now() - age
@@ -54,7 +54,7 @@ function newThread(bounds = BOUNDS, age = 1000, isStopped = false) {
   const made = {
     events,
     thread,
-    /** Called when a stream reads the thread. */
+    /** Called when a stream reads the thread; a test may replace it. */
     whileOpened: async (): Promise<unknown> => undefined,
     broken,
     turns,
@@ -69,7 +69,7 @@ function newThread(bounds = BOUNDS, age = 1000, isStopped = false) {
       await say(run_id, RUN_DONE, { run_status: 'interrupted' })
     },
     follow,
-    /** The items of a stream of the present log. */
+    /** The items of a stream that ends at the present end of the log. */
     async shown(following: Partial<Following> = {}, unseen = NOTHING_UNSEEN): Promise<ProtocolItem[]> {
       const last = lastSeqOf(await events.total(REF))
       const found: ProtocolItem[] = []
@@ -118,7 +118,7 @@ it('V-30: a stream from a number shows the events that have the numbers of lost 
   async function* read() {
     const begun = entry(0, 1, RUN_BEGUN, { graph_name: 'g', attempt: 1, answered: [] })
     yield [begun, entry(1, 2, 'values', { n: 1 }), entry(2, 3, 'values', { n: 2 })]
-    // As after a failover to a Redis that has only the first entry.
+    // The log after a failover to a Redis replica that has only the first entry.
     yield [entry(1, 10, 'values', { n: 3 }), entry(2, 11, RUN_DONE, { run_status: 'success' })]
   }
   const run = { run_id: 'a', position: 0, before: '0-1', begun_at: 1, end: undefined }
@@ -317,7 +317,7 @@ describe('events that are no longer kept (V-30)', () => {
     const first = (await stream.next()).value as ProtocolItem[]
     expect(inShort(first)).toBe('a+ a0 a1')
     await thread.trim()
-    // A page is kept for a second after it was read.
+    // These events were trimmed, but the page with them is kept for a second after it was read.
     expect(inShort((await stream.next()).value as ProtocolItem[])).toBe('a2 a3')
     expect(inShort((await stream.next()).value as ProtocolItem[])).toBe('gap 6143<7168 a5')
     await stream.return(undefined)

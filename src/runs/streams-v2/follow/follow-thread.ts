@@ -27,7 +27,7 @@ export interface ProtocolGap {
 
 export type ProtocolItem = ProtocolEvent | ProtocolGap
 
-/** The ends of runs that the client of a stream was sent (V-29). */
+/** Records which ends of runs the client of a stream has received (V-29). */
 export interface ReaderEnds {
   /** Runs whose end the client was not sent because its last connection broke. */
   unseen: ReadonlySet<string>
@@ -82,14 +82,16 @@ export async function* followThread(
   if (last < 0) return
   const { ref } = followed
   const { log, thread } = await readPlace(index, followed, asked)
-  // The position belongs to an earlier log that is no longer kept, so the client has seen nothing of this one.
+  // A position beyond the log belongs to an earlier log that is no longer kept. So the client has received nothing of
+  // this log.
   const isOther = asked !== undefined && isBeyond(log, asked)
   const after = isOther ? 0 : asked
   const begin =
     after === undefined ? streamBegin(log, thread, filter, ends.unseen, now()) : resumedBegin(log, after)
   const gaps = asked === undefined ? [] : gapBefore(log.oldest, asked, isOther)
   const waiting = isNew(after) || gaps.length > 0 ? await waitingFor(followed, thread, filter) : []
-  // In a replay they come before everything that is kept, since its reader goes on after the highest `seq`.
+  // Events of interrupts that are no longer kept need a `seq`. In a replay it lies below everything that is kept, since
+  // the reader continues after the highest `seq` it has received.
   const forgotten_at = asked === undefined ? log.total : (log.oldest?.position ?? log.total)
   const requests = await earlierRequests(events, ref, waiting, filter, log, { begin, forgotten_at })
   const before = [...gaps, ...requests]
@@ -123,8 +125,9 @@ export async function* followThread(
 }
 
 /**
- * Reads the log and the thread, whose status shows whether a run without entries follows. The log of a busy thread is
- * read first, so that a run that ends in between is still shown; the log of an idle thread is read after the thread.
+ * Reads the log and the thread. The status of the thread shows whether a run without entries follows. The log of a busy
+ * thread is read before the thread, so that a run that ends in between is still shown. The log of an idle thread is
+ * read after the thread.
  */
 async function readPlace(
   index: RunIndex,
@@ -157,7 +160,10 @@ interface Portion {
   items: ProtocolItem[]
   /** Epoch milliseconds. */
   not_before: number
-  /** Id of the run whose end is the first item, to be sent in its turn; undefined when that end is history. */
+  /**
+   * Id of the run whose end is the first item, if this end must wait for its turn. Undefined if the end is older than
+   * the stream.
+   */
   told: string | undefined
   /** Runs that end in this portion, including those whose end the filter leaves out. */
   ended: string[]
@@ -175,7 +181,7 @@ class Follower {
   /** Position of the last entry. */
   #read: number | undefined
   #isCut = false
-  /** Whether the log has lost its last entries, whose numbers later ones have again. */
+  /** Whether the log has lost its last entries, so that later entries have their numbers again. */
   #hasLost = false
   /** Whether the last entry of the stream was read. */
   isOver = false
@@ -184,7 +190,7 @@ class Follower {
     this.#shown = shown
   }
 
-  /** Returns the shown events of a batch, in portions: each shown end of a run begins a new portion. */
+  /** Returns the events of a batch that the stream shows, in portions. Each end of a run begins a new portion. */
   take(batch: Batch): Portion[] {
     const { last, isGapTold, after, opened_at, unseen, now } = this.#shown
     let portion: Portion = { items: [], not_before: 0, told: undefined, ended: [] }
@@ -218,13 +224,13 @@ class Follower {
     return portions
   }
 
-  /** Notes the beginning of a run; returns the run that the event ends. */
+  /** Records the run if the event is its beginning. Returns the run's id if the event is its end. */
   #note(event: ProtocolEvent, position: number): string | undefined {
     const { run_id, timestamp } = event
     if (run_id === null || !isRoot(event)) return undefined
     if (!isBegin(event)) return run_id
     const { opened_at, now } = this.#shown
-    // On a busy server the client gets the beginning some time after it happened, so the time of sending counts.
+    // The time of sending counts, because on a busy server the client gets the beginning some time after it happened.
     if (position >= opened_at) this.open.set(run_id, now())
     else this.open.set(run_id, beganJustNow(timestamp, now()) ? timestamp : 0)
     return undefined

@@ -1,7 +1,7 @@
 import type { EventLog, StoredEvent, ThreadRef } from '../../../events/event-log.ts'
 import { isAfter } from '../../../events/id.ts'
 
-/** The position before every entry; a reader there gets a gap when some entries are no longer kept. */
+/** The position before every entry. A reader that begins there gets a gap if some entries are no longer kept. */
 export const BEFORE_ALL = { after: '0-1' }
 
 /** Calls `each` for the kept entries after the id `after`, up to the id `last` of an existing entry. */

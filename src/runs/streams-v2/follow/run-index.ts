@@ -26,11 +26,13 @@ export interface IndexedLog {
   oldest: Pick<StoredEvent, 'id' | 'position'> | undefined
   /** Number of entries the thread ever had. */
   total: number
-  /** A reader that begins after this id reads what follows the first `total` entries. */
+  /** Id of the last of these `total` entries. A reader that begins after it reads only later entries. */
   last: string
 }
 
-/** The begins and ends of runs in the logs of threads. With it a stream reads only the part of a log that it shows. */
+/**
+ * The begins and ends of runs in the logs of threads. A stream uses them to read only the part of a log that it shows.
+ */
 export interface RunIndex {
   of(thread: ThreadRef): Promise<IndexedLog>
 }
@@ -42,7 +44,7 @@ interface Known extends IndexedLog {
 /** Maximum number of runs, of all threads, in the index; about 300 bytes each. */
 const MAX_RUNS = 20_000
 
-/** Creates an index. The log of a thread is read once, and after that only entries that were added. */
+/** Creates an index. It reads the log of a thread once, and after that only the entries that were added. */
 export function createRunIndex(events: Pick<EventLog, 'read' | 'last' | 'total'>, max = MAX_RUNS): RunIndex {
   const threads = new RecentMap<string, Known>(max, ({ runs }) => runs.length + 1)
   /** The read in progress of each thread. */
@@ -89,11 +91,11 @@ export function createRunIndex(events: Pick<EventLog, 'read' | 'last' | 'total'>
 const NOTHING: Known = { runs: [], oldest: undefined, total: 0, last: BEFORE_ALL.after }
 
 function addEntry(log: Known, { id, position, run_id, event }: StoredEvent): void {
-  // Some entries were deleted before they were read, and all entries before them; known runs may have ended there.
+  // Entries were deleted before they were read, and with them all earlier ones. Known runs may have ended there.
   const isCut = position > log.total
   if (isCut) log.runs = []
   if (isCut || log.oldest === undefined) log.oldest = { id, position }
-  // The begin of the first run may no longer be in the log.
+  // The begin of the first run may no longer be in the log. Then its first kept entry counts as its begin.
   const isFirst = log.runs.every(({ begun_at }) => begun_at === 0)
   const begins = event === RUN_BEGUN || event === RUN_ENDING || (isFirst && isWork({ event }))
   if (run_id !== null && (begins || event === RUN_DONE)) {

@@ -4,12 +4,12 @@ import { type EventFilter, isLifecycleOnly } from '../filter.ts'
 import { positionOf } from '../protocol-event.ts'
 import type { IndexedLog, RunInLog } from './run-index.ts'
 
-/** Minimum time between sending a run's begin and its end: clients need it to open their streams (V-31). */
+/** Minimum time between sending the begin and the end of a run. Clients open their streams in this time (V-31). */
 export const END_AFTER_MS = 250
 
 /**
  * Whether a run that began at this time counts as active even if it has ended, so that clients see fast runs from their
- * begin. Times far in the future are of a clock that was set back since.
+ * begin. A time far in the future does not count: it comes from a clock that has since been set back.
  */
 export function beganJustNow(begun_at: number, now: number): boolean {
   return Math.abs(now - begun_at) < END_AFTER_MS
@@ -39,14 +39,14 @@ export function streamBegin(
   )
   if (oldest !== undefined) return oldest
   const last = lastEnded(log.runs)
-  // A run that is pending has no entries yet.
+  // If a busy thread has no active run in its log, its run is pending and has no entries yet.
   if (last === undefined || thread?.status === 'busy') return logEnd(log)
   return isLifecycleOnly(filter) ? logEnd(log) : last
 }
 
 /**
- * Finds where reading begins for a stream of the events after `after`, a `seq` or an entry: at the oldest run that was
- * active there, because its later entries cannot be converted without its earlier ones.
+ * Finds the place at which a stream of the events after `after` (a `seq` or an entry) begins to read. This is the
+ * oldest run that was active at `after`: its later entries cannot be converted without its earlier ones.
  */
 export function resumedBegin(log: IndexedLog, after: number | { id: string }): StreamBegin {
   const isOpen = ({ end }: RunInLog): boolean =>
@@ -56,8 +56,8 @@ export function resumedBegin(log: IndexedLog, after: number | { id: string }): S
 }
 
 /**
- * The run that ended last. It need not be the newest: a run that is cancelled before its begin may end while an older
- * run is active.
+ * The run that ended last. This need not be the newest run: a newer one may have been cancelled before its begin, while
+ * an older run was active.
  */
 function lastEnded(runs: readonly RunInLog[]): RunInLog | undefined {
   let last = runs.at(-1)

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { RecentMap } from '../../../base/recent-map.ts'
 import type { WakeMessage } from '../../execute/wake.ts'
 
-/** Notifications between servers about the ends that clients were not sent. */
+/** Notifications between servers about ends of runs that clients did not receive. */
 export type UnseenEndMessage = Extract<WakeMessage, { kind: 'unseen_ends' | 'seen_end' }>
 
-/** Ends of runs that clients were not sent because their connections broke, at this server or another (V-29). */
+/** Ends of runs that clients did not receive, because their connections to this server or another one broke (V-29). */
 export interface UnseenEnds {
   /**
-   * Runs that were active when a connection of this reader broke within the last minute, and whose end was not sent to
-   * the reader since.
+   * Runs that were active when a connection of this reader broke within the last minute. A run is removed when its end
+   * is sent to the reader.
    */
   of(reader: string): ReadonlySet<string>
   /** Must be called when a connection of the reader broke while these runs were active. */
@@ -65,7 +65,10 @@ export function createUnseenEnds(
   }
 }
 
-/** A short text that names a reader. The text of a reader may be longer than the few kilobytes of a notification. */
+/**
+ * A short key of a reader. The reader's own text may be longer than a notification, which has a limit of a few
+ * kilobytes.
+ */
 function keyOf(reader: string): string {
   return createHash('sha256').update(reader).digest('base64url').slice(0, 22)
 }

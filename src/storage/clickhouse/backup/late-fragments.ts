@@ -1,6 +1,6 @@
 import type { ClickHouse } from '../connect.ts'
 
-/** Fragments as rows in the form in which the ingest log has them. */
+/** Fragments as encoded rows, in the same format as in the ingest log. */
 export interface FragmentRows {
   count: number
   rows: Buffer
@@ -18,7 +18,7 @@ const GROUP_BYTES = 8 << 20
 const GROUP_RUNS = 500
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 
-/** The fragments received since the time, as rows of `columns`; the fragments of one TraceRun come together. */
+/** The fragments received since `since`, as rows of `columns`. All fragments of one TraceRun are in the same item. */
 export async function* lateFragments(
   clickhouse: ClickHouse,
   { columns, since }: { columns: readonly string[]; since: Date },
@@ -54,7 +54,7 @@ export async function* lateFragments(
   }
 }
 
-/** Groups of runs of one workspace that are read together. */
+/** Groups of TraceRuns of one workspace; the fragments of a group are read by one statement. */
 function groupsOf(runs: readonly LateRun[]): LateRun[][] {
   const groups: LateRun[][] = []
   let room = 0

@@ -7,8 +7,9 @@ import { migrate } from '../migrate.ts'
 
 /**
  * The tables of a backup in the order in which they are read. Derived rows are read before the rows from which they
- * were made, so that each has its origin in the backup. Records of finished work (repairs, and children that no longer
- * wait) are read before the results of that work. Views fill the other tables again.
+ * were made, so that the backup contains the source of each derived row. Records of finished work (repairs, and
+ * children that no longer wait) are read before the results of that work. The other tables are not copied, because
+ * views fill them again.
  */
 export const COPIED_TABLES = [
   'repairs',
@@ -28,7 +29,10 @@ export const VIEWED_TABLES = ['trace_runs', 'run_places', 'thread_runs'] as cons
 const TAB = 0x09
 const NEWLINE = 0x0a
 
-/** Reads the tables of ClickHouse while it is written. @throws AppError store_unavailable */
+/**
+ * Reads the tables of a ClickHouse; other processes may write to it at the same time. @throws AppError
+ * store_unavailable
+ */
 export async function readClickHouseTables(clickhouse: ClickHouse): Promise<TableReader> {
   const versions = await clickhouse.rows<{ version: number }>(
     'SELECT max(version) AS version FROM schema_migrations',
@@ -41,7 +45,7 @@ export async function readClickHouseTables(clickhouse: ClickHouse): Promise<Tabl
     version: versions[0]?.version ?? 0,
     tables: COPIED_TABLES.filter((table) => names.has(table)),
     async read(table) {
-      // The other columns are computed by the insert.
+      // ClickHouse computes the other columns during an insert.
       const columns = await clickhouse.rows<{ name: string }>(
         `SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String}
            AND default_kind NOT IN ('MATERIALIZED', 'ALIAS', 'EPHEMERAL') ORDER BY position`,
@@ -83,7 +87,7 @@ function countTabs(bytes: Buffer): number {
   return count
 }
 
-/** Restores tables into the database of the connection. `place` names it in messages. */
+/** Restores tables into the database of the connection. `place` is the name of the database in messages. */
 export function createClickHouseLoader(
   clickhouse: ClickHouse,
   { place, logger }: { place: string; logger: Logger },
@@ -114,7 +118,7 @@ export function createClickHouseLoader(
           columns,
           format: 'TabSeparated',
           body: piece,
-          // The rows of a piece may be in more monthly partitions than an insert may have by default.
+          // The rows of a piece may belong to more monthly partitions than ClickHouse allows in one insert by default.
           settings: { max_partitions_per_insert_block: 0 },
         })
         count += countLines(piece)

@@ -1,6 +1,6 @@
 /**
- * Entry of the process that runs chDB (decision D-3). Its working folder holds the bodies of inserts; it receives
- * messages over the IPC channel, and exits when its parent exits, which closes that channel.
+ * Entry of the process that runs chDB (decision D-3). Its working folder contains the bodies of inserts. It receives
+ * messages over the IPC channel. When its parent exits, the channel closes and this process exits too.
  */
 import { once } from 'node:events'
 import { readdir, rm } from 'node:fs/promises'
@@ -31,8 +31,8 @@ function isInstalled(error: unknown): boolean {
 }
 
 /**
- * Removes unfinished bodies of a killed predecessor. Called once the engine is open, because only then no other process
- * uses the folder.
+ * Removes bodies of inserts that an earlier, killed process left behind. Called after the engine is open: from then on
+ * no other process uses the folder.
  */
 async function removeLeftBodies(workDir: string): Promise<void> {
   for (const name of await readdir(workDir)) {
@@ -40,12 +40,14 @@ async function removeLeftBodies(workDir: string): Promise<void> {
   }
 }
 
-/** The engine's threads inherit the priority of the thread that opens it. */
+/**
+ * Lowers the priority of this process. Called before the engine is opened, because its threads inherit the priority.
+ */
 function giveWay(): void {
   try {
     setPriority(process.pid, NICENESS)
   } catch {
-    // The priority is a hint that the system may refuse.
+    // The system may refuse a change of the priority; the engine then runs at normal priority.
   }
 }
 
@@ -70,7 +72,8 @@ async function open(message: OpenEngine): Promise<() => Promise<boolean>> {
 
 async function main(): Promise<void> {
   process.once('disconnect', die)
-  // Ctrl-C in a terminal signals all processes of the group, but the parent determines when the store stops.
+  // Ctrl-C in a terminal sends SIGINT to all processes of the group. The child ignores it and waits for the parent's
+  // stop message.
   process.on('SIGINT', () => undefined)
   process.on('SIGTERM', () => undefined)
   const [message] = (await once(process, 'message')) as [OpenEngine]

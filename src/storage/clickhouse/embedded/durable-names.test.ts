@@ -33,7 +33,7 @@ it('syncs the folders of tables that changed, and after a change of the schema a
   await mkdir(join(root, 'store/b22/two/all_1_1_0'))
   await names.syncTables()
   expect(since()).toEqual(['store/b22/two'])
-  // Its time of change is so recent that another change may have the same time.
+  // The folder is synced again: its change time is so recent that a later change may have the same time.
   await names.syncTables()
   expect(since()).toEqual(['store/b22/two'])
 

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { syncDirectory } from '../../../base/files/sync-directory.ts'
 
 /**
- * Makes the names in the engine's folders durable. ClickHouse syncs the files and the folder of a part, but not the
- * folders above it: the name of a new part in its table's folder, and the files and folders of tables and databases.
+ * Makes the directory entries in the engine's data folder durable. ClickHouse syncs the files and the folder of a part,
+ * but not the folders above it. These contain the name of the part, and the files and folders of tables and databases.
  */
 export interface DurableNames {
   /** Called after an insert. Syncs the folders of all tables, since materialized views write to other tables too. */
@@ -13,14 +13,17 @@ export interface DurableNames {
   syncAll(): Promise<void>
 }
 
-/** Depth of a table's folder below the engine's: `store/abc/<uuid>`. The folders in it are parts. */
+/**
+ * Depth of a table's folder below the data folder: `store/abc/<uuid>`. A table's folder contains the folders of its
+ * parts.
+ */
 const TABLE_DEPTH = 3
-/** Longer than one step of the clock for the change times of folders. */
+/** Longer than the resolution of the change times of folders. */
 const TICK_MS = 100
 
 /** @param root the engine's data folder */
 export function createDurableNames(root: string, sync = syncDirectory): DurableNames {
-  /** Change times that are synced, by folder. */
+  /** The change time at which each folder was last synced, by path. */
   const synced = new Map<string, bigint>()
   let tables: readonly string[] = []
 
@@ -29,7 +32,7 @@ export function createDurableNames(root: string, sync = syncDirectory): DurableN
     if (synced.get(folder) === mtimeNs) return
     const now = Date.now()
     await sync(folder)
-    // A further change in the same tick would not change this time.
+    // A recent time is not stored: a further change within the resolution would leave it equal.
     if (now - Number(mtimeMs) > TICK_MS) synced.set(folder, mtimeNs)
   }
 

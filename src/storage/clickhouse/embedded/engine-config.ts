@@ -6,13 +6,13 @@ export interface EngineMemory {
 
 const MB = 1024 * 1024
 
-/** Limits that fit a small machine beside the server's own 300 MB. */
+/** Limits for a small machine, on which the server itself uses 300 MB. */
 export const DEFAULT_MEMORY: EngineMemory = { total: 1024 * MB, perQuery: 640 * MB }
 
 /**
- * The engine's configuration file. It contains the server-wide settings, which cannot be SET later: caches for a small
- * machine, and two merges at a time. Every part is written through to the disk before its insert or merge is confirmed,
- * so that a confirmed row survives a power cut. `durable-names.ts` does the same for the name of the part.
+ * The engine's configuration file. It contains the server-wide settings, which a later SET cannot change: caches for a
+ * small machine, and two merges at a time. Every part is synced to the disk before its insert or merge is confirmed, so
+ * that confirmed rows survive a power cut. `durable-names.ts` does the same for the name of the part.
  */
 export function engineConfigXml(memory: EngineMemory): string {
   const server = {
@@ -25,9 +25,9 @@ export function engineConfigXml(memory: EngineMemory): string {
     query_condition_cache_size: 16 * MB,
     max_thread_pool_free_size: 4,
     background_pool_size: 2,
-    // A deletion waits for one job per part. While both threads are busy, the engine looks for a free one again after
-    // these seconds. With the default values (0.1 and a random time up to 1), deleting from 8 parts takes 2 s instead
-    // of 0.1 s.
+    // A deletion waits for one background job per part. While both threads are busy, the engine tries again after this
+    // number of seconds. With the default values (0.1 and a random time up to 1), deleting from 8 parts takes 2 s
+    // instead of 0.1 s.
     background_processing_pool_thread_sleep_seconds_if_nothing_to_do: 0.01,
     background_processing_pool_task_sleep_seconds_when_no_work_random_part: 0.02,
     background_merges_mutations_concurrency_ratio: 1,
@@ -42,8 +42,8 @@ export function engineConfigXml(memory: EngineMemory): string {
     fsync_after_insert: 1,
     fsync_part_directory: 1,
     min_rows_to_fsync_after_merge: 1,
-    // Payload rows are large: small merge blocks limit the peak of memory, and fewer rounds of merging save a tenth of
-    // an insert's whole cost (measured).
+    // Rows with payloads are large, so small merge blocks limit the peak of memory. Fewer rounds of merging save a
+    // tenth of the whole cost of an insert (measured).
     merge_max_block_size_bytes: 2 * MB,
     merge_selector_base: 10,
     number_of_free_entries_in_pool_to_execute_mutation: 1,
@@ -53,8 +53,8 @@ export function engineConfigXml(memory: EngineMemory): string {
 }
 
 /**
- * Number of executions after which the engine compiles parts of a query, which takes as long as many queries on small
- * tables.
+ * Number of executions of a query after which the engine compiles parts of it. Compiling takes as long as many queries
+ * on small tables.
  */
 const COMPILED_AFTER = 100
 const COMPILED_LATE = [

@@ -25,7 +25,7 @@ export interface ChangeResult {
   readonly output: Uint8Array
 }
 
-/** chDB with its lanes: one insert at a time, several reads in parallel, and at the same time one other change. */
+/** The chDB engine. It executes at the same time at most one insert, one other change, and several reads. */
 export interface Engine {
   /**
    * Runs a read and passes its bytes to `write` in pieces; waits for `write` before the next piece. Aborting the signal
@@ -52,7 +52,7 @@ export interface Engine {
 const READ_SESSIONS = 4
 const MAX_WAITING = 128
 const TRIM_AFTER_MS = 2_000
-/** Formats whose output is the same whether it is written in one piece or in many. */
+/** Formats that can be streamed: their output in many pieces is the same as in one piece. */
 const STREAMED = new Set(['RowBinary', 'JSONEachRow', 'TabSeparated', 'TSV', 'CSV', 'JSONCompactEachRow'])
 
 interface OwnSession {
@@ -103,7 +103,7 @@ export async function openEngine(path: string, workDir: string, memory: EngineMe
     async insertFile(statement, file, context) {
       const sql = insertFromFile(statement, file)
       const result = await inSession(inserts, sql, context, (session) => session.queryAsync(sql))
-      // The engine inserts nothing, without an error, if it reads the path as a pattern without matches.
+      // If the engine takes the path for a pattern and no file matches, it inserts nothing and reports no error.
       if (result.rowsRead === 0) throw new EngineException(1001, 'STD_EXCEPTION', 'The insert wrote no rows.')
       await names.syncTables()
       return changeResult(result)
@@ -125,7 +125,10 @@ export async function openEngine(path: string, workDir: string, memory: EngineMe
 
 type Use<R> = (session: Session) => Promise<R>
 
-/** Runs `use` in the lane's next free session, prepared for the statement, and calls `afterwards`. */
+/**
+ * Returns a function that prepares the lane's next free session for a statement, runs `use` in it, and then calls
+ * `afterwards`.
+ */
 function createSessionUse(defaults: ReadonlyMap<string, string>, afterwards: () => void) {
   return <R>(
     lane: Lane<OwnSession>,
@@ -158,7 +161,7 @@ function openLanes(openSession: () => Session): Lanes {
   }
 }
 
-/** Releases the memory of a burst of work (request buffers, the allocator's free pages) once it is over. */
+/** Releases memory when no statement has run for a while: request buffers, and the allocator's free pages. */
 function createTrimmer({ reads, inserts, changes, control }: Lanes): { later: () => void; stop: () => void } {
   let timer: NodeJS.Timeout | undefined
   const trim = async ({ session }: OwnSession) => {

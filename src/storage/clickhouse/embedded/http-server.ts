@@ -10,7 +10,7 @@ import { authenticate, digest, readRequest, readText } from './query-request.ts'
 import type { QueryContext } from './session-state.ts'
 import { classifyStatement, type Statement } from './statement.ts'
 
-/** The parts of the server: the engine, the only user's password, and the folder for bodies of inserts. */
+/** Options of the server: the engine, the password of its only user, and the folder for bodies of inserts. */
 export interface EngineServerOptions {
   readonly engine: Engine
   readonly password: string
@@ -27,8 +27,8 @@ const KEEP_ALIVE_MS = 15_000
 /**
  * An HTTP server for the part of ClickHouse's interface that @clickhouse/client uses: ping, queries with parameters and
  * settings, inserts with the rows in the body, errors in ClickHouse's format. One difference: `wait_end_of_query` is
- * ignored. If a read fails half-way, the connection is cut instead, so that a client detects the truncation. The
- * returned server is not listening yet.
+ * ignored. If a read fails after a part of the result was sent, the server cuts the connection, so that the client
+ * detects the truncation. The returned server is not listening yet.
  */
 export function createEngineServer(options: EngineServerOptions): Server {
   const { engine } = options
@@ -95,7 +95,10 @@ async function read(
   res.end()
 }
 
-/** Copies a body into a new file in large pieces and returns its size. The file needs no sync: it is read once. */
+/**
+ * Copies a body into a new file in large pieces and returns its size. The file is not synced, since it is deleted after
+ * the insert.
+ */
 async function saveBody(body: Readable, path: string): Promise<number> {
   const file = await open(path, 'wx')
   try {
@@ -142,7 +145,10 @@ function endWith(res: ServerResponse, result: ChangeResult): void {
   res.end(result.output)
 }
 
-/** Writes with back-pressure; a client that reads nothing for a minute loses its connection and its session. */
+/**
+ * Writes with back-pressure. If the client reads nothing for a minute, its connection is closed, which frees its
+ * session.
+ */
 async function writeSlowly(res: ServerResponse, bytes: Uint8Array, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   if (bytes.length === 0 || res.write(bytes)) return

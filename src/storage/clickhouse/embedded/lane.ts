@@ -1,13 +1,16 @@
 import { EngineException, TOO_MANY_QUERIES } from './exception.ts'
 
-/** A few equal resources (sessions): each serves one caller at a time, and further callers wait. */
+/**
+ * A pool of equal resources (sessions) with a queue: each resource serves one caller at a time, and further callers
+ * wait.
+ */
 export interface Lane<T> {
   /**
    * Runs `use` with the next free resource, in order of arrival. Rejects with TOO_MANY_SIMULTANEOUS_QUERIES when too
    * many callers wait, and with the signal's reason when it aborts while waiting.
    */
   run<R>(use: (thing: T) => Promise<R>, signal?: AbortSignal): Promise<R>
-  /** Callers that are served or wait. */
+  /** Number of callers that are served or wait. */
   readonly busy: number
   /** Resolves when no caller is served or waits. */
   idle(): Promise<void>

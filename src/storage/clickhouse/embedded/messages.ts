@@ -1,4 +1,4 @@
-/** Parent → child: what to open. Sent over the IPC channel, so that the password is in no process list. */
+/** Parent → child: what to open. Sent over the IPC channel, so that process lists do not show the password. */
 export interface OpenEngine {
   readonly type: 'open'
   readonly path: string

@@ -76,7 +76,7 @@ function decompressed(req: IncomingMessage): Readable {
     throw new EngineException(89, 'UNKNOWN_COMPRESSION_METHOD', `Content-Encoding ${encoding} is unknown.`)
   }
   const plain = stage()
-  // Readers of `plain` receive its errors. This listener prevents that an error before the first read ends the process.
+  // Readers of `plain` receive its errors. Without this listener, an error before the first read would end the process.
   plain.on('error', () => undefined)
   pipeline(req, plain).catch(() => undefined)
   return plain
@@ -94,7 +94,8 @@ async function readBytes(body: Readable): Promise<Buffer> {
 }
 
 /**
- * Throws AUTHENTICATION_FAILED unless the request has the password of the only user; `secret` is the password's digest.
+ * Throws AUTHENTICATION_FAILED for a request without the password of the only user. `secret` is the digest of the
+ * password.
  */
 export function authenticate(req: IncomingMessage, search: URLSearchParams, secret: Buffer): void {
   const basic = /^Basic (.+)$/i.exec(req.headers.authorization ?? '')?.[1]
@@ -112,7 +113,7 @@ export function authenticate(req: IncomingMessage, search: URLSearchParams, secr
   }
 }
 
-/** A digest of fixed length, to compare passwords in constant time. */
+/** A digest of fixed length. Comparing digests takes the same time for all passwords. */
 export function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

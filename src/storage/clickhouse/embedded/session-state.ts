@@ -1,6 +1,6 @@
 import { quoteName, quoteSql } from './statement.ts'
 
-/** The session state that one query needs. Values have the text form of the URL. */
+/** The session state that one query needs. Values have the same text form as in the URL. */
 export interface QueryContext {
   readonly database: string | undefined
   readonly settings: ReadonlyMap<string, string>
@@ -45,7 +45,7 @@ export function preamble(state: SessionState, wanted: QueryContext): string[] {
   return statements
 }
 
-/** Must be called before the preamble runs: until it has succeeded, everything that it sets is unknown. */
+/** Must be called before the preamble runs. Marks everything that the preamble sets as unknown, in case it fails. */
 export function beginPreamble(state: SessionState, wanted: QueryContext): void {
   state.database = undefined
   for (const name of [...state.settings.keys(), ...wanted.settings.keys()])
@@ -64,8 +64,8 @@ export function endPreamble(state: SessionState, wanted: QueryContext): void {
 }
 
 /**
- * The first parameter in the SQL that the request lacks but an earlier query of the session has set. The engine would
- * silently use the old value; ClickHouse answers UNKNOWN_QUERY_PARAMETER.
+ * The first parameter that the SQL uses and the request lacks, although an earlier query of the session has set it.
+ * chDB would silently use the old value; a ClickHouse server answers UNKNOWN_QUERY_PARAMETER.
  */
 export function staleParam(state: SessionState, sql: string, wanted: QueryContext): string | undefined {
   for (const [, name] of sql.matchAll(PARAM_IN_SQL)) {

@@ -16,7 +16,7 @@ export interface EmbeddedOptions {
   /** DATA_DIR, which contains the engine's data in the folder `clickhouse`. */
   readonly dataDir: string
   readonly logger: Logger
-  /** The Node (24 or later) that runs the child; default: the running one. */
+  /** Path of the Node program (24 or later) that runs the child; default: the one that runs this process. */
   readonly nodePath?: string
   /** Default: any free port. A restart passes the previous port, so that the URL stays the same. */
   readonly port?: number
@@ -49,12 +49,15 @@ const STOP_MS = 12_000
 const STDERR_KEPT = 4_000
 /** Text on stderr by which the engine reports that another process uses the folder. */
 const IN_USE = /another server instance|cannot lock file/i
-/** Characters that make the engine read a file name as a pattern; inserts from such a path would be lost silently. */
+/**
+ * With these characters in a path, the engine takes the path for a pattern. Inserts from such a path would be lost
+ * without an error.
+ */
 const PATTERN_CHARACTERS = /[*?{}[\]]|::/
 
 /**
- * Starts chDB in a child process that serves ClickHouse's HTTP protocol on 127.0.0.1 (decision D-3), after
- * ending an orphan of an earlier run. Rejects with `config_invalid` when the engine is not installed, when
+ * Starts chDB in a child process that serves ClickHouse's HTTP protocol on 127.0.0.1 (decision D-3). A child that an
+ * ended server left running is ended first. Rejects with `config_invalid` when the engine is not installed, when
  * another server uses DATA_DIR, or when its path cannot be used; with `internal` otherwise.
  */
 export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise<EmbeddedClickHouse> {
@@ -108,8 +111,9 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
 }
 
 /**
- * The child's environment: one pool thread per session and some for file work. The allocator setting returns freed
- * request buffers to the system; otherwise they stay in the C library (50 MB after a burst, measured).
+ * The child's environment. The thread pool has one thread for each session, and some for file work. The allocator
+ * setting returns freed request buffers to the system; otherwise they stay in the C library (50 MB after a burst,
+ * measured).
  */
 const ENVIRONMENT = {
   UV_THREADPOOL_SIZE: '16',
@@ -125,7 +129,7 @@ function forkChild(nodePath: string, workDir: string): ChildProcess {
     cwd: workDir,
     execPath: nodePath,
     execArgv: ['--max-old-space-size=256', '--expose-gc'],
-    // The engine needs none of the server's secrets, so it does not get the server's environment.
+    // The child does not get the server's environment, which contains secrets.
     env: { ...ENVIRONMENT, ...compileCache() },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
@@ -140,7 +144,9 @@ function compileCache(): { NODE_COMPILE_CACHE?: string } {
   return inUse === undefined ? {} : { NODE_COMPILE_CACHE: dirname(inUse) }
 }
 
-/** Records the child; kills it when that fails, for example on a full disk. */
+/**
+ * Records the child for `endLeftovers`. If the record cannot be written, for example on a full disk, kills the child.
+ */
 async function recordOrEnd(dataDir: string, child: ChildProcess, pid: number): Promise<() => Promise<void>> {
   try {
     return await recordChild(dataDir, 'clickhouse', pid)
@@ -177,7 +183,7 @@ async function firstAnswer(
 ): Promise<ChildAnswer> {
   const kill = () => void child.kill('SIGKILL')
   signal?.addEventListener('abort', kill, { once: true })
-  // A signal that is already aborted calls no listeners.
+  // The listener is not called for a signal that has aborted before.
   if (signal?.aborted) kill()
   try {
     child.on('error', () => undefined)

@@ -30,9 +30,9 @@ export function classifyStatement(text: string, hasBody: boolean, defaultFormat:
 }
 
 /**
- * Returns an insert that takes its rows from a file instead of the body. `FROM INFILE` keeps the meaning of `INSERT …
- * FORMAT` (every format, column defaults) and is the engine's documented way for binary rows: inline inserts take text
- * formats only.
+ * Returns an insert that takes its rows from a file instead of the body. `FROM INFILE` accepts every format and sets
+ * column defaults, as `INSERT … FORMAT` does. It is the engine's documented way to insert binary rows; inline inserts
+ * accept only text formats.
  */
 export function insertFromFile(statement: Statement & { kind: 'insert' }, file: string): string {
   return `${statement.before} FROM INFILE ${quoteSql(file)} COMPRESSION 'none'${statement.after}`

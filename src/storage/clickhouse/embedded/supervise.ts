@@ -4,7 +4,7 @@ import { type EmbeddedClickHouse, type EmbeddedOptions, startEmbeddedClickHouse 
 
 /** An embedded engine that is started again when its process ends unexpectedly. */
 export interface SupervisedClickHouse {
-  /** The same after restarts. */
+  /** Restarts do not change it. */
   readonly url: string
   readonly username: string
   readonly password: string
@@ -18,7 +18,7 @@ export interface SupervisedClickHouse {
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 5_000
-/** Running time of a child after which the next pause is short again. */
+/** If a child has run for this time, the pause before the next restart is short again. */
 const WELL_AFTER_MS = 60_000
 
 /**

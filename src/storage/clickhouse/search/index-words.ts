@@ -4,11 +4,11 @@ import { pause } from '../../../base/pause.ts'
 import type { ClickHouse } from '../connect.ts'
 
 const LOOK_MS = 30_000
-/** Idle time of ingest after which the index is built. */
+/** The index is built when no rows have been written for this time. */
 const QUIET_SECONDS = 15
-/** Time after which the index is built even without idle time. */
+/** The index is built after this time even if rows are still being written. */
 const PATIENCE_SECONDS = 3_600
-/** Minimum number of rows for a build, because scanning fewer rows is as fast as reading the index. */
+/** Minimum number of rows for a build. Scanning fewer rows is as fast as reading the index. */
 const MIN_ROWS = 5_000
 
 /** Conditions for building the index: a number of rows, and a time without new ones. */

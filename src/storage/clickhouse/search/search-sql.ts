@@ -9,10 +9,10 @@ const PAYLOADS = {
 } as const
 type Payload = keyof typeof PAYLOADS
 
-/** The expression of index `words`: migration 0013 has the same. */
+/** The expression of index `words` of table `run_fragments`; must be the same as in migration 0013. */
 export const SEARCHED_TEXT = `lowerUTF8(concat(inputs, ' ', outputs, ' ', error, ' ', if(startsWith(extra, '\\0'), extra, JSONExtractRaw(extra, 'metadata'))))`
 
-/** The expression of index `words` of table `runs`: migration 0015 has the same. */
+/** The expression of index `words` of table `runs`; must be the same as in migration 0015. */
 export const ROW_TEXT = `lowerUTF8(concat(name, ' ', error, ' ', inputs_preview, ' ', outputs_preview, ' ', arrayStringConcat(mapKeys(metadata), ' '), ' ', arrayStringConcat(mapValues(metadata), ' ')))`
 
 /** True for a field whose text is part of ROW_TEXT. */
@@ -24,17 +24,17 @@ export function isInRowText(field: SearchField): boolean {
 export const SEARCH_SETTINGS = { text_index_like_min_pattern_length: 2 } as const
 
 /**
- * Block size of a statement that reads payloads. Conditions copy payloads several times, so fewer rows fit
- * into its memory.
+ * Block size of a statement that reads payloads. Its conditions copy the payloads several times, so a larger block
+ * would not fit into memory.
  */
 export const FEW_AT_A_TIME = 'SETTINGS max_block_size = 500'
 
 /** Maximum number of words that one condition looks up in the index; the text as a whole is compared in any case. */
 const MAX_WORDS = 3
-/** Minimum length of ASCII words that are looked up; shorter words are in too many tokens. */
+/** Minimum length of ASCII words that are looked up, because too many tokens contain a shorter word. */
 const MIN_ASCII = 3
 
-/** Runs of ASCII letters and digits, and of other letters. */
+/** Sequences of ASCII letters and digits, and sequences of non-ASCII characters. */
 const WORDS = /[a-z0-9]+|[^\p{ASCII}]+/giu
 const LETTER = /[\p{L}\p{M}\p{N}]/u
 /** Letters whose lower case differs between implementations. */
@@ -53,13 +53,16 @@ export function payloadSql(
   const needle = bind(text, 'String')
   const contains = (sql: string): string => `positionCaseInsensitiveUTF8(${sql}, ${needle}) > 0`
   const found = payloads.map((field) => contains(decodedSql(PAYLOADS[field])))
-  // A span has all of its payloads in `extra`, so `extra` is searched only with all of them.
+  // A span has all its payloads together in `extra`, so `extra` is searched only if all payload fields are searched.
   if (payloads.length === Object.keys(PAYLOADS).length)
     found.push(`(startsWith(extra, '\\0') AND (${contains('extra')} OR ${contains(decodedSql('extra'))}))`)
   return `(${found.join(' OR ')})`
 }
 
-/** SQL condition on rows of `runs`, decided by the index: the row has these words. `bind` as in payloadSql. */
+/**
+ * SQL condition on rows of `runs`, for which the index is used: the text of the row contains all these words. `bind` as
+ * in payloadSql.
+ */
 export function rowWordsSql(
   words: readonly string[],
   bind: (value: unknown, type: string) => string,
@@ -77,8 +80,8 @@ export function isPayload(field: SearchField): field is Payload {
 }
 
 /**
- * JSON as text: without the quotes around strings and with escapes decoded, which is done by decoding the whole document
- * as the content of one string. JSON that ClickHouse cannot decode stays unchanged.
+ * SQL of JSON as text, without the quotes around strings and with escapes decoded. The whole document is decoded as if
+ * it were the content of one string. JSON that ClickHouse cannot decode stays unchanged.
  */
 function decodedSql(json: string): string {
   const content = `replaceRegexpAll(${json}, '(\\\\\\\\.)|["\\\\x00-\\\\x1f]', '\\\\1')`
@@ -94,7 +97,8 @@ export function fragmentWordsSql(
   const has = (word: string): string => containsWord(SEARCHED_TEXT, word, bind)
   const conditions = words.map((word) => {
     if (isAscii(word)) return has(word)
-    // Clients may write non-ASCII letters as escapes, which differ between upper and lower case.
+    // Clients may write non-ASCII letters as JSON escapes. The escapes of the upper-case and the lower-case letter
+    // differ.
     const escapes = Array.from(word)
       .slice(0, MAX_WORDS)
       .map((letter) => {
@@ -106,7 +110,10 @@ export function fragmentWordsSql(
   return conditions.join(' AND ')
 }
 
-/** The longest parts of the text that are within one token, in lower case; none if the index cannot find the text. */
+/**
+ * The longest words of the text, in lower case, each of which must be within one token of the index. Empty if the index
+ * cannot be used for this text.
+ */
 export function wordsOf(text: string): string[] {
   const words = (text.match(WORDS) ?? []).flatMap((word) => (isAscii(word) ? [word] : settledParts(word)))
   const ascii = words.filter((word) => isAscii(word) && word.length >= MIN_ASCII)
@@ -132,7 +139,7 @@ function isSettled(letter: string): boolean {
   return low.length === letter.length && high.length === letter.length && high.toLowerCase() === low
 }
 
-/** The token of a letter's JSON escape, such as `u00e9`; of a surrogate pair, that of the second half. */
+/** The token of a letter's JSON escape, such as `u00e9`. For a surrogate pair: the token of its second half. */
 function escapesOf(letter: string): string[] {
   const units = Array.from({ length: letter.length }, (_, i) => letter.charCodeAt(i))
   return [`u${units.at(-1)!.toString(16).padStart(4, '0')}`]

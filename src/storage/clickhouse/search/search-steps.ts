@@ -2,8 +2,8 @@ import type { ListQuery } from '../../../ingest/store/trace-store.ts'
 import { searches } from '../../../trace/filter/filter.ts'
 
 /**
- * TraceRuns that the first step of a search reads; the second step reads all others. A common word is found in the
- * first step, without reading all payloads; for a rare word the index makes the second step short.
+ * Number of TraceRuns that the first step of a search reads. The second step reads all others. A common word is found
+ * in the first step, without reading all payloads; for a rare word the index makes the second step short.
  */
 const FIRST_STEP = 2_000
 
@@ -40,9 +40,9 @@ const COMMON_STEP = 20_000
 const MAX_BATCH = 2_000
 
 /**
- * A page of a search for words that an index has. The page equals the one that a single statement would find.
- * Ids are random, so the payloads of each TraceRun are in a different granule of a megabyte. Therefore
- * payloads are read only for TraceRuns that have the words, and only for one page.
+ * A page of a search for words of the index, the same page as of a single statement. Payloads are read only for
+ * TraceRuns that have the words, and only until the page is full: ids are random, so the payloads of each TraceRun are
+ * in another granule, which has a megabyte.
  */
 export async function searchByWords(query: ListQuery, reads: WordSearch): Promise<Buffer> {
   const found: Buffer[] = []

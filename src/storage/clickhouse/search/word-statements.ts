@@ -9,14 +9,14 @@ export interface WordStatements {
   /** `count`: fragments with the words, counted up to `most`. */
   fragments(most: number): SqlCondition
   /**
-   * `sort_time` and `run_id` of the first TraceRuns of the list of which the row or a fragment has the words; the
-   * search may match them. `few` is true for a list of few rows; the statement then reads these rows instead of the
+   * `sort_time` and `run_id` of the first TraceRuns of the list whose row or fragments contain the words. Only these
+   * can match the search. `few` is true for a list of few rows; the statement then reads these rows instead of the
    * places of all fragments.
    */
   places(query: ListQuery, few: boolean): SqlCondition
 }
 
-/** Undefined if the filter has no search that all matches satisfy and that the indexes can decide. */
+/** Undefined if the filter has no search that the indexes can decide and that every match must satisfy. */
 export function wordStatements(
   columns: readonly string[],
   { filter }: ListQuery,

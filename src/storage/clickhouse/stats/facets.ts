@@ -8,12 +8,12 @@ import { SEARCH_SETTINGS } from '../search/search-sql.ts'
 
 /** Maximum number of TraceRuns that are read for one answer, newest first. */
 const MAX_RUNS = 200_000
-/** Maximum number of different values that are counted: about 60 MB of the longest values. */
+/** Maximum number of different values that are counted. The longest values then take about 60 MB. */
 const MAX_VALUES = 100_000
 
 const known = (id: string): string => `if(${id} = toUUID('${NIL_UUID}'), '', toString(${id}))`
 
-/** The values of a TraceRun as SQL: a text, empty for none, or a list of texts. */
+/** SQL of a TraceRun's value of each field: a text, empty for no value. With `isList`, a list of texts. */
 const VALUES: Readonly<Record<FacetField, { sql: string; isList?: true }>> = {
   name: { sql: 'name' },
   run_type: { sql: 'toString(run_type)' },

@@ -3,7 +3,10 @@ import type { FeedbackFigures, FeedbackStats } from '../../../trace/json/feedbac
 import type { ClickHouse, SqlParams } from '../connect.ts'
 import { selectionOf } from './stats-sql.ts'
 
-/** Limits of the feedback in one answer: records, keys of a TraceRun, values and comments of a key. */
+/**
+ * Limits of the feedback in one answer. The answer has at most this many records, keys of a TraceRun, and values and
+ * comments of a key.
+ */
 const MAX_RECORDS = 1_000_000
 const MAX_KEYS = 100
 const MAX_VALUES = 50
@@ -50,8 +53,8 @@ export function readingFeedbackStats(clickhouse: ClickHouse) {
 const OF_RUNS = 'run_id IN {feedback_runs:Array(UUID)}'
 
 /**
- * Whether there is any feedback. Usually there is none, and this query takes a third of the time of the statement for
- * figures.
+ * Whether the TraceRuns have any feedback. Usually they have none, and this query takes a third of the time of the
+ * statement for figures.
  */
 async function hasFeedback(
   clickhouse: ClickHouse,
@@ -78,7 +81,7 @@ async function read(
   return byOwner
 }
 
-/** `condition` is on the key of the table, so that no other bodies are read. */
+/** `condition` must be a condition on the key of the table, so that only the wanted bodies are read. */
 function feedbackSql(owner: string, condition: string): string {
   return `SELECT owner, key, toUInt32(count()) AS n,
       if(count(score) = 0, NULL, avg(score)) AS avg, min(score) AS min, max(score) AS max,

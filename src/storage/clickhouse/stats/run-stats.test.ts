@@ -18,7 +18,7 @@ const FIGURES = {
   total_cost_each: NONE,
 }
 
-/** A ClickHouse that counts one TraceRun, and returns no rows after that. */
+/** A ClickHouse that counts one TraceRun and then returns no rows, as if it was deleted in between. */
 const emptied = {
   rows: (sql: string) => Promise.resolve(sql.includes('count() AS found FROM runs') ? [{ found: 1 }] : []),
 } as Pick<ClickHouse, 'rows'> as ClickHouse

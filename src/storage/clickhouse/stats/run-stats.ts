@@ -23,12 +23,13 @@ import {
 } from './stats-sql.ts'
 
 /**
- * Maximum number of TraceRuns with exact percentiles; six percentiles then take 100 MB. Sketches are not faster, but
- * need less memory.
+ * Maximum number of TraceRuns for exact percentiles. Six exact percentiles of so many take 100 MB. Above it, sketches
+ * are used, which are not faster but need less memory.
  */
 const EXACT_RUNS = 2_000_000
 /**
- * Up to this number of traces, rows are found by trace and not by time, because the ids fit into a parameter.
+ * Maximum number of traces whose ids fit into a parameter. Up to this number, rows are found by trace instead of by
+ * time.
  */
 const FEW_TRACES = 4_000
 
@@ -128,8 +129,8 @@ async function countRuns(
 }
 
 /**
- * Computes the figures for the plain shape of usage, which is the usual one, and determines the actual shape at the
- * same time. If the shape is another one, computes the figures again.
+ * Computes the figures for the plain, usual shape of usage (`UsageShape`), and determines the actual shape at the same
+ * time. If the actual shape is another one, computes the figures again.
  */
 async function readRows(
   clickhouse: ClickHouse,
@@ -155,7 +156,7 @@ async function readRows(
   ])
 }
 
-/** If there are few TraceRuns, searches usage only in their traces, at any time. */
+/** For few TraceRuns, returns a selection whose usage is read only from their traces, but at any time. */
 async function narrowed(
   clickhouse: ClickHouse,
   workspace_id: string,
@@ -175,7 +176,9 @@ async function narrowed(
 
 type AnswerForm = Pick<StatsForm, 'group' | 'interval' | 'is_exact'>
 
-/** The figures of an answer without rows too, because the counted TraceRuns may have been deleted in the meantime. */
+/**
+ * The figures of an answer. There may be no rows, because the counted TraceRuns may have been deleted in the meantime.
+ */
 function statsOf(
   form: AnswerForm,
   [figures, usage]: [FiguresRow[], UsageRow[]],
@@ -185,7 +188,7 @@ function statsOf(
   return { is_exact: form.is_exact, figures: joined(figures, usage, groups, form.interval !== undefined) }
 }
 
-/** The figures of no TraceRuns. */
+/** The answer for no TraceRuns. */
 function noStats({ group, interval, is_exact }: AnswerForm): StatsAnswer {
   return { is_exact, figures: group === undefined && interval === undefined ? [noFigures()] : [] }
 }

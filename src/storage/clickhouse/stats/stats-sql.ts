@@ -28,14 +28,17 @@ export interface StatsForm {
   group: StatsGrouping | undefined
   /** Length of a bucket in microseconds. */
   interval: number | undefined
-  /** Whether percentiles are exact; otherwise they are from sketches. */
+  /** Whether percentiles are exact; otherwise they are estimated by sketches. */
   is_exact: boolean
   histograms: boolean
   shape: UsageShape
 }
 
 const DAY = 86_400_000_000
-/** Time by which a child may start before its parent, or after the window of its parent, and still counts. */
+/**
+ * Usage of a descendant counts if the descendant starts at most EARLY before the window of the selected TraceRuns, and
+ * at most LATE after it.
+ */
 const EARLY = DAY
 const LATE = 7 * DAY
 
@@ -73,7 +76,7 @@ function linkOf(query: StatsQuery): UsageLink {
   return isNarrow && group_by === undefined ? 'below' : 'own'
 }
 
-/** The selection with usage only from the traces of parameter `usage_traces`. */
+/** Restricts the usage of a selection to these traces, which are the parameter `usage_traces`. */
 export function amongTraces(selection: StatsSelection, traces: readonly string[]): StatsSelection {
   const scope = `workspace_id = {workspace_id:UUID} AND (project_id, sort_time, run_id) IN (
     SELECT project_id, sort_time, run_id FROM trace_runs FINAL
@@ -82,7 +85,10 @@ export function amongTraces(selection: StatsSelection, traces: readonly string[]
   return { ...selection, scope, params: { ...selection.params, usage_traces: traces } }
 }
 
-/** Counts the matching rows without FINAL, which is cheaper. Replaced rows count too, so the number may be too high. */
+/**
+ * Counts the matching rows without FINAL, which is faster. Replaced rows are counted too, so the number may be too
+ * high.
+ */
 export const countSql = ({ matched }: StatsSelection): string =>
   `SELECT count() AS found FROM runs WHERE ${matched}`
 
@@ -138,15 +144,15 @@ const HELD = [
 ]
 
 const POWERS = [1e-3, 1e-2, 0.1, 1, 10, 100, 1000, 10_000]
-/** Least seconds of each class of a histogram: 0, then 1, 2 and 5 of each power of ten. */
+/** Lower bound of each class of a histogram, in seconds: 0, then 1, 2 and 5 times each power of ten. */
 export const CLASSES = [0, ...POWERS.flatMap((power) => [power, 2 * power, 5 * power])]
 
-/** SQL of the index of a time's class. */
+/** SQL of the index of the class of a time. */
 function classOf(seconds: string): string {
   return `toUInt16(arrayCount(least -> least <= ${seconds}, [${CLASSES.join(', ')}]) - 1)`
 }
 
-/** Percentiles of a time, the 90th last, and with histograms the number of TraceRuns in each class. */
+/** SQL of the 50th, 99th and 90th percentile of a time. With histograms, also the number of TraceRuns in each class. */
 function times(form: Omit<StatsForm, 'shape'>, name: string, seconds: string, condition: string): string {
   const all = `${percentiles(form, seconds, condition, '0.5, 0.99, 0.9')} AS ${name}`
   if (!form.histograms) return all
@@ -154,7 +160,7 @@ function times(form: Omit<StatsForm, 'shape'>, name: string, seconds: string, co
       sumMapIf(map(${classOf(seconds)}, toUInt64(1)), ${condition}) AS ${name}_histogram`
 }
 
-/** Sums of usage of each group and bucket, and percentiles over its TraceRuns; own usage is in ownSql. */
+/** Sums of usage, and percentiles over TraceRuns, for each group and bucket. For link `own`, use ownSql. */
 export function usageSql(form: StatsForm): string {
   const first = form.selection.link === 'trace'
   return `SELECT grp, bucket, ${usage(form, '1')} ${first ? `, ${firstTokens(form)}` : ''}
@@ -224,7 +230,7 @@ const USAGE_COLUMNS = [
   'output_cost_details',
 ] as const
 
-/** Sums of a column over some rows: costs that clients sent may be too large together for Decimal(38, 18). */
+/** SQL of the sum of a column. Costs that clients sent may add up to more than Decimal(38, 18) holds. */
 const SUMMED = (column: string): string =>
   column.endsWith('_details') ? `sumMap(${column})` : `sum(${column})`
 const summedIf = (column: string): string =>

@@ -16,7 +16,7 @@ const MAX_LISTED = 4_000
 
 const DAY = 86_400_000_000
 
-/** Rows of `thread`, `trace_id`, `run_id` and `root_time`, with the parameters that the statement needs. */
+/** A SELECT of `thread`, `trace_id`, `run_id` and `root_time`, with its parameters. */
 interface Turns {
   sql: string
   params: SqlParams
@@ -32,7 +32,7 @@ type UsageRow = Omit<ThreadSummary, keyof RootsRow> & { thread_id: string }
 /** Rows of the traces of threads. */
 export function readingThreadRows(clickhouse: ClickHouse) {
   return {
-    // Places of earlier versions may point to deleted rows.
+    // `trace_runs` may still contain places of deleted rows, so the rows are read FINAL.
     rowsOfTraces: (
       workspace_id: string,
       project_id: string,
@@ -119,7 +119,10 @@ const NO_USAGE: Omit<UsageRow, 'thread_id'> = {
   completion_cost_details: {},
 }
 
-/** The traces of the threads in the window. Few traces become a list, so that they are searched only once. */
+/**
+ * The traces of the threads in the window. Up to MAX_LISTED traces are read at once and returned as parameters, so that
+ * further statements do not search them again.
+ */
 async function turnsOf(
   clickhouse: ClickHouse,
   workspace_id: string,
@@ -153,7 +156,7 @@ async function turnsOf(
   }
 }
 
-/** The rows of the traces. */
+/** SQL condition on the rows of the traces. */
 function scopeOf({ sql }: Turns): string {
   const traces = `SELECT trace_id FROM (${sql})`
   return `workspace_id = {workspace_id:UUID} AND (project_id, sort_time, run_id) IN (

@@ -17,10 +17,10 @@ const HOUR = 3_600_000_000
  */
 const FIRST_PART = 1 / 720
 const GROWTH = 8
-/** Time after which every read returns a written row. */
+/** After this time, every read returns a row that was written. */
 const SETTLED = 'INTERVAL 10 SECOND'
 
-/** Lists of threads and of the traces of one. */
+/** Lists of threads, and lists of the traces of a thread. */
 export function readingThreads(clickhouse: ClickHouse) {
   const pageFrom = (workspace_id: string, query: ThreadQuery, threads_from: number) => {
     const { sql, params } = pageSql(query)
@@ -38,7 +38,8 @@ export function readingThreads(clickhouse: ClickHouse) {
       return row!.mark
     },
 
-    // The latest threads have a trace in the last part of the window: it is read first, then more of it.
+    // The latest threads have a trace in the last part of the window. So this part is read first, and a larger part
+    // only if it has too few threads.
     threads: async (workspace_id: string, query: ThreadQuery) => {
       const { from, to, after, limit } = query
       const isFiltered = threadConditions(query).having.length > 0
@@ -88,7 +89,7 @@ function pageSql(query: ThreadQuery): { sql: string; params: Record<string, unkn
   return { sql, params: { ...params, written, limit } }
 }
 
-/** Traces are numbered before filters and pages leave any of them out. */
+/** The traces of the thread are numbered before filters and paging are applied. */
 function turnListSql(query: TurnQuery): { sql: string; params: Record<string, unknown> } {
   const { project_id, thread_id, after, limit, ...filters } = query
   const wanted = turnCondition({ project_id, thread_ids: [thread_id], ...filters })

@@ -14,8 +14,8 @@ export interface TurnsScope {
  *
  * The thread is the thread that the root names, or else the thread of the earliest TraceRun that names a thread, as in
  * trace/derive/roll-up.ts. If a TraceRun has several versions, the newest counts. Of rows with equal versions, the live
- * row counts; the deleted row is from before the root's time changed. If a trace has several roots, the root with the
- * trace's id counts.
+ * row counts: the deleted row is older than a change of the root's time. If a trace has several roots, the root with
+ * the trace's id counts.
  */
 export function turnsSql({ times, named }: TurnsScope): string {
   const places = ` AND (root_time, trace_id) IN (${namedRootsSql} UNION ALL ${namedBelowSql})`
@@ -38,14 +38,14 @@ const NAMED_BELOW = `FROM thread_runs WHERE ${PROJECT} AND filed = 'below_by_thr
 const namedRootsSql = `SELECT sort_time, trace_id ${NAMED_ROOTS}`
 
 /**
- * Traces whose root named one of the threads and still has the same time. A root whose time has changed may name no
- * thread any more; such a trace is found through the TraceRuns below the root.
+ * Traces whose root named one of the threads and whose start time has not changed since. A root with another time may
+ * no longer name a thread; such a trace is found through the TraceRuns below the root.
  */
 const UNMOVED = `SELECT trace_id FROM thread_runs
   WHERE ${PROJECT} AND filed = 'root_by_time' AND run_id = trace_id AND (root_time, trace_id) IN (${namedRootsSql})
   GROUP BY trace_id, root_time HAVING argMax(is_deleted, (version, 1 - is_deleted)) = 0`
 
-/** The times and traces of TraceRuns below a root that name one of the threads, while the root names none. */
+/** The times and traces of TraceRuns that name one of the threads and are below a root that names none. */
 const namedBelowSql = `SELECT sort_time, trace_id FROM trace_runs
   WHERE workspace_id = {workspace_id:UUID}
     AND trace_id IN (SELECT trace_id ${NAMED_BELOW} AND trace_id NOT IN (${UNMOVED}))`
@@ -61,7 +61,7 @@ export const CANDIDATES = `SELECT DISTINCT trace_id FROM thread_runs
     AND (filed = 'below_by_thread' OR (sort_time >= fromUnixTimestamp64Micro({threads_from:Int64})
       AND sort_time < fromUnixTimestamp64Micro({threads_to:Int64})))`
 
-/** The threads of traces whose root names none. */
+/** The threads of traces whose root names no thread. */
 function belowSql(roots: string): string {
   return `SELECT trace_id, argMin((run.1, run.2), (run.3, toString(run_id))) AS below FROM (
       SELECT trace_id, run_id,

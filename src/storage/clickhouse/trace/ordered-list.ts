@@ -12,7 +12,7 @@ export interface RunPlace {
 }
 
 const LATENCY = 'toUnixTimestamp64Micro(end_time) - toUnixTimestamp64Micro(start_time)'
-/** SQL condition of TraceRuns that have the value themselves. */
+/** SQL of the value that a TraceRun itself has. */
 const OWN: Record<OrderedBy, string> = {
   latency: LATENCY,
   total_tokens: 'toFloat64(ifNull(input_tokens, 0) + ifNull(output_tokens, 0))',
@@ -20,8 +20,8 @@ const OWN: Record<OrderedBy, string> = {
 }
 
 /**
- * SQL of the value by which a TraceRun is ordered: its own value, or the sum over the TraceRuns below it, each call
- * once.
+ * A SELECT that adds to the rows the value by which they are ordered: a TraceRun's own value, or the sum over the
+ * TraceRuns below it, in which each call counts once.
  */
 function valuesSql(by: OrderedBy, rows: string, scope: string): string {
   if (by === 'latency') return `SELECT *, ${LATENCY} AS value FROM (${rows})`
@@ -50,7 +50,7 @@ export function orderedPlacesSql(query: ListQuery, by: OrderedBy): SqlCondition 
   return { sql, params }
 }
 
-/** The rows of places, in their order. */
+/** The rows at these places, in the order of the places. */
 export function rowsOfPlacesSql(places: readonly RunPlace[], wanted: readonly string[]): SqlCondition {
   const sql = `SELECT ${wanted.join(', ')} FROM runs FINAL
     WHERE workspace_id = {workspace_id:UUID} AND project_id IN {projects:Array(UUID)}

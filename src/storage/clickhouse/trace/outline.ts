@@ -3,7 +3,7 @@ import type { ClickHouse } from '../connect.ts'
 import { OF_TRACE, scopeOfTrace } from './scope.ts'
 import { readTraceSums } from './sums.ts'
 
-/** Reads of one trace, in columns and in sums. */
+/** Reads of one trace: selected columns of its rows, and its sums. */
 export function readingOutlines(clickhouse: ClickHouse, columns: readonly string[]) {
   return {
     traceState: async (workspace_id: string, trace_id: string) => {

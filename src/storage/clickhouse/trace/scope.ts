@@ -1,12 +1,12 @@
 import type { ClickHouse, SqlParams } from '../connect.ts'
 
 /**
- * Number of rows from which the rows of a trace are read as a range of time, because ClickHouse then finds them faster
- * than one by one.
+ * A trace with at least this number of rows is read as a range of time, which is then faster than reading its rows one
+ * by one.
  */
 const LARGE = 5_000
 
-/** The range in which the rows of a trace are. */
+/** The rows of a trace as a condition. */
 export interface TraceScope {
   /** Condition on rows of table `runs`, read FINAL. */
   condition: string
@@ -14,7 +14,7 @@ export interface TraceScope {
   isLarge: boolean
 }
 
-/** Finds where the rows of a trace are. */
+/** Finds the rows of a trace: by their places, or as a range of time for a large trace. */
 export async function scopeOfTrace(
   clickhouse: ClickHouse,
   workspace_id: string,

@@ -7,8 +7,8 @@ import { HAS_USAGE } from '../usage/counted-sql.ts'
 import { ESTIMATED_COLUMNS, USAGE_SUMS } from '../usage/sums-sql.ts'
 
 /**
- * The sums of a trace, from ClickHouse. Undefined if addition is not enough and trace/derive/roll-up.ts must read the
- * rows: several TraceRuns may show the same call, a TraceRun with usage may have descendants, or not all TraceRuns are
+ * The sums of a trace, computed in ClickHouse. Undefined if trace/derive/roll-up.ts must compute them from the rows:
+ * several TraceRuns may record the same call, a TraceRun with usage may have descendants, or not all TraceRuns are
  * below one root.
  */
 export async function readTraceSums(
@@ -22,13 +22,13 @@ export async function readTraceSums(
 }
 
 const IS_ROOT = `parent_run_id = toUUID('${NIL_UUID}')`
-/** Bytes of one part of a dotted_order, with the dot before it. */
+/** Length of one part of a dotted_order, including the dot before it. */
 const PART = 59
 
 /**
- * `place` is the id of a TraceRun with the length of its dotted_order, and `parent_place` the same for its parent. If
- * the `parent_place` of every TraceRun except the root is the `place` of another TraceRun, all are below the root:
- * parents cannot form a cycle, because a dotted_order is longer than that of the parent.
+ * `place` is the id of a TraceRun together with the length of its dotted_order; `parent_place` is the same of its
+ * parent. All TraceRuns are below the root if the `parent_place` of each other TraceRun is the `place` of some
+ * TraceRun. Parents cannot form a cycle, because a dotted_order is longer than the dotted_order of the parent.
  */
 function sumsSql(condition: string): string {
   return `SELECT ${USAGE_SUMS}, argMinIf(thread_id, (start_time, toString(run_id)), thread_id != '') AS thread_id,

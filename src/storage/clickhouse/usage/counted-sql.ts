@@ -1,7 +1,7 @@
 import { FACTS, NO_CALL, REQUEST, UNANSWERED } from '../../../trace/derive/same-call.ts'
 import type { ClickHouse, StatementOptions } from '../connect.ts'
 
-/** The ids of the TraceRuns from the root down to the row's own. */
+/** SQL of the ids of the TraceRuns from the root to the row's own TraceRun. */
 export const LINE = `arrayMap(part -> toUUIDOrZero(right(part, 36)), splitByChar('.', dotted_order))`
 
 /** SQL condition: the row has tokens or a cost. Only the run types llm and embedding have tokens. */
