@@ -23,7 +23,10 @@ export function useChosenWorkspace(): void {
   }, [first])
 }
 
-/** Opens the same page of another workspace; of pages about one record, the list of projects. */
+/**
+ * Opens the same page of another workspace. A page about one record belongs to its workspace, so the list of projects
+ * is opened instead.
+ */
 function openWorkspace(path: string, id: string): void {
   const isOwned = findPage(path)?.page.name === undefined
   navigate(`${isOwned ? FIRST_PAGE : path}?ws=${id}`)

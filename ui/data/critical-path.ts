@@ -1,7 +1,10 @@
 import type { Outline } from './outline.ts'
 import type { Tree } from './tree.ts'
 
-/** For each position, when the last run of its subtree ended; a run that has not ended counts to the end of the trace. */
+/**
+ * For each position, the time at which the last run of its subtree ended; a run that has not ended counts to the end of
+ * the trace.
+ */
 export function subtreeEnds({ starts, durations, span }: Times, { order, above }: Tree): Float64Array {
   const ends = Float64Array.from(order, (place) => {
     const duration = durations[place] ?? Number.NaN
@@ -17,9 +20,9 @@ export function subtreeEnds({ starts, durations, span }: Times, { order, above }
 type Times = Pick<Outline, 'starts' | 'durations' | 'span'>
 
 /**
- * Positions of the runs that decide how long the trace took: the run that ended last, the one that had ended last
- * when that one started, and so on back to the start, and the same for the children of each. A shorter run in another
- * place would not have ended the trace earlier.
+ * Positions of the runs that determine the duration of the trace. The path begins with the run that ended last. Before
+ * each run of the path comes the run that was the last to end before its start. The children of each run of the path
+ * are searched in the same way. The trace would not have ended earlier if another run had been shorter.
  */
 export function criticalPath(times: Times, tree: Tree): Set<number> {
   const ends = subtreeEnds(times, tree)

@@ -47,7 +47,7 @@ export function useFeedbackKeys(isWanted: boolean) {
 export function useFeedbackChanges(run_id: string) {
   const queries = useQueryClient()
   const onSuccess = async (): Promise<void> => {
-    // Lists of runs have a column for it.
+    // Lists of runs show feedback in a column, so they are read again too.
     void queries.invalidateQueries({ queryKey: ['runs'] })
     await queries.invalidateQueries({ queryKey: keyOf(run_id) })
   }

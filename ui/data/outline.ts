@@ -1,10 +1,13 @@
 import type { TraceOutline, TraceRunV2 } from '../api/platform.gen.ts'
 
-/** A trace in columns: the element at one place of every column belongs to one run; runs are in order of their start. */
+/**
+ * A trace in columns: the elements at the same index of all columns belong to one run. Runs are in order of their
+ * start.
+ */
 export interface Outline {
   trace_id: string
   version: string
-  /** Runs of the whole trace; more than `ids.length` when it has more than an outline holds. */
+  /** Number of runs of the whole trace; above `ids.length` if the trace has more runs than an outline can hold. */
   run_count: number
   is_truncated: boolean
   totals: Readonly<Record<string, unknown>>
@@ -122,7 +125,7 @@ function parentsOf(column: readonly number[]): Int32Array {
   return parents
 }
 
-/** The starts from the first one on, the first one, and the time until the last end. */
+/** The starts relative to the first start, the first start itself, and the time from it to the last end. */
 function timesOf(column: readonly number[], durations: readonly (number | null)[]) {
   const starts = new Float64Array(column.length)
   let [first, last] = [column[0] ?? 0, Number.NEGATIVE_INFINITY]
@@ -135,7 +138,7 @@ function timesOf(column: readonly number[], durations: readonly (number | null)[
   return { starts, first, span: Math.max(1, last - first) }
 }
 
-/** The columns of a complete answer, without a row for each of up to 200,000 runs. */
+/** Makes the columns of a complete answer directly, because objects for up to 200,000 runs would take long. */
 function whole(answer: TraceOutline, json: string): Outline {
   const { columns, names, run_types, statuses, models } = answer
   const begin = microsOfStart(answer.start_time)
@@ -209,7 +212,7 @@ export function readOutline(json: string, known?: Outline): Outline | undefined 
   return build(sorted, answer, totals)
 }
 
-/** Tokens of the whole trace; undefined while those of no run are known. */
+/** Tokens of the whole trace; undefined while the tokens of all runs are unknown. */
 export function totalTokens({ totals, tokens }: Pick<Outline, 'totals' | 'tokens'>): number | undefined {
   const { total_tokens } = totals
   if (typeof total_tokens !== 'number') return undefined

@@ -23,7 +23,7 @@ export function createQueryClient(): QueryClient {
   }
   const queries = new QueryClient({
     queryCache: new QueryCache({
-      // A deployment may have users of its own.
+      // A deployment may authenticate its own users, so its 401 does not concern the session.
       onError: (error, { queryKey: [kind] }) => kind !== 'deployment' && refused(error),
     }),
     mutationCache: new MutationCache({ onError: refused }),

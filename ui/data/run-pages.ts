@@ -44,8 +44,8 @@ export function countUnknown(pages: RunPages, newest: RunPage): number {
 }
 
 /**
- * The list with the newest page at its beginning. Undefined when runs may be missing between the two; then the list must
- * be read again. The cursor of the last page stays valid.
+ * The list with the newest page at its beginning. Undefined when runs between the page and the list may be missing;
+ * then the list must be read again. The cursor of the last page stays valid.
  */
 export function withNewestPage(pages: RunPages, newest: RunPage): RunPages | undefined {
   const [first, ...rest] = pages.pages

@@ -2,7 +2,7 @@ import { keepPreviousData, type QueryClient, queryOptions, useInfiniteQuery } fr
 import { call, type Reply, send } from '../api/call.ts'
 import type { ListedRun, ListOrder, RunPage, RunPages } from './run-pages.ts'
 
-/** The whole of a run. */
+/** A run with all of its fields. */
 export type ReadRun = Reply<'GET /api/v1/runs/{id}'>
 
 /** The query of a list of runs. */

@@ -4,7 +4,7 @@ import { call, callRaw } from '../api/call.ts'
 
 const PAUSE_MS = 250
 const PAGE_SIZE = 100
-/** Pages that are read: further runs are not found. */
+/** Maximum number of pages that are read; runs beyond them are not found. */
 const MOST_PAGES = 10
 
 async function search(trace: string, text: string, signal: AbortSignal): Promise<ReadonlySet<string>> {

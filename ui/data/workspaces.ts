@@ -18,7 +18,7 @@ export interface Owned {
 /** Maximum number of workspaces that are searched: each search is a request. */
 const MAX_SEARCHED = 20
 
-/** Whether the workspace has it; undefined is the workspace of the address. */
+/** Whether the workspace has the record. Without `workspace`, asks the workspace of the address. */
 async function has(
   { kind, id }: Owned,
   workspace: string | undefined,
@@ -41,7 +41,7 @@ async function has(
   }
 }
 
-/** The other workspace that has what the page is about; null if this one has it, or none. */
+/** The other workspace that has the record of the page; null if the current one has it, or no searched one. */
 export function useOwner(owned: Owned | undefined) {
   const { data: session } = useSession()
   const others = (session?.workspaces ?? []).filter(({ id }) => id !== session?.default_workspace_id)

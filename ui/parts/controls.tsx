@@ -11,7 +11,7 @@ function looks(look: Look, more: (string | undefined)[] = []): string {
   return [css['button'], own, ...more].filter(Boolean).join(' ')
 }
 
-/** A button with a word. */
+/** A button with a text. */
 export function Button({
   look = 'usual',
   icon,
@@ -97,7 +97,7 @@ export function Tabs({
   )
 }
 
-/** A short fact. */
+/** A short text with a border, such as a tag. */
 export function Chip({ children, title }: { children: ReactNode; title?: string }) {
   return (
     <span className={css['chip']} title={title}>
@@ -113,7 +113,7 @@ export function Key({ children }: { children: ReactNode }) {
 
 const SAID_MS = 1500
 
-/** A button that copies a text, and says that it did, or that the browser does not allow it. */
+/** A button that copies a text, and shows whether the browser allowed it. */
 export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
   const [isCopied, setCopied] = useState<boolean>()
   useEffect(() => {

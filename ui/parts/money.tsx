@@ -1,6 +1,6 @@
 import { exactMoney, shortMoney, UNKNOWN } from './format/numbers.ts'
 
-/** Dollars in three significant digits, all of them on hover; "–" with the reason when the cost is not known. */
+/** Dollars in three significant digits, with all digits on hover; "–" with the reason when the cost is not known. */
 export function Money({
   value,
   estimated,

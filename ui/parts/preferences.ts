@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Preferences of this browser, each with its words; the first is the default. */
+/** Preferences of this browser, each with its possible words; the first word is the default. */
 const WORDS = {
   theme: ['system', 'light', 'dark'],
   letters: ['on', 'off'],

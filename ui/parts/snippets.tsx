@@ -8,9 +8,9 @@ interface Snippet {
   text(origin: string, key: string): string
 }
 
-/** Stands for the key until there is one. */
+/** Placeholder for the key. */
 const NO_KEY = '<your key>'
-/** The key of servers that need none: clients warn without one. */
+/** The key in snippets for servers that accept any key; clients warn if they have none. */
 const ANY_KEY = 'any'
 /** The part of a key that names its kind: `lsv2_sk_`. */
 const KIND = /^lsv2_\w\w_/
@@ -71,7 +71,7 @@ interface KeySource {
   make(): void
 }
 
-/** Hides a key that somebody could read over a shoulder. */
+/** Replaces the secret part of a key with dots, so that nobody else can read it on the screen. */
 function masked(key: string): string {
   return `${KIND.exec(key)?.[0] ?? ''}${'•'.repeat(8)}`
 }

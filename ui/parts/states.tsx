@@ -49,7 +49,7 @@ function titleOf(error: unknown): string {
   return 'The request failed'
 }
 
-/** The code of an error, the id of its request, and when to send it again, as far as they are known. */
+/** The code of an error, the id of its request, and when to repeat the request, as far as they are known. */
 export function ErrorFacts({
   of: { code, request_id, retry_after },
 }: {
@@ -144,7 +144,7 @@ const LIVE_STATES = {
   off: ['Not live', 'The server sends no changes for this page'],
 } as const
 
-/** Whether the page follows the server. */
+/** Shows the state of the page's live updates. */
 export function LiveMark({ state }: { state: keyof typeof LIVE_STATES }) {
   const [word, title] = LIVE_STATES[state]
   if (word === '') return null

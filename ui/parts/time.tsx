@@ -2,7 +2,7 @@ import { shortTime } from './format/times.ts'
 import { readPreference } from './preferences.ts'
 import { UNKNOWN } from './format/numbers.ts'
 
-/** A time in the zone that the reader chose; in UTC, with all digits, on hover. */
+/** A short time in the zone that the user chose; on hover, the whole time in UTC. */
 export function Time({ time }: { time: string | null | undefined }) {
   if (time === null || time === undefined) return <>{UNKNOWN}</>
   return (

@@ -51,12 +51,12 @@ export function hrefOf(to: string): string {
   return `${BASE}${path}${text === '' ? '' : `?${text}`}`
 }
 
-/** Opens a page. With `replace` the step back skips the current one. */
+/** Opens a page. With `replace`, it takes the place of the current page in the browser's history. */
 export function navigate(to: string, { replace = false }: { replace?: boolean } = {}): void {
   go(hrefOf(to), replace)
 }
 
-/** Sets one search parameter; by default without a step of history. */
+/** Sets one search parameter; by default without a new entry in the browser's history. */
 export function setParam<T>(param: Param<T>, value: T, { step = false }: { step?: boolean } = {}): void {
   setParams({ [param.name]: param.write(value) }, { step })
 }

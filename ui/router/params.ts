@@ -1,7 +1,10 @@
 /** A search parameter of the address, with functions that read and write it. */
 export interface Param<T> {
   name: string
-  /** The value of a text; of undefined, that of an address without the parameter. Never throws. */
+  /**
+   * Converts the text of the parameter to its value; the text is undefined in an address without the parameter. Never
+   * throws.
+   */
   read(text: string | undefined): T
   /** Undefined for the default value, which is not written. */
   write(value: T): string | undefined

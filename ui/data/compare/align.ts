@@ -4,7 +4,10 @@ import type { Tree } from '../tree.ts'
 /** Positions of one item in two lists; undefined if a list does not have it. */
 export type Pair = readonly [a: number | undefined, b: number | undefined]
 
-/** Lists whose product of lengths is larger are aligned by place: the table would not fit. */
+/**
+ * Lists whose lengths have a larger product are aligned by position, because the table of the algorithm would be too
+ * large.
+ */
 const MOST_CELLS = 4_000_000
 
 function commonLengths(a: readonly string[], b: readonly string[]): Uint32Array {
@@ -53,7 +56,7 @@ export function alignLists(a: readonly string[], b: readonly string[]): Pair[] {
   return pairs
 }
 
-/** A run with those below it. */
+/** A run with its descendants. */
 export interface Subtree {
   outline: Outline
   tree: Tree
@@ -61,7 +64,7 @@ export interface Subtree {
   root: number
 }
 
-/** One line of two aligned trees; positions, undefined where a side has no such run. */
+/** One line of two aligned trees: the position of its run on each side; undefined on a side without such a run. */
 export interface AlignedRow {
   depth: number
   a: number | undefined

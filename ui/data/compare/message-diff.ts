@@ -7,7 +7,7 @@ export interface MessageText {
   text: string
 }
 
-/** Messages of two runs at one place; a side without one is undefined. */
+/** The messages of two runs at one place; undefined on a side that has none. */
 export interface MessagePair {
   a: MessageText | undefined
   b: MessageText | undefined
@@ -30,7 +30,7 @@ export function messageTexts(messages: readonly Message[], json: (value: unknown
   }))
 }
 
-/** Aligns messages: equal ones with each other, then changed ones of one role that stand at the same place. */
+/** Aligns messages: first equal ones, then changed messages that have the same role and stand at the same place. */
 export function pairMessages(a: readonly MessageText[], b: readonly MessageText[]): MessagePair[] {
   const keyOf = ({ role, text }: MessageText): string => `${role}\n${text}`
   const pairs: MessagePair[] = []

@@ -117,7 +117,7 @@ export function useDeploymentRead<T>(
   })
 }
 
-/** Cancels runs of one status, or of both; returns what happened to each. */
+/** Cancels the runs of one status, or of both statuses; returns the outcome for each run. */
 export function useBulkCancel(name: string) {
   const deployments = useDeploymentApi()
   const queries = useQueryClient()

@@ -52,7 +52,10 @@ export function useDeployment(name: string) {
   })
 }
 
-/** Whether a project has the traces of a deployment, which has its name, and a thread is one of its threads. */
+/**
+ * Whether a thread belongs to a deployment. The traces of a deployment are in the project of its name, and the ids of
+ * its threads are uuids.
+ */
 export function useIsHosted(project: string | undefined, thread: string): boolean {
   const { data } = useQuery({
     queryKey: ['is-hosted', project],
@@ -111,7 +114,7 @@ export function usePlan(): string | undefined {
   return data?.plan
 }
 
-/** Makes a revision with the build of an old one, ends one that is being built, or deletes the deployment. */
+/** Creates a revision with the build of an old one, interrupts a revision, or deletes the deployment. */
 export function useDeploymentChange(id: string) {
   const queries = useQueryClient()
   return useMutation({

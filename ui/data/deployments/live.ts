@@ -5,7 +5,7 @@ import { useLiveRefresh } from '../live/use-live.ts'
 
 /** Marks the reads that are repeated when the server reports a change of deployments or of their runs. */
 export const LIVE = { isLive: true } as const
-/** Pause between reads that no report causes: not every change has one, and the stream may be broken. */
+/** Pause between reads without a report of a change: some changes are not reported, and the stream may be broken. */
 export const FALLBACK_MS = 10_000
 const PAUSE_MS = 1000
 
@@ -24,8 +24,8 @@ function useProjectOf(name: string | undefined): string | undefined {
 }
 
 /**
- * Reads again what is shown of deployments: after changes of deployments and revisions, and, of the deployment `name`,
- * after changes of its runs, which are traced in the project of this name.
+ * Repeats the reads of deployments on the page after changes of deployments and revisions. For the deployment `name`,
+ * also after changes of its runs, which are traced in the project of this name.
  */
 export function useLiveDeployments(name?: string): void {
   const queries = useQueryClient()

@@ -10,13 +10,13 @@ export type LogLine = Reply<'GET /api/v1/deployments/{id}/logs'>['logs'][number]
 export interface ShownLines {
   /** Id of the deployment. */
   id: string
-  /** Empty: all. */
+  /** Empty for lines of all kinds. */
   kinds: readonly LogLine['kind'][]
-  /** Text that lines have; '' leaves none out. */
+  /** Text that the lines contain; '' for all lines. */
   text: string
 }
 
-/** A log that follows the server. */
+/** The lines of a log, which are updated as new lines arrive. */
 export interface LiveLog {
   /** The newest 2,000; undefined until the server has answered. */
   lines: readonly LogLine[] | undefined
@@ -25,10 +25,10 @@ export interface LiveLog {
 
 const KEPT_LINES = 2000
 const FIRST_LINES = 1000
-/** Lines that come within this time are drawn together. */
+/** Lines that arrive within this time are drawn together. */
 const DRAW_MS = 100
 
-/** Follows the lines of a log; after a break it goes on after the last line. */
+/** Follows the lines of a log; after a break, continues after the last line. */
 function followLog(
   { id, kinds, text }: Omit<ShownLines, 'kinds'> & { kinds: string },
   show: (change: (before: LiveLog) => LiveLog) => void,
@@ -70,7 +70,10 @@ function followLog(
   }
 }
 
-/** The lines of a log as they come, the newest last. A component that shows other lines must be a new one (`key`). */
+/**
+ * The lines of a log as they arrive, the newest last. Other lines need a new component (another `key`), because the
+ * lines read so far are kept.
+ */
 export function useLog({ id, kinds, text }: ShownLines): LiveLog {
   const [log, setLog] = useState<LiveLog>({ lines: undefined, state: 'connecting' })
   const wanted = kinds.join()

@@ -18,7 +18,7 @@ const FIELDS = {
 } as const
 type Word = keyof typeof FIELDS
 
-/** A field whose values are wanted. */
+/** A field whose values are to be listed. */
 export interface AskedFacet {
   field: (typeof FIELDS)[Word] | 'metadata_value'
   /** Key of the metadata. */
@@ -47,7 +47,7 @@ export function facetOf(typed: string): AskedFacet | undefined {
   return { field, prefix, clauseOf }
 }
 
-/** The text with which other values of a clause's field are searched; undefined for clauses of other forms. */
+/** The text that lists the values of a clause's field, such as `model: `; undefined for clauses of other forms. */
 export function facetTextOf(clause: string): string | undefined {
   const { operator, first, value } = clauseParts(clause)
   if (operator === 'has' && first === 'tags') return 'tag: '

@@ -7,8 +7,8 @@ import type { RunQuery } from '../runs.ts'
 const MOST = 12
 
 /**
- * The values that complete a typed text which names a field, those of most runs first. Undefined for other
- * texts. The runs are those that the query and the clauses select.
+ * The values that complete a typed text which names a field, the most frequent first. Undefined for other texts. The
+ * values are those of the runs that the query and the clauses select.
  */
 export function useFacets(
   typed: string,
@@ -22,7 +22,7 @@ export function useFacets(
     queryFn: ({ signal }) =>
       body === undefined ? undefined : call('POST /api/v1/runs/facets', { body, signal }),
     enabled: body !== undefined,
-    // Values of the same field are shown until those of a longer text are loaded.
+    // Until the values for a changed text are loaded, the values for the earlier text of the same field are shown.
     placeholderData: (before, of) =>
       of?.queryKey[1] === asked?.field && of?.queryKey[2] === asked?.key
         ? keepPreviousData(before)

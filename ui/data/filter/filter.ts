@@ -1,4 +1,4 @@
-/** Clauses that a filter joins with `and`, as texts; one clause for every other expression. */
+/** The clauses that a filter joins with `and`, as texts. Any other expression is a single clause. */
 export function splitFilter(filter: string): string[] {
   const text = filter.trim()
   if (text === '') return []
@@ -45,7 +45,7 @@ function unquoted(value: string): string {
   }
 }
 
-/** Operator and first two arguments of a clause, the second without quotes; '' for what it does not have. */
+/** Operator and first two arguments of a clause, the second without quotes; '' for a missing part. */
 export function clauseParts(clause: string): {
   operator: string
   first: string
@@ -83,7 +83,7 @@ export function quoted(text: string): string {
   return JSON.stringify(text)
 }
 
-/** True for a text that is an expression and not words to search for. */
+/** Whether a text is an expression; other texts are words to search for. */
 export function isExpression(text: string): boolean {
   return /^(?:and|or|not|eq|neq|gt|gte|lt|lte|has|in|like|search|exists)\s*\(/.test(text.trim())
 }
@@ -110,7 +110,10 @@ export function searchFor(text: string): Suggestion {
   return { clause: `search(${quoted(text)})`, hint: 'in inputs, outputs and errors' }
 }
 
-/** Suggestions for typed text: an expression unchanged; else a search for it, and usual fields with it as value. */
+/**
+ * Suggestions for typed text. For an expression, the expression itself. For any other text, a search for it, and
+ * clauses in which usual fields have it as their value.
+ */
 export function suggest(typed: string): Suggestion[] {
   const text = typed.trim()
   if (text === '') return [...COMMON]

@@ -6,7 +6,7 @@ import { useLive } from '../live/use-live.ts'
 const KEY = ['ingest-health'] as const
 const EVERY_MS = 2_000
 
-/** The time, which changes every 2 s. */
+/** The current time, updated every 2 s. */
 function useClock(): Date {
   const [time, setTime] = useState(() => new Date())
   useEffect(() => {
@@ -16,7 +16,10 @@ function useClock(): Date {
   return time
 }
 
-/** The state of ingest as the server sends it; read every 2 s while it does not. `at`: the time for which it holds. */
+/**
+ * The state of ingest from the live stream; without the stream it is read every 2 s. `at`: the time at which the state
+ * holds.
+ */
 export function useIngestHealth() {
   const queries = useQueryClient()
   const state = useLive(['ingest'], { ingest: (health) => queries.setQueryData(KEY, health) })
@@ -28,6 +31,6 @@ export function useIngestHealth() {
   })
   const now = useClock()
   const read = new Date(health.dataUpdatedAt)
-  // A state that is sent only when it changes holds until now.
+  // The stream sends the state only when it changes, so the last state still holds.
   return { health, at: state === 'live' && now > read ? now : read }
 }

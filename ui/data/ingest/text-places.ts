@@ -1,4 +1,4 @@
-/** A part of a text: its first character and the one after its last. */
+/** A part of a text: the index of its first character, and the index after its last character. */
 export interface TextPlace {
   start: number
   end: number
@@ -14,12 +14,12 @@ interface Placed extends TextPlace {
 
 const SPACE = /[\s]*/y
 const WORD = /"(?:[^"\\]|\\.)*"|[^\s,\]}:]+/y
-/** Deeper values are not looked into. */
+/** Values below this depth are not read. */
 const MAX_DEPTH = 200
 
 /**
- * The place of `path` (`outputs.messages[0].content`) of a run in a text of JSON or NDJSON; the nearest part above it
- * that is there, when the text lacks it. Undefined for other texts, and when the run is not found.
+ * The place of `path` (`outputs.messages[0].content`) of a run in a text of JSON or NDJSON. If the text lacks the value
+ * at `path`, the place of the closest value above it. Undefined for other texts, and when the run is not found.
  */
 export function textPlaceOf(text: string, run_id: string, path: string): TextPlace | undefined {
   const values = readAll(text)

@@ -9,7 +9,7 @@ export type Checked = string | Uint8Array<ArrayBuffer>
 const GZIP = [0x1f, 0x8b]
 const ZSTD = [0x28, 0xb5, 0x2f, 0xfd]
 
-/** The Content-Encoding of bytes by how they begin; undefined for uncompressed ones. */
+/** The Content-Encoding of bytes, determined by their first bytes; undefined for uncompressed ones. */
 export function encodingOf(bytes: Uint8Array): 'gzip' | 'zstd' | undefined {
   const starts = (magic: readonly number[]): boolean => magic.every((byte, place) => bytes[place] === byte)
   if (starts(GZIP)) return 'gzip'

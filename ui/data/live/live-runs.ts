@@ -15,7 +15,7 @@ import { cachedPages, changePages, firstRead, readAgain, readNewest, type RunQue
 /** Pause between two reads of the list. */
 const PAUSE_MS = 500
 
-/** A list of runs that follows the server. */
+/** The state of a list of runs with live updates. */
 export interface LiveRuns {
   state: LiveState
   /** Number of new runs that are held back. */
@@ -26,7 +26,7 @@ export interface LiveRuns {
 type Found = (page: RunPage, others: readonly ListedRun[]) => void
 
 interface Looker {
-  /** Reads the newest runs, and these. */
+  /** Reads the newest runs, and those of the changed runs that the list has. */
   look(changed: readonly string[]): void
   stop(): void
 }
@@ -38,7 +38,7 @@ function createLooker(query: RunQuery, queries: QueryClient, found: Found): Look
   let isBusy = false
   const work = async (): Promise<void> => {
     isBusy = true
-    // On a new page the list is being read: a second read at the same time would delay it.
+    // A page that has just been opened is still reading its list: a second read at the same time would delay it.
     await firstRead(queries, query)
     while (wanted !== undefined && !gone.signal.aborted) {
       const known = new Set(runsOf(cachedPages(queries, query)).map(({ id }) => id))
@@ -60,8 +60,8 @@ function createLooker(query: RunQuery, queries: QueryClient, found: Found): Look
 }
 
 /**
- * Follows the runs of a project. Changed runs are updated in place. New runs are added at the top; while `isHeld` is true
- * they are held back until `show` is called. A list in another order than that of time is not followed.
+ * Follows the runs of a project. Changed runs are updated in place. New runs are added at the top; while `isHeld` is
+ * true they are held back until `show` is called. Only a list in the order of time is followed.
  */
 export function useLiveRuns(query: RunQuery, isHeld: () => boolean): LiveRuns {
   const queries = useQueryClient()
@@ -82,7 +82,7 @@ export function useLiveRuns(query: RunQuery, isHeld: () => boolean): LiveRuns {
     looker.current = made
     return made.stop
   }, [query, queries])
-  // In a list with another order, a new run could belong anywhere, so such a list is not followed.
+  // In a list with another order, a new run could belong anywhere, so such a list has no live updates.
   const topics = query.sort === undefined ? [`project:${query.project}`] : []
   const state = useLive(topics, {
     open: () => looker.current?.look([]),

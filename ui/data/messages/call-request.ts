@@ -14,7 +14,7 @@ const SHOWN_ELSEWHERE = new Set([
   ...['messages', 'input', 'prompt', 'contents', 'system', 'instructions', 'system_instruction'],
   ...['tools', 'functions'],
 ])
-/** Longer texts of inputs are no parameters: they were read as a message. */
+/** A longer text in the inputs is shown as a message, not as a parameter. */
 const LONGEST_PARAMETER = 200
 
 type Fields = Readonly<Record<string, unknown>>
@@ -25,7 +25,10 @@ function fieldsOf(value: unknown): Fields {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** One entry of a list of tools: of OpenAI, Anthropic, the AI SDK or, with several in one entry, Gemini. */
+/**
+ * The tools in one entry of a list of tools, in the forms of OpenAI, Anthropic, the AI SDK and Gemini. An entry of
+ * Gemini contains several tools.
+ */
 function toolsIn(entry: unknown): OfferedTool[] {
   const tool = fieldsOf(entry)
   const declared = tool['functionDeclarations'] ?? tool['function_declarations']

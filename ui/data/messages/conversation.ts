@@ -47,7 +47,10 @@ interface Open {
   signatures: readonly string[]
 }
 
-/** The conversation that a call continues: the one with the longest common beginning of more than instructions. */
+/**
+ * The conversation that a call continues: the one that shares the longest beginning with the call. A common beginning
+ * that has only instructions does not count.
+ */
 function findOpen(open: readonly Open[], input: readonly Message[], signatures: readonly string[]) {
   let best: { place: number; known: number } | undefined
   for (const [place, { signatures: before }] of open.entries()) {
@@ -93,8 +96,8 @@ export function conversationsOf(calls: readonly ModelCall[], { isByTurn = false 
 }
 
 /**
- * Number of messages at the beginning of an input that the call before it had already, as input or output; 0 unless they
- * are more than instructions. Where a new message is the result of an earlier call of a tool, both count as new.
+ * Number of messages at the beginning of an input that the previous call already had as input or output; 0 if these are
+ * only instructions. Where a new message is the result of an earlier tool call, both messages count as new.
  */
 export function repeatedMessages(before: Omit<ModelCall, 'id'>, input: readonly Message[]): number {
   const earlier = [...before.input, ...before.output].map(signature)

@@ -19,7 +19,10 @@ function dataUrlOf(file: File): Promise<string> {
   })
 }
 
-/** The block of a file. @throws Error for one that is too large or cannot be read */
+/**
+ * The block of a file.
+ * @throws Error for a file that is too large or cannot be read
+ */
 export async function mediaBlockOf(file: File): Promise<ReadMedia> {
   if (file.size > MAX_FILE_BYTES) throw new Error(`${file.name} is larger than ${MAX_FILE_BYTES >> 20} MiB.`)
   const url = await dataUrlOf(file)

@@ -24,7 +24,7 @@ const INTERVALS: readonly Interval[] = [
   text,
   size: Number.parseInt(text, 10) * UNITS[text.slice(-1) as keyof typeof UNITS],
 }))
-/** More bars than this are hard to tell apart. */
+/** Maximum number of bars, because more are hard to tell apart. */
 const MOST_BUCKETS = 60
 const [LONGEST] = INTERVALS.slice(-1) as [Interval]
 
@@ -47,22 +47,22 @@ export function bucketsOf(from: string, to: string, { size }: Interval): Bucket[
   return buckets
 }
 
-/** Place of the bucket that begins at a time that the server names. */
+/** Index of the bucket that contains `time`, counted from the bucket that contains `from`. */
 export function placeOfBucket(time: string, from: string, { size }: Interval): number {
   return Math.floor(Date.parse(time) / size) - Math.floor(Date.parse(from) / size)
 }
 
 const MINUTE_MS = 60_000
 
-/** The parts of a range that are known before its figures are read. */
+/** The ends of a range as the user chose them. */
 export interface Ends {
-  /** ISO time, or that of the first run; null when there is no run, undefined before it is known. */
+  /** ISO time; without a chosen start that of the first run: null if there is no run, undefined before it is known. */
   from: string | null | undefined
   /** ISO time; '' for no end. */
   until: string
 }
 
-/** The range whose figures are read now: without an end to the next whole minute. */
+/** The range whose figures are read now. Without a chosen end, it ends at the next whole minute. */
 export function spanOf(from: Ends['from'], until: string): Span | undefined {
   if (from === null || from === undefined) return undefined
   const end =

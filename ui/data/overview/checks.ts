@@ -29,7 +29,7 @@ async function readChecks(selection: Selection, span: Span, signal: AbortSignal)
     clauses: [groupClause(group, name)],
     ...countsOfChecks(checks),
   }))
-  // A call with several tags is in several groups, so that nothing can be subtracted.
+  // A call with several tags is in several groups, so the counts of the others cannot be computed by subtraction.
   if (group === 'tag') return [all, ...groups]
   const clauses = groups.flatMap((one) => one.clauses.map((clause) => `not(${clause})`))
   const others = { name: 'Others', clauses, ...withoutCounts(all, groups) }

@@ -7,7 +7,7 @@ import type { Figures, OverviewFigures } from './figures.ts'
 import { groupClause, groupingOf, narrowed, type Selection, subjectClauses } from './selection.ts'
 
 const MOST_GROUPS = 8
-/** The most that the server answers. */
+/** Maximum number of groups in an answer of the server. */
 const MOST_ASKED = 100
 const READ_EVERY_MS = 30_000
 const OVERVIEW = 'overview'
@@ -46,7 +46,8 @@ async function readGroups(
   if (groups.length === 0) return new Map()
   const failed = await ask([FAILED, groupsClause(selection, groups)], MOST_ASKED)
   const counts = new Map(failed.map(([name, { run_count }]) => [name, run_count]))
-  // A group that is not answered has no failures, unless more were found than are answered.
+  // A group without a count has no failures. If the answer has the maximum number of groups, the count is unknown
+  // instead.
   const rest = failed.length < MOST_ASKED ? 0 : undefined
   return new Map(groups.map(([name, figures]) => [name, { figures, failed: counts.get(name) ?? rest }]))
 }
@@ -92,7 +93,7 @@ function rangeNow({ from, until }: Ends): { span: Span; interval: Interval } {
   return { span, interval: intervalOf(span.from, span.to) }
 }
 
-/** Pause between a change and the read of the figures: they are sums over many runs. */
+/** Pause between a change and the read of the figures. It is long, because the figures are sums over many runs. */
 const CHANGED_MS = 5000
 
 /** The figures of an overview, read again after runs of the project have changed, and every 30 s. */

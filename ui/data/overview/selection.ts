@@ -1,9 +1,9 @@
 import { joinFilter, quoted, splitFilter } from '../filter/filter.ts'
 import type { Bucket } from './buckets.ts'
 
-/** The selection of runs for an overview. */
+/** The kinds of runs that an overview can have. */
 export const SUBJECTS = ['traces', 'llm', 'tool', 'all'] as const
-/** One of the subjects. */
+/** One of these kinds. */
 export type Subject = (typeof SUBJECTS)[number]
 
 /** Groupings of an overview other than keys of the metadata. */
@@ -27,7 +27,7 @@ export function groupByOf(text: string): GroupBy {
   return ATTRIBUTES.find((one) => one === text) ?? ''
 }
 
-/** Key of the metadata that is grouped by. */
+/** The metadata key by which runs are grouped; undefined for other groupings. */
 export function metadataKeyOf(group: GroupBy): string | undefined {
   return group.startsWith('metadata.') ? group.slice('metadata.'.length) : undefined
 }
@@ -52,12 +52,12 @@ export function narrowed(filter: string, clauses: readonly string[]): string {
   return joinFilter([...new Set([...splitFilter(filter), ...clauses])])
 }
 
-/** Clauses of a subject; traces are selected by being roots. */
+/** Clauses of a kind of runs. Traces need none: the request selects root runs. */
 export function subjectClauses(subject: Subject): string[] {
   return subject === 'llm' || subject === 'tool' ? [`eq(run_type, "${subject}")`] : []
 }
 
-/** The list of exactly those runs that a figure is about. */
+/** The path of the list of exactly the runs that a figure counts. */
 export function rowsPath(
   { project, filter, subject }: Selection,
   { start, end }: Bucket,

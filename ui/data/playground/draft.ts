@@ -34,7 +34,7 @@ export interface DraftTool {
   schema: string
 }
 
-/** Whether tools are called: `tool:NAME` for the one that must be. */
+/** Whether the model calls tools; `tool:NAME` if it must call this tool. */
 export type ToolChoice = 'auto' | 'none' | 'required' | `tool:${string}`
 
 /** The choice of one tool. */
@@ -47,7 +47,7 @@ export function toolOfChoice(choice: ToolChoice): string | undefined {
   return choice.startsWith('tool:') ? choice.slice('tool:'.length) : undefined
 }
 
-/** A model with its settings, all as they were typed; '' for what is not sent. */
+/** A model with its settings, all as they were typed; '' for a setting that is not sent. */
 export interface DraftColumn {
   id: string
   provider: ProviderName
@@ -60,13 +60,13 @@ export interface DraftColumn {
   temperature: string
   top_p: string
   max_tokens: string
-  /** Stop sequences, one in a line. */
+  /** Stop sequences, one per line. */
   stop: string
   seed: string
   /** Further fields of the request, as JSON text. */
   extra: string
   tool_choice: ToolChoice
-  /** Its own prompt; undefined for that of the draft. */
+  /** The model's own prompt; undefined if it gets the prompt of the draft. */
   messages?: readonly DraftMessage[] | undefined
 }
 
@@ -79,10 +79,10 @@ export interface Draft {
   columns: readonly DraftColumn[]
 }
 
-/** Columns beside each other. */
+/** Maximum number of columns. */
 export const MAX_COLUMNS = 4
 
-/** An id within a draft; `crypto.randomUUID` is not there on pages without https. */
+/** An id within a draft. Pages without https have no `crypto.randomUUID`. */
 export function newId(): string {
   return Math.random().toString(36).slice(2)
 }

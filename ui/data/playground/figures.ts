@@ -2,7 +2,7 @@ import { llmOf } from '../llm-facts.ts'
 import type { TraceRunRead as ReadRun } from '../../api/platform.gen.ts'
 import type { CallResult } from './answer.ts'
 
-/** The figures by which two calls are compared; undefined for what is not known. */
+/** The figures by which two calls are compared; an unknown figure is undefined. */
 export interface CallFigures {
   first_token_ms: number | undefined
   duration_ms: number | undefined

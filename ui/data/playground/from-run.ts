@@ -46,7 +46,7 @@ export function draftBlock(block: Block): DraftBlock {
   return { id, kind: 'other', text: jsonOf(block) }
 }
 
-/** Anthropic refuses a call of tools without the signed thoughts before it; other thoughts are not sent. */
+/** Anthropic refuses a tool call without the signed thinking block before it; other reasoning blocks are not sent. */
 function isSent({ type, extras }: Block): boolean {
   return (
     type !== 'reasoning' || typeof (extras as { signature?: unknown } | undefined)?.signature === 'string'
@@ -66,7 +66,7 @@ export function draftMessage({
   return { ...newMessage(role as Role, blocks), name, tool_call_id }
 }
 
-/** The API that a vendor is called with, by the `ls_provider` of a run. */
+/** The API of the vendor that `ls_provider` of a run names. */
 function providerOf(name: string): ProviderName {
   if (name === 'openai' || name === 'anthropic') return name
   if (name === '') return 'openai'

@@ -22,7 +22,7 @@ export interface PlaygroundState {
   run(column: string): void
   stop(column: string): void
   readonly keeping: Pick<DraftKeeper, 'state' | 'subscribe'>
-  /** Stops all calls and writes what was not kept yet. */
+  /** Stops all calls and stores the latest changes. */
   close(): void
 }
 

@@ -19,7 +19,7 @@ export function useProviders(isAllowed: boolean) {
 const LOOK_MS = 400
 const MAX_LOOKS = 50
 
-/** The traced run of a call that has ended; read again until it is stored whole. */
+/** The traced run of a call that has ended; read again until it is stored completely. */
 export function tracedOptions(id: string, hasEnded: boolean) {
   return queryOptions({
     queryKey: ['playground-run', id],

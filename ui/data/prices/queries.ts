@@ -110,7 +110,7 @@ export function usePricePreview() {
   })
 }
 
-/** Starts the job that computes the costs of runs between two times again, and follows it to its end. */
+/** Starts the job that computes the costs of runs between two times again, and reads its state until it has ended. */
 export function useReprice() {
   const queries = useQueryClient()
   const start = useMutation({
@@ -122,7 +122,7 @@ export function useReprice() {
     queryKey: [REPRICE, job_id],
     queryFn: async ({ signal }) => {
       const found = await call('GET /api/v1/runs/reprice/{job_id}', { params: { job_id }, signal })
-      // Costs are on most pages.
+      // Most pages show costs, so all other data is read again.
       if (found.status === 'done')
         void queries.invalidateQueries({ predicate: ({ queryKey: [kind] }) => kind !== REPRICE })
       return found

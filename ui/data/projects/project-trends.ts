@@ -59,12 +59,15 @@ async function readTrends(
 
 type Trends = ReadonlyMap<string, ProjectTrend>
 
-/** The trends of several reads together. */
+/** Joins the trends of several reads. */
 function together(reads: readonly (Trends | undefined)[]): Trends {
   return new Map(reads.flatMap((trends) => [...(trends ?? [])]))
 }
 
-/** What earlier reads found of a group of projects: a new project moves the others to other groups. */
+/**
+ * The trends of a group of projects that earlier reads found, also for other groups: a new project moves the others to
+ * other groups.
+ */
 function knownTrends(queries: QueryClient, group: readonly string[]): Trends {
   const known = together(queries.getQueriesData<Trends>({ queryKey: [KEY] }).map(([, trends]) => trends))
   return new Map([...known].filter(([id]) => group.includes(id)))
@@ -73,7 +76,10 @@ function knownTrends(queries: QueryClient, group: readonly string[]): Trends {
 const ofResults = (results: readonly { data: Trends | undefined }[]): Trends =>
   together(results.map(({ data }) => data))
 
-/** The last seven days of some projects, by their ids, as far as they are read. A further group is read alone. */
+/**
+ * The last seven days of some projects, by their ids, as far as they have been read. Each group of projects is one
+ * request.
+ */
 export function useProjectTrends(ids: readonly string[]): Trends {
   const client = useQueryClient()
   const queries = useMemo(

@@ -5,12 +5,12 @@ import type { TraceRunFiguresRead } from '../../api/platform.gen.ts'
 const DAYS = 7
 const DAY_MS = 86_400_000
 const FRESH_MS = 300_000
-/** The most that the server answers. */
+/** Maximum number of groups in an answer of the server. */
 const MOST_NAMES = 100
 
 /**
- * The median latency of the runs of a project by their name, in seconds, of the last seven days; of the 100 names with
- * the most runs.
+ * The median latency in seconds of a project's runs of the last seven days, by their name. It has only the 100 names
+ * with the most runs.
  */
 export function useUsualLatencies(project: string) {
   return useQuery({

@@ -3,7 +3,7 @@ import type { ThreadStep } from './step.ts'
 /** A checkpoint in the tree of a thread. */
 export interface TreeStep {
   step: ThreadStep
-  /** 0 for the first branch, then one more for each further one. */
+  /** Number of the branch, from 0. */
   lane: number
   /** The nodes that ran between the parent checkpoint and this one; several ran at the same time. */
   ran: string[]
@@ -19,7 +19,10 @@ function attemptOf(step: ThreadStep | undefined): string {
   return run_id === '' ? '' : `${run_id} ${run_attempt}`
 }
 
-/** The checkpoints as a tree, newest first: the oldest child of a checkpoint stays in its lane, others get a new one. */
+/**
+ * The checkpoints as a tree, newest first. The oldest child of a checkpoint stays in its lane; every other child begins
+ * a new lane.
+ */
 export function branchesOf(steps: readonly ThreadStep[]): TreeStep[] {
   const byId = new Map(steps.map((step) => [step.checkpoint.checkpoint_id, step]))
   const lanes = new Map<string, number>()

@@ -13,7 +13,7 @@ export function createEventTail(max: number) {
     add(value: unknown): void {
       count += 1
       kept.push(value)
-      // Cut seldom, since cutting copies the list.
+      // Cuts the list seldom, since cutting copies it.
       if (kept.length >= 2 * max) kept = kept.slice(-max)
     },
     clear(): void {

@@ -4,7 +4,7 @@ export interface ThreadEvent {
   data: Readonly<Record<string, unknown>>
 }
 
-/** How a thread is followed. */
+/** Options of following a thread. */
 export interface FollowedThread {
   /** Opens the stream; errors have the `status` of the answer, if there was one. */
   connect(): AsyncIterable<ThreadEvent>
@@ -16,10 +16,13 @@ export interface FollowedThread {
 
 const AGAIN_MS = 1000
 const MAX_AGAIN_MS = 30_000
-/** A server that has just started may not know its deployments yet: so many answers 404 in a row are final. */
+/**
+ * This many answers 404 in a row are final. Fewer may come from a server that has just started, before it serves its
+ * deployments.
+ */
 const FINAL_404S = 4
 
-/** By status, the answers that stay the same when the stream is requested again, and what a reader can do. */
+/** The statuses of final refusals, each with advice for the user. */
 const REFUSALS: Readonly<Record<number, string>> = {
   401: 'Changes by others are not shown here: the server does not accept your session or token. Sign in and reload the page, or set another token with “Token of a user”.',
   403: 'Changes by others are not shown here: you may not read this thread.',
@@ -32,8 +35,9 @@ function statusOf(error: unknown): number | undefined {
 }
 
 /**
- * Follows the stream of a thread until the signal aborts. A stream that ends is opened again after a second, one that
- * fails after a pause that grows with each failure. Resolves with a message when the server refuses it for good.
+ * Follows the stream of a thread until the signal aborts. A stream that ends is opened again after a second. A stream
+ * that fails is opened again after a pause that grows with each failure. Resolves with a message when the server's
+ * refusal is final.
  */
 export async function followThread({
   connect,

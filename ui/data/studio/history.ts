@@ -12,8 +12,8 @@ export function historyKey(name: string, thread: string | undefined): readonly u
 }
 
 /**
- * The checkpoints of a thread; the newest are read again every `every` milliseconds. `more` reads earlier ones, and
- * `hasFailed` says that it could not.
+ * The checkpoints of a thread; the newest are read again every `every` milliseconds. `more` reads earlier ones;
+ * `hasFailed` is true if that failed.
  */
 export function useHistory(name: string, thread: string | undefined, every: number | false) {
   const queries = useQueryClient()
@@ -52,7 +52,7 @@ export function useHistory(name: string, thread: string | undefined, every: numb
   return { newest, more: before === undefined ? undefined : readMore, hasFailed: isError }
 }
 
-/** A change of a thread by its reader; `checkpoint` names where the change branches off. */
+/** A change of a thread by a user; the new branch begins at `checkpoint`. */
 export type ThreadChange =
   | { kind: 'edit'; values: unknown; as_node: string; checkpoint: Checkpoint | undefined }
   | { kind: 'copy' }

@@ -9,7 +9,7 @@ export interface StudioRights {
   copy: string | undefined
 }
 
-/** What requests of Studio are made with. */
+/** The facts about the user and the thread that decide which actions are allowed. */
 export interface StudioCaller {
   permissions: readonly string[]
   /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runErrorOf } from './run-error.ts'
 
-/** As the SDK makes it. */
+/** An error in the form of the SDK. */
 function httpError(status: number, body: unknown, headers: Record<string, string>): Error {
   const text = JSON.stringify(body)
   const response = new Response(null, { status, headers })

@@ -19,7 +19,7 @@ function isHttpError(error: unknown): error is HttpError {
   return typeof text === 'string' && response !== undefined
 }
 
-/** The parts of an error that the SDK's hook has; undefined without one. */
+/** The facts in an error of the SDK's hook; undefined without an error. */
 export function runErrorOf(error: unknown): RunError | undefined {
   if (error === undefined || error === null) return undefined
   if (!(error instanceof Error)) return { message: String(error) }

@@ -24,9 +24,9 @@ function endsOf(states: readonly State[]): State[] {
 }
 
 /**
- * Reads the history of a thread as the SDK's hook does, but only what is shown: the messages of the states at the ends of
- * branches, and only the ids of the messages of the others, by which the hook finds where a message came in. Other values
- * are not read.
+ * Reads the history of a thread in place of the SDK's hook, but only the parts that are shown. States at the ends of
+ * branches have their messages. Other states have only the ids of their messages, with which the hook finds the state
+ * that added a message. Other values are not read.
  */
 export async function readShownHistory(
   read: ReadHistory,

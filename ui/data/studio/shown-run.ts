@@ -9,7 +9,7 @@ export interface ShownRun {
   refusal: string | undefined
 }
 
-/** Nothing is known of a thread yet. */
+/** The initial state of a thread, of which nothing has been read. */
 export function noRun(thread: string | undefined): ShownRun {
   return { thread, run: undefined, gap: false, refusal: undefined }
 }

@@ -1,4 +1,4 @@
-/** A place at which two states differ; undefined for what one of them does not have. */
+/** A place at which two states differ. A value is undefined on the side that lacks it. */
 export interface Difference {
   path: string
   before: unknown

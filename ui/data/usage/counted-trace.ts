@@ -19,7 +19,10 @@ export function reasonOf({ counted_by, time_source }: CountedTrace): string {
 }
 
 const DAY_MS = 86_400_000
-/** A trace counts at most a day after its receipt; clocks of browsers are wrong by minutes. */
+/**
+ * The end of the searched range lies this far ahead: a trace counts at most a day after its receipt, and the browser's
+ * clock may be wrong by minutes.
+ */
 const AHEAD_MS = 2 * DAY_MS
 
 /** Reads where a trace counts; null if it does not count. Nothing is read while the server does not count usage. */

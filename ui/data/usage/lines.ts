@@ -36,7 +36,7 @@ export interface CountedQuery {
   exclude_api_key?: string[]
 }
 
-/** The number of `usage-runs`: the sum of tokens or of costs, or how many calls have no price. */
+/** The kind of number whose runs are listed: the sum of tokens or of costs, or the number of calls without a price. */
 export const SUMMED = ['tokens', 'cost', 'unpriced'] as const
 
 /** The query for the runs behind a number of a report. */

@@ -30,7 +30,7 @@ interface Brush {
 const firstOf = ({ from, to }: Brush): number => Math.min(from, to)
 const lastOf = ({ from, to }: Brush): number => Math.max(from, to)
 
-/** The coloured ground of the places from one to another, both included; nothing without them. */
+/** The coloured background of the places from one to another, both included; nothing without a selection. */
 function Shade({
   look,
   from,

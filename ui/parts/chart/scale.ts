@@ -1,7 +1,10 @@
 /** The colour of a series: a place among those of groups, or a state. */
 export type Tone = number | 'ok' | 'error'
 
-/** The highest line of a chart, at or above the value: 1, 2, 4, 6 or 8 times a power of ten, so that half is round. */
+/**
+ * The highest line of a chart, at or above the value: 1, 2, 4, 6 or 8 times a power of ten. Half of it is a round
+ * number too.
+ */
 export function topOf(value: number): number {
   if (value <= 0) return 1
   const power = 10 ** Math.floor(Math.log10(value))

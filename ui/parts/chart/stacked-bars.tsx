@@ -5,7 +5,7 @@ import { type Tone, topOf } from './scale.ts'
 /** A part of a bar. */
 export interface BarPart {
   id: string
-  /** Place of its colour; parts of one group have the same in all bars. */
+  /** Index of its colour; the parts of one group have the same colour in all bars. */
   series: Tone
   /** Height, in the unit of all parts. */
   size: number

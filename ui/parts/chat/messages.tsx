@@ -143,7 +143,7 @@ function Blocks({ blocks, drawing }: { blocks: readonly Block[]; drawing: Drawin
 /** Longer results of tools are shown as text: parsing them would block the page. */
 const MAX_PARSED = 500_000
 
-/** The object or list that a text is the JSON of. */
+/** The parsed JSON of a text; undefined unless it is an object or a list. */
 function jsonOf(block: Block): unknown {
   const text = block.type === 'text' ? textOf(block['text']) : ''
   if (!/^\s*[[{]/.test(text) || text.length > MAX_PARSED) return undefined
@@ -188,8 +188,8 @@ function MessageView({ message, drawing }: { message: Message; drawing: Drawing 
 }
 
 /**
- * Messages of which all but the last are folded, and the first `repeated`, which the call before had too. `results`
- * answer their calls of tools; default: those among them.
+ * Shows messages. The last ones are open; earlier ones are folded, and so are the first `repeated`, which the previous
+ * call already had. `results` are the answers to their tool calls; default: the answers among the messages.
  */
 export function Messages({
   messages,

@@ -10,7 +10,7 @@ export interface ToolResults {
 
 /**
  * The answers of tools among messages of one conversation. Some clients use the ids of calls again (`call_0` in every
- * turn), so a message answers the last call with its id before it that has no answer.
+ * turn). So a message answers the last call before it that has its id and no answer yet.
  */
 export function toolResults(messages: readonly Message[]): ToolResults {
   const open = new Map<unknown, Block[]>()

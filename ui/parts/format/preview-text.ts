@@ -21,8 +21,8 @@ export function previewText(preview: string): string {
 }
 
 /**
- * JSON loses quotes, escapes and outer brackets, and an object with one
- * member its key; it may be cut off. Other texts stay as they are.
+ * Makes JSON readable: without quotes, escapes and outer brackets. An object with one member is shown as the value of
+ * this member. The JSON may be cut off. Other texts are returned unchanged.
  */
 function plainPreview(preview: string): string {
   if (!JSON_START.test(preview)) return preview

@@ -31,7 +31,7 @@ function formatsOf(zone: Zone) {
 
 const FORMATS = { local: formatsOf('local'), utc: formatsOf('utc') }
 
-/** A time as short as it can be beside `now`. */
+/** A time without the date if it is of the same day as `now`, and without the year if it is of the same year. */
 export function shortTime(time: string, zone: Zone = 'local', now: Date = new Date()): string {
   const date = new Date(time)
   const { day, year, sameDay, sameYear, any } = FORMATS[zone]

@@ -16,7 +16,7 @@ function typedSecret(form: FormData, name: string | undefined): TypedSecret {
   return { key: name ?? typed('key'), value: typed('value'), hosts }
 }
 
-/** The form of a secret: its name, unless `name` is it already, its value, which is never shown, and its hosts. */
+/** The form of a secret: its name, if `name` does not give it; its value, which is never shown; and its hosts. */
 export function SecretForm({
   label,
   name,
@@ -27,7 +27,7 @@ export function SecretForm({
 }: {
   label: string
   name?: string
-  /** Hosts that are in the form at first; other ones replace what was typed. */
+  /** The initial hosts of the form. When they change, they replace the typed ones. */
   hosts: readonly string[]
   change: { error: unknown; isPending: boolean }
   save(secret: TypedSecret): void

@@ -4,7 +4,7 @@ import css from './graph.module.css'
 import { type GraphDrawing, type PlacedEdge, type PlacedNode, placeGraph } from './layout.ts'
 import type { NodeState } from './node-state.ts'
 
-/** Smaller than this share of their size, labels cannot be read: the picture scrolls instead. */
+/** Minimum scale of the picture. A smaller picture would have unreadable labels, so it scrolls instead. */
 const LEAST_SCALE = 0.65
 
 /** The name by which events call a node: the path without the subgraphs around it. */

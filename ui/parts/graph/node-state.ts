@@ -1,7 +1,7 @@
 /** The state of a node in a run: waiting, running, ended, failed or interrupted. */
 export interface NodeState {
   state: 'running' | 'success' | 'error' | 'interrupted'
-  /** Number of executions that have ended or run now. */
+  /** Number of executions that have ended or are running. */
   count: number
   /** Milliseconds of all its executions that have ended. */
   ms?: number

@@ -17,7 +17,9 @@ function isOwnKey(name: string, target: Element): boolean {
   return /^(?:Arrow|Home|End)/.test(name) && target.closest(SCROLLED) !== null
 }
 
-/** `Mod+k`, `Shift+Enter`, `j`: Mod is ⌘ or Ctrl; letters carry their Shift already. */
+/**
+ * `Mod+k`, `Shift+Enter`, `j`: Mod is ⌘ or Ctrl. Shift is not added to a letter, because it changes the letter itself.
+ */
 export function keyName(event: Pick<KeyboardEvent, 'key' | 'metaKey' | 'ctrlKey' | 'altKey'>): string {
   const mod = event.metaKey || event.ctrlKey ? 'Mod+' : ''
   return `${mod}${event.altKey ? 'Alt+' : ''}${event.key}`

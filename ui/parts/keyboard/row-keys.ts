@@ -6,7 +6,7 @@ import { placeAfter } from './place-after.ts'
 const MARKED = '[data-row]'
 const TABLE_ROWS = 'tbody tr'
 
-/** Focuses the first link in a row, or the button that is the row, so that Enter opens it; without one the row. */
+/** Focuses the first link in a row, or the button that is the row, so that Enter opens it; or else the row itself. */
 function focusRow(row: HTMLElement | undefined): void {
   const link = row?.querySelector<HTMLElement>('a, :scope > button')
   if (!link && row !== undefined) row.tabIndex = -1

@@ -8,7 +8,10 @@ import { markdownPieces, plainPieces } from './pieces.ts'
 const MAX_MARKDOWN = 200_000
 /** Longer texts are parsed in pieces. */
 const LONG_MARKDOWN = 16_000
-/** Longer pieces, such as a paragraph of this length, are shown unformatted: one element of it takes long to lay out. */
+/**
+ * Longer pieces, such as a very long paragraph, are shown unformatted, because the browser needs long to lay out such
+ * an element.
+ */
 const MAX_PIECE = 64_000
 
 const NAMED: Readonly<Record<string, string>> = {
@@ -162,7 +165,9 @@ const PlainPiece = memo(function PlainPiece({ text }: { text: string }) {
   return <p className={`${css['plain']} ${css['piece']}`}>{text}</p>
 })
 
-/** A long text, or one that grows: only its last piece is laid out again, and only visible ones at all. */
+/**
+ * A long or growing text in pieces. When it grows, only the last piece is laid out again, and only if it is visible.
+ */
 export function LongPlainText({ text }: { text: string }) {
   const pieces = plainPieces(text)
   if (pieces.length === 1) return <PlainText text={text} />

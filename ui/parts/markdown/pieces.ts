@@ -45,7 +45,7 @@ export function plainPieces(text: string): string[] {
     const window = text.slice(from + PLAIN_PIECE, from + 2 * PLAIN_PIECE)
     const end = [window.indexOf('\n'), window.indexOf(' ')].find((at) => at >= 0) ?? PLAIN_PIECE - 1
     const to = from + PLAIN_PIECE + end
-    // The end of the line is that of the piece.
+    // A line break or space at the end of the piece is left out.
     const isSpace = /\s/.test(text[to] ?? '')
     pieces.push(text.slice(from, isSpace ? to : to + 1))
     from = to + 1

@@ -5,7 +5,7 @@ import { readPreference } from '../preferences.ts'
 import { type ShownRange, useRangeOfPage } from '../../router/frozen-range.ts'
 import css from './time-range.module.css'
 
-/** A range that is no named one: ISO times, '' for no limit. */
+/** A range between two ISO times; '' for no limit. */
 export type CustomRange = ShownRange
 
 const CUSTOM = 'custom'

@@ -153,7 +153,10 @@ function isCheck(name: string): name is keyof typeof CHECKS {
   return name in CHECKS
 }
 
-/** The four checks of a model call, each with the lines that mend it; with `listOf` and a list of all that fail it. */
+/**
+ * The four checks of a model call, each with the code that makes it pass. With `listOf`, each check has a list of all
+ * runs that fail it.
+ */
 export function Checks({
   checks,
   listOf,
@@ -166,7 +169,9 @@ export function Checks({
   })
 }
 
-/** Issues of a run; with `show` their paths are buttons, with `listOf` each has a list of all runs with it. */
+/**
+ * Issues of a run. With `show` their paths are buttons; with `listOf` each issue has a list of all runs that have it.
+ */
 export function Issues({
   issues,
   show,

@@ -28,7 +28,7 @@ const PROVIDERS: readonly (readonly [ProviderName, string])[] = [
 interface ColumnProps {
   state: PlaygroundState
   column: DraftColumn
-  /** `Model 1`. */
+  /** Name of the column, such as `Model 1`. */
   name: string
   /** The run from which the draft comes. */
   source: ReadRun | undefined

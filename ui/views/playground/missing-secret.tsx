@@ -8,7 +8,10 @@ function hostOf(address: string): string[] {
   return URL.canParse(address) ? [new URL(address).host] : []
 }
 
-/** Shown while the secret of a call is not set: its form, or who can set it. `name` is that of the column. */
+/**
+ * Shown while the secret of a call is not set: the form for it, or a text about who can set it. `name` is that of the
+ * column.
+ */
 export function MissingSecret({ secret, address, name }: { secret: string; address: string; name: string }) {
   const { isAllowed } = usePermission('secrets:manage')
   const { put } = useSecretChanges()

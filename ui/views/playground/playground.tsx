@@ -57,7 +57,7 @@ const KEEPING: Readonly<Record<KeepingState, string>> = {
   refused: 'This browser keeps no drafts',
 }
 
-/** Whether the draft is there after a reload. */
+/** Shows whether the draft will be there after a reload. */
 function Keeping({ state }: { state: PlaygroundState }) {
   return <span className={css['note']}>{KEEPING[useKeeping(state)]}</span>
 }
@@ -201,7 +201,7 @@ function Opened({ from }: { from: string }) {
   const kept = useKept(key)
   const isSignedIn = useIsSignedIn()
   const current = useRef(0)
-  /** The deletion of the draft before, which must not delete what is kept of this one. */
+  /** The deletion of the previous draft. The next draft is stored only after it, because both have the same key. */
   const removal = useRef(Promise.resolve())
   const startAgain = (): void => {
     current.current = turn + 1

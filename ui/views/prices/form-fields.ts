@@ -41,7 +41,7 @@ function linesOf(details: Details): string {
     .join('\n')
 }
 
-/** The texts with which the form of a price begins, times in a zone. */
+/** The initial texts of the form of a price; its times are in the zone `zone`. */
 export function fieldsOf(price: OwnPrice, zone: Zone = 'local'): PriceFields {
   return {
     name: price.name,

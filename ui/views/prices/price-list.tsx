@@ -20,7 +20,7 @@ const SEARCH = textParam('q')
 export interface ListChanges {
   add(): void
   edit(price: OwnPrice): void
-  /** Opens the form of a price like this one, from another start on. */
+  /** Opens the form of a new price with the values of this one, for a later start. */
   follow(price: OwnPrice): void
 }
 

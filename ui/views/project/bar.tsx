@@ -52,7 +52,7 @@ export function setRange(t: string | undefined, { from, to }: CustomRange): void
   setParams({ t, from: from || undefined, to: to || undefined }, { step: true })
 }
 
-/** Filter and range of a view, and its own tools. */
+/** The filter and the range of a view, with the view's own tools beside them. */
 export function ViewBar({
   project,
   isRoot,

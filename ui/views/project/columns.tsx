@@ -250,7 +250,7 @@ const GAP_PX = 12
 /** Width of the column for ticks. */
 const TICK_PX = 24
 
-/** A width that grows with the size of text; `width` is that in pixels at the usual size. */
+/** A width that grows with the size of text; `width` is in pixels at the usual size. */
 function rem(width: number): string {
   return `${width / 16}rem`
 }

@@ -19,7 +19,7 @@ import { SORT } from './sort.ts'
 const OVERSCAN = 12
 const MOST_COUNTED = 100
 
-/** "12 new ↑" while new runs are held back. */
+/** The button "12 new ↑", which shows the new runs that are held back. */
 function NewRuns({ live, show }: { live: LiveRuns; show(): void }) {
   if (live.waiting === 0) return null
   const count = live.waiting >= MOST_COUNTED ? `${MOST_COUNTED} or more` : live.waiting

@@ -105,7 +105,10 @@ function TimelineButton() {
   )
 }
 
-/** The timeline, unless it was hidden or the project has no run. It is read after the list, which it would delay. */
+/**
+ * The timeline, unless it is hidden or the project has no run. It is read after the list, so that it does not delay the
+ * list.
+ */
 function TimelineStrip({ query }: { query: RunQuery }) {
   const { project, filter, isRoot, since, until } = query
   const isShown = usePreference('timeline') === 'shown'

@@ -147,7 +147,10 @@ const rowsOf = (page: RefObject<HTMLElement | null>): Element[] => [
   ...(page.current?.querySelectorAll('tbody tr') ?? []),
 ]
 
-/** A button that reads the next page, and then moves the focus, which it would lose, to the first row of that page. */
+/**
+ * A button that reads the next page. It then moves the focus to the first row of that page, because the button itself
+ * may disappear.
+ */
 function More({
   projects: { hasNextPage, isFetchingNextPage, fetchNextPage },
   page,

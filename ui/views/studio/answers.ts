@@ -13,7 +13,7 @@ const REVIEW_WAYS: readonly (readonly [ReviewWay, string])[] = [
   ['ignore', 'Ignore'],
   ['result', 'Give its result'],
 ]
-/** The ways for a call whose question does not name those that it allows. */
+/** The ways to answer a call whose question lists none. */
 const USUAL_WAYS = ['accept', 'edit', 'respond', 'ignore'] as const
 const WHOLE_WAYS: readonly (readonly [Way, string])[] = [
   ['text', 'Answer as text'],
@@ -39,7 +39,7 @@ export function reviewWaysOf({ ways }: Action): readonly (readonly [ReviewWay, s
 export interface Action {
   name: string
   args: unknown
-  /** What the question allows. */
+  /** The ways to answer that the question allows. */
   ways: readonly ReviewWay[]
 }
 
@@ -99,7 +99,10 @@ const WAYS_OF_DECISIONS = new Map<unknown, readonly ReviewWay[]>([
   ['respond', ['result']],
 ])
 
-/** What the middleware allows for a call: its config has the name of the call, or the same place and no name. */
+/**
+ * The ways to answer that the middleware allows for a call. Its config is the one with the name of the call, or one
+ * without a name at the same place.
+ */
 function allowedWays(
   configs: unknown,
   call: { name: string; place: number },
@@ -136,13 +139,13 @@ export function reviewOf(value: unknown): Review | undefined {
 
 type Parse = (text: string) => unknown
 
-/** What a reader chose, and wrote where the way needs a text. */
+/** The way that the user chose, and the typed text if the way needs one. */
 export interface Answer {
   way: Way
   text: string
 }
 
-/** A question with what its reader chose; `each` has an answer for every call that it lists, in order. */
+/** A question with the answer of the user; `each` has an answer for every call that the question lists, in order. */
 export interface Given extends Answer {
   interrupt: Interrupt
   each?: readonly Answer[]

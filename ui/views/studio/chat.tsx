@@ -192,7 +192,7 @@ const SendForm = memo(function SendForm({ submit, refusal }: Sending) {
   )
 })
 
-/** While a run is active, no branch begins and none is chosen. */
+/** While a run is active, branches can be neither created nor chosen. */
 const NOT_NOW = { from: undefined, branch: '', branches: '' }
 
 /** The messages of the thread as a conversation; user messages are edited, and answers made again, in new branches. */

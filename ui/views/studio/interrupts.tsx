@@ -102,7 +102,7 @@ function givenOf(form: FormData, interrupt: Interrupt, place: number): Given {
 
 /**
  * The questions that the thread waits for: each is answered as text, as JSON, or by a review of its calls. While a run
- * is active they are hidden, and keep what was typed in case it does not start.
+ * is active they are hidden. The typed answers are kept, in case the run fails to start.
  */
 export function Interrupts({ shown, session }: { shown: ShownThread; session: StudioSession }) {
   const questions = questionsOf(shown)

@@ -7,7 +7,10 @@ import { Link } from '../../router/link.tsx'
 import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 
-/** The stream of the thread tells of runs that begin and end, but not of those that others have queued. */
+/**
+ * The runs are read at intervals too, because the stream of the thread does not report runs that other clients have
+ * queued.
+ */
 const EVERY_MS = 5000
 const SHOWN = 5
 

@@ -121,7 +121,7 @@ function useRefresh(name: string): () => void {
   }, [queries, name])
 }
 
-/** A run of the thread in this tab, but not its values: they change with every token. */
+/** The state of a run of the thread in this tab. It has no values, because they change with every token. */
 export interface StudioSession {
   /** The same function for as long as the page is open. */
   submit(input: Values | null | undefined, settings?: RunSettings): void
@@ -152,7 +152,9 @@ function useEventsOf(thread: string | undefined): RunEvents {
   return events
 }
 
-/** The run that is shown, and a function that changes what is known of it. Another thread begins without any. */
+/**
+ * The run that is shown, and a function that changes what is known of it. For another thread, it begins without a run.
+ */
 function useShownRun(thread: string | undefined) {
   const [known, setKnown] = useState(() => noRun(thread))
   const shown = withThread(known, thread)
@@ -162,7 +164,7 @@ function useShownRun(thread: string | undefined) {
   return { ...shown, change }
 }
 
-/** The same function in every drawing, which calls that of the latest one. */
+/** A function that stays the same object and calls the latest `submit`. */
 function useLatest(submit: Submit): Submit {
   const latest = useRef(submit)
   useEffect(() => {
@@ -171,7 +173,7 @@ function useLatest(submit: Submit): Submit {
   return useCallback((...sent) => latest.current(...sent), [])
 }
 
-/** The same object for as long as its parts stay the same. */
+/** The error of a run, as the same object for as long as its parts stay the same. */
 function useRunError(error: unknown): RunError | undefined {
   const { message, code, request_id } = runErrorOf(error) ?? {}
   return useMemo(

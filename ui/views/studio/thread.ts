@@ -4,7 +4,10 @@ import { branchesOf } from '../../data/studio/branches.ts'
 import { useHistory } from '../../data/studio/history.ts'
 import type { FullState, ThreadStep } from '../../data/studio/step.ts'
 
-/** Each update and each end of a run causes a read (session.ts); this is for a stream that has broken. */
+/**
+ * Pause between reads for a stream that has broken; otherwise each update and each end of a run causes a read
+ * (session.ts).
+ */
 const BUSY_EVERY_MS = 5000
 /** Maximum number of checkpoints that are read to find the one of the address. */
 const MOST_SEARCHED = 2000

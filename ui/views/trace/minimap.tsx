@@ -5,12 +5,12 @@ import { typeLook } from '../../parts/icon.tsx'
 import css from './trace.module.css'
 import { dragged, type ZoomRange } from './zoom.ts'
 
-/** `var(--llm)` as the colour it has now. */
+/** The current colour of a CSS variable such as `var(--llm)`. */
 function colorOf(style: CSSStyleDeclaration, variable: string): string {
   return style.getPropertyValue(variable.slice('var('.length, -1)).trim()
 }
 
-/** A larger trace is drawn after its first rows: tens of thousands of lines take as long as these. */
+/** The minimap of a larger trace is drawn after the first rows, because its lines take as long to draw as the rows. */
 const MOST_AT_ONCE = 5000
 
 /** Draws every run as a line; rows that share a line of pixels overlap. */

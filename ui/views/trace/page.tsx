@@ -98,14 +98,14 @@ function useTreeState(outline: Outline, trace: string) {
     mark,
     rows,
     selected,
-    /** Id of the address that no run of the trace has; '' without one. */
+    /** The id in the address, if no run of the trace has it; '' otherwise. */
     unknown: named === undefined ? wanted : '',
     text,
     idAt,
   }
 }
 
-/** Reads runs before they are opened: that under the pointer, and those beside the selected one. */
+/** Reads runs before they are opened: the run under the pointer, and the runs next to the selected one. */
 function usePrefetch(
   { idAt, rows, selected }: Pick<ReturnType<typeof useTreeState>, 'idAt' | 'rows' | 'selected'>,
   share: string | undefined,
@@ -134,7 +134,7 @@ function useCallsBefore(outline: Outline, tree: Tree): (position: number) => str
   }
 }
 
-/** Opens the trace before or after that of a root; says when there is none, or why it cannot be read. */
+/** Opens the trace before or after that of a root; shows a message if there is none, or if it cannot be read. */
 async function openNeighbour(root: ReadRun, to: 'older' | 'newer'): Promise<void> {
   try {
     const id = await neighbourTrace(root, to)
@@ -202,7 +202,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   )
 }
 
-/** Says that the trace, or the part of it that the outline has, lacks the run of the address; nothing for ''. */
+/** Shows that the trace, or the part of it that the outline has, lacks the run of the address; nothing for ''. */
 function UnknownRun({ id, isPart }: { id: string; isPart: boolean }) {
   if (id === '') return null
   return (

@@ -94,7 +94,7 @@ function Refused({ rejected }: Pick<ValidationReport, 'rejected'>) {
   )
 }
 
-/** Most runs that are drawn; those with faults come first. */
+/** Maximum number of runs that are drawn; runs with faults come first. */
 const MOST = 100
 
 /** The report on checked runs. With `show`, paths of issues are buttons. */

@@ -7,7 +7,7 @@ export interface KeptDraft {
   results: Readonly<Record<string, CallResult>>
 }
 
-/** A draft that is kept: when it was written, in epoch milliseconds, and how large it is. */
+/** The entry of a stored draft: its size, and when it was written, in epoch milliseconds. */
 export interface KeptEntry {
   key: string
   at: number
@@ -18,7 +18,7 @@ const KEPT_MS = 7 * 24 * 3_600_000
 const MOST_DRAFTS = 40
 const MOST_BYTES = 64 << 20
 
-/** Keys of the drafts that are not kept any longer: the oldest ones beyond a bound. The newest is always kept. */
+/** Keys of the drafts to delete: the oldest ones beyond a bound. The newest draft is always kept. */
 export function tooMany(entries: readonly KeptEntry[], now: number): string[] {
   const newestFirst = entries.toSorted((a, b) => b.at - a.at)
   let sum = 0
@@ -32,7 +32,7 @@ export function tooMany(entries: readonly KeptEntry[], now: number): string[] {
 
 const CHAR_BYTES = 2
 
-/** About the bytes of a draft: its texts and files, which are nearly all of it. */
+/** The approximate size of a draft in bytes: its texts and files, which are nearly all of it. */
 export function bytesOf({ draft: { messages, tools, columns, output_schema }, results }: KeptDraft): number {
   const ofMessages = (list: readonly DraftMessage[] = []): number[] =>
     list.flatMap(({ blocks }) =>

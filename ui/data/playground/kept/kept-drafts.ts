@@ -13,7 +13,7 @@ export interface KeptDrafts {
 const DATABASE = 'weir-playground'
 const VERSION = 2
 const DRAFTS = 'drafts'
-/** Name of the object store with the entry of each draft, which lists read instead of the draft. */
+/** The object store with the entry of each draft. Lists read the entries, because drafts are large. */
 const ENTRIES = 'entries'
 
 function done<T>(request: IDBRequest<T>): Promise<T> {

@@ -62,7 +62,11 @@ export function inputOf(
   return input
 }
 
-/** Messages as JSON, to which files add one more, or the text of a single one. @throws JsonFault */
+/**
+ * The messages of a field. A text that begins with `[` is a JSON list of messages, and files become one more message of
+ * it. Any other text is a single message, which has the files.
+ * @throws JsonFault
+ */
 function messagesOf(text: string, files: readonly ReadMedia[], name: string): unknown {
   if (!text.trimStart().startsWith('[')) return [{ type: 'human', content: messageContent(text, files) }]
   const messages = parseTyped(text, name)
@@ -70,7 +74,7 @@ function messagesOf(text: string, files: readonly ReadMedia[], name: string): un
   return [...(messages as unknown[]), { type: 'human', content: messageContent('', files) }]
 }
 
-/** The text of a field that gives this value again; undefined for one that the field cannot have. */
+/** The text with which a field has this value; undefined if no text gives it. */
 function textOf({ kind, choices }: InputField, value: unknown): string | undefined {
   if (kind === 'text') return typeof value === 'string' ? value : undefined
   if (kind === 'choice') return choices.find((one) => jsonOf(one.value) === jsonOf(value))?.text
@@ -83,8 +87,8 @@ function textOf({ kind, choices }: InputField, value: unknown): string | undefin
 }
 
 /**
- * The texts of the fields that give an input again, by name; undefined when the form cannot give it, so that it is edited
- * as JSON.
+ * The texts of the fields with which the form gives this input, by name. Undefined if the form cannot give it; it is
+ * then edited as JSON.
  */
 export function textsOfInput(
   fields: readonly InputField[],
@@ -94,7 +98,7 @@ export function textsOfInput(
   for (const [name, value] of Object.entries(input)) {
     const field = fields.find((one) => one.name === name)
     const text = field && textOf(field, value)
-    // An empty field is left out, and so would not give this value.
+    // An empty field is left out of the input, so its text cannot give this value.
     if (text === undefined || text === '') return undefined
     texts.set(name, text)
   }

@@ -36,7 +36,7 @@ function referred(root: Schema, ref: string): unknown {
 function innerOf(root: Schema, schema: Schema): readonly unknown[] | undefined {
   const { $ref, anyOf, oneOf, allOf } = schema
   if (typeof $ref === 'string') return [referred(root, $ref)]
-  // Beside these, a union only restricts the values that they describe.
+  // Next to these keywords, a union only restricts the values that they describe.
   if ('type' in schema || 'properties' in schema) return undefined
   if (Array.isArray(anyOf)) return anyOf as unknown[]
   if (Array.isArray(oneOf)) return oneOf as unknown[]
@@ -74,8 +74,8 @@ function valuesOf(schema: Schema): readonly unknown[] | undefined {
 }
 
 /**
- * The values that the alternatives list; undefined when they permit others. Strings are their own texts, except for
- * those that look like JSON of another value: these, and all other values, are JSON.
+ * The values that the alternatives list; undefined when they permit others. The text of a string is the string itself,
+ * unless it looks like the JSON of another value. The text of every other value is its JSON.
  */
 export function choicesOf(alternatives: readonly Schema[]): Choice[] | undefined {
   const lists = alternatives.map(valuesOf)

@@ -17,7 +17,10 @@ interface BlockProps {
 
 type CallBlock = DraftBlock & { kind: 'call' }
 
-/** A call of a tool: a name, an id, and the arguments as JSON. Its fields change one after the other. */
+/**
+ * A call of a tool: a name, an id, and the arguments as JSON. `typed` collects the changes of all fields, because they
+ * cause no drawing.
+ */
 function CallFields({
   block,
   label,

@@ -14,7 +14,7 @@ function withOwn(state: PlaygroundState, id: string, how: 'change' | 'type', nex
   }))
 }
 
-/** A prompt for one model alone, which begins as a copy of the common one: two prompts are compared with each other. */
+/** A prompt for one model alone, so that two prompts can be compared. It begins as a copy of the common prompt. */
 export function OwnPrompt({
   state,
   column: { id, messages },

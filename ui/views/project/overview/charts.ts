@@ -76,11 +76,11 @@ const seconds = (value: number | string): string => durationText(Math.round(Numb
 const counts = (value: number | string): string => countText(Number(value))
 const money = (value: number | string): string => exactMoney(String(value))
 
-/** A chart before its figures are put in. */
+/** A chart without its figures. */
 interface Plan extends Omit<Chart, 'series' | 'rows'> {
   /** Conditions that all runs of a bucket satisfy. */
   clauses?: readonly string[]
-  /** Read for each group. */
+  /** The figure that is read for each group. */
   grouped: Reading
   /** The series without groups. */
   plain: readonly Source[]
@@ -332,7 +332,10 @@ function withoutGroups(whole: Sums, groups: readonly Sums[]): Sums {
 /** The same colour as on the usage page. */
 const OTHERS_TONE = 11
 
-/** The runs of no shown group, if there are any. Bars show sums, which the groups leave a rest of; lines have none. */
+/**
+ * The runs that are in no shown group, if there are any. Only bars have this series: it is the sum of all runs minus
+ * the sums of the groups.
+ */
 function othersOf(data: ChartData, reading: Reading): Series[] {
   const { selection, span, interval, figures } = data
   const names = [...figures.groups.keys()]

@@ -17,7 +17,10 @@ export interface TimeClass {
 
 type Field = 'latency' | 'ttft'
 
-/** The least seconds of the class after the one that begins at `from`: 1, 2 and 5 of each power of ten. */
+/**
+ * The lower bound in seconds of the next class after the class that begins at `from`: bounds are 1, 2 and 5 times each
+ * power of ten.
+ */
 function nextClass(from: number): number {
   if (from === 0) return 0.001
   const power = 10 ** Math.floor(Math.log10(from) + 1e-9)

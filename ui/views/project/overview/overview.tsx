@@ -45,12 +45,12 @@ const GROUP_NAMES = [
   [METADATA, 'By metadata'],
 ] as const satisfies readonly (readonly [(typeof ATTRIBUTES)[number] | '' | 'metadata', string])[]
 
-/** Models are known of model calls only. */
+/** Only model calls have a model. */
 function subjectOf(subject: Selection['subject'], group: GroupBy): Selection['subject'] {
   return group === 'model' && subject === 'traces' ? 'llm' : subject
 }
 
-/** Figures of a project in time, each of which opens the runs that it is about. */
+/** Figures of a project over time; each figure opens the runs that it counts. */
 export function ProjectOverview({
   project,
   filter,

@@ -27,7 +27,7 @@ export function figuresOf(nodes: readonly TracedNode[]): StepFigures | undefined
 /** `120 ms · 35 tokens · $0.00002`; what is not known is left out. */
 export function stepFiguresText({ micros, tokens, cost }: StepFigures): string {
   const parts = [
-    // Traces have whole milliseconds.
+    // Times in traces are whole milliseconds.
     micros === undefined ? 'running' : micros === 0 ? '< 1 ms' : durationText(micros),
     tokens !== undefined && tokens > 0 && `${countText(tokens)} ${tokens === 1 ? 'token' : 'tokens'}`,
     cost !== undefined && shortMoney(cost),

@@ -18,7 +18,7 @@ const MAX_LANE = 6
 const LANE_PX = 12
 /** Height of most rows, before they are measured. */
 const ROW_PX = 48
-/** Rows drawn beyond the visible ones: shorter timelines are drawn whole. */
+/** Number of rows that are drawn beyond the visible ones. */
 const OVERSCAN = 30
 
 interface Place {
@@ -33,7 +33,7 @@ function Figures({ name, thread, step }: Place & { step: ThreadStep }) {
   return figures === undefined ? null : <span data-figures="">{stepFiguresText(figures)} · </span>
 }
 
-/** Names the run that begins with a checkpoint, and its graph when that is not the shown one. */
+/** Names the run that begins with a checkpoint, and its graph if that is another than the shown one. */
 function RunStart({ step: { metadata }, graph }: { step: ThreadStep; graph: string }) {
   const { run_id = '', run_attempt = 1, graph_id = graph } = metadata ?? {}
   return (

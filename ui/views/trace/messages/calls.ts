@@ -16,7 +16,7 @@ function pathTo({ above }: Tree, position: number): number[] {
   return path
 }
 
-/** The closest run that all of these are below of; -1 for none. */
+/** The closest common ancestor of these runs; -1 for none. */
 function commonRun(tree: Tree, positions: readonly number[]): number {
   let common: number[] | undefined
   for (const position of positions) {

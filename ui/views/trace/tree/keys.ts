@@ -15,7 +15,7 @@ interface TreeActions {
   fold(position: number): void
   focus(position: number | undefined): void
   zoom(direction: 'in' | 'out' | 'all'): void
-  /** Marks the critical path, or no longer. */
+  /** Marks the critical path, or removes the mark. */
   mark(): void
 }
 

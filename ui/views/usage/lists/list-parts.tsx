@@ -13,13 +13,13 @@ function utcText(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)}`
 }
 
-/** The range of a number, and its bar. */
+/** The range of a number in words, with the bar of the chart if the number is of a single one. */
 export function rangeText({ start_time, end_time, time_bucket }: CountedQuery): string {
   const bar = time_bucket === undefined ? '' : `, in the bar that begins ${utcText(time_bucket)}`
   return `from ${utcText(start_time)} to ${utcText(end_time)} UTC${bar}`
 }
 
-/** The title of a list, with the group that the address names, and the way back. */
+/** The title of a list, with the group that the address names, and a link to the usage page. */
 export function CountedHead({ title }: { title: string }) {
   const name = useParam(NAME)
   return (

@@ -20,7 +20,7 @@ export interface TokenRhythm {
   stalls: readonly TokenGap[]
 }
 
-/** Fewer tokens have no rhythm. */
+/** Minimum number of tokens for a rhythm. */
 const LEAST_TOKENS = 3
 const MOST_LISTED = 5
 /** A stall is a pause of at least this many median pauses, and of at least LEAST_STALL. */
