@@ -1,8 +1,8 @@
 import { env } from 'node:process'
 
 /**
- * The part of each campaign that is run: above 0, at most 1, which is the default. `.ci/run` sets a small part, so that
- * all campaigns fit into its time.
+ * The part of each campaign that is run: above 0, at most 1 (the default). `.ci/run` sets a small part to keep the
+ * total time short.
  */
 export function campaignShare(): number {
   const share = Number(env['CAMPAIGN_SHARE'] ?? 1)
@@ -10,7 +10,7 @@ export function campaignShare(): number {
   return share
 }
 
-/** The share of `items`, spread over all of them. */
+/** A sample of `items`, spread evenly; its size is the campaign's share. */
 export function campaignSample<T>(items: readonly T[]): T[] {
   const every = Math.round(1 / campaignShare())
   return items.filter((_item, index) => index % every === 0)

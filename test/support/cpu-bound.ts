@@ -3,9 +3,9 @@ const TRIES = 3
 const REFERENCE_SECONDS = 0.05
 
 /**
- * Fails when `work` takes more than this many seconds of CPU in each of three tries. The seconds are those of the
- * machine for which the limits were set: a fixed piece of work is measured here for comparison. A slow or busy machine
- * does not fail the test; work that grows faster than its input does.
+ * Fails when each of three tries of `work` takes more than this many seconds of CPU. The seconds are those of the
+ * machine on which the limits were set: a fixed piece of work is measured here, and the limit is scaled by its time. So
+ * a slow or busy machine does not fail the test, but work whose time grows faster than its input does.
  */
 export function expectCpuBelow(seconds: number, work: () => void): void {
   const taken: number[] = []
@@ -25,7 +25,7 @@ function cpuSeconds(work: () => void): number {
   return process.cpuUsage(before).user / 1e6
 }
 
-/** Objects, texts and numbers, similar to the measured work. */
+/** A fixed amount of work with objects, texts and numbers, as a unit of CPU time. */
 function reference(): number {
   let sum = 0
   for (let round = 0; round < 40; round++) {

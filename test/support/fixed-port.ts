@@ -10,8 +10,8 @@ const FROM = 20_000
 const TO = 32_000
 
 /**
- * A free port of 127.0.0.1 for a server that may start later or repeatedly: no process that requests any free port gets
- * it.
+ * A free port of 127.0.0.1 for a server that starts later or several times. A process that asks the system for any free
+ * port does not get it.
  */
 export async function fixedPort(): Promise<number> {
   for (;;) {

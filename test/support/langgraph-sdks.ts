@@ -7,8 +7,8 @@ const FOLDER = fileURLToPath(new URL('../../.clients/langgraph-sdks', import.met
 const WANTED = new URL('../langgraph-sdks/package-lock.json', import.meta.url)
 
 /**
- * The reason to skip tests of LangGraph's JavaScript clients of protocol v2 that are no packages of this repository, for
- * their titles; '' when they can run. In CI they fail without them.
+ * The reason to skip tests of LangGraph's JavaScript clients of protocol v2, for their titles; '' when they can run.
+ * These clients are not dependencies of this repository. In CI the tests fail without them.
  */
 export function withoutSdks(): string {
   if (process.env['CI'] === '1') return ''

@@ -1,11 +1,11 @@
 import { env } from 'node:process'
 
-/** Whether all tests of a file run: in `npm run test:long`, for which vitest.config.ts sets TEST_LENGTH. */
+/** Whether all tests of a file run: true in `npm run test:long`, for which vitest.config.ts sets TEST_LENGTH. */
 function runsAll(): boolean {
   return env['TEST_LENGTH'] === 'long'
 }
 
-/** Registers tests that only `npm run test:long` runs. It also runs the other tests of the file, which `npm test` runs. */
+/** Registers tests that run only in `npm run test:long`, where the other tests of the file run too. */
 export function inLong(register: () => void): void {
   if (runsAll()) register()
 }

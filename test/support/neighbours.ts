@@ -2,7 +2,7 @@ import { jsonBody, type WeirProcess } from './servers/weir-process.ts'
 
 type Server = Pick<WeirProcess, 'json'>
 
-/** A node that does nothing, one that never ends, and one that fills the memory of its process. */
+/** Sources of nodes: one does nothing, one never ends, and one fills the memory of its process. */
 export const NODES = {
   well: '() => ({ n: 1 })',
   loops: '() => { while (true) {} }',
@@ -35,7 +35,7 @@ export async function latencies(weir: Server, name: string, runs: number): Promi
   return times
 }
 
-/** Runs the graph repeatedly, also when runs fail, until the returned function is called. */
+/** Runs the graph repeatedly, whether or not runs fail, until the returned function is called. */
 export function keepRunning(weir: Server, name: string): () => Promise<void> {
   let isOver = false
   const runs = (async () => {

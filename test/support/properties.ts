@@ -3,7 +3,7 @@ import { env } from 'node:process'
 /** fast-check's default number of tries. */
 const DEFAULT_TRIES = 100
 
-/** Length and seed of property tests; every test command prints them. */
+/** Length and seed of property tests; every test command prints both. */
 export interface PropertySettings {
   /** PROPERTY_SEED, a 32-bit integer: the same seed gives the same values. */
   seed: number
@@ -17,8 +17,8 @@ export function propertySettings(): PropertySettings {
 }
 
 /**
- * Parameters for fast-check's `assert`; `times` is the number of runs in `npm test`. `longest` bounds the factor for
- * `npm run test:long`, where a run takes long: the caller gives the reason.
+ * Parameters for fast-check's `assert`. `times` is the number of runs in `npm test`. `longest` bounds the factor in
+ * `npm run test:long` for properties whose single run takes long; a comment at the call gives the reason.
  */
 export function tries(
   times = DEFAULT_TRIES,

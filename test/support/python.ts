@@ -9,8 +9,8 @@ const WANTED = new URL('../python/requirements.txt', import.meta.url)
 export const PYTHON = join(ENVIRONMENT, 'bin', 'python')
 
 /**
- * The reason to skip tests of Python clients, for their titles; '' when they can run. In CI it is always '', so that they
- * fail without the environment, unless `.ci/run` has reported that there is no Python.
+ * The reason to skip tests of Python clients, for their titles; '' when they can run. In CI it is '', so that tests
+ * without the environment fail, unless `.ci/run` has reported that there is no Python.
  */
 export function withoutPython(): string {
   const { CI, WITHOUT_PYTHON } = process.env

@@ -2,7 +2,7 @@ import { format } from 'node:util'
 import { vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 
-/** The end of a command. */
+/** The result of a command. */
 export interface CommandEnd {
   code: number | null
   stdout: string
@@ -10,8 +10,9 @@ export interface CommandEnd {
 }
 
 /**
- * Runs a command of `weir` in the process of the test, which needs a tenth of the CPU of a process of its own. `env` is
- * the whole environment of the command, and `cwd` its working folder, so one command runs at a time.
+ * Runs a command of `weir` in the process of the test, which takes a tenth of the CPU of a separate process. `env` is
+ * the command's whole environment, and `cwd` its working folder. Both belong to the process, so commands run one at a
+ * time.
  */
 export async function runCommand(
   args: readonly string[],

@@ -2,7 +2,7 @@ import { threadId, workerData } from 'node:worker_threads'
 import { AppError } from '../../src/base/errors.ts'
 import { serveTasks } from '../../src/worker-threads/serve-tasks.ts'
 
-/** The worker thread in tests of the worker pool; a task's name says what it does. */
+/** The worker thread in tests of the worker pool. The name of a task determines what the thread does. */
 if (workerData === 'broken') throw new Error('this entry never starts')
 
 const gate = (input: unknown): Int32Array => new Int32Array((input as { gate: SharedArrayBuffer }).gate)

@@ -8,7 +8,7 @@ const THREADS = '/deployments/d/threads'
 const HOUR = 3_600_000
 const PER_REQUEST = 20
 
-/** The data that a server must have after a restore. */
+/** The data that a restored server must have. */
 export interface World {
   traces: string[]
   threads: string[]
@@ -19,7 +19,7 @@ export interface World {
 /** Settings of servers whose world is backed up. */
 export const WORLD_ENV = { GRAPHS: 'test/fixtures/run-graphs/langgraph.json', DEPLOYMENT_NAME: 'd' }
 
-/** Sends traces of two TraceRuns with one attachment among them, and runs of a graph on threads. */
+/** Sends traces, one of them with an attachment, and runs a graph on three threads. */
 export async function makeWorld(weir: WeirProcess, dir: string): Promise<World> {
   const file = join(dir, 'beats')
   await writeFile(file, '')
@@ -112,7 +112,7 @@ export async function readWorld(weir: WeirProcess, world: World): Promise<Record
   }
 }
 
-/** The number of counted traces, and of the traces that lists show. */
+/** The number of counted traces, and the number of traces in the lists. */
 export async function countTraces(weir: WeirProcess): Promise<{ counted: number; listed: number }> {
   await weir.drained()
   const now = Date.now()

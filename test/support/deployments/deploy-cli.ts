@@ -10,7 +10,7 @@ import { startWeir, type WeirProcess } from '../servers/weir-process.ts'
 const NETWORK =
   /^(?:HOME|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|npm_config_registry|PIP_\w+|https?_proxy|no_proxy)$/i
 
-/** A server, and a project that a command line of LangGraph deploys to it. */
+/** A server, and a project for tests that deploy it with a LangGraph command line. */
 export interface DeployCli {
   /** A folder that is removed after the tests. */
   dir: string
@@ -22,7 +22,7 @@ export interface DeployCli {
 /** The secret GREETING of the project. */
 export const SECRET = 'Welcome-in-secret'
 
-/** Starts the server; read the result inside tests and hooks only. */
+/** Starts the server. Read the result inside tests and hooks only. */
 export function useDeployCli(): () => DeployCli {
   let made: DeployCli | undefined
   const current = (): DeployCli => {
@@ -36,7 +36,7 @@ export function useDeployCli(): () => DeployCli {
       recursive: true,
     })
     await writeFile(join(project, '.env'), `GREETING=${SECRET}\n`)
-    // The build loads packages as this machine does.
+    // The server gets the registry variables of this process, so that its builds can download packages.
     const network = Object.entries(process.env).filter(([name]) => NETWORK.test(name))
     const weir = await startWeir(join(dir, 'data'), Object.fromEntries(network) as Record<string, string>)
     made = { dir, project, weir }
@@ -49,7 +49,7 @@ export function useDeployCli(): () => DeployCli {
   return current
 }
 
-/** Whether the packages that the file `wanted` lists are installed: their installer copies it to `installed`. */
+/** Whether the packages in the list `wanted` are installed. Their installer copies that list to `installed`. */
 export function isUpToDate(installed: string, wanted: string): boolean {
   return existsSync(installed) && readFileSync(installed, 'utf8') === readFileSync(wanted, 'utf8')
 }

@@ -11,11 +11,11 @@ import { jsonBody, KEY, type WeirProcess } from '../servers/weir-process.ts'
 export type Project = Readonly<Record<string, string>>
 
 type Deployment = SchemaTypes['deployment']
-/** A revision as clients see it. */
+/** A revision, as the API returns it. */
 export type ShownRevision = SchemaTypes['deployment-revision']
 type Server = Pick<WeirProcess, 'fetch' | 'json'>
 
-/** A secret that is part of the answers of `greeter`'s graph. */
+/** The value of a secret; `greeter`'s graph returns it in its answers. */
 export const GREETING = { name: 'GREETING', value: 'a-secret-of-the-deployment' }
 const TERMINAL = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED']
 const BUILD_MS = 300_000
@@ -54,7 +54,7 @@ export async function greetingOf({ url }: Pick<WeirProcess, 'url'>, deployment: 
   return said
 }
 
-/** The archive of the project, in the form that clients upload. */
+/** The project as the archive that clients upload. */
 export async function archiveOf(project: Project): Promise<Uint8Array<ArrayBuffer>> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-project-'))
   try {
@@ -76,7 +76,7 @@ export function createDeployment(weir: Server, name: string): Promise<Deployment
   return weir.json('/api-host/v2/deployments', jsonBody('POST', { name, source: 'internal_source' }))
 }
 
-/** Uploads the archive, and makes a revision of it; resolves with the revision while it is worked on. */
+/** Uploads the archive and creates a revision from it. Resolves with the revision, whose build is still running. */
 export async function addRevision(
   weir: Server,
   id: string,
@@ -105,7 +105,7 @@ export async function latestRevision(weir: Server, id: string): Promise<ShownRev
   return latest
 }
 
-/** The revision when it has ended. */
+/** The revision, once it has ended. */
 export function endedRevision(weir: Server, id: string, revision_id: string): Promise<ShownRevision> {
   return eventually(async () => {
     const at = `/api-host/v2/deployments/${id}/revisions/${revision_id}`
@@ -115,7 +115,7 @@ export function endedRevision(weir: Server, id: string, revision_id: string): Pr
   }, BUILD_MS)
 }
 
-/** Deploys `greeter(text)`; resolves with its revision when it has ended. */
+/** Deploys `greeter(text)`; resolves with its revision once it has ended. */
 export async function deployGreeter(
   weir: Server,
   id: string,
@@ -126,7 +126,7 @@ export async function deployGreeter(
   return await endedRevision(weir, id, revision_id)
 }
 
-/** A key for an operator of the first workspace and of a new one, which is `workspace`. */
+/** A key of an operator, valid in the first workspace and in a new one, whose id is `workspace`. */
 export async function keyOfTwoWorkspaces(weir: Server): Promise<{ key: string; workspace: string }> {
   const [home] = await weir.json<{ id: string }[]>('/workspaces')
   const { id: workspace } = await weir.json<{ id: string }>(

@@ -15,7 +15,10 @@ import { KEY, type WeirProcess } from '../servers/weir-process.ts'
 const SECRET = 'hidden-value-of-the-victim'
 const VICTIM_SOURCE = 'text-of-the-victim'
 
-/** A package whose install script leaves a file, and a graph that reads and reports everything it can reach. */
+/**
+ * A project with a package whose install script leaves a file, and with a graph that reports everything that it can
+ * reach.
+ */
 const HOSTILE: Project = {
   'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
   'package.json': JSON.stringify({
@@ -59,7 +62,7 @@ const HOSTILE: Project = {
   `,
 }
 
-/** A project whose one graph has one node, which `code` declares. */
+/** A project with one graph of one node; `code` is the source of the node. */
 function graphOf(code: string, node: string): Project {
   return {
     'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
@@ -103,21 +106,18 @@ export interface TestedIsolation {
   env: Readonly<Record<string, string>>
 }
 
-/** The results of hostile code in an isolation that hides the files and processes of others. */
+/** The results of hostile code when the isolation hides the files and processes of others. */
 export const NOT_THERE: TestedIsolation['seen'] = {
   ...{ list: 'deployments', environ: 'refused: ENOENT', signal: 'refused: ESRCH' },
   ...{ write: 'refused: EROFS', passwords: 'refused: ENOENT' },
 }
-/**
- * The results of hostile code in an isolation where files and processes of others are visible but belong to another
- * user.
- */
+/** The results of hostile code when it can see the files and processes of others, which belong to another user. */
 export const OF_OTHERS: TestedIsolation['seen'] = {
   ...{ list: 'refused: EACCES', environ: 'refused: EACCES', signal: 'refused: EPERM' },
   ...{ write: 'refused: EACCES', passwords: 'refused: EACCES' },
 }
 
-/** Tests that hostile deployments reach nothing and break nothing but themselves. */
+/** Tests that hostile deployments cannot read or damage anything outside their own files and processes. */
 export function hostileDeployments({ isolation, runtime, seen, env }: TestedIsolation): void {
   const server = useOwnWeir({ ...env, SECRET_OF_SERVER: 'of-the-server', HOST_STALL_SECONDS: '3' })
   let weir: WeirProcess
@@ -146,12 +146,12 @@ export function hostileDeployments({ isolation, runtime, seen, env }: TestedIsol
       report: Record<string, string>
     }
     expect(report).toMatchObject({ ...seen, all: '', texts: '' })
-    // The install script ran, and its result does not contain the secrets either.
+    // The install script has run, and what it found does not contain the secrets either.
     expect(report['stolen']).toContain('steal.cjs')
     const everything = Object.values(report).join('\n')
     for (const secret of [SECRET, VICTIM_SOURCE, KEY, 'of-the-server'])
       expect(everything).not.toContain(secret)
-    // Names of files of DATA_DIR.
+    // Names of files in DATA_DIR.
     for (const file of ['api-key', 'secrets-key']) expect(everything).not.toContain(join(weir.dataDir, file))
     await expect(hostile.threads.get(victimThread.thread_id)).rejects.toThrow(/404/)
   })

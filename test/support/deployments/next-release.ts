@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const COPIED = ['src', 'schemas', 'hosts', 'processors', 'package.json']
 const LINKED = ['node_modules', 'bin', 'ui']
 
-/** Migrations of the next release: by the rule, they only add. */
+/** Migrations of the next release. They only add tables, columns and indexes, as migrations should (ADR 0054). */
 const MIGRATIONS = {
   'src/storage/sql/migrations': [
     'CREATE TABLE next_release (id TEXT NOT NULL PRIMARY KEY)',
@@ -25,14 +25,14 @@ const MIGRATIONS = {
 
 /** A release that comes after this checkout. */
 export interface NextRelease {
-  /** Its program. */
+  /** The program of that release. */
   readonly main: string
   remove(): Promise<void>
 }
 
 /**
- * Copies this checkout as the next release: with a later version, a later version of runs, and a migration of each
- * database. Where the history of the repository is missing, there is no earlier release to test with.
+ * Copies this checkout as the next release: with a higher version, a higher version of runs, and one more migration of
+ * each database. Without the history of the repository there is no earlier release to test against.
  */
 export async function makeNextRelease(): Promise<NextRelease> {
   const dir = await mkdtemp(join(tmpdir(), 'weir-next-'))

@@ -9,20 +9,20 @@ export const CLOCK_LIBRARY = ['x86_64', 'aarch64']
   .find((file) => existsSync(file))
 
 /**
- * The embedded ClickHouse keeps its clock: libfaketime does not change the time that it reads, but moves the ends of its
- * timed waits by the offset. The engine then spins, or waits for the whole offset.
+ * The embedded ClickHouse keeps the system clock. Under libfaketime it would read the right time, but its timed waits
+ * would end too early or too late by the offset, so it would spin, or wait for as long as the offset.
  */
 const ENGINE = 'clickhouse/embedded/child'
 
-/** The clock of some processes, which tests can set while these run. */
+/** A clock that tests can set while the processes that use it run. */
 export interface FakeClock {
-  /** The environment of a server that gives the server and its graph hosts this clock. */
+  /** Environment variables for a server; the server and its graph hosts then use this clock. */
   env: Record<string, string>
-  /** Sets the difference from the right time in seconds, such as `+3600`. Durations are not affected. */
+  /** Sets the offset from the system clock in seconds, such as `+3600`. Durations are not affected. */
   set(offset: string): Promise<void>
 }
 
-/** Makes a clock that is right at first. Its files are written to `folder`. */
+/** Makes a clock with the offset 0. Its files are in `folder`. */
 export async function makeFakeClock(folder: string): Promise<FakeClock> {
   const file = join(folder, 'offset')
   const set = (offset: string): Promise<void> => writeFile(file, offset)

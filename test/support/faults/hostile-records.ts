@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { Answer, HostileServer } from './hostile-server.ts'
 import { listTraceRuns } from '../traces/stored-traces.ts'
 
-/** Expects that a record was stored, or refused with a message: never a 5xx. */
+/** Expects that the server stored a record or refused it with a message: never a 5xx. */
 export function expectDecided(answer: Answer): void {
   expect([202, 400, 413, 422]).toContain(answer.status)
   for (const { code, reason } of answer.body.rejected ?? []) {
@@ -12,15 +12,18 @@ export function expectDecided(answer: Answer): void {
   }
 }
 
-/** The JSON text of one create, by its id. */
+/** Makes the JSON text of one create from an id. */
 type RawRecord = (id: string) => string
 
-/** Sends one create as raw JSON text, by both routes; if it was accepted, it can be read by id and in the list. */
+/**
+ * Sends one create as raw JSON text to POST /runs and as a multipart part. If it was accepted, it can be read by id and
+ * in the list.
+ */
 export function sendRaw(server: HostileServer, record: RawRecord, session_name: string): Promise<Answer[]> {
   return sendAllRaw(server, [record], session_name)
 }
 
-/** Sends several creates as of `sendRaw`; they are read when all have been sent. */
+/** Sends several creates as `sendRaw` does, and reads them after all have been sent. */
 export async function sendAllRaw(
   server: HostileServer,
   records: readonly RawRecord[],
@@ -43,7 +46,7 @@ export async function sendAllRaw(
   return answers
 }
 
-/** Default fields of every record. */
+/** Fields that every record has by default. */
 export const LLM = {
   name: 'x',
   run_type: 'llm',
@@ -51,7 +54,7 @@ export const LLM = {
   end_time: '2026-11-20T09:00:01Z',
 }
 
-/** The JSON text of a create with these fields, by its id. */
+/** Makes the JSON text of a create with these fields from an id. */
 export function create(fields: Record<string, unknown>, session_name: string) {
   return (id: string): string => JSON.stringify({ id, ...LLM, session_name, ...fields })
 }

@@ -28,7 +28,8 @@ interface Rejection {
 }
 
 /**
- * A real server for a file of hostile requests; after each test it must still accept a valid one and make it readable.
+ * A real server for a file of hostile requests. After each test it must still accept a valid request, and the stored
+ * result must be readable.
  */
 export interface HostileServer {
   weir(): WeirProcess
@@ -37,10 +38,11 @@ export interface HostileServer {
   sendParts(parts: readonly WirePart[], end?: string): Promise<Answer>
   sendBatch(batch: unknown): Promise<Answer>
   /**
-   * Writes bytes to a socket and returns everything received until the socket closes; a reset comes after `pauseMs`.
+   * Writes bytes to a socket and returns everything received until the socket closes. If the test ends with a reset, it
+   * follows `pauseMs` after the bytes.
    */
   raw(pieces: readonly (string | Uint8Array)[], end?: RawEnd, pauseMs?: number): Promise<string>
-  /** The TraceRun, read after everything that was sent is stored. */
+  /** Reads the TraceRun after everything that was sent has been stored. */
   read(id: string): Promise<ReadTraceRun>
   /** Expects a stored TraceRun of `toolRun` with these fields. */
   expectStored(id: string, fields?: object): Promise<void>
@@ -156,7 +158,7 @@ function talk(
     for (const piece of pieces.slice(0, -1)) socket.write(piece)
     socket.write(pieces.at(-1) ?? '', () => {
       if (end === 'end') socket.end()
-      // The bytes must have been read before the reset, which would discard them.
+      // The server must have read the bytes before the reset, which would discard them.
       if (end === 'reset') setTimeout(() => socket.resetAndDestroy(), pauseMs)
     })
   })

@@ -11,7 +11,7 @@ export async function peakMemory(pid: number): Promise<number> {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
 }
 
-/** Text of this many megabytes, different each time and hard to compress. */
+/** A text of this many megabytes, different each time and hard to compress. */
 export function largeText(megabytes: number): string {
   return randomBytes((megabytes * MB) / 2).toString('hex')
 }
@@ -26,8 +26,8 @@ export interface LargeTraceRun {
 }
 
 /**
- * Sends one llm TraceRun: its creation, then `updates` updates with outputs of `megabytes` and one more key of metadata
- * each. The second update has the inputs, and the last update ends the TraceRun.
+ * Sends one llm TraceRun: its creation, then `updates` updates. Each update has outputs of `megabytes` and one more key
+ * of metadata; the second one has the inputs, and the last one ends the TraceRun.
  */
 export async function sendLargeUpdates(
   weir: WeirProcess,

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The addresses and key of a server. */
+/** The URL and the admin key of a server, and the path of its deployment. */
 export interface Reached {
   url: string
   /** Key of an admin of all workspaces. */
   key: string
-  /** Path of the deployment at `url`; its workspace is the first one. */
+  /** Path of the deployment at `url`. The deployment belongs to the first workspace. */
   deployment: string
 }
 
-/** Responses that other clients received during some time. */
+/** The responses that the clients received during some time. */
 export interface Seen {
   requests: number
   /** Responses other than 2xx. */
@@ -21,7 +21,7 @@ export interface Seen {
 
 /** Clients with keys of their own, each with a workspace of its own for its traces. */
 export interface OtherClients {
-  /** The responses to the clients while `until` is pending. */
+  /** Lets the clients work until `until` is settled; resolves with their responses. */
   during(until: Promise<unknown>): Promise<Seen>
 }
 
@@ -35,7 +35,7 @@ interface Client {
 const CLIENTS = 10
 const PAUSE_MS = 20
 
-/** Creates ten clients that ingest, query, and read threads. */
+/** Creates ten clients that send traces, query them, and create and search threads. */
 export async function createOtherClients(reached: Reached): Promise<OtherClients> {
   const { url, key, deployment } = reached
   const [first] = (await asJson(await ask(url, key, '/workspaces'))) as { id: string }[]

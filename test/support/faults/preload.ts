@@ -2,9 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * The environment of a server that makes the server and all Node processes below it have these variables, such as
- * LD_PRELOAD, also processes that are started with another environment, such as the embedded ClickHouse; except those
- * whose arguments contain `except`. Files are written to `folder`.
+ * Environment variables of a server that set the given variables, such as LD_PRELOAD, in the server and in all Node
+ * processes below it. This includes processes that are started with another environment, such as the process of the
+ * embedded ClickHouse. Processes whose arguments contain `except` do not get the variables. Files are written to
+ * `folder`.
  */
 export async function preloadEverywhere(
   variables: Readonly<Record<string, string>>,

@@ -7,7 +7,7 @@ import { SPAN_KEY } from '../../../src/trace/otel/span/span.ts'
 import { type Random, seededRandom } from '../seeded-random.ts'
 import { type CorpusRequest, corpusRequests } from '../traces/wire-body.ts'
 
-/** Results of a fuzz run. A run proves something only if it both kept and broke bodies. */
+/** Results of a fuzz run. A run is only meaningful if some mutated bodies were still valid and others were not. */
 export interface FuzzReport {
   rounds: number
   fragments: number
@@ -92,7 +92,7 @@ function checkSpan(fragment: StoredFragment): void {
 }
 
 /**
- * Decodes mutated bodies of real clients. Throws when decoding throws anything but AppError, or when its result is
+ * Decodes mutated bodies of real clients. Throws when decoding throws anything but an AppError, or when its result is
  * inconsistent.
  */
 export function fuzzDecode(

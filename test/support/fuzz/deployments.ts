@@ -6,7 +6,7 @@ const UPLOADS = 20
 
 /**
  * Deploys a project, and adds the ids of its deployment, its revision and its uploads to `records`. Resolves with the
- * ids that must stay.
+ * ids that the campaign must not change.
  */
 export async function addDeployments(
   weir: Pick<WeirProcess, 'fetch' | 'json'>,

@@ -9,11 +9,13 @@ import { KEY, type WeirProcess } from '../servers/weir-process.ts'
 export interface FuzzFindings {
   /** Number of responses by status. */
   statuses: Record<string, number>
-  /** Operations that always or never succeeded; a campaign with many of them covers little. */
+  /** Operations that always or never succeeded. When there are many, the campaign tests little. */
   oneSided: string[]
-  /** Responses that the document does not allow, with their requests: one of each kind. */
+  /** Responses that the document does not allow, each with its request: one example of each kind. */
   faults: string[]
-  /** Requests that took over a second in the campaign and in each of ten repetitions, which the campaign does not load. */
+  /**
+   * Requests that took over a second in the campaign and again in each of ten repetitions after it, without its load.
+   */
   slow: string[]
 }
 
@@ -31,7 +33,7 @@ interface Campaign {
   prefix: string
   requests: number
   seed: number
-  /** Records that requests use; the campaign adds the records in responses. */
+  /** Records that requests refer to; the campaign adds the records that it finds in responses. */
   records: KnownRecords
   /** Ids that no request may change. */
   kept: readonly string[]
@@ -39,7 +41,9 @@ interface Campaign {
 
 const CONNECTIONS = 8
 const SLOW_MS = 1_000
-/** Repetitions of a slow request: several, since other tests use the processors for seconds at a time. */
+/**
+ * Number of repetitions of a slow request: several, because other tests may use the processors for seconds at a time.
+ */
 const TURNS_ALONE = 10
 const MAX_LEARNED_BYTES = 100_000
 const MAX_FAULTS = 20
@@ -47,7 +51,7 @@ const MAX_FAULTS = 20
 const FOLLOW_MS = 50
 const HANG_MS = 30_000
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
-/** Operations whose answers have ids of log lines, which no request can use. */
+/** Operations whose answers contain ids of log lines, which no request can refer to. */
 const LOGS = /logs$/
 /** Operations that take as long as a run. */
 const WAITS = /\/(?:wait|join|stream|cancel|live)(?:\?|$)/
@@ -161,7 +165,7 @@ function send(url: string, { method, path, headers, body }: FuzzedRequest, agent
     )
     asked.on('error', (error) => {
       clearTimeout(timer)
-      // Such an operation may take as long as its run.
+      // The operation waits for a run, which may take longer than the time limit.
       if (waits && error.message.startsWith('no answer'))
         resolve({ status: 200, type: '', body: Buffer.alloc(0), ms: 0 })
       else reject(error)

@@ -35,7 +35,10 @@ export interface FuzzedRequest {
 export interface RequestSource {
   /** `METHOD path` of each operation, as documented. */
   operations: readonly string[]
-  /** False if nothing but the key can be wrong in a request, because the operation has no parameters and no body. */
+  /**
+   * False if the only part of a request that can be wrong is its key, because the operation has no parameters and no
+   * body.
+   */
   canFail(index: number): boolean
   /** A random request for the operation with this index. */
   draw(index: number): FuzzedRequest
@@ -173,7 +176,7 @@ function bodyOf({ requestBody }: Operation, draw: Draw): DrawnBody | undefined {
 }
 
 function jsonOf(type: string, schema: Schema, draw: Draw): DrawnBody {
-  // JSON is never a valid message of the protocol.
+  // This text is not JSON, so it is never a valid message of the protocol.
   const value = Object.keys(schema).length === 0 ? traceRun(draw) : valueOf(schema, draw)
   return { bytes: Buffer.from(JSON.stringify(value) ?? ''), headers: { 'content-type': type } }
 }
@@ -229,7 +232,7 @@ function multipart(draw: Draw): DrawnBody {
   }
 }
 
-/** The bytes truncated, with some bytes changed, or replaced by others. */
+/** The bytes, truncated, partly changed, or replaced by others. */
 function damaged(bytes: Uint8Array, random: Random): Uint8Array {
   const kind = between(random, 0, 2)
   if (kind === 0) return bytes.subarray(0, between(random, 0, bytes.length))

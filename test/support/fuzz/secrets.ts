@@ -5,7 +5,7 @@ import type { WeirProcess } from '../servers/weir-process.ts'
 const SECRETS = 30
 const PATH = '/api/v1/workspaces/current/secrets'
 
-/** Stores secrets of no provider, for an address where nothing answers, and adds their names to `records`. */
+/** Stores secrets whose provider's address answers nothing, and adds their names to `records`. */
 export async function addSecrets(
   weir: Pick<WeirProcess, 'fetch'>,
   records: Pick<KnownRecords, 'add'>,

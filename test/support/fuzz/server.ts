@@ -7,7 +7,7 @@ import { addTraces } from './traces.ts'
 import { createKnownRecords, type KnownRecords } from '../servers/known-records.ts'
 import { startWeir, type WeirProcess } from '../servers/weir-process.ts'
 
-/** Length and checks of a campaign. */
+/** The length and the limits of a campaign. */
 export interface FuzzOptions {
   requests: number
   seed: number
@@ -17,32 +17,32 @@ const NAME = 'fuzzed'
 /** Allowed growth of memory by caches, pools and stored records; a leak in 100,000 requests is larger. */
 const GROWTH = { times: 2, bytes: 300 << 20 }
 const WARM_UP = 1_000
-/** Maximum number of operations for which all random requests succeed, or all fail. */
+/** Maximum number of operations that always succeed, or always fail, in the campaign. */
 const MAX_ONE_SIDED = 13
 /** Operations that cannot both succeed and fail in a campaign, grouped by the reason. */
 const ONE_SIDED: readonly string[] = [
-  // Another user of the organization.
+  // They need another user of the organization.
   'POST /api/v1/orgs/current/members',
   'PATCH /api/v1/orgs/current/members/{user_id}',
   'DELETE /api/v1/orgs/current/members/{user_id}',
-  // A registry of images; a revision that is being built.
+  // They need a registry of images, or a revision that is being built.
   'POST /api/v2/deployments/{id}/push-token',
   'POST /api/v2/deployments/{id}/revisions/{revision_id}/interrupt',
-  // A model provider, and a secret for it.
+  // They need a model provider, and a secret for it.
   'POST /api/v1/playground/runs',
-  // A ticket, which the server prints at its start.
+  // It needs a ticket, which the server prints when it starts.
   'POST /api/v1/auth/session',
-  // Routes whose only answer is `not_found`.
+  // Routes whose only answer is the error `not_found`.
   'POST /api/v1/sessions/{id}/dashboard',
   // Routes that refuse nothing.
   'GET /api/v1/ok',
   'GET /api/v1/ready',
-  // The campaign keeps the only deployment.
+  // It would delete the campaign's only deployment.
   'DELETE /api/v2/deployments/{id}',
   'GET /api/v1/docs/{file}',
 ]
 
-/** Registers the tests of a file that fuzzes both listeners of a server of its own. */
+/** Registers the tests of a file: it fuzzes both listeners of a server that only this file uses. */
 export function fuzzBothListeners({ requests, seed }: FuzzOptions): void {
   let weir: WeirProcess
   let dir: Awaited<ReturnType<typeof temporaryDir>>
@@ -78,7 +78,7 @@ export function fuzzBothListeners({ requests, seed }: FuzzOptions): void {
   })
 }
 
-/** Adds records for the campaign. Resolves with the ids that must stay. */
+/** Adds records for the campaign. Resolves with the ids that it must not change. */
 async function addRecords(weir: WeirProcess, records: KnownRecords): Promise<readonly string[]> {
   const traces = await addTraces(weir, records)
   await addSecrets(weir, records)

@@ -5,7 +5,7 @@ import { KEY, type WeirProcess } from '../servers/weir-process.ts'
 import { MEDIA } from '../traces/media.ts'
 import { BOUNDARY, multipartBody } from '../traces/wire-body.ts'
 
-/** Traces of the second project may be deleted, those of the first are kept for reads. */
+/** Requests may delete traces of the second project; those of the first are kept for reads. */
 const PROJECTS = ['fuzzed', 'deleted'] as const
 const TRACES = 40
 const HOUR = 3_600_000
@@ -17,7 +17,7 @@ type Records = Pick<KnownRecords, 'add'>
 
 /**
  * Stores traces of one TraceRun with an attachment, shares one of them, and adds their ids to `records`. Resolves with
- * the ids that must stay.
+ * the ids that the campaign must not change.
  */
 export async function addTraces(weir: Server, records: Records): Promise<readonly string[]> {
   const now = Date.now()
@@ -69,7 +69,10 @@ async function storeTraces(
   return { ids, project_id }
 }
 
-/** Shares a trace; adds its token, a feedback token, the place of its file, and the signed link of its attachment. */
+/**
+ * Shares a trace. Adds the share's token, a feedback token, the place of the trace's file, and the signed link of its
+ * attachment.
+ */
 async function share(
   weir: Server,
   records: Records,

@@ -26,11 +26,11 @@ export interface Schema {
 /** Inputs of generated values. */
 export interface Draw {
   random: Random
-  /** The schema that a `$ref` of the document names. */
+  /** Returns the schema that a `$ref` of the document refers to. */
   resolve(ref: string): Schema
-  /** A value that the server returned for a field of this name. */
+  /** Returns a value that a response of the server had in a field of this name. */
   known(name: string): string | undefined
-  /** Share of values that break their schema. */
+  /** Share of values that violate their schema. */
   broken: number
 }
 
@@ -110,7 +110,7 @@ export function anyValue(random: Random, depth = 0): unknown {
   const size = between(random, 0, 3)
   if (kind === 7) return Array.from({ length: size }, () => anyValue(random, depth + 1))
   if (kind === 8) return nested(random, between(random, 1, 2_000))
-  // fromEntries, because a key `__proto__` in a literal would set the prototype.
+  // Object.fromEntries, because a key `__proto__` in an object literal would set the prototype.
   return Object.fromEntries(
     Array.from({ length: size }, () => [pick(random, KEYS), anyValue(random, depth + 1)]),
   )
@@ -124,7 +124,7 @@ function nested(random: Random, levels: number): unknown {
   return value
 }
 
-/** A value of the schema; at a share `broken` of all positions a value that violates it. */
+/** A value of the schema. At each position, a value that violates it is taken with probability `broken`. */
 export function valueOf(schema: Schema, draw: Draw, depth = 0): unknown {
   const { random } = draw
   if (chance(random, draw.broken)) return anyValue(random)

@@ -53,7 +53,7 @@ export function createRichGraph(checkpointer: BaseCheckpointSaver) {
     .compile({ checkpointer })
 }
 
-/** A graph whose subgraph has finished one step when it waits for an answer. */
+/** A graph whose subgraph waits for an answer after one finished step. */
 export function createAskingGraph(checkpointer: BaseCheckpointSaver) {
   const Log = Annotation.Root({
     log: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
@@ -105,7 +105,9 @@ export async function historyOf(graph: RichGraph, thread_id: string): Promise<St
   return states
 }
 
-/** A thread's history with ids replaced by their position in it, so that two checkpointers can be compared. */
+/**
+ * A thread's history. Each id is replaced by its position in the history, so that two checkpointers can be compared.
+ */
 export async function outlineOf(graph: RichGraph, thread_id: string) {
   const states = await historyOf(graph, thread_id)
   const ids = states.map(({ config }) => config.configurable?.['checkpoint_id'] as unknown)

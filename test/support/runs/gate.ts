@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { temporaryDir } from '../stores/clickhouse/embedded-clickhouse.ts'
 
-/** Blocks a node of the graph `tokens` that has `file` among its `gates`, until it is opened. */
+/** A node of the graph `tokens` that has `file` among its `gates` waits until this gate is opened. */
 export interface Gate {
   readonly file: string
   open(): Promise<void>

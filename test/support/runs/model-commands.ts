@@ -17,7 +17,7 @@ const OWNERS = ['owner-1', 'owner-2']
 const thread_id = fc.constantFrom(...THREADS)
 const run_id = fc.constantFrom(...RUN_IDS)
 const action = fc.constantFrom('interrupt' as const, 'rollback' as const)
-/** Selects one of the leases known at that time; usually the latest. */
+/** Selects one of the leases that are known when the command runs: usually the latest. */
 const pick = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(20))
 const values = fc.option(fc.constantFrom('{"n":1}', '{"n":2}'), { nil: undefined, freq: 1 })
 const strategy = fc.constantFrom(
@@ -98,7 +98,7 @@ const drawn = fc.oneof(
     }),
   },
 )
-/** A command whose leases are still numbers. */
+/** A command that refers to leases by number. */
 export type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
 /** The owner for which a command claims runs. */
@@ -108,15 +108,15 @@ function takerOf(command: Drawn): string | undefined {
 }
 
 /**
- * Removes recoveries of owners that claim in the same step: a server recovers its runs before its first claim, as the
- * port requires, and never at the same time.
+ * Removes recoveries of owners that also claim in the same step. The port requires that a server recovers its runs
+ * before its first claim, so the two never happen at the same time.
  */
 function recoveredFirst(commands: Drawn[]): Drawn[] {
   const takers = new Set(commands.map(takerOf))
   return commands.filter((command) => command.verb !== 'recover' || !takers.has(command.owner))
 }
 
-/** Steps, between which time passes; the commands of one step run concurrently. */
+/** The steps of a test, with time between them. The commands of one step run concurrently. */
 export const steps = fc.array(
   fc.record({
     ms: fc.constantFrom(0, 1, 1, 100, 400),
@@ -133,7 +133,7 @@ export interface World {
   leases: { model: ModelLease; real: Lease }[]
 }
 
-/** The command, with the leases that its numbers stand for. */
+/** The command with leases in place of their numbers. */
 export function resolve(world: World, command: Drawn): ModelCommand {
   const leaseAt = (n: number): ModelLease =>
     world.leases.at(-1 - (n % Math.max(world.leases.length, 1)))?.model ?? { run_id: 'none', claim: 0 }

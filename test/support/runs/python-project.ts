@@ -30,7 +30,7 @@ async def make(config: RunnableConfig, runtime: ServerRuntime[dict]):
         raise OSError("the session cannot be closed")
 `
 
-/** Exports of features.py. */
+/** The names that features.py exports. */
 const FEATURES = [
   'functional',
   'sync_factory',
@@ -42,7 +42,7 @@ const FEATURES = [
   'api',
 ]
 
-/** Writes a project with Python graphs and a TypeScript graph; resolves with the path of its langgraph.json. */
+/** Writes a project with Python graphs and a TypeScript graph. Resolves with the path of its langgraph.json. */
 export async function writePythonProject(dir: string): Promise<string> {
   await mkdir(join(dir, 'src', 'talk'), { recursive: true })
   await writeFile(join(dir, 'broken.py'), BROKEN)

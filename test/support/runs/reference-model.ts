@@ -40,8 +40,8 @@ export interface ModelLease {
 }
 
 /**
- * A command that first finds the threads with work for it, and then does their work. `among` limits these threads if
- * other commands changed some in between.
+ * A command that first looks for the threads with work, and then does the work. `among` names the threads that it
+ * found; other commands may have changed some of them before the work is done.
  */
 type Looking<Command> = Command & { among?: string[] }
 
@@ -200,7 +200,7 @@ function admit(state: ModelState, command: ModelCommand & { verb: 'admit' }): un
   }
 }
 
-/** The next run of the thread that can be claimed, and the time from which it can be. */
+/** The run of the thread that can be claimed next, and the time from which it can be claimed. */
 function nextOf(state: ModelState, thread_id: string): { due_at: number; run: ModelRun } | undefined {
   const active = runsOf(state, thread_id).filter(isActive)
   if (active.some((run) => run.status === 'running')) return undefined
@@ -328,7 +328,7 @@ function isWanted(run: ModelRun, { status }: ModelCommand & { verb: 'cancelAll' 
   return isActive(run) && (status === 'all' || run.status === status)
 }
 
-/** The threads with work for the command, in the order of the work. */
+/** The threads that have work for the command, in the order in which it is done. */
 export function threadsFor(state: ModelState, command: LookingCommand): string[] {
   if (command.verb === 'cancelAll') {
     return state.runs.filter((run) => isWanted(run, command)).map(({ thread_id }) => thread_id)
@@ -339,7 +339,7 @@ export function threadsFor(state: ModelState, command: LookingCommand): string[]
     .map(({ run }) => run.thread_id)
 }
 
-/** The state that clients can see, and that later responses depend on, to compare with the store. */
+/** The state to compare with the store's: what clients can see, and what later responses depend on. */
 export function viewOfModel(state: ModelState): unknown {
   const waiting = Object.keys(state.threads)
     .flatMap((thread_id) => nextOf(state, thread_id)?.due_at ?? [])

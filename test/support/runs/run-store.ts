@@ -25,7 +25,10 @@ export const RUN_KWARGS: RunKwargs = {
   on_completion: 'delete',
 }
 
-/** The admission of a run of `thread_id`: enqueued, not claimed; the thread is created if it does not exist. */
+/**
+ * The admission of a run of `thread_id`: the run waits, and nobody has claimed it. The thread is created if it does not
+ * exist.
+ */
 export function admissionOf(
   thread_id: string,
   change: Partial<Omit<RunAdmission, 'run'>> & { run?: Partial<RunAdmission['run']> } = {},
@@ -52,7 +55,7 @@ export function admissionOf(
   }
 }
 
-/** The end of a run that has reached `values`. */
+/** The end of a run with the state `values`. */
 export function endOf(status: RunEnd['status'], values: unknown = { n: 1 }, next: string[] = []): RunEnd {
   const failed = status === 'error' || status === 'timeout'
   return {

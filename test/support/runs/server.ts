@@ -10,7 +10,7 @@ import { PYTHON } from '../python.ts'
 const CHILD = fileURLToPath(new URL('server-child.ts', import.meta.url))
 const GRAPHS = fileURLToPath(new URL('../../fixtures/run-graphs/langgraph.json', import.meta.url))
 
-/** Environment of a server whose graphs are the same, in Python. */
+/** Environment of a server with the same graphs in Python. */
 export const PYTHON_RUNS = {
   GRAPHS: fileURLToPath(new URL('../../fixtures/python-runs/langgraph.json', import.meta.url)),
   VIRTUAL_ENV: join(PYTHON, '..', '..'),

@@ -37,9 +37,9 @@ export interface RunWorld {
   readonly streams: Streams
   readonly events: EventLog
   readonly fake: FakeGraphHost
-  /** The deployments that the worker executes; a test may replace one by another revision of it. */
+  /** The deployments whose runs the worker executes; a test may replace one by another revision of it. */
   readonly deployments: Map<string, Deployment>
-  /** Runs that were reported as ended, with their values. */
+  /** Runs whose end was reported, with their values. */
   readonly ended: { run: Run; values_json: string | null }[]
   readonly traces: { run_id: string; body: string }[]
   /** An empty thread. */
@@ -58,12 +58,12 @@ export interface WorldOptions {
   fake?: FakeGraphHost
   use?: DeploymentUse
   tenant?: Tenant
-  /** Graphs that the server has; by default it executes runs of any graph. */
+  /** Graphs of the server; by default the server accepts runs of any graph. */
   graphs?: string[]
   rules?: Partial<RunRules>
   /** See `WorkerDeps.abandonedAbove`. */
   abandonedAbove?: () => number | undefined
-  /** Retention of threads that are created without one of their own. */
+  /** Retention of threads that are created without a retention of their own. */
   defaultTtl?: ThreadTtl
   assertRoom?: () => Promise<void>
 }
@@ -77,7 +77,7 @@ export interface RunState {
 const QUIET = createLogger({ level: 'silent' })
 const BOUNDS = { events: 20_000, chars: 1 << 26, age_ms: 3_600_000, total_chars: 1e12 }
 
-/** Runs and events of one process on a database. Must be closed before the database. */
+/** Runs and events of one process on a database. They must be closed before the database. */
 export function openRunState(database: Database, wire?: EventWire): RunState & { close(): Promise<void> } {
   const clock = systemClock
   const kept = createSqlEventStore({ database, clock, bounds: BOUNDS, ...(wire && { wire }) })
@@ -199,7 +199,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
 /** Id of the default assistant of the graph `agent`. */
 const ASSISTANT = 'fe096781-5601-53d2-b2f6-0d3403f7e9ca'
 
-/** The signal of a client that does not disconnect. */
+/** The signal of a client that stays connected. */
 export function staying(): AbortSignal {
   return new AbortController().signal
 }

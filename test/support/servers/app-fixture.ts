@@ -81,7 +81,7 @@ const HEALTH: IngestHealth = {
   lanes: { decode: { queued: 0 } },
 }
 
-/** Reads of an empty store; tests override the reads that they need. */
+/** Reads of an empty store; tests override those that they need. */
 export function emptyReads(overrides: Partial<TraceReads> = {}): TraceReads {
   return {
     traceRun: async () => undefined,
@@ -146,7 +146,7 @@ const LIMITS: HttpLimits = {
   min_body_bytes_per_second: 1000,
 }
 
-/** Reads of a store without runs. */
+/** The reads of runs of a store without runs. */
 const NO_SELECTED_READS: SelectedReads = {
   page: async () => Buffer.from('{"items":[],"next_cursor":null}'),
   one: async () => undefined,

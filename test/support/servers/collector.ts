@@ -26,7 +26,9 @@ export interface CollectorTarget {
   headers: Record<string, string>
 }
 
-/** An OpenTelemetry Collector with a queue for each target; it retries until the target accepts the data. */
+/**
+ * An OpenTelemetry Collector with one queue for each target. It repeats an export until the target accepts the data.
+ */
 export interface Collector {
   /** URL of the Collector's OTLP/HTTP receiver. */
   url: string

@@ -3,13 +3,13 @@ import { pick, type Random } from '../seeded-random.ts'
 /** Ids of one record by field name, such as `thread_id`. */
 export type KnownRecord = Readonly<Record<string, string>>
 
-/** Records in responses of a server, whose ids later requests can use. */
+/** Records that were found in responses of a server. Later requests can use their ids. */
 export interface KnownRecords {
   /** Stores the ids of every object in a JSON response; `path` is the documented path of the operation. */
   learn(path: string, answer: unknown): void
   /** Stores a record, including fields that are not ids. */
   add(path: string, record: KnownRecord): void
-  /** A record with all of `names`, from the collection of the path if it has one. */
+  /** A record that has all of `names`; if there is one in the collection of the path, that one. */
   find(random: Random, path: string, names: readonly string[]): KnownRecord | undefined
   /** Any known value of the field. */
   value(random: Random, name: string): string | undefined
@@ -19,7 +19,7 @@ const PER_COLLECTION = 300
 const ID_NAME = /^(?:id|\w+_id)$/
 const MAX_OBJECTS = 200
 
-/** Creates known records; `names` is known in every collection from the start. */
+/** Creates the store of known records. The fields `names` are known in every collection from the start. */
 export function createKnownRecords(names: KnownRecord): KnownRecords {
   const byCollection = new Map<string, KnownRecord[]>()
   const byName = new Map<string, string[]>(Object.entries(names).map(([name, value]) => [name, [value]]))
@@ -55,7 +55,7 @@ export function createKnownRecords(names: KnownRecord): KnownRecords {
   }
 }
 
-/** Adds a value; drops the oldest beyond the limit. */
+/** Adds a value, and drops the oldest values above the limit. */
 function keep<T>(values: T[], value: T): void {
   values.push(value)
   if (values.length > PER_COLLECTION) values.shift()

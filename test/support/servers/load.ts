@@ -7,7 +7,7 @@ import { KEY } from './weir-process.ts'
 
 /** One trace that was sent: a chain with an llm and a tool below it. */
 export interface SentTrace {
-  /** Number of the trace, from which every payload is made; it increases. */
+  /** Number of the trace; every payload is made from it. Later traces have higher numbers. */
   readonly number: number
   readonly started: number
   readonly root: string
@@ -142,8 +142,8 @@ export function sendParts(url: string, parts: readonly WirePart[], agent?: Agent
 const RETRY_MS = 50
 
 /**
- * Sends traces as the SDKs do, create first and update later, from `concurrency` senders (default 8). A refused request
- * is sent again until it is accepted or the load is stopped; a request whose connection broke is not.
+ * Sends traces from `concurrency` senders (default 8), create first and update later, as the SDKs do. A refused request
+ * is sent again until it is accepted or the load is stopped. A request whose connection broke is not sent again.
  */
 export function startLoad(options: LoadOptions): Load {
   const { url, session_name, concurrency = 8, first = 0, padding = '', pauseMs = 10 } = options
@@ -196,7 +196,7 @@ export function startLoad(options: LoadOptions): Load {
   }
 }
 
-/** The middle value; NaN of an empty list. */
+/** The median; NaN for an empty list. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }

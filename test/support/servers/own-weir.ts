@@ -24,7 +24,7 @@ export function useOwnWeir(env: WeirEnvironment = {}): OwnWeir {
   }
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'weir-own-'))
-    // Deployments may run as other users, who need access to their files.
+    // Deployments may run as other users, which need access to their files.
     await chmod(folder, 0o711)
     await start(env)
   })

@@ -23,7 +23,7 @@ interface SentRun {
   [key: string]: unknown
 }
 
-/** The result of `sendSamples`: ids of a trace that succeeded, of its first model call, and of the thread of both. */
+/** What `sendSamples` made: ids of a successful trace and of its first model call, and the thread of both. */
 export interface Samples {
   trace: string
   call: string
@@ -125,8 +125,8 @@ function sampleTrace(random: Random, start: number, thread: string, isFailed: bo
 const BATCH = 200
 
 /**
- * Sends the traces of a week to a project: busy by day, quiet by night, about one in twenty failed. `now` is the time of
- * the newest, in epoch milliseconds. Resolves when all of them can be read.
+ * Sends the traces of one week to a project: many by day, few by night, about one in twenty failed. `now` is the time
+ * of the newest trace, in epoch milliseconds. Resolves when all of them can be read.
  */
 export async function sendSamples(weir: UsedWeir, now: number, traces = 240): Promise<Samples> {
   const random = seededRandom(7)

@@ -67,7 +67,7 @@ async function spawnWeir(dataDir: string, env: Record<string, string>): Promise<
       ...env,
     },
   })
-  // A test process that ends without its hooks must not leave a server behind.
+  // If the test process ends without running its hooks, its server must end too.
   const end = (): boolean => child.kill('SIGKILL')
   process.once('exit', end)
   child.once('exit', () => process.off('exit', end))
@@ -130,7 +130,7 @@ export function clientOf(url: string, key: string): Pick<WeirProcess, 'url' | 'k
   }
 }
 
-/** Resolves when everything that the server has acknowledged is stored, derived and counted. */
+/** Resolves when everything that the server has acknowledged has been stored, derived and counted. */
 export async function drained(weir: Pick<WeirProcess, 'json'>): Promise<void> {
   await eventually(async () => {
     const { waiting } = await weir.json<{ waiting: number }>('/api/v1/ingest/health')

@@ -40,7 +40,7 @@ async function startClickHouse() {
   }
 }
 
-/** Global setup: starts shared servers on first use by a test file. */
+/** Global setup of vitest: starts each shared server when the first test file asks for it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = onDemand(startPostgres, (cluster) => cluster.stop())
   const clickhouse = onDemand(startClickHouse, (one) => one.stop())

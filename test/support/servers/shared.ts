@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
 
-/** A server on loan, and its organization. */
+/** A borrowed server, and the organization that was made for the borrower. */
 export interface LentWeir {
   id: string
   url: string
@@ -10,7 +10,7 @@ export interface LentWeir {
   key: string
 }
 
-/** Responses by path. */
+/** The responses of the process that shares servers, by path. */
 export interface Shared {
   /** URL of an empty database. */
   '/postgres': { url: string }
@@ -22,7 +22,7 @@ export interface Shared {
   '/first-clickhouse': { dir: string }
   /** A server for exclusive use until it is given back, with an empty organization. */
   '/weir': LentWeir
-  /** Like `/weir`, but with the deployment's organization, in which other files have created runs. */
+  /** Like `/weir`, but with the organization of the deployment, which other files use too: their runs are there. */
   '/weir/deployment': LentWeir
   /** Returns the server with the id to the pool; fails if the server has logged an error. */
   '/weir/give-back': null

@@ -26,8 +26,8 @@ export async function borrowWeir(path: '/weir' | '/weir/deployment' = '/weir'): 
 }
 
 /**
- * One server for the tests of a describe block or a file, a new one if `env` is given, else a shared one. The tests
- * fail if its log has an error. Call `current()` inside tests and hooks only.
+ * One server for the tests of a describe block or a file: a new server if `env` is given, otherwise a shared one. The
+ * tests fail if the server's log has an error. Call `current()` inside tests and hooks only.
  */
 export function useWeir(env?: Record<string, string>): { current: () => UsedWeir } {
   let weir: UsedWeir | undefined

@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn, type SpawnOptionsWithoutStdio } from 'node:child_process'
 
-/** A server that tests start, behind a shell that ends it. */
+/** Options of a server that tests start below a shell, which ends the server. */
 export interface WatchedOptions extends Pick<SpawnOptionsWithoutStdio, 'cwd' | 'uid' | 'gid'> {
-  /** Signal that ends the server; repeated, since a process that is just starting ignores it. */
+  /** The signal that ends the server. It is sent repeatedly, because a process that is just starting ignores it. */
   signal: 'KILL' | 'QUIT'
   stderr: 'ignore' | 'inherit'
 }
 
-/** Starts a program that ends when standard input closes, and so when this process ends for any reason. */
+/**
+ * Starts a program that ends when its standard input closes, and so whenever this process ends, for whatever reason.
+ */
 export function spawnWatched(
   [program, ...args]: [string, ...string[]],
   { signal, stderr, ...options }: WatchedOptions,

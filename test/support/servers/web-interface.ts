@@ -12,7 +12,7 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 const BUILT = fileURLToPath(new URL('../../../ui/dist/sources', import.meta.url))
 const BUILD = fileURLToPath(new URL('../../../scripts/ui/build.ts', import.meta.url))
 
-/** Chromium is required in CI, unless `.ci/run` has reported that it cannot be installed. */
+/** Chromium must be installed in CI, unless `.ci/run` has reported that it cannot be. */
 const { CI, WITHOUT_CHROMIUM } = process.env
 
 /** True if tests with a browser run here. */
@@ -24,15 +24,18 @@ export const NO_BROWSER = HAS_BROWSER ? '' : ' (Chromium is not installed)'
 export interface UsedInterface {
   browser: Browser
   page: Page
-  /** Forbidden actions of pages, such as errors; the tests fail at the end when there are any. */
+  /** Faults of pages, such as errors of their scripts. The tests fail at the end when there are any. */
   faults: string[]
-  /** Opens a path below `/app`. The pointer is in the corner, since a list under the pointer does not show new rows. */
+  /**
+   * Opens a path below `/app`. The pointer is moved to the corner, because a list under the pointer does not show new
+   * rows.
+   */
   open(path: string): Promise<void>
   /** Rules of axe that the page breaks, each with the element that breaks it. */
   broken(): Promise<string[]>
 }
 
-/** Records forbidden actions of a page: errors, violations of its policy, requests to another origin. */
+/** Records the faults of a page: errors, violations of its policy, requests to another origin. */
 export function watchPage(page: Page, origin: string, faults: string[]): void {
   page.on('pageerror', (error) => faults.push(error.message))
   page.on('console', (message) => {
@@ -44,7 +47,7 @@ export function watchPage(page: Page, origin: string, faults: string[]): void {
   })
 }
 
-/** Signs the browser of a page in, with a ticket. */
+/** Signs in the browser of a page with a ticket. */
 export async function signIn(page: Page, { url, request }: UsedWeir): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   const answer = await request('/api/v1/auth/tickets', { method: 'POST', headers, body: '{}' })
@@ -53,13 +56,13 @@ export async function signIn(page: Page, { url, request }: UsedWeir): Promise<vo
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
 }
 
-/** Builds the interface unless its sources are those of the last build. */
+/** Builds the interface, unless the last build was made from the same sources. */
 export function buildInterface(): void {
   if (existsSync(BUILT) && readFileSync(BUILT, 'utf8') === uiHash()) return
   expect(spawnSync(process.execPath, [BUILD], { encoding: 'utf8' }).stderr).toBe('')
 }
 
-/** Starts the browser, all of whose pages wait long enough for a busy machine; `env` is added to its environment. */
+/** Starts the browser. All of its pages wait long enough for a busy machine. `env` is added to its environment. */
 export async function launchBrowser(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
@@ -74,9 +77,7 @@ export async function launchBrowser(
   return browser
 }
 
-/**
- * Builds the interface and opens a browser for the tests of a file, which fail when a page has done a forbidden action.
- */
+/** Builds the interface and opens a browser for the tests of a file. The tests fail when a page had a fault. */
 export function useInterface(
   server: { current(): UsedWeir },
   browserArgs: readonly string[] = [],
@@ -89,7 +90,7 @@ export function useInterface(
     const context = await browser.newContext({
       viewport: { width: 1440, height: 900 },
       colorScheme: 'dark',
-      // axe would find the contrast of a colour in the middle of a transition.
+      // In the middle of a transition, axe would measure the contrast of a colour that soon changes.
       reducedMotion: 'reduce',
       permissions: ['clipboard-read', 'clipboard-write'],
     })

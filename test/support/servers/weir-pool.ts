@@ -9,10 +9,10 @@ import type { LentWeir } from './shared.ts'
 
 export const DEPLOYMENT_NAME = 'fixtures'
 
-/** Servers that test files use in turn. */
+/** Servers that test files borrow, one file at a time. */
 export interface WeirPool {
   lend(whose: 'new organization' | 'deployment'): Promise<LentWeir>
-  /** Takes a server back. Rejects if it has logged errors, and does not lend it again. */
+  /** Takes a server back. If the server has logged errors, this rejects, and the server is not lent again. */
   takeBack(id: string): Promise<void>
   /** Stops all servers; rejects when one exits with an error. */
   stop(): Promise<void>
@@ -75,12 +75,12 @@ const TWINS: Readonly<Record<string, string>> = {
   'projects/portal': 'python-projects/portal',
 }
 
-/** The folder of test/fixtures with the same project as `folder`, in the language that SHARED_GRAPHS names. */
+/** The folder in test/fixtures that has the same project as `folder`, in the language that SHARED_GRAPHS names. */
 export function twinOf(folder: string): string {
   return (sharedGraphs() === 'python-graphs' && TWINS[folder]) || folder
 }
 
-/** Creates a pool; a server starts when none is free. */
+/** Creates a pool. It starts a server when no server is free. */
 export function startWeirPool(graphs: SharedGraphs = sharedGraphs()): WeirPool {
   const GRAPHS = fileURLToPath(new URL(`../../fixtures/${graphs}/langgraph.json`, import.meta.url))
   const all: WeirProcess[] = []

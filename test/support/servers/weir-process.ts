@@ -14,7 +14,7 @@ const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 /** Free ports, no gRPC and no graphs unless a test sets them. */
 const QUIET = {
   ...{ PORT: '0', DEPLOYMENT_PORT: '0', OTLP_GRPC_PORT: 'off', GRAPHS: '' },
-  // Tests of the isolation set another value. All other tests are the same with and without bubblewrap.
+  // Only tests of the isolation set another value; no other test depends on bubblewrap.
   DEPLOY_ISOLATION: 'none',
 }
 const STOP_MS = PATIENCE_MS
@@ -30,7 +30,7 @@ export interface LogLine {
   readonly err?: unknown
 }
 
-/** A Weir in a separate process, which tests kill. */
+/** A Weir in a separate process, which tests can kill. */
 export interface WeirProcess {
   readonly url: string
   readonly dataDir: string
@@ -41,7 +41,7 @@ export interface WeirProcess {
   isAlive(): boolean
   /** Sends a request with the admin key; `path` starts with a slash. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** The body of a successful response; rejects for any other. */
+  /** The body of a successful response; rejects for any other response. */
   json<T>(path: string, init?: RequestInit): Promise<T>
   health(): Promise<IngestHealth>
   /** Resolves when everything acknowledged is in the store. */
@@ -58,8 +58,9 @@ export interface WeirProcess {
 export type WeirEnvironment = Readonly<Record<string, string>>
 
 /**
- * Starts `weir serve` on the folder with a free port; rejects with its last log lines if it does not start to listen.
- * `main` is the program, by default that of this checkout. `prefix` is a command that executes the one that follows it.
+ * Starts `weir serve` on the folder with a free port. Rejects with the last log lines if the server does not start to
+ * listen. `main` is the program, by default that of this checkout. `prefix` is a command that executes the command line
+ * after it.
  */
 export async function startWeir(
   dataDir: string,
@@ -81,7 +82,7 @@ export async function startWeir(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  // Not 'exit': log lines may still be in the pipe then.
+  // Not 'exit': at that event, log lines may still be in the pipe.
   const ended = once(child, 'close')
   const log: LogLine[] = []
   let stderr = ''

@@ -5,11 +5,11 @@ import { type Link, makeNamespace } from '../faults/proxies/namespace.ts'
 import { startTcpProxy, type TcpProxy } from '../faults/proxies/tcp.ts'
 import { startWeir, type WeirProcess } from './weir-process.ts'
 
-/** Stores, with the names under which health reports them. */
+/** The stores, each with its names in the health report. */
 export const STORES = { clickhouse: ['clickhouse'], sql: ['sql', 'runs'], redis: ['redis'] }
 export type Store = keyof typeof STORES
 
-/** A server whose connections to each store can be disturbed. */
+/** A server, and for each store a switch that disturbs the connection to it. */
 export interface WiredWeir {
   readonly weir: WeirProcess
   readonly wires: ReadonlyMap<Store, Wire>
@@ -20,17 +20,20 @@ export interface WiredWeir {
 
 export type Wire = Pick<TcpProxy, 'set'>
 
-/** The way to the stores. */
+/** The connections of a server to its stores. */
 interface Wiring {
-  /** Leads to the store at this port of 127.0.0.1: the address for the server, and what disturbs the way. */
+  /**
+   * Connects the store at this port of 127.0.0.1. Returns the address for the server, and the switch that disturbs the
+   * connection.
+   */
   wire(store: Store, port: number): Promise<{ host: string; port: number; wire: Wire }>
   env: Readonly<Record<string, string>>
-  /** Words to put before the command of the server. */
+  /** The beginning of the server's command line; it executes the rest. */
   prefix: readonly string[]
   close(): Promise<void>
 }
 
-/** A proxy before each store. */
+/** Connects through a proxy in front of each store. */
 export async function wireByProxies(): Promise<Wiring> {
   const proxies: TcpProxy[] = []
   return {
@@ -47,7 +50,7 @@ export async function wireByProxies(): Promise<Wiring> {
   }
 }
 
-/** The server is in a network namespace with a link to each store, and one for its clients. */
+/** Runs the server in a network namespace, with a link to each store and one link for its clients. */
 export async function wireByNamespace(): Promise<Wiring> {
   const stores = Object.keys(STORES) as Store[]
   const namespace = await makeNamespace(stores.length + 1)
@@ -112,7 +115,7 @@ export async function startWiredWeir(
   }
 }
 
-/** The stores of which health reports a problem. */
+/** The stores for which health reports a problem. */
 export async function problemsOf(weir: WeirProcess, timeoutMs: number): Promise<string[]> {
   const answer = await weir.fetch('/ok?check_db=1', { signal: AbortSignal.timeout(timeoutMs) })
   const { problems = {} } = (await answer.json()) as { problems?: object }

@@ -37,7 +37,7 @@ export function describeCheckpoints(
   })
 }
 
-/** Checkpointers through brokers; `close` ends all of them. */
+/** Checkpointers that use the broker; `close` ends all of them. */
 export function openAccess(): { open: OpenCheckpointers; close(): Promise<void> } {
   const brokers: StorageBroker[] = []
   const connections: BrokerConnection[] = []
@@ -59,7 +59,7 @@ export function openAccess(): { open: OpenCheckpointers; close(): Promise<void> 
   }
 }
 
-/** Makes the operations of the database that a host of the tenant may use. */
+/** Makes the operations on the database that a host of the tenant may use. */
 export function operationsOf(database: Database, tenant: Tenant) {
   const batch = createGraphStoreBatch(
     createKvStore(database, systemClock, { index: undefined, ...readStoreTtl(null) }),

@@ -3,15 +3,18 @@ import { createLogger } from '../../../src/base/log.ts'
 import { type IngestLog, openIngestLog } from '../../../src/ingest/log/ingest-log.ts'
 
 /**
- * The process that test/fault/kill/ingest-log.test.ts kills: eight appenders write numbered records and print `ack N`
- * once each is durable; one reader prints `got N` for each record and then commits. Arguments: directory, first number.
+ * The process that test/fault/kill/ingest-log.test.ts kills. Eight appenders write numbered records, and print `ack N`
+ * as soon as record N is durable. One reader prints `got N` for each record, then commits. Arguments: directory, first
+ * number.
  */
 const [dir = '', first = '0'] = process.argv.slice(2)
 const logger = createLogger({ level: 'silent' })
 const log = await openIngestLog({ dir, maxBytes: 2 ** 30, segmentBytes: 256 * 1024, logger })
 let next = Number(first)
 
-/** Writes directly to the pipe, so that a kill cannot discard printed lines; a full pipe is retried. */
+/**
+ * Writes directly to the pipe, so that a kill cannot lose printed lines. If the pipe is full, the write is repeated.
+ */
 function say(lines: string): void {
   for (let rest = Buffer.from(lines); rest.length > 0; ) {
     try {

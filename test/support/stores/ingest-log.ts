@@ -13,7 +13,7 @@ import { type LogFile, type OpenLogFile, openLogFile } from '../../../src/ingest
 
 const MEGABYTE = 1024 * 1024
 
-/** A directory for the logs of one test; after the test its logs are closed and it is removed. */
+/** A directory for the logs of one test. After the test its logs are closed and the directory is removed. */
 export interface LogBench {
   readonly dir: string
   open(options?: Partial<IngestLogOptions>): Promise<IngestLog>
@@ -71,7 +71,7 @@ export async function flipByte(path: string, offset: number): Promise<void> {
   await writeFile(path, bytes)
 }
 
-/** Real files with faults: a hook may throw an error, and `maxWrite` makes writes short. */
+/** Real files whose operations can fail: a hook may throw an error, and `maxWrite` limits the bytes of one write. */
 export function faultyFiles(faults: {
   onCreate?: () => void
   onWrite?: () => void

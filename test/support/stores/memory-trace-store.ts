@@ -18,7 +18,7 @@ const context = {
     throw new Error('These spans have no type with counts.')
   },
 }
-/** A store in memory for the deriver: fragments, and the newest version of each row. */
+/** A store in memory for the deriver. It has fragments, and the newest version of each row. */
 export class MemoryTraceStore {
   readonly rows = new Map<string, TraceRunRow>()
   readonly #fragments = new Map<string, StoredFragment[]>()
@@ -26,7 +26,7 @@ export class MemoryTraceStore {
   readonly #deriver: Deriver
   /** Number of read-back requests. */
   asked = 0
-  /** Bytes of payload that were read back: in total, and the maximum of one response. */
+  /** Bytes of payload that were read back: in total, and in the largest response. */
   readonly readBack = { all: 0, most: 0 }
 
   constructor(memoryBytes: number, portionBytes?: number) {

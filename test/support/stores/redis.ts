@@ -12,11 +12,11 @@ import { endWatched, spawnWatched } from '../servers/watched-child.ts'
 export interface RedisServer {
   /** Returns the server's URL, by default after emptying the server. */
   url(empty?: boolean): Promise<string>
-  /** Makes the server a replica of another one; resolves when it has the other one's data. */
+  /** Makes the server a replica of another one. Resolves when it has the data of the other. */
   follow(primary: string): Promise<void>
-  /** Stops the process, whose connections stay open without an answer. */
+  /** Stops the process: its connections stay open, but nothing is answered. */
   freeze(): Promise<void>
-  /** Ends the server as a crash would; appended data is on disk. */
+  /** Ends the server with SIGKILL; appended data is on disk. */
   kill(): Promise<void>
   /** Starts the server again on the same port and data. */
   start(): Promise<void>
@@ -47,7 +47,9 @@ async function call(url: string, ...command: [string, ...string[]]): Promise<unk
   }
 }
 
-/** Waits until the server of `dir` answers; another server may have started on the port. */
+/**
+ * Waits until the server of `dir` answers. Its folder is compared, because another server may have started on the port.
+ */
 async function untilItAnswers(url: string, dir: string, child: ChildProcess): Promise<void> {
   await until('Redis answers', async () => {
     if (child.exitCode !== null) throw new Error(`Redis ended with ${child.exitCode} at its start`)
@@ -56,7 +58,7 @@ async function untilItAnswers(url: string, dir: string, child: ChildProcess): Pr
   })
 }
 
-/** The primary that Sentinels watch, as `main`, and how many of them must agree that it is gone. */
+/** The name of the primary that Sentinels watch, and the number of Sentinels that must agree before it is replaced. */
 export interface Watched {
   primary: string
   quorum: number
@@ -67,12 +69,12 @@ export interface Sentinel {
   readonly host: string
   /** Port of the primary. */
   primary(): Promise<number>
-  /** Whether enough Sentinels have found each other to replace the primary, which has a replica with its data. */
+  /** Whether enough Sentinels know each other to replace the primary, and its replica has its data. */
   isPrepared(): Promise<boolean>
   stop(): Promise<void>
 }
 
-/** Starts a Sentinel, for which a primary is gone after half a second without an answer. */
+/** Starts a Sentinel. A primary counts as gone after half a second without an answer. */
 export async function startSentinel(watched?: Watched): Promise<Sentinel> {
   const program = findProgram()
   if (program === undefined) throw new Error('Redis is not installed')
@@ -116,7 +118,7 @@ export async function startSentinel(watched?: Watched): Promise<Sentinel> {
   return sentinel
 }
 
-/** Starts a private Redis that writes its data to disk. `more` are settings of Redis. */
+/** Starts a private Redis that writes its data to disk. `more` contains further settings of Redis. */
 export async function startRedis(more: Readonly<Record<string, string>> = {}): Promise<RedisServer> {
   const program = findProgram()
   if (program === undefined) throw new Error('Redis is not installed')

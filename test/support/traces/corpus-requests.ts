@@ -21,7 +21,7 @@ interface HeadersFile {
   headers: Record<string, string>
 }
 
-/** The writing requests of a folder of the corpus in their order, without those whose recorded answer is 404. */
+/** The requests in a folder of the corpus that write, in their order, without those whose recorded answer is 404. */
 export function recordedRequests(folder: string): RecordedRequest[] {
   const names = readdirSync(new URL(`${folder}/`, CORPUS)).filter((name) => name.endsWith('.headers.json'))
   const number = (name: string): number => Number.parseInt(name.slice('request-'.length), 10)

@@ -3,7 +3,7 @@ import { decodeRequest } from '../../../src/trace/decode/decode.ts'
 import type { Decoded, RequestHead } from '../../../src/trace/decode/decoded.ts'
 import { multipartBody, requestHead, type WirePart } from './wire-body.ts'
 
-/** Decodes a multipart body of these parts; `end` replaces what follows the last. */
+/** Decodes a multipart body of these parts; `end` replaces everything after the last part. */
 export function decodeParts(parts: readonly WirePart[], end?: string): Decoded {
   return decodeRequest(requestHead(), multipartBody(parts, end))
 }
@@ -18,7 +18,7 @@ export function decodeJson(
   return decodeRequest(requestHead({ kind, ...changes }), Buffer.from(text))
 }
 
-/** Code of the AppError that `run` throws; `none` if it throws nothing. */
+/** Code of the AppError that `run` throws; `none` if `run` throws nothing. */
 export function codeOf(run: () => unknown): string {
   try {
     run()

@@ -14,7 +14,7 @@ export interface GrpcAnswer {
   message: Buffer | undefined
 }
 
-/** A message with its prefix. */
+/** A message with its prefix of five bytes. */
 export function framed(message: Uint8Array, compressed = false): Buffer {
   const prefix = Buffer.alloc(5)
   prefix[0] = Number(compressed)
@@ -30,7 +30,7 @@ export async function call(
   headers: Record<string, string> = {},
 ): Promise<GrpcAnswer> {
   const session = connect(url)
-  // Errors of the connection fail its calls, too.
+  // A connection's errors also fail the calls on it.
   session.on('error', () => undefined)
   try {
     return await callOn(session, path, body, headers)

@@ -1,7 +1,7 @@
 import protobuf from 'protobufjs'
 
-// The messages of opentelemetry/proto that are read here, by their public field numbers; `future*` stand for fields
-// of later versions, of every wire type.
+// The messages of opentelemetry/proto that tests read, with their public field numbers. The fields `future*` stand for
+// fields of later versions; there is one of every wire type.
 const FUTURE =
   'uint64 future1 = 900; fixed64 future2 = 901; string future3 = 902; fixed32 future4 = 903; Future future5 = 904;'
 const SOURCE = `
@@ -51,10 +51,10 @@ message RetryInfo { Duration retry_delay = 1; }
 
 const { root } = protobuf.parse(SOURCE.replaceAll(/FUTURE(?=\s*})/g, FUTURE))
 
-/** A message type of another implementation, for conversion from and to bytes. */
+/** A message type of another implementation of protobuf, for conversion from and to bytes. */
 export function protoType(name: string): {
   encode(value: object): Buffer
-  /** In protobuf's JSON mapping: int64 as strings, bytes as base64. */
+  /** The message in protobuf's JSON mapping: int64 as strings, bytes as base64. */
   decode(bytes: Uint8Array): Record<string, unknown>
 } {
   const type = root.lookupType(name)

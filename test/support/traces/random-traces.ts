@@ -20,15 +20,15 @@ const usage = fc.record(
   { requiredKeys: [] },
 )
 const node = fc.record({
-  /** Selects the parent among the earlier TraceRuns; the first TraceRun is the root. */
+  /** Selects the parent among the earlier TraceRuns. The first TraceRun is the root. */
   parent: fc.nat(),
   run_type: fc.constantFrom('llm', 'llm', 'chain', 'embedding', 'tool'),
   status: fc.constantFrom('success', 'error', 'pending'),
   usage,
-  /** Mostly few calls, so that several TraceRuns have the same call. */
+  /** Few different ids, so that several TraceRuns often show the same call. */
   call_id: fc.constantFrom(0, 0, NO_CALL, REQUEST, 7, 7, UNANSWERED + 7),
   call_facts: fc.constantFrom(0, 64, 138, 139, 168),
-  /** In microseconds from START. */
+  /** In microseconds after START. */
   start: fc.integer({ min: 0, max: 4 }),
   length: fc.option(fc.integer({ min: 0, max: 4 })),
   name: fc.constantFrom('plan', 'act'),
@@ -36,13 +36,13 @@ const node = fc.record({
   first_token: fc.option(fc.integer({ min: 0, max: 9 })),
 })
 export type Node = typeof node extends fc.Arbitrary<infer T> ? T : never
-/** Some traces. */
+/** Up to four traces. */
 export const forest = fc.array(fc.array(node, { minLength: 1, maxLength: 12 }), {
   minLength: 1,
   maxLength: 4,
 })
 
-/** The rows of one trace, each in its place. */
+/** The rows of one trace, made from its nodes. */
 export function rowsOf(project_id: string, nodes: readonly Node[]): TraceRunRow[] {
   const rows: TraceRunRow[] = []
   for (const node of nodes) {

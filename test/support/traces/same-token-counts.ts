@@ -19,8 +19,8 @@ export const ENCODINGS: readonly Encoding[] = [
 const require = createRequire(import.meta.url)
 const countText = createTextCounter()
 
-// Texts in which split patterns and merges differ: words and contractions, whitespace, scripts and marks, signs,
-// specials.
+// Texts that split patterns and merges treat differently: words and contractions, whitespace, scripts and marks, signs,
+// special tokens.
 const WORDS = ['a', 'the ', ' World', 'ABC', 'camelCase', "'s", "'LL", "n't", 'zzqxj', 'f() {\n', '{"a":1}']
 const SPACES = [
   ' ',
@@ -87,7 +87,7 @@ function unitText(unit: number): string {
 }
 
 /**
- * Checks that fuzzed strings have as many tokens for Weir as for js-tiktoken itself, with special tokens read as plain
+ * Checks that Weir and js-tiktoken count the same number of tokens in fuzzed strings, with special tokens read as plain
  * text.
  */
 export function expectSameCounts(encoding: Encoding, strings: number): void {
@@ -96,7 +96,7 @@ export function expectSameCounts(encoding: Encoding, strings: number): void {
     fc.property(texts, (text) => {
       const { tokens, sampled } = countText(text, encoding)
       const expected = reference.encode(text, [], []).length
-      // `expect` costs more than the count itself, so it is only called for a difference.
+      // `expect` costs more than the count, so it is only called when the counts differ.
       if (tokens !== expected || sampled)
         expect({ tokens, sampled }).toEqual({ tokens: expected, sampled: false })
     }),

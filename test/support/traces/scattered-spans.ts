@@ -7,7 +7,7 @@ const REPEATED = 0.3
 /** Share of spans after which a batch ends. */
 const ENDS_BATCH = 0.6
 
-/** The random distribution of spans over several processes, some of which end unexpectedly. */
+/** How spans are distributed at random over several processes, some of which end unexpectedly. */
 export interface Scattering {
   seed: number
   processes: number
@@ -20,7 +20,7 @@ export const scatterings: fc.Arbitrary<Scattering> = fc.record({
   deaths: fc.nat(2),
 })
 
-/** The counted traces when the spans arrive in one batch. */
+/** The traces that are counted when the spans arrive in one batch. */
 export function runTogether<Span>(
   spans: readonly Span[],
   encode: (spans: readonly Span[]) => Uint8Array,
@@ -29,7 +29,7 @@ export function runTogether<Span>(
 }
 
 /**
- * The counted traces when each span arrives once or twice, in any order, split into batches, distributed over
+ * The traces that are counted when each span arrives once or twice, in any order, split into batches, distributed over
  * processes.
  */
 export function runScattered<Span>(

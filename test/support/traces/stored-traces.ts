@@ -24,7 +24,10 @@ interface Trace {
   totals: { total_tokens: number; llm_runs: number }
 }
 
-/** Every TraceRun of a project from POST /runs/query, page by page, in the result as often as it was listed. */
+/**
+ * Every TraceRun of a project from POST /runs/query, page by page. A TraceRun that was listed twice is in the result
+ * twice.
+ */
 export async function listTraceRuns(weir: WeirProcess, session_name: string): Promise<StoredTraceRun[]> {
   const name = encodeURIComponent(session_name)
   const [session] = await weir.json<{ id: string }[]>(`/api/v1/sessions?name=${name}`)
@@ -58,7 +61,8 @@ function faultOf(trace: SentTrace, id: string, stored: StoredTraceRun | undefine
 }
 
 /**
- * Faults of the traces that were sent to a project: acknowledged but missing, incomplete, listed twice, or never sent.
+ * Faults of the traces that were sent to a project: traces that were acknowledged but are missing, incomplete or listed
+ * twice, and traces that were never sent.
  */
 export async function storedFaults(
   weir: WeirProcess,
@@ -103,7 +107,7 @@ export async function traceFaults(weir: WeirProcess, traces: readonly SentTrace[
   return faults
 }
 
-/** Every nth element, so that about `count` remain, and always the last elements. */
+/** Every nth element, so that about `count` remain; the last elements are always among them. */
 export function sample<T>(values: readonly T[], count: number): T[] {
   const step = Math.max(1, Math.floor(values.length / count))
   return values.filter((_, index) => index % step === 0 || index >= values.length - 3)

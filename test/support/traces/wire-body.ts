@@ -22,7 +22,7 @@ export function requestHead(changes: Partial<RequestHead> = {}): RequestHead {
   }
 }
 
-/** A part to send: `length` is the place of its length, `stated` a wrong length. */
+/** A part to send. `length` says where its length stands, `stated` is a wrong length. */
 export interface WirePart {
   name: string
   data: string | Uint8Array
@@ -31,7 +31,7 @@ export interface WirePart {
   stated?: number
 }
 
-/** A multipart body as the SDKs write it; `end` replaces what follows the last part. */
+/** A multipart body in the form that the SDKs write; `end` replaces everything after the last part. */
 export function multipartBody(parts: readonly WirePart[], end = `\r\n--${BOUNDARY}--\r\n`): Buffer {
   const pieces: Uint8Array[] = []
   for (const [
@@ -51,7 +51,7 @@ export function multipartBody(parts: readonly WirePart[], end = `\r\n--${BOUNDAR
   return Buffer.concat([...pieces, Buffer.from(parts.length === 0 ? end.slice(2) : end)])
 }
 
-/** A fragment with its bytes as text; empty fields are left out. */
+/** A fragment with its bytes as text, without empty fields. */
 export interface PlainFragment {
   run_id: string
   rank: number

@@ -35,7 +35,7 @@ interface Operation {
   record: Record<string, unknown>
 }
 
-/** Ranges whose results have each of the strides, with and without whole hours and days. */
+/** Ranges that give each of the strides, some with whole hours and days and some without. */
 const RANGES: readonly [from: number, to: number][] = [
   [NOW - 20 * HOUR - 1234, NOW + HOUR],
   [NOW - 3 * DAY + 777, NOW + 11 * HOUR],
@@ -46,9 +46,10 @@ const RANGES: readonly [from: number, to: number][] = [
 ]
 
 /**
- * Sends `traces` traces to two servers with separate folders on one Postgres and one ClickHouse: operations in any
- * order, three in ten twice, each to either server; a server is killed and restarted `kills` times. Then the API must
- * return the counts of everything sent, for every grouping and every stride, live and from rollups.
+ * Sends `traces` traces to two servers that have separate folders, but one Postgres and one ClickHouse. Operations are
+ * sent in any order, three in ten of them twice, each to either server. During this a server is killed and restarted
+ * `kills` times. Afterwards the API must return the counts of everything sent, for every grouping and stride, both from
+ * the traces themselves and from rollups.
  */
 export async function usageRounds(traces: number, kills: number): Promise<void> {
   const folder = await temporaryDir()
@@ -111,7 +112,10 @@ async function createSenders(server: WeirProcess): Promise<Sender[]> {
   return senders
 }
 
-/** The fields that a client sends about the place of its TraceRuns. */
+/**
+ * Ways of sending a trace: with all fields about the places of its TraceRuns, with the ids of parents only, without the
+ * root, or with children from another sender.
+ */
 const STYLES = ['all', 'all', 'all', 'all', 'parents only', 'no root', 'other sender'] as const
 
 function makeLoad(
@@ -162,7 +166,8 @@ function operationsOf({ style, start, project, sender, childSender }: TraceShape
     const dotted_order = line.slice(0, n + 1).map((id) => `${stamp(start)}${id}`)
     return { ...parent, trace_id: root, dotted_order: dotted_order.join('.') }
   }
-  // Without its root a trace counts with whichever TraceRun arrives first: all begin at the same time.
+  // A trace without a root counts at the start of the TraceRun that arrives first. Here all TraceRuns have the same
+  // start, so the order of arrival does not matter.
   return line.flatMap((id, n): Operation[] => {
     if (style === 'no root' && n === 0) return []
     const from = n === 0 ? sender : childSender
@@ -194,7 +199,9 @@ function stamp(ms: number): string {
 const PER_REQUEST = 100
 const SENDERS = 6
 
-/** Sends requests, each of one sender, in the order of their operations; `kill` ends a server and restarts it. */
+/**
+ * Sends requests in the order of their operations; each request has one sender. `kill` ends a server and restarts it.
+ */
 async function send(
   operations: readonly Operation[],
   servers: readonly WeirProcess[],
@@ -239,7 +246,7 @@ async function accepted(server: WeirProcess, request: readonly Operation[]): Pro
     expect(response.status, text).toBe(202)
     return true
   } catch (error) {
-    if (error instanceof TypeError) return false // a connection that broke
+    if (error instanceof TypeError) return false // The connection broke.
     throw error
   }
 }

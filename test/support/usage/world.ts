@@ -18,31 +18,31 @@ import { USAGE_CLAIM_ROWS, type UsageClaim } from '../../../src/usage/counting/c
 import { seededRandom } from '../seeded-random.ts'
 import { outlineRows, payloadRows } from '../traces/outline-rows.ts'
 
-/** Contents of tables, merged at random moments. */
+/** The content of the tables. Rows are merged at random moments. */
 interface Tables {
   fragments: Map<string, StoredFragment[]>
-  /** parent → child → waits */
+  /** By parent, then by child: whether the child waits for the parent. */
   waiting: Map<string, Map<string, boolean>>
   rows: TraceRunRow[]
   claims: UsageClaim[]
   counted: CountedTrace[]
 }
 
-/** Continues a process that waits before its next step. */
+/** Continues a process that is paused before its next step. */
 type Step = () => void
 
 export interface WorldOptions {
   seed: number
   /** Batches of fragments (RowBinary) that each process stores in order. */
   processes: readonly (readonly Uint8Array[])[]
-  /** Number of times that a process ends at a step and starts again with its current batch. */
+  /** How often a process ends at a step and starts again with its current batch. */
   deaths: number
 }
 
 /** The counted traces when all processes have stored all of their batches, by workspace and trace. */
 export interface Counted {
   traces: Map<string, CountedTrace>
-  /** Rows of traces that count in two hours at the same time: must be empty. */
+  /** Rows of traces that count in two hours at the same time: there must be none. */
   doubles: CountedTrace[]
   /** Lean rows. */
   rows: TraceRunRow[]
@@ -50,7 +50,7 @@ export interface Counted {
 
 /**
  * Runs the real steps from log frames to counted traces on tables in memory, for several processes at once. Before and
- * after every query to the store, chance determines the process that continues.
+ * after every query to the store, one of the processes is chosen at random to continue.
  */
 export async function runWorld({ seed, processes, deaths }: WorldOptions): Promise<Counted> {
   const random = seededRandom(seed)
@@ -133,7 +133,7 @@ function process(tables: Tables, gate: Gate, exclusive: boolean): StoreBatch {
   })
 }
 
-/** The work of the derive lane, in this thread. */
+/** The work that the derive lane does in a worker thread; here it is done in this thread. */
 function inlineLane(exclusive: boolean): WorkerPool {
   const startEstimate = (): never => {
     throw new Error('these are of no type that has counts')
@@ -222,7 +222,7 @@ function usageStore(tables: Tables, gate: Gate): UsageStore {
   }
 }
 
-/** A merge, which ReplacingMergeTree may do at any time. */
+/** Merges rows. ReplacingMergeTree may do so at any time. */
 function merge(tables: Tables, random: () => number): void {
   tables.claims = replaced(tables.claims, random, claimKey, ({ rank }) => rank)
   tables.counted = replaced(tables.counted, random, countedKey, ({ version }) => version)
@@ -246,7 +246,7 @@ const rowKey = ({ workspace_id, project_id, sort_time, run_id }: TraceRunRow) =>
   [workspace_id, project_id, sort_time, run_id].join()
 const countedKey = ({ workspace_id, hour, trace_id }: CountedTrace) => [workspace_id, hour, trace_id].join()
 
-/** Keeps, for a random part of the rows, only the highest version of each key. */
+/** Merges a random part of the rows: of these, only the highest version of each key is kept. All other rows stay. */
 function replaced<R>(
   rows: readonly R[],
   random: () => number,

@@ -7,11 +7,11 @@ import { type CuttingProxy, CUTS, startCuttingProxy } from '../proxies/cutting.t
 import { eventually } from '../../eventually.ts'
 import { KEY, startWeir, type WeirProcess } from '../../servers/weir-process.ts'
 
-/** The faults and the settings of a campaign. */
+/** The settings and faults of a campaign. */
 export interface CutPlans {
   /** Streams to cut. */
   cuts: number
-  /** Number of kill -9 of a server during the campaign. */
+  /** How often a server is killed with kill -9 during the campaign. */
   kills: number
   /** Settings of two servers, each of which handles some of the requests; undefined for a single server. */
   shared?: Readonly<Record<string, string>>
@@ -37,7 +37,7 @@ export function base({ url }: { url: string }): string {
   return `${url}/deployments/${NAME}`
 }
 
-/** A server, or its successor after a kill. */
+/** A server; after a kill, the server that replaced it. */
 async function start(dataDir: string, { shared }: CutPlans): Promise<WeirProcess> {
   await mkdir(dataDir, { recursive: true })
   const BLOB_URL = pathToFileURL(join(dirname(dataDir), 'blobs')).href
@@ -45,14 +45,14 @@ async function start(dataDir: string, { shared }: CutPlans): Promise<WeirProcess
   return startWeir(dataDir, { ...own, ...shared })
 }
 
-/** One of the servers, as behind a load balancer: a killed server only if no other is running. */
+/** One of the servers, as a load balancer would choose it: one that was killed only if no other runs. */
 export function pick({ servers }: Pick<CutBench, 'servers'>): WeirProcess {
   const alive = servers.filter((server) => server.isAlive())
   const from = alive.length === 0 ? servers : alive
   return from[randomInt(from.length)] as WeirProcess
 }
 
-/** Does the work on running servers while they are killed as often as planned, and removes them. */
+/** Does the work while the servers are killed as often as planned, then removes the servers. */
 export async function onCutBench<T>(campaign: CutPlans, work: (bench: CutBench) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-cuts-'))
   const servers: WeirProcess[] = []
@@ -85,8 +85,8 @@ export async function onCutBench<T>(campaign: CutPlans, work: (bench: CutBench) 
 }
 
 /**
- * Repeats the work until all kills have happened during it, since a server starts slowly on a busy machine. Returns the
- * sum of the counts.
+ * Repeats the work until all kills have happened during it, because a server starts slowly on a busy machine. Returns
+ * the sum of the counts.
  */
 export async function whileKilled(bench: CutBench, work: () => Promise<number>): Promise<number> {
   let sum = 0
@@ -95,7 +95,7 @@ export async function whileKilled(bench: CutBench, work: () => Promise<number>):
   return sum
 }
 
-/** Distributes the kills over the cuts. */
+/** Kills the servers in turn, at moments spread evenly over the campaign's cuts. */
 async function killAgainAndAgain(bench: CutBench): Promise<void> {
   const { campaign, proxy } = bench
   while (bench.killed < campaign.kills) {
@@ -118,7 +118,7 @@ export interface Asked {
   headers?: Record<string, string>
 }
 
-/** Sends a request, again and again while the server is down. */
+/** Sends a request, and repeats it while the server is down. */
 export async function ask(bench: CutBench, path: string, init: Asked = {}, via = false): Promise<Response> {
   const attempt = async (): Promise<Response> => {
     const url = base(via ? bench.proxy : pick(bench)) + path
@@ -129,7 +129,7 @@ export async function ask(bench: CutBench, path: string, init: Asked = {}, via =
   return eventually(attempt, 120_000)
 }
 
-/** The body of a response; the request is repeated when the server is killed while it responds. */
+/** The body of a response. The request is repeated when the server is killed during the response. */
 export async function json<T>(bench: CutBench, path: string, body?: unknown): Promise<T> {
   const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
   return eventually(async () => (await ask(bench, path, init)).json() as Promise<T>, 120_000)

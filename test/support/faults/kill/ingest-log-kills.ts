@@ -35,7 +35,7 @@ async function runAndKill(dir: string, first: number, lines: number): Promise<Ro
   return round
 }
 
-/** The records that a restart finds; everything is committed, so that the next round starts with an empty log. */
+/** The records that a restart finds. Everything is committed, so that the next round starts with an empty log. */
 async function takeRest(dir: string): Promise<{ numbers: number[]; damaged: number }> {
   const log = await openIngestLog({ dir, maxBytes: 2 ** 30, logger })
   const numbers: number[] = []
@@ -51,7 +51,7 @@ async function takeRest(dir: string): Promise<{ numbers: number[]; damaged: numb
   return { numbers, damaged }
 }
 
-/** Registers a test that kills a process with an ingest log this many times. */
+/** Registers a test that kills a process this many times while it writes an ingest log. */
 export function ingestLogKills(rounds: number): void {
   it(`INGEST-1: kill -9 loses no acknowledged record and stores none twice, ${rounds} times`, async () => {
     const dir = await mkdtemp(join(tmpdir(), 'weir-log-'))
@@ -59,7 +59,7 @@ export function ingestLogKills(rounds: number): void {
     for (let round = 0; round < rounds; round++) {
       const { acked, got } = await runAndKill(dir, first, 1 + Math.floor(Math.random() * 400))
       const { numbers: rest, damaged } = await takeRest(dir)
-      // a record that was read but not yet committed before the kill is correctly read again
+      // A record that was read but not committed before the kill is read again, which is correct.
       const again = rest[0] === undefined ? got.length : got.findIndex((number) => number === rest[0])
       const kept = [...(again === -1 ? got : got.slice(0, again)), ...rest]
       expect(kept).toEqual(kept.map((_, index) => first + index))

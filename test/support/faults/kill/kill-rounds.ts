@@ -13,8 +13,8 @@ const PROJECT = 'kill'
 const LIVE_MS = [150, 1200] as const
 
 /**
- * Repeated rounds of load, a kill -9 at a random moment, and a restart on the same folder; after each round the store
- * holds every acknowledged TraceRun of all rounds complete and once. Returns the number of TraceRuns acknowledged.
+ * Repeats rounds of load, a kill -9 at a random moment, and a restart on the same folder. After each round, the store
+ * must hold every TraceRun acknowledged so far, complete and once. Returns the number of acknowledged TraceRuns.
  */
 export async function killRounds(blows: readonly Blow[]): Promise<number> {
   const { dir, remove } = await temporaryDir()
@@ -47,13 +47,16 @@ async function killServer(weir: WeirProcess, load: Load, blow: Blow): Promise<We
   await load.stop()
   const next = await startWeir(weir.dataDir)
   if (blow === 'server') return next
-  // Started with records left in its log: it is killed while it stores them.
+  // The restarted server is killed while it stores the records that were left in its log.
   await delay(Math.random() * 200)
   await next.kill()
   return await startWeir(weir.dataDir)
 }
 
-/** Kills the engine. Checks that the server continues, that its log accepts data, and that the engine is restarted. */
+/**
+ * Kills the engine. Checks that the server continues, that its log accepts data, and that the server restarts the
+ * engine.
+ */
 async function killEngine(weir: WeirProcess, load: Load): Promise<WeirProcess> {
   const pid = await weir.enginePid()
   const before = load.traces.length
@@ -66,7 +69,7 @@ async function killEngine(weir: WeirProcess, load: Load): Promise<WeirProcess> {
   return weir
 }
 
-/** Repeats requests that had no response, as clients do, and some that had one, in another grouping. */
+/** Repeats requests that had no response, as clients do, and some that had one, with other parts in each request. */
 async function sendAgain(weir: WeirProcess, traces: readonly SentTrace[]): Promise<void> {
   const open = traces.filter((trace) => !trace.patched).slice(0, 20)
   for (const trace of [...open, ...sample(traces, 5)]) {

@@ -14,7 +14,7 @@ export interface ProtocolCampaign extends CutPlans {
   tokens: number
 }
 
-/** Results. The campaign throws when a reader missed an event, received it twice, or received events out of order. */
+/** The results. The campaign throws when a reader missed an event, or received one twice or out of order. */
 export interface ProtocolReport {
   cuts: number
   kills: number
@@ -29,13 +29,13 @@ interface ProtocolEvent {
   params: { namespace: string[]; data: { event?: string; delta?: { text?: string } } }
 }
 
-/** The events that a reader has received, and the id of the last frame with an event. */
+/** The events that a reader has received, and the id of the last frame that had an event. */
 interface Read {
   events: ProtocolEvent[]
   id: string | undefined
 }
 
-/** Continues after the events read so far, until the connection breaks or `isWhole` is true. */
+/** Reads on after the events received so far, until the connection breaks or `isWhole` is true. */
 type Reader = (bench: CutBench, thread_id: string, read: Read, isWhole: () => boolean) => Promise<void>
 
 const CHANNELS = [
@@ -51,8 +51,8 @@ const READERS: Readonly<Record<string, Reader>> = {
 }
 
 /**
- * Creates runs over protocol v2. Three clients of each thread read them (with `since`, with `Last-Event-ID`, and over
- * WebSockets) through a proxy that cuts connections; the received events are compared with the log.
+ * Creates runs over protocol v2. Three clients of each thread read the events (with `since`, with `Last-Event-ID`, and
+ * over WebSockets) through a proxy that cuts connections. The received events are compared with the log.
  */
 export function runProtocolCampaign(campaign: ProtocolCampaign): Promise<ProtocolReport> {
   return onCutBench(campaign, async (bench) => {
@@ -159,11 +159,11 @@ async function readSocket(
     if (isWhole()) socket.terminate()
   })
   await closed
-  // The server may be down for a while.
+  // The server may be down for a moment.
   if (!isWhole()) await delay(10)
 }
 
-/** All events of the thread, read without the proxy. */
+/** All events of the thread, without the proxy. */
 async function replay(bench: CutBench, thread_id: string, runs: number): Promise<ProtocolEvent[]> {
   const read: Read = { events: [], id: undefined }
   const isWhole = (): boolean => read.events.filter(isEnd).length === runs
@@ -188,7 +188,7 @@ function assertSame(whose: string, found: readonly ProtocolEvent[], wanted: read
   throw new Error(`${whose}: ${found.length} events, not ${wanted.length}; at ${at} ${seen}, not ${missed}`)
 }
 
-/** Checks that each run has one end, and that a successful run has every token of its last attempt. */
+/** Checks that each run has one end, and that each successful run has every token of its last attempt. */
 async function assertRun(
   bench: CutBench,
   thread_id: string,
@@ -197,7 +197,7 @@ async function assertRun(
   events: readonly ProtocolEvent[],
 ): Promise<void> {
   const { status } = await json<{ status: string }>(bench, `/threads/${thread_id}/runs/${run_id}`)
-  // A run that was killed three times is given up.
+  // A run whose process was killed three times is given up.
   if (status !== 'success' && (bench.campaign.kills < 3 || status !== 'error'))
     throw new Error(`run ${run_id} ended ${status}`)
   const own = `synth:${run_id}:lc||`
@@ -207,7 +207,7 @@ async function assertRun(
   const attempt = events.slice(begin, events.indexOf(ends[0] as ProtocolEvent))
   const text = attempt.map(({ params }) => params.data?.delta?.text ?? '').join('')
   const whole = Array.from({ length: tokens }, (_, n) => `tok${n} `).join('')
-  // An attempt that started after the model's node has no tokens.
+  // An attempt that began after the model's node had finished has no tokens.
   if (status === 'success' && text !== '' && text !== whole)
     throw new Error(`run ${run_id} has ${text.length} characters instead of ${whole.length}`)
 }

@@ -4,8 +4,8 @@ import type { Run, Thread } from '../../../../src/runs/model.ts'
 import type { RunServer } from '../../runs/server.ts'
 
 /**
- * Repeatedly rolls back a running and a pending run of each thread, at random moments. Throws if a thread is not byte
- * for byte as before. Resolves with the number of runs that were rolled back.
+ * Repeatedly rolls back a running and a pending run of each thread, at random moments. Throws if a rollback does not
+ * restore a thread byte for byte. Resolves with the number of runs that were rolled back.
  */
 export async function runRollbackRounds(
   server: RunServer,
@@ -36,7 +36,7 @@ async function allOf(server: RunServer, thread_id: string): Promise<string[]> {
   ]
 }
 
-/** A thread with one finished run; after a rollback it must be as at the end of that run. */
+/** A thread with one finished run. After a rollback, the thread must be as it was at the end of that run. */
 async function startThread(server: RunServer, file: string): Promise<string> {
   const { thread_id } = await server.ask<Thread>('threads', 'create', {})
   const run = await startRun(server, file, thread_id, 0)

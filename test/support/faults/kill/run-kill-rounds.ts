@@ -6,15 +6,15 @@ import type { Run, Thread } from '../../../../src/runs/model.ts'
 import { eventually } from '../../eventually.ts'
 import { type RunServer, startRunServer } from '../../runs/server.ts'
 
-/** The processes that are killed; `starting` are hosts that have not opened yet. */
+/** The processes that are killed; `starting` are hosts that are not yet open. */
 export const VICTIMS = ['server', 'host', 'both', 'starting'] as const
 export type Victim = (typeof VICTIMS)[number]
 
 const THREADS = 3
 const RUNS = 3
 /**
- * Milliseconds until all runs must have ended: long, for slow machines; `test/long` checks that recovery takes at most
- * 5 s.
+ * Milliseconds until all runs must have ended: long, for slow machines. The limit of 5 s for recovery is checked in
+ * `test/long`.
  */
 const SETTLE_MS = 120_000
 
@@ -25,23 +25,24 @@ interface Beat {
   at: number
 }
 
-/** The findings of a round. */
+/** The results of a round. */
 export interface RoundReport {
   victim: Victim
   statuses: string[]
   /** Highest attempt of each run. */
   attempts: number[]
   /**
-   * Milliseconds from the kill, or the restart after it, until each run that was executing executes again or has ended.
+   * Milliseconds from the kill (or from the restart after it) until each run that was executing executes again or has
+   * ended.
    */
   takenBackMs: number
-  /** Milliseconds from the kill, or the restart after it, until all runs have ended. */
+  /** Milliseconds from the kill (or from the restart after it) until all runs have ended. */
   settledMs: number
 }
 
 /**
- * Kills a deployment at a random moment of its work and checks the promises of D-4, D-43 and D-44; throws when a
- * promise is broken. `env` is the environment of the server, as of `startRunServer`.
+ * Kills a deployment at a random moment of its work and checks D-4, D-43 and D-44; throws when one of these rules is
+ * broken. `env` is the environment of the server, as for `startRunServer`.
  */
 export async function runKillRound(victim: Victim, env: Record<string, string> = {}): Promise<RoundReport> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-run-kill-'))
@@ -90,8 +91,8 @@ export async function runKillRound(victim: Victim, env: Record<string, string> =
 }
 
 /**
- * Creates runs on several threads, on each one running and the others waiting. The last run of each thread, and the
- * very first run, do not end before the gate opens, so that a run is executing at every moment.
+ * Creates several runs on each of several threads; on each thread one runs and the others wait. The last run of each
+ * thread and the very first run do not end before the gate opens, so that a run is executing at every moment.
  */
 async function createWork(server: RunServer, file: string, gate: string): Promise<Run[]> {
   const runs: Run[] = []
@@ -111,7 +112,7 @@ function readRuns(server: RunServer, runs: readonly Run[]): Promise<Run[]> {
   return Promise.all(runs.map(({ thread_id, run_id }) => server.ask<Run>('runs', 'get', thread_id, run_id)))
 }
 
-/** Kills idle hosts and then their successors: only twice, so that no run reaches the maximum of attempts. */
+/** Kills idle hosts and the hosts that replace them: only twice, so that no run reaches the maximum of attempts. */
 async function killStarting(server: RunServer, file: string): Promise<void> {
   for (let n = 0; n < 2; n++) {
     const atWork = new Set((await readBeats(file)).map(({ pid }) => pid))
@@ -128,7 +129,7 @@ function killIfThere(pid: number): void {
   }
 }
 
-/** Resolves with the milliseconds until no run is in the state of the killed process any more. */
+/** Resolves with the time (epoch milliseconds) at which no run is still in the state that the killed process left. */
 function takenBack(server: RunServer, running: readonly Run[]): Promise<number> {
   return eventually(async () => {
     const now = await readRuns(server, running)
@@ -157,7 +158,7 @@ function threadsOf(server: RunServer, runs: readonly Run[]): Promise<Thread[]> {
   return Promise.all(ids.map((id) => server.ask<Thread>('threads', 'get', id)))
 }
 
-/** Checks that a node which has not failed does not fail because of a kill. */
+/** Checks that every run has succeeded: a kill must not make a node fail. */
 function checkEnds(runs: readonly Run[]): void {
   const failed = runs.filter(({ status }) => status !== 'success')
   if (failed.length > 0) {
@@ -165,7 +166,7 @@ function checkEnds(runs: readonly Run[]): void {
   }
 }
 
-/** Checks that no thread stays busy, and that each state has the three steps of every run. */
+/** Checks that no thread stays busy, and that each thread's state has the three steps of every run. */
 function checkThreads(threads: readonly Thread[]): void {
   for (const { status, values_json } of threads) {
     const { steps } = JSON.parse(values_json ?? '{}') as { steps?: string[] }
@@ -176,8 +177,8 @@ function checkThreads(threads: readonly Thread[]): void {
 }
 
 /**
- * Checks that two processes never execute on one thread at the same time: all beats of one process come before those of
- * the next.
+ * Checks that two processes never execute on one thread at the same time. Executing nodes write lines called beats; all
+ * beats of one process must come before those of the next.
  */
 function checkAlone(beats: readonly Beat[]): void {
   for (const thread_id of new Set(beats.map((beat) => beat.thread_id))) {

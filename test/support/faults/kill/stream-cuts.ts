@@ -12,7 +12,7 @@ export interface CutCampaign extends CutPlans {
   /** Number of runs on each thread, one after the other. */
   runs: number
   tokens: number
-  /** Streams that the SDK reads, and the cuts of each: the SDK reconnects at most five times. */
+  /** Streams that the SDK reads, and the cuts of each stream. The SDK reconnects at most five times. */
   sdk: { streams: number; cuts: number }
 }
 
@@ -25,11 +25,11 @@ export interface CutReport {
 }
 
 const MODES = ['values', 'updates', 'messages-tuple'] as const
-/** Most bytes that pass before a stream of the SDK is cut: few, so that every connection is cut. */
+/** Maximum of bytes that pass before a stream of the SDK is cut: few, so that every connection is cut. */
 const SDK_BYTES = 8_000
 /**
- * Least bytes that pass before such a cut: at least one event, because an SDK without any event has no id from which it
- * could resume.
+ * Minimum of bytes that pass before such a cut: at least one event, because an SDK that received no event has no id
+ * from which it could resume.
  */
 const HEAD_BYTES = 1_000
 
@@ -38,7 +38,7 @@ interface Bench extends CutBench {
   sdkCuts: number
 }
 
-/** Streams runs and threads through a proxy that cuts streams, and compares the result with the log. */
+/** Streams runs and threads through a proxy that cuts streams, and compares the received events with the log. */
 export function runCutCampaign(campaign: CutCampaign): Promise<CutReport> {
   return onCutBench(campaign, async (shared) => {
     const bench: Bench = Object.assign(shared, { campaign, sdkCuts: 0 })
@@ -74,7 +74,7 @@ function threadPath(thread_id: string): string {
   return `/threads/${thread_id}/stream?stream_modes=run_modes,state_update`
 }
 
-/** Reads a thread's stream until `runs` runs have ended and the thread's state was sent. */
+/** Reads a thread's stream until `runs` runs have ended and the thread's state has arrived. */
 async function readStreamOf(bench: Bench, thread_id: string, runs: number): Promise<SseFrame[]> {
   const frames: SseFrame[] = []
   const isWhole = (): boolean =>
@@ -86,7 +86,7 @@ async function readStreamOf(bench: Bench, thread_id: string, runs: number): Prom
   return frames
 }
 
-/** Creates a run and reads it to its end, like a creator that resumes by `Location`. */
+/** Creates a run and reads it to its end, as clients do that resume by `Location`. */
 async function readRun(bench: Bench, thread_id: string, run_id: string): Promise<SseFrame[]> {
   const { tokens } = bench.campaign
   const asked = { assistant_id: 'tokens', run_id, input: { tokens, tokenDelayMs: 1 }, stream_mode: MODES }
@@ -100,7 +100,8 @@ async function readRun(bench: Bench, thread_id: string, run_id: string): Promise
     const headers = { 'last-event-id': frames.at(-1)?.id ?? '-' }
     if (isOver && isComplete) return frames
     isOver = status !== 'pending' && status !== 'running'
-    // The rest of an ended run is read without the proxy, whose `end` would look like the end of the stream.
+    // The rest of an ended run is read without the proxy: a response that the proxy ends early (`end`) would look
+    // complete.
     answer = await ask(bench, location, { headers }, !isOver)
   }
 }
@@ -170,7 +171,7 @@ function random<T>(some: readonly [T, ...T[]]): T {
 
 /** All events of the log (at least `count`), read without the proxy in one response. */
 async function replayOf(bench: Bench, thread_id: string, count: number): Promise<SseFrame[]> {
-  // A server may be killed while it responds: then the log is read again from the beginning.
+  // A server may be killed during the response; then the log is read again from the beginning.
   for (let turn = 0; turn <= bench.campaign.kills; turn++) {
     const frames: SseFrame[] = []
     const answer = await ask(bench, threadPath(thread_id), { headers: { 'last-event-id': '-' } })
@@ -196,11 +197,11 @@ async function expectWhole(
   const { campaign } = bench
   const path = `/threads/${thread_id}/runs/${run_id}`
   const { status } = await json<{ status: string }>(bench, path)
-  // A run that was killed three times is given up.
+  // A run whose process was killed three times is given up.
   if (status !== 'success' && (campaign.kills < 3 || status !== 'error')) {
     throw new Error(`run ${run_id} ended ${status}`)
   }
-  // Read again when the server is killed while it responds.
+  // The read is repeated when the server is killed during the response.
   const log = await eventually(
     async () => (await ask(bench, `${path}/stream`, { headers: { 'last-event-id': '-' } })).text(),
     120_000,
@@ -217,7 +218,7 @@ async function expectWhole(
     event === 'messages' ? (data as [{ content: string }])[0].content : [],
   )
   const expected = Array.from({ length: campaign.tokens }, (_, n) => `tok${n} `)
-  // An attempt that started after the model's node has no tokens.
+  // An attempt that began after the model's node had finished has no tokens.
   if (status === 'success' && texts.length > 0 && texts.join('') !== expected.join('')) {
     throw new Error(`run ${run_id} has ${texts.length} tokens, the last ${texts.at(-1)}`)
   }

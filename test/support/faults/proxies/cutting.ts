@@ -16,7 +16,7 @@ export interface CutPlan {
   after: number
 }
 
-/** A proxy in front of Weir that cuts event streams and WebSockets; other requests pass. */
+/** A proxy in front of Weir that cuts event streams and WebSockets, and passes other requests unchanged. */
 export interface CuttingProxy {
   readonly url: string
   /** Streams that were cut so far. */
@@ -26,7 +26,7 @@ export interface CuttingProxy {
 
 /**
  * Starts the proxy. `target` is called for every request, `plan` for every stream that begins; a stream without a plan
- * passes uncut.
+ * is not cut.
  */
 export async function startCuttingProxy(
   target: () => string,
@@ -87,7 +87,7 @@ export async function startCuttingProxy(
   }
 }
 
-/** Passes the part of the response that the plan allows; a shorter response ends normally. */
+/** Passes the part of the response that the plan allows. A response that is shorter ends normally. */
 function breakOff(answer: IncomingMessage, res: ServerResponse, { how, after }: CutPlan, count: () => void) {
   let left = after
   const stop = (): void => {
@@ -111,7 +111,7 @@ function requestHead({ method, url, rawHeaders }: IncomingMessage): string {
   return [`${method} ${url} HTTP/1.1`, ...fields].join('\r\n')
 }
 
-/** Passes as many bytes of a WebSocket as the plan allows; undefined: all. */
+/** Passes as many bytes of a WebSocket as the plan allows; without a plan, all bytes. */
 function passFrames(far: Socket, near: Socket, after: number | undefined, count: () => void): void {
   let left = after ?? Number.POSITIVE_INFINITY
   far.on('data', (chunk: Buffer) => {
@@ -124,7 +124,7 @@ function passFrames(far: Socket, near: Socket, after: number | undefined, count:
   })
 }
 
-/** The position in a chunk at which the response is cut; undefined: later. */
+/** The position in a chunk at which the response is cut; undefined if the cut comes later. */
 function endOf(chunk: Buffer, left: number, how: Cut): number | undefined {
   if (how !== 'frame') return chunk.length >= left ? Math.max(0, left) : undefined
   const end = chunk.indexOf('\n\n', Math.max(0, left))

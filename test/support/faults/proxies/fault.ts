@@ -21,20 +21,23 @@ export type Fault =
   | { readonly kind: 'slow'; readonly latencyMs?: number; readonly bytesPerSecond?: number }
   | { readonly kind: 'error'; readonly status?: number; readonly code: number; readonly type: string }
 
-/** The requests that a fault applies to: those whose SQL matches, and of these only the first `times`. Default: all. */
+/**
+ * The requests that a fault applies to: those whose SQL matches, and of these only the first `times`. By default all
+ * requests.
+ */
 export interface FaultScope {
   readonly query?: RegExp
   readonly times?: number
 }
 
-/** A proxy between Weir and its engine whose behaviour tests change while it runs. */
+/** A proxy between Weir and its engine. Tests change the proxy's behaviour while it runs. */
 export interface FaultProxy {
   readonly url: string
-  /** Numbers of requests: received, affected by a fault, and completely answered by the target. */
+  /** Numbers of requests: received, affected by a fault, and completely answered by the engine. */
   readonly counts: { readonly seen: number; readonly faulted: number; readonly answered: number }
-  /** Replaces the fault; resolves when it applies. Hanging requests are cut. */
+  /** Replaces the fault; resolves when the new one applies. Requests that hang are cut. */
   set(fault: Fault, scope?: FaultScope): Promise<void>
-  /** Resolves when that many requests have had the current fault. */
+  /** Resolves when the current fault has been applied to that many requests. */
   faulted(count: number): Promise<void>
   close(): Promise<void>
 }
@@ -50,10 +53,13 @@ interface Exchange {
   readonly read: Buffer | undefined
 }
 
-/** Maximum length of a URL, which has the query parameters; ClickHouse has the same limit. */
+/** Maximum length of a URL, which contains the query parameters; ClickHouse has the same limit. */
 const MAX_URL_BYTES = 1024 * 1024
 
-/** Starts the proxy on a port of 127.0.0.1 that it can close and open again, passing everything on to `target`. */
+/**
+ * Starts the proxy on a port of 127.0.0.1. The proxy can close and reopen the port; it passes everything on to
+ * `target`.
+ */
 export async function startFaultProxy({ target }: { target: string }): Promise<FaultProxy> {
   const state = { fault: { kind: 'pass' } as Fault, scope: {} as FaultScope, met: 0 }
   const counts = { seen: 0, faulted: 0, answered: 0 }
@@ -65,7 +71,7 @@ export async function startFaultProxy({ target }: { target: string }): Promise<F
     handle(req, res).catch(() => req.socket.resetAndDestroy())
   })
   server.requestTimeout = 0
-  // Idle connections are closed by the client: a statement must not be sent on a connection that is being closed.
+  // Idle connections are closed by the client, so that no statement is sent on a connection that the proxy is closing.
   server.keepAliveTimeout = 3_600_000
   server.on('connection', (socket) => {
     sockets.add(socket)
@@ -179,7 +185,7 @@ function open(exchange: Exchange, target: string) {
   const { connection: _, ...headers } = req.headers
   const upstream = request(new URL(req.url ?? '/', target), { method: req.method, headers, agent: false })
   req.socket.once('close', () => upstream.destroy())
-  // A body may still be piped into the request when its socket is destroyed.
+  // The body may still be piped into the request when the request's socket is destroyed.
   upstream.on('error', () => undefined)
   return upstream
 }
@@ -193,7 +199,7 @@ async function send(exchange: Exchange, target: string): Promise<IncomingMessage
   return answer
 }
 
-/** Forwards the first bytes of the body and cuts the connection to the target without ending the request. */
+/** Forwards the first bytes of the body, then cuts the connection to the target without ending the request. */
 async function sendBeginning(exchange: Exchange, target: string, bytes: number): Promise<void> {
   const upstream = open(exchange, target)
   let left = bytes

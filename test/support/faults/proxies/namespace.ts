@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import type { Line } from './tcp.ts'
 
 const run = promisify(execFile)
-/** A hardware address that nothing has: packets to it are dropped, and neither side is notified. */
+/** A hardware address that no device has: packets to it are dropped, and neither side is notified. */
 const NOBODY = '02:00:00:00:00:01'
 const REASON = ' (needs root and network namespaces of iproute2)'
 
@@ -23,25 +23,25 @@ export function withoutNamespaces(): string {
   return all ? '' : REASON
 }
 
-/** One of the links between this machine and the namespace, with an address at each end. */
+/** A link between this machine and the namespace, with an address at each end. */
 export interface Link {
-  /** The address at this machine's end. */
+  /** The address at the end on this machine. */
   readonly here: string
-  /** The address at the namespace's end. */
+  /** The address at the end in the namespace. */
   readonly there: string
-  /** Sets what the link does: `swallow` and `pass`. Unlike with a proxy, attempts to connect get no answer either. */
+  /** Sets the state of the link: `swallow` or `pass`. Unlike with a proxy, new connections get no answer either. */
   set(line: Line): Promise<void>
 }
 
-/** A network namespace of Linux. */
+/** A network namespace of Linux for a server under test. */
 export interface Namespace {
   readonly links: readonly Link[]
-  /** Words to put before a command, so that it is executed in the namespace. */
+  /** The beginning of a command line that executes the rest of it in the namespace. */
   readonly prefix: readonly string[]
   remove(): Promise<void>
 }
 
-/** Makes a namespace with links to this one. Its processes must have ended before it is removed. */
+/** Makes a namespace with links to this machine. All processes in it must have ended before it is removed. */
 export async function makeNamespace(links: number): Promise<Namespace> {
   const name = `weir-${process.pid}`
   await run('ip', ['netns', 'add', name])
@@ -54,7 +54,7 @@ export async function makeNamespace(links: number): Promise<Namespace> {
 }
 
 async function makeLink(namespace: string, index: number): Promise<Link> {
-  // A process id has at most 22 bits. Addresses of 10.0.0.0/8 that others may use are avoided by taking its last 14.
+  // The last 14 of the at most 22 bits of the process id make the address, so that parallel tests rarely share one.
   const net = `10.${192 + ((process.pid >> 8) & 63)}.${process.pid & 255}`
   const [here, there] = [`${net}.${4 * index + 1}`, `${net}.${4 * index + 2}`]
   const [near, far] = [`wh${process.pid}-${index}`, `wn${process.pid}-${index}`]
@@ -67,7 +67,7 @@ async function makeLink(namespace: string, index: number): Promise<Link> {
   const setEnd = async (end: readonly string[], address: string, device: string, isCut: boolean) => {
     const cut = ['replace', address, 'lladdr', NOBODY, 'dev', device, 'nud', 'permanent']
     const change = isCut ? cut : ['del', address, 'dev', device]
-    // There is nothing to delete before the first packet.
+    // Without an earlier packet the neighbour table has no entry, and `del` fails.
     const changing = run('ip', [...end, 'neigh', ...change])
     await (isCut ? changing : changing.catch(() => undefined))
   }

@@ -34,12 +34,12 @@ function decoded(sent: Buffer, encoding: string | undefined): Buffer {
   return encoding === 'gzip' ? gunzipSync(sent) : sent
 }
 
-/** Forwards a request with unchanged headers, so that the body keeps the client's framing and encoding. */
+/** Forwards a request with unchanged headers, so that its body keeps the client's framing and encoding. */
 async function passOn(req: IncomingMessage, target: string): Promise<Recorded> {
   const { method = 'GET', url = '/', headers } = req
   const onward = request(new URL(url, target), { method, headers, agent: false })
   const answering = once(onward, 'response') as Promise<[IncomingMessage]>
-  // A client that disconnects fails the pipeline first.
+  // When a client disconnects, the pipeline fails first.
   answering.catch(() => undefined)
   const body = new PassThrough()
   const recording = buffer(body)

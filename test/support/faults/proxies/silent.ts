@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A proxy for any protocol, whose two sides tests can separate. */
+/** A proxy for any protocol that tests can make drop all bytes. */
 export interface SilentProxy {
   readonly port: number
-  /** From now on no bytes pass, and neither side is notified, as when a network is cut. */
+  /** From now on no bytes pass and neither side is notified, as when a network cable is cut. */
   silence(): void
   close(): Promise<void>
 }

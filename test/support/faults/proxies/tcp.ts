@@ -5,30 +5,31 @@ import { fixedPort } from '../../fixed-port.ts'
 
 /**
  * The state of the connection between a server and one of its stores.
- * - `pass`: nothing. `late`: each piece takes `ms` longer in each direction; with `every`, only one of so many, like a
- *   packet that was lost and is sent again.
- * - `swallow`: no bytes arrive, and neither side is notified; `answers` only those of the store.
- * - `refuse`: connections are cut, new ones refused.
+ * - `pass`: nothing is changed.
+ * - `late`: each piece of data takes `ms` longer in each direction. With `every`, only every n-th piece does, like
+ *   a packet that was lost and is sent again.
+ * - `swallow`: no bytes arrive, and neither side is notified. With `only: 'answers'`, only bytes of the store are dropped.
+ * - `refuse`: connections are cut, and new ones are refused.
  */
 export type Line =
   | { readonly kind: 'pass' | 'refuse' }
   | { readonly kind: 'late'; readonly ms: number; readonly every?: number }
   | { readonly kind: 'swallow'; readonly only?: 'answers' }
 
-/** A connection to a store, for any protocol. */
+/** A proxy in front of a store, for any protocol. */
 export interface TcpProxy {
   readonly port: number
   /**
-   * Sets the state for all bytes from now on, also on open connections. Swallowed bytes stay lost: their connections
-   * are cut.
+   * Sets the state for all later bytes, also on open connections. Bytes that `swallow` dropped are not sent later:
+   * their connections are cut when another state is set.
    */
   set(line: Line): Promise<void>
-  /** Sets the target of connections from now on; open ones are cut. */
+  /** Sets the target of later connections; open connections are cut. */
   lead(port: number): void
   close(): Promise<void>
 }
 
-/** Listens on a port of `host` and forwards to another one of 127.0.0.1. */
+/** Listens on a port of `host` and forwards to port `target` of 127.0.0.1. */
 export async function startTcpProxy(target: number, host = '127.0.0.1'): Promise<TcpProxy> {
   let line: Line = { kind: 'pass' }
   let to = target
@@ -45,7 +46,7 @@ export async function startTcpProxy(target: number, host = '127.0.0.1'): Promise
     pass(client, store, false)
     pass(store, client, true)
     function pass(from: Socket, into: Socket, isAnswer: boolean): void {
-      // One piece after the other, so that their order is kept.
+      // The pieces are written one after the other to keep their order.
       let last: Promise<unknown> = Promise.resolve()
       let pieces = 0
       from.on('data', (bytes) => {

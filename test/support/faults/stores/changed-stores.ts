@@ -8,13 +8,13 @@ import { jsonBody, startWeir, type WeirProcess } from '../../servers/weir-proces
 
 const GRAPHS = fileURLToPath(new URL('../../../fixtures/graphs/langgraph.json', import.meta.url))
 
-/** Parts of a data directory that are removed, and files of it that are damaged, one at a time. */
+/** The changes of a data directory, one per test: parts that are removed, and files that are damaged. */
 interface Changes {
   missing: readonly string[]
   damaged: readonly string[]
 }
 
-/** Registers a test for each change of a data directory that has data, and the hooks that make and remove it. */
+/** Registers a test for each change of a filled data directory, and the hooks that make and remove the directory. */
 export function describeChangedStores({ missing, damaged }: Changes): void {
   let dataDir: string
   let run: string
@@ -38,7 +38,7 @@ export function describeChangedStores({ missing, damaged }: Changes): void {
     const [path, aside] = [join(dataDir, name), join(dataDir, `${name}.aside`)]
     await rename(path, aside)
     await expect(start()).rejects.toThrow(new RegExp(`${name} is empty.*--accept-empty-store`))
-    // A failed start has created nothing that would make the next start succeed.
+    // The failed start has not created files that would make the next start succeed.
     if (name === 'clickhouse') await expect(start()).rejects.toThrow(/--accept-empty-store/)
     await rm(path, { recursive: true, force: true })
     await rename(aside, path)

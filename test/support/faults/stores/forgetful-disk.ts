@@ -6,11 +6,11 @@ import { preloadEverywhere } from '../preload.ts'
 
 const SOURCE = fileURLToPath(new URL('forgetful-disk.c', import.meta.url))
 
-/** A folder whose state after a power cut can be reconstructed from what processes have synced. */
+/** A folder whose content after a power cut can be reconstructed: only synced data counts. */
 export interface ForgetfulDisk {
-  /** For the server that writes to the folder, as of `preloadEverywhere`. */
+  /** Environment variables for the server that writes to the folder; see `preloadEverywhere`. */
   readonly env: Readonly<Record<string, string>>
-  /** Creates the folder `to` with the content that the disk would have. */
+  /** Creates the folder `to` with the content that the disk would have after a power cut. */
   restore(to: string): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export function noForgetfulDisk(): string | undefined {
   }
 }
 
-/** Watches the existing folder `root`. Compiled files and records go to `work`. */
+/** Watches the existing folder `root`. The compiled library and its records are written to `work`. */
 export async function openForgetfulDisk(root: string, work: string): Promise<ForgetfulDisk> {
   const library = join(work, 'forgetful-disk.so')
   const notes = join(work, 'notes')

@@ -34,7 +34,10 @@ export function describePowerLoss(settings: readonly ('normal' | 'full')[]): voi
       })
       afterAll(() => store.close())
 
-      /** A server in its first minute that loses power under load, and its next start on the reconstructed disk. */
+      /**
+       * Runs a new server under load, kills it, and starts the next one on the content that the disk would have after a
+       * loss of power.
+       */
       async function loseAndStart(synchronous: 'normal' | 'full') {
         const { dir, remove } = await temporaryDir()
         onTestFinished(remove)

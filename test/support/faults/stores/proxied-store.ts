@@ -1,10 +1,10 @@
 import { temporaryDir, startTestClickHouse } from '../../stores/clickhouse/embedded-clickhouse.ts'
 import { type FaultProxy, startFaultProxy } from '../proxies/fault.ts'
 
-/** A ClickHouse that only this test uses, behind a fault proxy. */
+/** A ClickHouse for one test file, behind a fault proxy. */
 export interface ProxiedStore {
   readonly proxy: FaultProxy
-  /** A CLICKHOUSE_URL with a new database, since a database belongs to one data directory. */
+  /** A CLICKHOUSE_URL with a new database, because a database belongs to one data directory. */
   newUrl(): string
   close(): Promise<void>
 }

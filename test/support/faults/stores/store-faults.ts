@@ -19,7 +19,7 @@ const tooManyParts: Fault = { kind: 'error', code: 252, type: 'TOO_MANY_PARTS' }
 const unlisted: Fault = { kind: 'error', code: 516, type: 'AUTHENTICATION_FAILED' }
 
 const FAULTS: readonly StoreFault[] = [
-  // Rows could be stored twice after these two.
+  // After these two faults the writer repeats the insert, which could store rows twice.
   ['fragments are stored and the response is lost', lost, { query: FRAGMENTS, times: 3 }],
   ['rows are stored and the response is lost', lost, { query: ROWS, times: 3 }],
   ['an insert hangs until its timeout', { kind: 'hang' }, { query: FRAGMENTS, times: 1 }],

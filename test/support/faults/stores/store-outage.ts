@@ -7,7 +7,7 @@ import type { ProxiedStore } from './proxied-store.ts'
 import { sample, storedFaults, traceFaults } from '../../traces/stored-traces.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../servers/weir-process.ts'
 
-/** Measurements during the outage, in milliseconds. */
+/** Durations that were measured during the outage, in milliseconds. */
 export interface OutageReport {
   acknowledged: number
   calls: number
@@ -17,7 +17,7 @@ export interface OutageReport {
 }
 
 /**
- * Makes the store unavailable under load for `seconds`. Checks that every request is acknowledged, that `/info` and
+ * Makes the store unavailable for `seconds` under load. Checks that every request is acknowledged, that `/info` and
  * `/ok` respond, that the health report names the problem, and that the store finally has everything once.
  */
 export async function storeOutage(store: ProxiedStore, seconds: number): Promise<OutageReport> {
@@ -58,7 +58,7 @@ export async function storeOutage(store: ProxiedStore, seconds: number): Promise
 }
 
 /**
- * Sends `count` small runs in two requests while the store is unavailable; checks that all of them are counted
+ * Sends `count` small TraceRuns in two requests while the store is unavailable, and checks that all of them are counted
  * afterwards.
  */
 export async function drainsBacklog(weir: WeirProcess, store: ProxiedStore, count: number): Promise<void> {

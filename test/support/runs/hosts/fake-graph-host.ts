@@ -24,7 +24,7 @@ export interface FakeGraphHost {
   readonly host: GraphHost
   /** All attempts so far, in order of their start. */
   readonly jobs: PlayedJob[]
-  /** The newest attempt of the run, as soon as it has begun. */
+  /** The newest attempt of the run; waits until it has begun. */
   job(run_id: string, attempt?: number): Promise<PlayedJob>
   /** Sets the function that simulates the graph of each future attempt. */
   play(graph: (job: PlayedJob) => void): void
@@ -37,7 +37,7 @@ export function stateOf(values: unknown, next: string[] = []): GraphState {
   return { values_json: JSON.stringify(values), next, interrupts: {}, rest_json: JSON.stringify({ next }) }
 }
 
-/** The end of a graph with these values. */
+/** The end of a graph with the state `values`. */
 export function doneWith(values: unknown): GraphEnd {
   return { kind: 'done', state: stateOf(values), values: JSON.stringify(values) }
 }

@@ -48,7 +48,7 @@ export interface Executed {
 export interface HostBench {
   hosts: GraphHosts
   store: RunStore
-  /** Admits and claims a run: a job with a valid lease. */
+  /** Admits and claims a run; returns a job with a valid lease. */
   job(
     graph_id: string,
     input: JsonValue,
@@ -60,7 +60,7 @@ export interface HostBench {
   execute(job: GraphJob, signal?: AbortSignal): Promise<Executed>
   /** Admits, claims and executes a run. */
   run(graph_id: string, input: JsonValue, kwargs?: Partial<RunKwargs>, thread_id?: string): Promise<Executed>
-  /** The command that starts a host, for tests that start hosts as the pool does. */
+  /** The command that starts a host, for tests that start a host themselves, as the pool does. */
   launch(change?: Partial<GraphHostOptions>): HostLaunch
   stop(): Promise<void>
 }
@@ -75,8 +75,8 @@ export type OpenBench = (
 ) => Promise<HostBench>
 
 /**
- * Registers the tests of `body` for the hosts of each language, which have the same graphs and the same protocol; those in
- * Python in `npm run test:long`.
+ * Registers the tests of `body` for the hosts of each language, which have the same graphs and protocol. The tests with
+ * Python hosts run only in `npm run test:long`.
  */
 export function describeHosts(body: (open: OpenBench, language: GraphLanguage) => void): void {
   for (const language of firstInShort(['javascript', 'python'] as const)) {
@@ -95,7 +95,10 @@ function grantOf(broker: StorageBroker, database: Database): GrantStorage {
   }
 }
 
-/** Starts hosts for the fixture graphs named, or all of them; those in TypeScript unless `options` has a language. */
+/**
+ * Starts hosts for the named fixture graphs, by default for all of them. `options` may name another language than
+ * TypeScript.
+ */
 export async function openHostBench(
   graphs?: readonly string[],
   options: Partial<GraphHostOptions> = {},

@@ -7,21 +7,21 @@ import type { HostLaunch } from '../../../../src/graph/pool/process.ts'
 import { eventually } from '../../eventually.ts'
 
 type Head<Type extends FromHost['type']> = Extract<FromHost, { type: Type }>
-/** A frame of the protocol, or one that hosts must ignore. */
+/** A frame of the protocol, or one of an unknown type, which hosts must ignore. */
 type Sent = ToHost | { type: 'of_a_later_version'; [field: string]: unknown }
 
 /** A host without a pool, and all frames that it has sent. */
 export interface HostWire {
   readonly pid: number
   readonly frames: readonly Frame<FromHost>[]
-  /** Resolves with its exit code, or the signal that ended it. */
+  /** Resolves with the host's exit code, or with the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>
   send(head: Sent): void
   /** Writes bytes as they are. */
   write(bytes: Uint8Array): void
   /** Closes the server's end of the channel. */
   close(): void
-  /** The first frame of a type when it has arrived; for a job or a call, the first with its id. */
+  /** Resolves with the first frame of a type; for a job or a call, with the first that has its id. */
   next<Type extends FromHost['type']>(type: Type, id?: number): Promise<Frame<Head<Type>>>
   /** Types of the frames of a job or a call, in order; adjacent frames of the same type count once. */
   typesOf(id: number): string[]

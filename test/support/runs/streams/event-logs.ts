@@ -33,14 +33,14 @@ export interface LogProcess {
 /** Event logs of one kind for one test; all are closed after it. */
 export interface LogEngine {
   readonly name: string
-  /** True if logs survive their process, and several processes may share them. */
+  /** True if a log outlives its process and several processes can share it. */
   readonly shared: boolean
   readonly durable: boolean
   /** An empty log. */
   open(options?: { clock?: Clock; bounds?: EventBounds }): Promise<LogProcess>
-  /** Opens the log that was opened last again, like another process or a restarted process. */
+  /** Opens the newest log again, as another process does, or the same process after a restart. */
   openAgain(options?: { clock?: Clock; bounds?: EventBounds }): Promise<LogProcess>
-  /** Breaks the connections over which processes notify each other. */
+  /** Breaks the connections over which processes notify each other of events. */
   deafen(): Promise<unknown>
 }
 
@@ -51,7 +51,7 @@ const CLOCK: Clock = { now: () => Date.now() }
 const BOUNDS: EventBounds = { events: 20_000, chars: 64 << 20, age_ms: 3_600_000, total_chars: 1e12 }
 const LOGGER = createLogger({ level: 'silent' })
 
-/** An engine from a function that creates a place for a log and one that opens the log there. */
+/** Makes an engine. `fresh` creates a place for a log, and returns a function that opens the log in that place. */
 function engine(
   facts: Pick<LogEngine, 'name' | 'shared' | 'durable'> & Partial<Pick<LogEngine, 'deafen'>>,
   fresh: () => Promise<(options: Options) => Promise<Opened>>,
@@ -153,8 +153,8 @@ function redisEngine(): LogEngine {
 }
 
 /**
- * Registers the tests of `body` for every kind of event log, without Redis if `redis` is false; for Postgres and Redis in
- * `npm run test:long`. Kinds that are not installed are skipped.
+ * Registers the tests of `body` for every kind of event log; `redis: false` leaves out Redis. Postgres and Redis run
+ * only in `npm run test:long`. Kinds that are not installed are skipped.
  */
 export function describeEventLogs(
   title: string,

@@ -22,8 +22,8 @@ interface MemoryLog {
 }
 
 /**
- * Stores events in memory, for tests and as the lower bound in measurements. Leases are not checked, since only one
- * process writes.
+ * Stores events in memory, for tests and as the fastest possible store in measurements. Leases are not checked, because
+ * only one process writes.
  */
 export function createMemoryEventStore(clock: Clock, bounds: EventBounds): EventStore {
   const logs = new Map<string, MemoryLog>()

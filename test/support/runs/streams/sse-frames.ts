@@ -6,7 +6,7 @@ export interface SseFrame {
   id: string
 }
 
-/** Reads frames one after the other as they arrive; an incomplete frame is kept. Comments are counted. */
+/** Reads frames in order as their bytes arrive; keeps an incomplete frame for the next bytes. Comments are counted. */
 export function createFrameReader(): { push(text: string): SseFrame[]; comments(): number } {
   let rest = ''
   let comments = 0

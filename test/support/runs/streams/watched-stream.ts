@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { EventStream } from '../../../../src/runs/streams/streams.ts'
 import { eventually } from '../../eventually.ts'
 
-/** Events that a client has received so far: event and data, or `gap`. */
+/** Events that a client has received so far: their names and data, or `gap`. */
 export interface Seen {
   events: [event: string, data: unknown][]
   ids: string[]

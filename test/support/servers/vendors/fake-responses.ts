@@ -16,7 +16,7 @@ export interface ResponsesScript {
 
 const CREATED = 1_795_166_133
 
-/** True when the answer is a tool call: tools are offered, and the last item is not a tool's result. */
+/** True when the answer is a tool call: the request offers tools, and its last item is not a tool's result. */
 export function asksForCall({ tools, input }: ResponsesRequest): boolean {
   const last = typeof input === 'string' ? undefined : input.at(-1)
   return tools !== undefined && last?.type !== 'function_call_output'

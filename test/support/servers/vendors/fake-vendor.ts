@@ -7,7 +7,7 @@ import { asksForCall, responseEvents, responseOf, type ResponsesRequest } from '
 
 /** Delay before the first streamed piece: a lower bound for the time to first token. */
 export const FIRST_PIECE_MS = 60
-/** The answer without a tool call. */
+/** The text of every answer that is not a tool call. */
 export const REPLY = 'Hello! How can I help you today?'
 export const WEATHER_REPLY = 'It is 18 degrees and sunny in Paris.'
 export const WEATHER_CALL = {
@@ -27,8 +27,8 @@ interface VendorRequest {
 }
 
 /**
- * OpenAI chat completions and responses, Anthropic messages, streamed and not, and OpenAI embeddings, with fixed
- * answers.
+ * A model vendor with fixed answers: OpenAI chat completions and responses, Anthropic messages (all three streamed or
+ * whole), and OpenAI embeddings.
  */
 export interface FakeVendor {
   readonly url: string
@@ -45,8 +45,8 @@ function callsTool({ tools, messages }: VendorRequest): boolean {
 }
 
 /**
- * True if there is a tool result: for OpenAI a message with role tool, for Anthropic a user message of tool_result
- * blocks.
+ * True if the messages contain a tool's result: for OpenAI a message with role tool, for Anthropic a user message of
+ * tool_result blocks.
  */
 function hasToolResult(messages: VendorRequest['messages']): boolean {
   const last = messages.at(-1)
@@ -191,7 +191,7 @@ interface EmbeddingsRequest {
 
 type Request = VendorRequest & ResponsesRequest & EmbeddingsRequest
 
-/** The complete answer and the stream, by path. */
+/** For each path, the complete answer and the stream. */
 const WHOLE: Record<string, (request: Request) => object> = {
   '/v1/messages': anthropicMessage,
   '/v1/chat/completions': openAiCompletion,

@@ -8,7 +8,7 @@ export interface HeldVendor {
   readonly url: string
   /** The bodies of all calls, in order. */
   readonly asked: readonly Record<string, unknown>[]
-  /** Sends a text as a piece of the newest answer. */
+  /** Sends a text as the next piece of the newest answer. */
   say(piece: string): void
   /** Ends the newest answer. */
   end(): void

@@ -7,8 +7,8 @@ import { type Shared, shared } from '../../servers/shared.ts'
 const MODEL = 'model_of_tests'
 
 /**
- * Migrates a database of the engine, and returns the statements that create the same tables in another one: half as many
- * as the migrations have.
+ * Migrates a database of the engine. Returns statements that create the same tables in another database: half as many
+ * statements as the migrations have.
  */
 export async function makeModelTables(engine: Shared['/clickhouse']): Promise<string[]> {
   const db = connectClickHouse({ ...engine, database: MODEL })

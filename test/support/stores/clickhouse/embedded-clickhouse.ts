@@ -9,7 +9,7 @@ import {
   startEmbeddedClickHouse,
 } from '../../../../src/storage/clickhouse/embedded/start.ts'
 
-/** A new folder under the system's temporary one, and how to remove it. */
+/** Makes a new folder below the system's temporary folder; also returns the function that removes it. */
 export async function temporaryDir(): Promise<{ dir: string; remove: () => Promise<void> }> {
   const dir = await mkdtemp(join(tmpdir(), 'weir-test-'))
   return { dir, remove: () => rm(dir, { recursive: true, force: true, maxRetries: 5 }) }

@@ -9,13 +9,13 @@ import { createEstimates } from '../../../../src/trace/tokens/estimator.ts'
 import { RowWriter } from '../../../../src/trace/rows/row-binary.ts'
 import { createTokenizer } from '../../../../src/trace/tokens/tokenizer.ts'
 
-/** The project and number of TraceRuns to fill a store with. */
+/** The project to fill, and the number of its TraceRuns. */
 export interface Filling {
   workspace_id: string
   project_id: string
-  /** Number of the first trace, which is the newest. */
+  /** Number of the first trace. The first trace is the newest. */
   first: number
-  /** Total number of TraceRuns; a trace has five. */
+  /** Total number of TraceRuns, five in each trace. */
   runs: number
   /** Start of the newest trace in epoch milliseconds; each earlier trace starts a second before the next. */
   newest: number
@@ -24,7 +24,9 @@ export interface Filling {
 const RUNS_OF_TRACE = 5
 const TRACES_OF_BATCH = 2000
 
-/** The id of TraceRun `run` (0 is the root) of trace `trace` of a filled store: random-looking, but known. */
+/**
+ * The id of TraceRun `run` (0 is the root) of trace `trace` in a filled store. It looks random, but can be computed.
+ */
 export function filledId(trace: number, run: number): string {
   const mixed = Math.imul(trace * RUNS_OF_TRACE + run + 1, 2654435761) >>> 0
   const tail = String(trace).padStart(9, '0') + String(run).padStart(3, '0')
@@ -32,8 +34,8 @@ export function filledId(trace: number, run: number): string {
 }
 
 /**
- * Fills a store with finished traces of a chain, a retriever, two llm calls and a tool, with the product's own
- * derivation but without HTTP: a million TraceRuns take a minute or two.
+ * Fills a store with finished traces of a chain, a retriever, two llm calls and a tool. It uses the product's
+ * derivation but not HTTP: a million TraceRuns take one or two minutes.
  */
 export async function fillStore(store: TraceStore, filling: Filling): Promise<void> {
   const deriver = createDeriver(

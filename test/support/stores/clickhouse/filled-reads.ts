@@ -12,7 +12,7 @@ import { median } from '../../servers/load.ts'
 import { startTestTraceStore, type TestTraceStore } from './trace-store.ts'
 
 const WORKSPACE = '11111111-1111-4111-8111-111111111111'
-/** Two projects of one store: a small one for comparison, and the one to measure. */
+/** Two projects of one store: a small one for comparison, and the large one that is measured. */
 const SMALL = { project_id: '22222222-2222-4222-8222-222222222222', first: 900_000_000, runs: 2000 }
 const LARGE = { project_id: '33333333-3333-4333-8333-333333333333', first: 0 }
 const REPEATS = 9
@@ -35,7 +35,7 @@ async function engineCpuMs({ clickhouse }: TestTraceStore): Promise<number> {
   return row!.ms
 }
 
-/** The median cost of one call: CPU of the engine, which other work on the machine does not change, and time. */
+/** The median cost of one call: its time, and the CPU of the engine, which does not depend on other processes. */
 async function costOf(opened: TestTraceStore, read: Read): Promise<Cost> {
   const times: number[] = []
   const engine: number[] = []

@@ -6,7 +6,7 @@ import { openClickHouse } from '../../../../src/storage/clickhouse/open.ts'
 import { temporaryDir } from './embedded-clickhouse.ts'
 import { shared } from '../../servers/shared.ts'
 
-/** A data folder in which the first start of a server has created all tables of the embedded ClickHouse. */
+/** A data folder that a first start of a server has prepared: it has all tables of the embedded ClickHouse. */
 export async function makeFirstClickHouse(): Promise<{ dir: string; stop: () => Promise<void> }> {
   const { dir, remove } = await temporaryDir()
   const { stop } = await openClickHouse({
@@ -19,16 +19,16 @@ export async function makeFirstClickHouse(): Promise<{ dir: string; stop: () => 
 }
 
 /**
- * Copies the empty tables of the embedded ClickHouse into the data folder of a new server, whose start then needs a
- * quarter less CPU. A folder that is not new stays as it is.
+ * Copies the empty tables of the embedded ClickHouse into the data folder of a new server. The server's start then
+ * needs a quarter less CPU. A folder that is not new is not changed.
  */
 export async function addFirstClickHouse(
   dataDir: string,
   env: Readonly<Record<string, string>>,
 ): Promise<void> {
-  // Only test files have shared servers: scripts of bench/, and the process that shares them, do not.
+  // Only test files have shared servers. Scripts of bench/ have none, and neither has the process that shares them.
   if (process.env['VITEST_POOL_ID'] === undefined || env['CLICKHOUSE_URL'] !== undefined) return
-  // The disk of this test loses data that is not synced, and no server has synced the copies.
+  // The disk of this test loses data that was not synced, and no server would have synced the copies.
   if (env['FORGETFUL_ROOT'] !== undefined) return
   if (['clickhouse', 'installation'].some((name) => existsSync(join(dataDir, name)))) return
   const { dir } = await shared('/first-clickhouse')

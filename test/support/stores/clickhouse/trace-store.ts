@@ -17,10 +17,10 @@ export const OTHER_PROJECT = '0195f3a0-0000-7000-8000-0000000000cc'
 export const START = parseTime('2026-11-20T09:00:00Z')!
 export const SECOND = 1_000_000
 
-/** The id of row `n`; ids sort as their numbers. */
+/** The id of row `n`. Ids sort like the numbers of their rows. */
 export const idOf = (n: number) => `0195f3a0-0000-7000-8000-${String(n).padStart(12, '0')}`
 
-/** A root that is still running, with no values except `fields`. */
+/** A root that is still running; only `fields` have values. */
 export function traceRunRow(n: number, fields: Partial<TraceRunRow>): TraceRunRow {
   return {
     workspace_id: WORKSPACE,

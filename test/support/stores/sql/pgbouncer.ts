@@ -34,7 +34,7 @@ export async function startPgBouncer(url: string, settings: readonly string[]): 
   const { hostname, port: server } = new URL(url)
   const file = join(home, 'pgbouncer.ini')
   const lines = [
-    // With auth_type = any the entry of the database names the user.
+    // With auth_type = any, the user's name comes from the entry of the database.
     `[databases]\n* = host=${hostname} port=${server} user=weir`,
     `[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${port}\nunix_socket_dir =`,
     `auth_type = any\nlogfile = ${join(home, 'log')}`,

@@ -5,7 +5,7 @@ import { shared } from '../../servers/shared.ts'
 export interface PostgresDatabases {
   /** The URL of an empty database for exclusive use. */
   take(): Promise<string>
-  /** Returns a database, which is emptied and used again at a tenth of the cost of a new one. */
+  /** Returns a database for reuse. It is emptied, which costs a tenth of creating a new one. */
   giveBack(url: string): void
 }
 

@@ -61,8 +61,8 @@ function findPrograms(): string | undefined {
 }
 
 /**
- * The reason to skip tests that need Postgres, for their titles; '' when they can run. In CI it is always '', so that they
- * fail without Postgres, unless `.ci/run` has reported that it cannot be installed.
+ * The reason to skip tests that need Postgres, for their titles; '' when they can run. In CI it is '', so that tests
+ * without Postgres fail, unless `.ci/run` has reported that it cannot be installed.
  */
 export function withoutPostgres(): string {
   const { CI, WITHOUT_POSTGRES } = process.env
@@ -71,8 +71,8 @@ export function withoutPostgres(): string {
 }
 
 /**
- * The user for Postgres, which refuses to run as root: the user of its package, or nobody; undefined if this is not
- * root.
+ * The user that Postgres runs as, because it refuses to run as root: the user of its package, or nobody. Undefined if
+ * this process is not root.
  */
 export async function ownUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined
@@ -83,7 +83,9 @@ export async function ownUser(): Promise<{ uid: number; gid: number } | undefine
   throw new Error('there is no user that Postgres could run as')
 }
 
-/** Waits until the server of `dir` answers; another server may have started on the port. */
+/**
+ * Waits until the server of `dir` answers. Its folder is compared, because another server may have started on the port.
+ */
 async function untilItAnswers(url: string, dir: string, child: ChildProcess): Promise<void> {
   const database = openPostgres(url)
   try {
@@ -98,8 +100,8 @@ async function untilItAnswers(url: string, dir: string, child: ChildProcess): Pr
 }
 
 /**
- * Starts a private Postgres, in about a second. It sorts text by the rules of a language, not by code point, so that a
- * statement which relies on one order fails. `more` are settings of Postgres.
+ * Starts a private Postgres, which takes about a second. It sorts text by the rules of a language, not by code point,
+ * so that a statement which assumes the order by code point fails. `more` contains further settings of Postgres.
  */
 export async function startPostgres(more: Readonly<Record<string, string>> = {}): Promise<PostgresCluster> {
   const programs = findPrograms()
@@ -159,7 +161,7 @@ async function startStandby(
   const dir = join(home, 'data')
   const options = { ...user, cwd: home }
   const from = ['-h', '127.0.0.1', '-p', String(primary), '-U', 'weir']
-  // `postgres` may be a symbolic link in a folder without the other programs, which are beside its target.
+  // `postgres` may be a symbolic link in a folder that lacks the other programs; they are beside its target.
   const realPrograms = dirname(await realpath(join(programs, 'postgres')))
   await run(
     join(realPrograms, 'pg_basebackup'),

@@ -11,7 +11,7 @@ export interface SqlEngine {
   readonly name: 'SQLite' | 'Postgres'
   /** An empty database. */
   open(): Promise<Database>
-  /** The database that was opened last, opened as by another process; SQLite allows only one process here. */
+  /** Opens the newest database again, as another process would; SQLite allows only one process here. */
   openAgain(): Promise<Database>
 }
 
@@ -66,8 +66,8 @@ export function describeOnSqlite(title: string, body: (engine: SqlEngine) => voi
 }
 
 /**
- * Registers the tests of `body` for SQLite and, in `npm run test:long`, for Postgres, which is skipped if it is not
- * installed.
+ * Registers the tests of `body` for SQLite and Postgres. The tests for Postgres run only in `npm run test:long`, and
+ * are skipped if Postgres is not installed.
  */
 export function describeOnSql(title: string, body: (engine: SqlEngine) => void): void {
   describe(`${title} on SQLite`, () => body(createSqliteEngine()))
