@@ -13,7 +13,7 @@ function find(pattern: string): string[] {
   return globSync(pattern, { cwd: ROOT }).filter((path) => !/^(node_modules|dist|test\/corpus)\//.test(path))
 }
 
-/** The ids that Git hosts give to the headings of a page. */
+/** The anchors that Git hosts make from the headings of a page. */
 function headingIds(text: string): Set<string> {
   const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
   return new Set(

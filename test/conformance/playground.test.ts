@@ -114,7 +114,7 @@ describe('the playground (N15)', () => {
       expect([run.prompt_tokens, run.completion_tokens]).toEqual([bill?.input, bill?.output])
       expect(Object.values(run.llm.checks).map(({ ok }) => ok)).toEqual([true, true, true, true])
       expect(run.first_token_time).not.toBeNull()
-      // A server of one's own has no published price.
+      // A model on the user's own server has no published price.
       expect(run.total_cost === null).toBe(name === 'openai-compatible')
     },
   )
@@ -227,7 +227,7 @@ describe('the playground (N15)', () => {
   })
 
   it('ends a call whose client leaves, and stores what arrived', async () => {
-    // Its answer does not end before the client has left.
+    // The vendor does not end its answer before the client has disconnected.
     const held = await startHeldVendor()
     onTestFinished(() => held.stop())
     await putSecret('OPENAI_API_KEY', [new URL(held.url).host])

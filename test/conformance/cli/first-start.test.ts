@@ -22,10 +22,13 @@ const RUN = '4612d97d-00b9-4ade-a923-27bbbf7f98d0'
 
 let dir: string
 const strangers: Server[] = []
-/** Ports that this file occupies; a port that another program occupies serves as well, but may become free. */
+/**
+ * Default ports on which this file listens. A default port that another program uses is not listed, because that
+ * program may release it.
+ */
 const held: number[] = []
 let weir: Running
-/** Requests to programs at the default ports; they must not contain a key. */
+/** Everything that was sent to the servers at the default ports; it must not contain a key. */
 let overheard = ''
 
 /** A server started like `npm start`. */
@@ -39,7 +42,7 @@ interface Running {
   end(): Promise<number | null>
 }
 
-/** No settings except for DATA_DIR, whose default is in the clone. */
+/** No settings except DATA_DIR, whose default would be a folder in the clone. */
 function environment(extra: Record<string, string> = {}): Record<string, string | undefined> {
   const { PATH, HOME } = process.env
   return { PATH, HOME, NODE_COMPILE_CACHE, DATA_DIR: join(dir, 'data'), ...extra }

@@ -34,7 +34,10 @@ function start(args: readonly string[], env: Record<string, string> = {}) {
   return child
 }
 
-/** Runs `weir runs` and returns its result; `tail`, which ends its process with its output, in one of its own. */
+/**
+ * Runs `weir runs` and returns its result. The command `tail` runs in a separate process, because it exits the process
+ * when its output closes.
+ */
 async function weirRuns(
   ...args: string[]
 ): Promise<{ code: number | null; lines: string[]; stderr: string }> {
@@ -73,7 +76,7 @@ async function newRun(thread_id: string, input: Record<string, unknown>): Promis
   return run_id
 }
 
-/** Two threads: one with a run that sleeps and one that waits for it, and one with a run that has ended. */
+/** Two threads. The first has a run that sleeps and one that waits for it; the second has a run that has ended. */
 async function someRuns() {
   const { client } = setup()
   const [busy, idle] = [await newThread(), await newThread()]

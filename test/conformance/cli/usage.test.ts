@@ -12,7 +12,7 @@ import { useClientSetup } from '../langsmith/js/client-setup.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const DAY = 86_400_000
-/** Midnight of today, which is in the past of every run of this test. */
+/** The last midnight, which is before every run of this test. */
 const TODAY = Math.floor(Date.now() / DAY) * DAY
 const iso = (time: number): string => new Date(time).toISOString()
 
@@ -23,7 +23,7 @@ interface Report {
   usage: { time_bucket: string; dimensions: Record<string, string | null>; traces: number }[]
 }
 
-/** Through the proxy, so that every answer is compared with the OpenAPI document. */
+/** Requests go through the proxy, so that every answer is compared with the OpenAPI document. */
 async function ask(path: string, body?: unknown): Promise<Response> {
   const json = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
   const headers = { 'content-type': 'application/json' }
@@ -44,7 +44,7 @@ async function read<T = Report>(what: string, query: string): Promise<T> {
   return (await answer.json()) as T
 }
 
-/** A trace of a chain and an llm run in it, child first and sent twice. */
+/** A trace of a chain and an llm run in it; the child is sent first, and twice. */
 async function log(start: number, session_name: string): Promise<void> {
   const trace_id = newUuid()
   const stamp = (time: number): string => iso(time).replaceAll(/[-:.]/g, '').replace('Z', '000Z')
@@ -85,7 +85,8 @@ async function weirUsage(args: string[], env: Record<string, string> = {}) {
 beforeAll(async () => {
   const workspaces = (await (await ask('/workspaces')).json()) as { id: string }[]
   workspace = workspaces[0]!.id
-  // Two on the day before yesterday, one of them exactly at midnight, and one today, which is not in the range.
+  // Two traces of the day before yesterday, one of them exactly at midnight, and one of today, which is outside the
+  // range.
   await log(TODAY - 2 * DAY, 'web')
   await log(TODAY - DAY - 1, 'web')
   await log(TODAY - 3_600_000, '=batch')

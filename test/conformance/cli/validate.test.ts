@@ -23,7 +23,7 @@ interface RunOptions {
   env?: Record<string, string>
 }
 
-/** Runs `weir`, in a process of its own where the test needs one. */
+/** Runs `weir`; in a separate process where the test needs one. */
 async function weir(args: string[], options: RunOptions = {}): Promise<CommandEnd> {
   const isAlone = args.includes('-') || options.node !== undefined
   return isAlone
@@ -205,7 +205,7 @@ describe('weir validate', () => {
   })
 })
 
-/** Preloaded: writes the URL of every module that is resolved to standard error. */
+/** A module that Node preloads: it writes the URL of every module that is resolved to standard error. */
 const RECORD_MODULES = `data:text/javascript,${encodeURIComponent(`
 import { registerHooks } from 'node:module'
 import { writeSync } from 'node:fs'

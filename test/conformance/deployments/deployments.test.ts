@@ -28,7 +28,7 @@ beforeAll(async () => {
   const config = readConfig({
     ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE, HOST: '127.0.0.1', PORT: '0', DEPLOYMENT_PORT: '0' },
     ...{ OTLP_GRPC_PORT: 'off', DATA_DIR: join(folder, 'data'), BOOTSTRAP_API_KEY: KEY },
-    // Graphs and tests share files.
+    // The graphs read and write files of the test, which an isolation would hide.
     DEPLOY_ISOLATION: 'none',
     ...{ GRAPHS: join(DIR, 'langgraph.json'), DEPLOYMENT_NAME: 'own', DEPLOY_DRAIN_SECONDS: '2' },
   })
@@ -72,7 +72,7 @@ function get(path: string): Promise<Response> {
   return fetch(`${server.url}${path}`, { headers: { 'x-api-key': KEY } })
 }
 
-/** The state after a whole run. */
+/** Runs the graph `agent` to its end; returns the steps in its state. */
 async function stepsOf(name: string): Promise<unknown> {
   const values = await clientOf(name).runs.wait(null, 'agent', { input: {} })
   return (values as { steps: unknown }).steps
@@ -103,7 +103,7 @@ describe('several deployments in one server', () => {
     expect(report).toMatchObject({ erased: { crons: 1 } })
     expect((await get('/deployments/one/info')).status).toBe(404)
     expect(await stepsOf('two')).toEqual(['begin r2', 'end r2'])
-    // Under a new id the name is free, and nothing of the earlier one is left.
+    // After a deletion the name can be used again, under a new id. Nothing of the earlier deployment is left.
     await activate(deployment('one'), revision(3))
     await expect(clientOf('one').threads.get(thread_id)).rejects.toMatchObject({ status: 404 })
     expect(await hosting.remove(one)).toMatchObject({ cancelled_runs: 0, erased: { crons: 0, threads: 0 } })
@@ -145,7 +145,7 @@ describe('several deployments in one server', () => {
         active: { revision_id: second.id, runs: 0 },
         draining: [{ revision_id: first.id, runs: 2 }],
       })
-      // This comes first, because the time limit counts from the switch.
+      // This file is written first, because the time limit of the first revision counts from the switch.
       await writeFile(ends, '')
       expect(await client.runs.join(quick.thread_id, a.run_id)).toMatchObject({
         steps: ['begin r1', 'end r1'],

@@ -6,19 +6,19 @@ import { borrowWeir, type UsedWeir } from '../../support/servers/use-weir.ts'
 import { DEPLOYMENT_NAME, twinOf } from '../../support/servers/weir-pool.ts'
 import { type Answer, answersAsDocumented, type OpenApiDocument } from '../openapi/answers.ts'
 
-/** The parts that tests of the deployment API use; read it inside tests and hooks only. */
+/** What tests of the deployment API use. Read it inside tests and hooks only. */
 export interface DeploymentSetup {
   weir: UsedWeir
   /** URL of the deployment. */
   url: string
   /** LangGraph's SDK, set up as users do; all its responses are checked after the tests. */
   client: Client
-  /** A request with the key, for calls that no SDK makes; checked as well. */
+  /** A request with the key, for calls that the SDK does not make. Its response is checked, too. */
   request(
     path: string,
     init?: { method?: string; headers?: Record<string, string>; body?: string },
   ): Promise<Response>
-  /** Number of event streams opened so far. A test waits for it before it causes the events of a stream. */
+  /** Number of event streams opened so far. A test waits until its stream is counted before it causes events. */
   streams(): number
 }
 
@@ -29,7 +29,8 @@ function isStream({ answer_type }: Pick<Answer, 'answer_type'>): boolean {
 /** A fetch that records the responses. */
 function recordingFetch(url: string, answers: Answer[]): typeof fetch {
   return async (input, init) => {
-    // Node's fetch has no reference to its Request: once that is collected, its signal does not abort.
+    // `input` is passed on, not a copy: Node's fetch keeps no reference to a Request that is made here, and the signal
+    // of a collected Request has no effect.
     const response = await fetch(input, init)
     const answer_type = response.headers.get('content-type') ?? ''
     // A stream may never end: only its type is checked here.
@@ -43,7 +44,7 @@ function recordingFetch(url: string, answers: Answer[]): typeof fetch {
 }
 
 /**
- * A server that hosts graphs of test/fixtures, for the tests of a file: a shared one, or a new one for a `folder` other than
+ * A server that hosts graphs of test/fixtures, for the tests of a file: a shared one, or a new one if `folder` is not
  * `graphs`. At the end, every response must match the deployment's OpenAPI document, and none may be a 5xx.
  */
 export function useDeployment(folder?: string): () => DeploymentSetup {

@@ -45,7 +45,7 @@ function request(path: string, headers: Record<string, string>, body?: object): 
   })
 }
 
-/** Alice has a thread with a running run; Bob must not get access to them. */
+/** Alice has a thread with a running run. Bob must not be able to read or change either. */
 async function aliceAtWork() {
   const alice = clientOf('alice')
   const thread = await alice.threads.create()

@@ -24,7 +24,7 @@ const node = (_: unknown, { context, configurable }: LangGraphRunnableConfig) =>
 export const graph = new StateGraph(State).addNode('node', node).addEdge(START, 'node').compile()
 `
 
-/** Modules that cannot be loaded: code, line of the error, and reason. */
+/** Modules that cannot be loaded. Each has its code, the line of the error, and the reason. */
 const BROKEN = {
   'throws.ts': [
     'const one: number = 1\n\nexport const graph = missing.name',
@@ -64,7 +64,7 @@ const log = (): LogLine[] =>
     .map((line) => JSON.parse(line) as LogLine)
 const listening = () => log().find(({ msg }) => msg === 'listening')
 const failures = () => log().filter(({ msg }) => msg === 'a graph cannot be loaded')
-/** The banner waits ten seconds for graphs, which a busy machine may not load in that time. */
+/** The banner waits at most ten seconds for graphs. A busy machine may need longer to load them. */
 const BANNER_MS = 9_000
 
 beforeAll(async () => {

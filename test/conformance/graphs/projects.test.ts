@@ -55,7 +55,7 @@ describe('a ReAct agent with tools and zod state', () => {
   it('has schemas of its messages and of the settings of its assistants', async () => {
     const schemas = await setup().client.assistants.getSchemas('agent')
     const calls = { type: 'integer' }
-    // The Python project takes messages only.
+    // The Python project accepts only messages as input.
     const input = IN_PYTHON ? {} : { calls: { ...calls, description: 'How many tools were called.' } }
     expect(schemas.input_schema).toMatchObject({
       type: 'object',
@@ -96,7 +96,9 @@ describe('a portal with users, an HTTP app and UI components', () => {
   const ADA = { authorization: 'Bearer lovelace' }
   const ALAN = { authorization: 'Bearer turing' }
 
-  /** Not checked against the OpenAPI document, which has no routes of the project. */
+  /**
+   * Requests to routes of the project. They are not checked, because the OpenAPI document does not have these routes.
+   */
   const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(setup().url + path, { ...init, headers: { ...ADA, ...(init.headers as object) } })
 
@@ -109,7 +111,7 @@ describe('a portal with users, an HTTP app and UI components', () => {
     expect((await fetch(`${setup().url}/portal/me`)).status).toBe(401)
     expect(await (await ask('/portal/me')).json()).toEqual({ user: 'ada' })
     expect(await (await ask('/portal/me', { headers: ALAN })).json()).toEqual({ user: 'alan' })
-    // A client cannot set the header of the authenticated user.
+    // A client cannot set the header that names the authenticated user.
     const forged = Buffer.from('{"user":{"identity":"eve"}}').toString('base64')
     expect(await (await ask('/portal/me', { headers: { 'x-weir-caller': forged } })).json()).toEqual({
       user: 'ada',
@@ -142,7 +144,7 @@ describe('a portal with users, an HTTP app and UI components', () => {
     const { run_id } = await client.runs.create(thread_id, 'agent', { input: human('x') })
     const run = (await client.runs.get(thread_id, run_id)) as unknown as { kwargs: { config: object } }
     await client.runs.join(thread_id, run_id)
-    // The middleware matches paths below /runs/; this run was created at /runs.
+    // The middleware applies to paths below /runs/; this run was created at /runs.
     expect(run.kwargs.config).toMatchObject({ configurable: { 'x-page': 'portal of agent' } })
     expect((await fetch(`${setup().url}/ok`)).headers.get('x-portal')).toBeNull()
   })

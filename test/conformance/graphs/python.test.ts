@@ -112,7 +112,7 @@ describe.skipIf(WITHOUT !== '')(`Python graphs${WITHOUT}`, () => {
     const { messages } = output as { messages: { type: string }[] }
     await thread.close()
     expect(said).toEqual(['', 'tok0 tok1 tok2 '])
-    // The SDK may report a call for each of its streams.
+    // The SDK may report a call once for each of its streams.
     const call = { callId: 'sum', name: 'add', given: { a: 1, b: 2 }, made: '3' }
     expect(calls.slice(0, 1)).toEqual([call])
     expect(calls).toEqual(calls.map(() => call))
@@ -123,7 +123,7 @@ describe.skipIf(WITHOUT !== '')(`Python graphs${WITHOUT}`, () => {
       { event: 'completed', graph_name: 'agent' },
     ])
     expect(of('values')).not.toHaveLength(0)
-    // Messages of Python graphs are in the namespace of their graph, also those that were not streamed.
+    // Every message of a Python graph has the namespace of its graph, whether or not it was streamed.
     expect(of('messages').map(({ params }) => params.namespace)).toEqual(of('messages').map(() => []))
     const joined: string[] = []
     const whole = client.runs.joinStream(thread.threadId, run_id ?? '', { lastEventId: '-1' })
@@ -172,7 +172,7 @@ describe.skipIf(WITHOUT !== '')(`Python graphs${WITHOUT}`, () => {
     const refused = { status: 409, message: expect.stringContaining('thread_of_other_language') as string }
     await expect(client.threads.getState(thread_id)).rejects.toMatchObject(refused)
     await expect(client.threads.updateState(thread_id, { values: {} })).rejects.toMatchObject(refused)
-    // A graph in the thread's own language can still use it.
+    // A graph in the thread's own language can still use the thread.
     expect(await wait('kinds', { kind: 'plain' }, thread_id)).toMatchObject({ kind: 'plain' })
     expect(await client.threads.getState(thread_id)).toMatchObject({ next: [] })
   })

@@ -9,7 +9,7 @@ type Session = SchemaTypes['session-v2']
 type Page = SchemaTypes['session-page-v2']
 
 const setup = useClientSetup()
-/** Names of projects, in the order in which they are created. */
+/** Names of projects, in the order of their creation. */
 const NAMES = ['beta', 'alpha', 'gamma', 'delta', 'epsilon']
 let client: Client
 const ids: string[] = []
@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 type Listed = NonNullable<Parameters<Client['sessions']['listV2']>[0]>
 
-/** Names of the projects of this file that match, page by page. */
+/** Names of those projects of this file that match, page by page. */
 async function namesOf(query: Listed = {}): Promise<string[]> {
   const found: string[] = []
   for await (const { name } of client.sessions.listV2({ id: ids, page_size: 2, ...query })) found.push(name)

@@ -10,7 +10,7 @@ import { useClientSetup } from './js/client-setup.ts'
 const setup = useClientSetup()
 const PROJECT = 'shared'
 const THREAD = 't/1 "x"'
-/** The second trace is of the same thread, the third of none. */
+/** The second trace is in the same thread as the first, the third in none. */
 const [first, second, other] = Array.from({ length: 3 }, () => ({ root: newUuid(), child: newUuid() })) as [
   Ids,
   Ids,
@@ -87,7 +87,7 @@ function post<T>(path: string, body: object): Promise<T> {
   })
 }
 
-/** Without a key. */
+/** Makes a request without a key. */
 async function openly(path: string, body?: object): Promise<{ status: number; text: string }> {
   const init = body && {
     method: 'POST',

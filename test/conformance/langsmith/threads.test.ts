@@ -12,10 +12,10 @@ import { inLong } from '../../support/length.ts'
 
 const setup = useClientSetup()
 const PROJECT = 'threads-of-traces'
-/** A thread id of free text, as metadata may contain. */
+/** A thread id may be any text: metadata of clients contains such ids. */
 const ODD = 't/1 x?ä'
 const CHILD_ONLY = 'named by a child'
-/** Traces in order of time, a second apart: metadata of the root, and of the call of a model below it. */
+/** Traces in order of time, one second apart. Each has the metadata of the root, and of the model call below it. */
 const TRACES: { root: object; llm: object; error?: string }[] = [
   { root: { session_id: ODD }, llm: {} },
   { root: {}, llm: { conversation_id: CHILD_ONLY } },
@@ -159,7 +159,7 @@ describe('threads.query', () => {
 
   it('S-33: gives the same items as server-sent events', async () => {
     const found: unknown[] = []
-    // Past the proxy: the OpenAPI document does not describe streams.
+    // This call does not use the proxy, because the OpenAPI document does not describe streams.
     const direct = new Client({ apiUrl: setup().weir.url, apiKey: setup().weir.key })
     for await (const page of await direct.threads.streaming.query({ project_id })) found.push(page)
     expect(JSON.stringify(found)).toContain(CHILD_ONLY)

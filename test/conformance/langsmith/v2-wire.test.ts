@@ -5,7 +5,8 @@ import { drained } from '../../support/servers/server.ts'
 import { sentOrder } from '../../support/traces/sent-order.ts'
 import { useClientSetup } from './js/client-setup.ts'
 
-// Rules of API v2 about the bytes of requests and answers, which a client hides: plain requests without an SDK.
+// Rules of API v2 about the bytes of requests and answers. A client would hide them, so these are plain requests
+// without an SDK.
 
 const setup = useClientSetup()
 const PROJECT = 'api-v2-wire'
@@ -16,7 +17,7 @@ const now = Date.now() - 60_000
 const JSON_BODY = { 'content-type': 'application/json' }
 let project_id = ''
 
-/** A trace of three levels with three names of a thread, and one that is two days old. */
+/** Two traces: one has three levels with three names of a thread, the other is two days old. */
 beforeAll(async () => {
   const { weir } = setup()
   const run = (start: number, path: string[], more: object) => ({
@@ -67,7 +68,10 @@ function ask(method: string, path: string, body?: unknown, headers: Record<strin
   })
 }
 
-/** The JSON of a successful request. It goes through the proxy, which compares it with the OpenAPI document. */
+/**
+ * The JSON of a successful request. The request goes through the proxy, which compares the answer with the OpenAPI
+ * document.
+ */
 async function json<T>(
   method: string,
   path: string,
@@ -183,7 +187,7 @@ describe('a query', () => {
     expect(first).toMatchObject({ items: { length: 2 }, next_cursor: expect.any(String) })
     const second = await query({ page_size: 2, cursor: first.next_cursor })
     expect(second).toMatchObject({ items: { length: 1 }, next_cursor: null })
-    // The last page is full: it has no cursor to an empty one.
+    // The last page is full, and has no cursor to a further, empty page.
     expect(await query({ page_size: 3 })).toMatchObject({ items: { length: 3 }, next_cursor: null })
     const filtered = await query({ page_size: 1, filter: 'eq(run_type, "llm")' })
     expect(filtered).toMatchObject({ items: [{ id: llm }], next_cursor: null })

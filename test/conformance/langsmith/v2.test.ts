@@ -16,7 +16,7 @@ const [first, second] = [ids[0]!, ids[1]!]
 let client: Client
 let project_id = ''
 
-/** Five traces of a chain with one call of a model that cost something; the second call fails. */
+/** Five traces of a chain with one model call that has a cost; the call of the second trace fails. */
 beforeAll(async () => {
   const { weir, proxy } = setup()
   client = new Client({ apiUrl: proxy.url, apiKey: weir.key })

@@ -4,7 +4,7 @@ import ajvFormats from 'ajv-formats'
 /** One response of the server. */
 export interface Answer {
   method: string
-  /** As requested, with or without prefix and query. */
+  /** The path as requested, with or without prefix and query. */
   url: string
   status: number
   answer_type: string
@@ -19,7 +19,7 @@ export interface OpenApiDocument {
   paths: Record<string, Record<string, Operation>>
 }
 
-/** Compares responses with the server's own OpenAPI document. */
+/** Compares responses with the OpenAPI document that the server serves. */
 export interface AnswerCheck {
   /** Differences from the document; empty when there are none. */
   faults(answer: Answer): string[]
@@ -27,7 +27,9 @@ export interface AnswerCheck {
 
 const PREFIXES = ['/api/v1', '/api', '']
 
-/** The paths of the document as regular expressions; paths without parameters come first. */
+/**
+ * The paths of the document as regular expressions. Paths without parameters come first, because they take precedence.
+ */
 function pathTable(document: OpenApiDocument): [pattern: RegExp, path: string][] {
   const parameters = (path: string): number => path.split('{').length
   return Object.keys(document.paths)
@@ -44,7 +46,7 @@ function pointer(...keys: string[]): string {
   return keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
 }
 
-/** A check of responses with an OpenAPI document. */
+/** Makes a check of responses from an OpenAPI document. */
 export function answersAsDocumented(document: OpenApiDocument): AnswerCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajvFormats.default(ajv)

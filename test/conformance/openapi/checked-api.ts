@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { answersAsDocumented, type OpenApiDocument } from './answers.ts'
 
-/** One call, by a key or without any. */
+/** One call, with or without a key. */
 export interface ApiCall {
   key?: string | undefined
   method?: string

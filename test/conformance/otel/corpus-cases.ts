@@ -7,14 +7,14 @@ import { type UsedWeir, useWeir } from '../../support/servers/use-weir.ts'
 import { caseFaults, type ExpectedFacts, type ReadTrace } from '../traces/corpus/facts.ts'
 
 const CORPUS = new URL('../../corpus/', import.meta.url)
-/** Headers of the recorded export that matter; the others belong to the connection or the caller. */
+/** Headers of a recorded export that are sent again. The others belong to the recorded connection or caller. */
 const KEPT = ['content-type', 'content-encoding', 'langsmith-project', 'user-agent']
 
 interface OtlpCase {
   name: string
   requests: { path: string; headers: Record<string, string>; body: Uint8Array<ArrayBuffer> }[]
   traces: string[]
-  /** Facts of TraceRuns, or a text with the statuses of the responses. */
+  /** Facts about TraceRuns, or a text that lists the statuses of the responses. */
   expected: ExpectedFacts[] | string
 }
 
@@ -42,7 +42,7 @@ function readCase(name: string): OtlpCase {
   return { name, requests, traces: [...new Set([...sent, ...named])], expected }
 }
 
-/** Some cases share a trace: the one that counts its spans comes first. */
+/** Some cases have the same trace id. The case that counts the spans of the trace must come first. */
 const FIRST = 'otlp-orphan-and-order'
 
 const cases = [FIRST, ...readdirSync(CORPUS).sort()]
@@ -74,7 +74,8 @@ type Extent = 'every case' | 'some cases'
 /** Registers the tests of the recorded exports. */
 export function otlpCorpusTests(extent: Extent): void {
   const every = (step: number) => cases.filter((_, i) => extent === 'every case' || i % step === 0)
-  // Cases share trace and span ids: each is read before the next one is sent, and the repetition uses another organization.
+  // Cases have trace and span ids in common. Each case is read before the next one is sent, and the second pass uses
+  // another organization.
   describe.each([
     ['as they were sent', false, every(2)],
     ['each sent twice', true, every(4)],

@@ -29,7 +29,7 @@ const EXPORTERS = [
   ['gRPC, gzip', GrpcExporter, CompressionAlgorithm.GZIP],
 ] as const
 
-/** An agent with a model call that fails after a tool call; returns its ids. */
+/** Sends an agent with a model call that fails after a tool call; returns their ids. */
 function agentTrace(tracer: Tracer): { trace_id: string; llm: string; tool: string } {
   const root = tracer.startSpan(
     'agent',

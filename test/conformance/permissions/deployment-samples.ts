@@ -24,11 +24,11 @@ export const DEPLOYMENT_SAMPLES: Readonly<Record<string, Sample>> = {
   'DELETE /v2/deployments/{id}': ofDeployment(''),
   'POST /v2/deployments/{id}/upload-url': ofDeployment('/upload-url'),
   'POST /v2/deployments/{id}/push-token': { ...ofDeployment('/push-token'), status: () => [400] },
-  // An address that was never given out, the same for everybody.
+  // Every caller gets the same answer: no upload has this address.
   'PUT /v2/uploads/{token}': { ...fixed(`/v2/uploads/${newUuid()}`), status: () => [403] },
   'GET /v2/deployments/{id}/revisions': ofDeployment('/revisions'),
   'GET /v2/deployments/{id}/revisions/{revision_id}': ofRevision('/v2/deployments', ''),
-  // This revision was never built, and has ended.
+  // This revision has ended without a build.
   'POST /v2/deployments/{id}/revisions/{revision_id}/redeploy': {
     ...ofRevision('/v2/deployments', '/redeploy'),
     status: () => [409],

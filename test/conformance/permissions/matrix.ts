@@ -15,8 +15,9 @@ import type { Caller, Sample, Target } from './sample.ts'
 import { bodyOf, fillTenant, missingObjects, openBackDoor, type Tenant } from './tenant-world.ts'
 
 /**
- * Every route × every kind of caller × own, foreign and missing targets, by X-Tenant-Id and by id. The expected status
- * follows from the published table alone (src/http/platform/permissions.ts) and from the place of the route's target.
+ * Tests every route with every kind of caller, for own, foreign and missing targets, both by X-Tenant-Id and by id. The
+ * expected status follows from the published table (src/http/platform/permissions.ts) and from the place of the target,
+ * and from nothing else.
  */
 
 const ROLES = ['admin', 'operator', 'user', 'viewer'] as const
@@ -58,7 +59,7 @@ function addCaller(name: string, fields: Partial<Caller>): void {
   callers.set(name, { ...NOBODY, isKey: true, name, ...fields })
 }
 
-/** A service key; of all workspaces when none is named. */
+/** Creates a service key; without named workspaces it is valid in all of them. */
 async function addServiceKey(
   name: string,
   {
@@ -93,7 +94,7 @@ async function addServiceKey(
   return id
 }
 
-/** A member of workspace A with a token of `role`, who then becomes `member_role`. */
+/** Creates a member of workspace A with a token of `role`; afterwards the member's role is changed to `member_role`. */
 async function addToken(name: string, role: Role, member_role = role, read_only = false): Promise<string> {
   const workspace_ids = [tenants.a.workspace_id]
   const strongest = ROLES.find((one) => one === role || one === member_role) ?? role
@@ -236,7 +237,7 @@ async function attempt({
   }
 }
 
-/** Data of other tenants in a response, except for ids that the caller has sent. */
+/** Data of other tenants that a response contains, except for ids that the caller has sent. */
 function leaks(caller: Caller, { text }: ApiAnswer, sent: string): string[] {
   const foreign = Object.values(tenants).filter(
     (tenant) => !isReachable(caller, { ...tenant, objects: tenant.kept }) || !caller.isKey,
@@ -258,7 +259,10 @@ function homeOf(caller: Caller): Tenant {
   return home ?? tenants.a
 }
 
-/** A target in the tenant: a disposable one for permitted callers, one that must not change for others. */
+/**
+ * A target in the tenant. A permitted caller gets a new one, which it may destroy; the others get one that must not
+ * change.
+ */
 async function targetIn(tenant: Tenant, caller: Caller, name: string): Promise<Target> {
   const kept = { ...tenant, objects: tenant.kept }
   return caller.isKey && isReachable(caller, kept) ? await disposable(api, name, tenant) : kept
@@ -289,13 +293,13 @@ async function tryRoute(route: GuardedPlatformRoute, caller: Caller): Promise<st
     ...all.map((tenant) => async () => run(await targetIn(home, caller, name), tenant.workspace_id)),
     ...others.map((tenant) => () => tryForeign(tenant)),
   ]
-  // A share of the campaign tries other ways with each pair of route and caller.
+  // When only a part of the campaign runs, pairs of route and caller begin with different ones of these ways.
   const turn = (routes.indexOf(route) + CALLERS.indexOf(caller.name)) % ways.length
   for (const way of campaignSample([...ways.slice(turn), ...ways.slice(0, turn)])) await way()
   return faults
 }
 
-/** The API's responses about the targets that must not change. */
+/** The API's answers about the targets that must not change. */
 async function snapshot({ admin, workspace_id, kept }: Tenant): Promise<unknown[]> {
   const read = async (path: string): Promise<unknown> =>
     bodyOf(await api({ key: admin, path, headers: { 'x-tenant-id': workspace_id } }))
@@ -340,7 +344,7 @@ const CALLERS = [
   'nobody',
 ]
 
-/** Registers the tests of the matrix, over a server of their own. */
+/** Registers the tests of the matrix, on a server that only they use. */
 export function permissionMatrix(): void {
   beforeAll(openWorld)
   afterAll(async () => {

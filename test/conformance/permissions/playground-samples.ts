@@ -1,6 +1,6 @@
 import type { Sample } from './sample.ts'
 
-/** The same for every target: it acts in the workspace of the request. */
+/** The answer is the same for every target: the route acts in the workspace of the request. */
 const fixed = (path: string, body?: unknown): Sample => ({
   isFixed: true,
   call: () => ({ path, ...(body !== undefined && { body }) }),
@@ -9,7 +9,7 @@ const fixed = (path: string, body?: unknown): Sample => ({
 /** Samples for the playground and the secrets of workspaces. */
 export const PLAYGROUND_SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /playground/models': fixed('/playground/models'),
-  // The workspaces have no secret of a provider, so nothing is called.
+  // The workspaces have no secret for a provider, so no provider is called.
   'POST /playground/runs': {
     ...fixed('/playground/runs', {
       ...{ provider: 'openai', model: 'm' },

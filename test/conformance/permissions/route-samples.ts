@@ -29,7 +29,7 @@ const fixed = (path: string, body?: unknown, headers?: Record<string, string>): 
   isFixed: true,
   call: () => at(path, body, headers),
 })
-/** A call with a token that was never given out, the same for everybody. */
+/** A call with a token that was never issued; every caller gets the same answer. */
 const unknown = (path: string, body?: unknown): Sample => ({ ...fixed(path, body), status: () => [404] })
 const unknownToken = (path: string, body?: unknown, prefix = ''): Sample =>
   unknown(`${prefix}/public/${newUuid()}${path}`, body)
@@ -55,7 +55,7 @@ const PERSONAL = '/orgs/current/personal-access-tokens'
 const MEMBERS = '/orgs/current/members'
 const INGEST_OTLP = { 'content-type': 'application/json' }
 
-/** A sample for every route of the platform API: the test fails for a route without one. */
+/** A sample for every route of the platform API. The test fails for a route that has none. */
 export const SAMPLES: Readonly<Record<string, Sample>> = {
   'POST /runs/multipart': fixed('/runs/multipart', multipartBody([]), MULTIPART),
   'POST /runs/batch': { call: () => at('/runs/batch', { post: [traceRun()] }) },
@@ -89,7 +89,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     call: ({ objects }) => at('/runs/facets', { session: [objects.session_id], field: 'name' }),
   },
   ...PLAYGROUND_SAMPLES,
-  // Without a topic, since an accepted stream does not end.
+  // The topic is missing: an accepted stream would not end.
   'GET /live': { ...fixed('/live'), status: () => [422] },
   'POST /traces/{trace_id}/search': {
     call: ({ objects }) => at(`/traces/${objects.run_id}/search`, { query: 'x' }),
@@ -236,7 +236,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     reach: 'request',
     call: ({ objects }) => at(`/runs/reprice/${objects.job_id}`),
   },
-  // Without a key in the body, which every caller could send.
+  // The key in the body is missing, because every caller could send one.
   'POST /auth/session': { ...fixed('/auth/session', {}), status: () => [422] },
   'GET /auth/session': fixed('/auth/session'),
   'DELETE /auth/session': fixed('/auth/session'),
@@ -283,13 +283,13 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   [`POST ${PERSONAL}`]: {
     reach: 'grant',
     call: ({ workspace_id }) => at(PERSONAL, { description: 'k', workspaces: [workspace_id] }),
-    // A service key has no user, so it cannot create a personal one.
+    // A service key has no user, so it cannot create a personal token.
     status: ({ user_id }) => [user_id === null ? 422 : 200],
   },
   [`DELETE ${PERSONAL}/{id}`]: {
     reach: 'caller',
     call: ({ objects }) => at(`${PERSONAL}/${objects.token_id}`),
-    // Only an admin can revoke those of others.
+    // Only an admin can revoke the tokens of other users.
     status: (caller) => [mayManage(caller) ? 204 : 404],
   },
   'GET /orgs/current/audit-logs': fixed('/orgs/current/audit-logs'),
@@ -323,7 +323,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /': fixed('/'),
 }
 
-/** A target that may be destroyed: the tenant's, with new records where the route deletes one. */
+/** A target that may be destroyed: the tenant's records, with new ones where the route deletes one. */
 export async function disposable(api: CheckedApi, name: string, tenant: Tenant): Promise<Target> {
   if (!name.startsWith('DELETE ') || name === 'DELETE /auth/session')
     return { ...tenant, objects: tenant.own }
@@ -337,7 +337,7 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
     return having({ session_id: await post('/sessions', { name: newUuid() }) })
   if (name === 'DELETE /traces/{trace_id}')
     return having({ run_id: await sendRun(api, tenant, objects.session_id) })
-  // These routes succeed even if the share or the secret does not exist, so none is created.
+  // These routes succeed even if the share or the secret does not exist, so no record is created.
   if (name.endsWith('/share') || name.includes('/secrets/')) return { ...tenant, objects }
   if (name === 'DELETE /feedback/{id}')
     return having({ feedback_id: await addFeedback(api, tenant, objects.run_id) })

@@ -6,7 +6,7 @@ export interface Caller {
   name: string
   organization: string
   key: string | undefined
-  /** False: unknown, expired, deleted. */
+  /** False for a caller whose key is unknown, expired or deleted. */
   isKey: boolean
   role: 'admin' | 'operator' | 'user' | 'viewer'
   /** Role of the owner of a personal token; null for a service key. */
@@ -15,26 +15,26 @@ export interface Caller {
   /** The workspaces that the key may use. */
   workspace_ids: readonly string[]
   all_workspaces: boolean
-  /** The workspace of its requests without X-Tenant-Id. */
+  /** The workspace of a request of this caller without X-Tenant-Id. */
   default_workspace_id: string | null
   user_id: string | null
 }
 
-/** The ids of a tenant that a request names. */
+/** The ids of a tenant that requests contain. */
 export type Target = Pick<Tenant, 'organization' | 'workspace_id'> & { objects: Objects }
 
-/** A call of a route that succeeds if the caller has the permission. */
+/** A call of a route that succeeds if the caller has the permission and the target exists for it. */
 export interface Sample {
   /**
-   * Decides whether the target exists for the caller: the workspace of the request (404), or those of the caller (404,
-   * or 403 if the route grants something in the target). Absent: the route names nothing of another tenant, or responds
-   * as if there were nothing.
+   * The workspaces in which the target must be to exist for the caller. `request`: the workspace of the request,
+   * otherwise 404. `caller`: those of the caller, otherwise 404. `grant`: the same with 403, for routes that grant
+   * something in the target. Absent: the route names nothing of another tenant, or answers as if there were nothing.
    */
   reach?: 'request' | 'caller' | 'grant'
-  /** The call does not depend on the target. */
+  /** The call is the same for every target. */
   isFixed?: boolean
-  /** The call, without key and workspace. */
+  /** The call, without its key and workspace. */
   call(target: Target, caller: Caller): Omit<ApiCall, 'key' | 'method'>
-  /** Statuses of success; default: that of the route. */
+  /** Statuses that mean success; by default that of the route. */
   status?(caller: Caller): number[]
 }

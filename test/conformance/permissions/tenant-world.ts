@@ -7,10 +7,10 @@ import { MEDIA } from '../../support/traces/media.ts'
 import { BOUNDARY, multipartBody } from '../../support/traces/wire-body.ts'
 import type { ApiAnswer, ApiCall, CheckedApi } from '../openapi/checked-api.ts'
 
-/** One record of each kind that a route can name, all in one workspace. */
+/** One record of each kind that a route can name. All of them are in one workspace. */
 export interface Objects {
   run_id: string
-  /** Another run: an update from another workspace creates one with the same id there. */
+  /** Another run. An update from another workspace creates a separate run with the same id there. */
   updated_run_id: string
   session_id: string
   /** A project of the type EXPERIMENT. */
@@ -26,7 +26,7 @@ export interface Objects {
   /** A limit of the service key. */
   limit_id: string
   deployment_id: string
-  /** A revision of the deployment whose source cannot be read, so that nothing is built. */
+  /** A revision of the deployment whose source cannot be read, so that it is never built. */
   revision_id: string
 }
 
@@ -49,7 +49,7 @@ export const PRICE = { match_pattern: '^zebra$', prompt_cost: 1, completion_cost
 export const THREAD = 'conversation'
 export const RANGE = { start_time: '2026-11-01T00:00:00Z', end_time: '2026-11-02T00:00:00Z' }
 
-/** Ids without a record. */
+/** Ids that no record has. */
 export function missingObjects(): Objects {
   const names = [
     'run_id',
@@ -94,7 +94,7 @@ export async function addMember(api: CheckedApi, tenant: Bare, role: string): Pr
   return (bodyOf(await api(call)) as { user_id: string }).user_id
 }
 
-/** A limit of the key that is never reached. */
+/** A limit of the key that is far above its usage. */
 export async function putLimit(api: CheckedApi, tenant: Bare, api_key_id: string): Promise<string> {
   const headers = { 'x-tenant-id': tenant.workspace_id }
   const body = { api_key_id, limit_value: 1_000_000, mode: 'soft' }
@@ -102,7 +102,7 @@ export async function putLimit(api: CheckedApi, tenant: Bare, api_key_id: string
   return (bodyOf(await api(call)) as { id: string }).id
 }
 
-/** A root with an attachment, and a file in its inputs, in the project. */
+/** Stores a root with an attachment, and with a file in its inputs, in the project. */
 export async function sendRun(api: CheckedApi, tenant: Bare, session_id: string): Promise<string> {
   const { admin: key, workspace_id, marker } = tenant
   const id = newUuid()
@@ -121,7 +121,7 @@ export async function sendRun(api: CheckedApi, tenant: Bare, session_id: string)
   return id
 }
 
-/** Feedback on a run of the tenant. */
+/** Stores feedback on a run of the tenant. */
 export async function addFeedback(api: CheckedApi, tenant: Bare, run_id: string): Promise<string> {
   const { admin: key, workspace_id, marker } = tenant
   const headers = { 'x-tenant-id': workspace_id }
@@ -129,7 +129,7 @@ export async function addFeedback(api: CheckedApi, tenant: Bare, run_id: string)
   return (bodyOf(await api({ key, headers, method: 'POST', path: '/feedback', body })) as { id: string }).id
 }
 
-/** The key of a new feedback config of the tenant. */
+/** Creates a feedback config of the tenant; returns its key. */
 export async function addFeedbackConfig(api: CheckedApi, tenant: Bare): Promise<string> {
   const headers = { 'x-tenant-id': tenant.workspace_id }
   const body = {
@@ -161,7 +161,9 @@ async function addRevision(api: CheckedApi, { admin: key, workspace_id }: Bare, 
   return (changed as { latest_revision_id: string }).latest_revision_id
 }
 
-/** A run with an attachment and feedback, a project, a price, a job, a member with a token, and a service key. */
+/**
+ * Creates a run with an attachment and feedback, a project, a price, a job, a member with a token, and a service key.
+ */
 export async function fillTenant(api: CheckedApi, tenant: Bare): Promise<Objects> {
   const { admin: key, workspace_id, marker } = tenant
   const headers = { 'x-tenant-id': workspace_id }
@@ -215,7 +217,10 @@ export async function fillTenant(api: CheckedApi, tenant: Bare): Promise<Objects
   }
 }
 
-/** Creates records that no API can create: a second organization, whose key is returned, and an expired key. */
+/**
+ * Creates records that cannot be created through the API: a second organization, whose key is returned, and an expired
+ * key.
+ */
 export async function openBackDoor(file: string) {
   const database = openSqlite(file)
   const identity = createIdentityStore(database)

@@ -51,7 +51,7 @@ describe('deleting', () => {
     await gone(mine)
     expect(await statusOf(other)).toBe(200)
     expect(await (await ask(`/api/v1/feedback?run=${mine}`, 'GET')).json()).toEqual([])
-    // The name is free for new traces.
+    // After the deletion the name can be used for new traces.
     expect(await statusOf(await trace('doomed'))).toBe(200)
   })
 

@@ -7,7 +7,7 @@ import { inLong } from '../../support/length.ts'
 
 const setup = useClientSetup()
 
-/** Through the proxy, so that every answer is compared with the OpenAPI document. */
+/** Requests go through the proxy, so that every answer is compared with the OpenAPI document. */
 async function ask<T>(
   path: string,
   body?: unknown,
@@ -68,7 +68,10 @@ async function issues(id: string): Promise<string[]> {
   return run.issues.map(({ code }) => code)
 }
 
-/** Costs in a read of the TraceRun, and in the list once it has the TraceRun. */
+/**
+ * The costs of a TraceRun when it is read by id. Waits until the list has the TraceRun; its costs there must be the
+ * same.
+ */
 const parts = (id: string): Promise<unknown[]> =>
   eventually(async () => {
     const { runs } = await ask<{ runs: Read[] }>('/runs/query', { id: [id], limit: 1 })
@@ -103,7 +106,7 @@ describe('costs', () => {
       expect(await parts(unknown)).toEqual([null, null])
       expect(await issues(unknown)).toEqual(['no_price'])
       expect(await issues(first)).toEqual([])
-      // The parts of a cost that was sent as a whole are unknown.
+      // Only the total of a cost was sent here, so the costs of its parts are unknown.
       expect(await parts(sent)).toEqual([null, null])
 
       const entry = { name: 'mine', prompt_cost: '0.000001', completion_cost: '0.000002' }
@@ -189,7 +192,7 @@ describe('costs', () => {
       session_name,
     })
     const parent = await log('gpt-4.1', counts(1000), START, { session_name })
-    // Costs that a parent repeats count once.
+    // A cost that a parent repeats counts once.
     await log('gpt-4.1', counts(1000), START, { session_name, parent_run_id: parent })
     await log('my-model', counts(5), START, { session_name })
     await ask('/runs', {

@@ -9,7 +9,7 @@ import { firstInShort } from '../../support/length.ts'
 const setup = useClientSetup()
 const NOWHERE = '00000000-0000-4000-8000-000000000001'
 
-/** Through the proxy, so that every answer is compared with the OpenAPI document. */
+/** Requests go through the proxy, so that every answer is compared with the OpenAPI document. */
 function ask(path: string, init?: WeirRequest): Promise<Response> {
   return setup().weir.request(setup().proxy.url + path, init)
 }
@@ -41,7 +41,7 @@ interface SentRun {
   [field: string]: unknown
 }
 
-/** A TraceRun of 100 ms that starts `ms` after START, below `parent` or a root. */
+/** A TraceRun of 100 ms that starts `ms` after START: a child of `parent`, or a root. */
 function traceRun(name: string, ms: number, parent: SentRun | undefined, rest: object = {}): SentRun {
   const id = newUuid()
   return {
@@ -83,7 +83,7 @@ const model = { metadata: { ls_provider: 'openai', ls_model_name: 'gpt-4.1-mini'
 
 describe('one trace', () => {
   const root = traceRun('root', 0, undefined, { tags: ['t1'], extra: model })
-  // An llm run around another repeats its tokens (D-17).
+  // An llm run that contains another one repeats its tokens (D-17).
   const outer = traceRun('outer', 1, root, { run_type: 'llm', inputs: question, outputs: usage(10, 5) })
   const inner = traceRun('inner', 2, outer, {
     run_type: 'llm',
@@ -248,7 +248,8 @@ describe('POST /runs/query', () => {
         const { runs, cursors }: Page = await page(session, order, cursor)
         seen.push(...runs)
         cursor = cursors.next
-        // Newer and older ones are added, and some of those shown and not shown end meanwhile.
+        // Between two pages, newer and older runs are added, and some runs end, both on pages already read and on later
+        // ones.
         await sentAndReadable([at(COUNT + seen.length), at(-1 - seen.length)])
         const ended = sent.slice(seen.length - 5, seen.length + 5)
         await send(
@@ -360,7 +361,7 @@ describe('reads of a real client', () => {
       answers.push([`${method} ${url.replace(/\?.*/, '')}`, response.status])
     }
     for (const [call, status] of answers) {
-      // These runs were never sent; a run is shared by its id.
+      // These runs were never sent. Shares are created by run id.
       const unknown = call.startsWith('GET /runs/') || call.endsWith('/share')
       expect([call, status]).toEqual([call, unknown ? 404 : 200])
     }

@@ -13,14 +13,14 @@ interface Limit {
   mode: string
 }
 
-/** Through the proxy, so that every answer is compared with the OpenAPI document. */
+/** Requests go through the proxy, so that every answer is compared with the OpenAPI document. */
 async function ask(method: string, path: string, body?: unknown): Promise<Response> {
   const json = body === undefined ? {} : { body: JSON.stringify(body) }
   const headers = { 'content-type': 'application/json' }
   return await setup().weir.request(`${setup().proxy.url}/api/v1${path}`, { method, headers, ...json })
 }
 
-/** A trace of one running root. */
+/** A trace of one root that has not ended. */
 function trace() {
   const id = newUuid()
   return {
@@ -38,13 +38,13 @@ const post = (...traces: object[]): Promise<Response> =>
 
 const monthOf = (date: Date): number => Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
 
-/** A month must not end while a test counts the traces sent in it. */
+/** The month must not end between sending and counting the traces of a test. */
 async function earlyEnoughInTheMonth(): Promise<void> {
   const soon = new Date(Date.now() + PATIENCE_MS)
   await eventually(async () => expect(monthOf(new Date())).toBe(monthOf(soon)), 2 * PATIENCE_MS)
 }
 
-/** A limit that allows this many more traces in the only workspace. */
+/** A limit on the only workspace, which allows this many more traces. */
 async function limitTo(more: number, mode: string): Promise<Limit> {
   await drained(setup().weir)
   const start = new Date(monthOf(new Date())).toISOString()

@@ -3,20 +3,20 @@ import { expect } from 'vitest'
 import { FIRST_PIECE_MS, WEATHER_CALL, WEATHER_REPLY } from '../../support/servers/vendors/fake-vendor.ts'
 import type { ReadTraceRun } from './corpus/facts.ts'
 
-/** All four requirements of an llm TraceRun are fulfilled. */
+/** All four checks of an llm TraceRun pass. */
 export const ALL_OK = {
   run_type: { ok: true },
   format: { ok: true },
   model: { ok: true },
   usage: { ok: true },
 }
-/** All requirements except usage, which the instrumentation does not send. */
+/** All checks pass except usage, which the instrumentation does not send. */
 export const ALL_BUT_USAGE = { ...ALL_OK, usage: { ok: false } }
 
-/** A text block in a list, as canonical messages hold it. */
+/** A list with one text block, in the form of canonical messages. */
 export const text = (said: string) => [{ type: 'text', text: said }]
 
-/** Between the vendor's own delay and the whole call. */
+/** The time to first token must be between the vendor's delay and the duration of the call. */
 export function expectFirstToken(traceRun: ReadTraceRun): void {
   const first = traceRun.llm!.time_to_first_token_ms
   const whole = Date.parse(String(traceRun.end_time)) - Date.parse(traceRun.start_time)
@@ -57,7 +57,7 @@ export const WEATHER_ROUNDS: OpenAI.ChatCompletionMessageParam[][] = [
   ],
 ]
 
-/** The expected model calls of these requests, with `checks`. */
+/** The expected model calls for these requests; all have the checks `checks`. */
 export function weatherCalls(checks: object): object[] {
   return [
     { messages: { output: [{ role: 'assistant', content: [WEATHER_BLOCK] }] }, checks },

@@ -6,7 +6,7 @@ import type { UsedInterface } from '../../support/servers/web-interface.ts'
 /** How a page is shown: its theme, and the width of the window in pixels. */
 type Look = readonly [theme: 'light' | 'dark', width: number]
 
-/** The pages that are checked, and in which looks. */
+/** The pages that are checked, each with its themes and widths. */
 type Extent = 'every page in every look' | 'every page in a look in turn'
 
 const LOOKS: readonly Look[] = [
@@ -31,7 +31,10 @@ async function countedPath({ page, open }: UsedInterface): Promise<string> {
   return ((await link.getAttribute('href')) ?? '').replace('/app', '')
 }
 
-/** Checks the open page with axe in these looks, by default a campaign's share of all; `name` is that of the page. */
+/**
+ * Checks the open page with axe in these looks, by default in a sample of all (see `campaignSample`). `name` is the
+ * name of the page.
+ */
 export async function checkLooks(
   { page, broken }: UsedInterface,
   name: string,

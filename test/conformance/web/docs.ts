@@ -8,7 +8,7 @@ const LOOKS = [
   ['light', 768],
 ] as const
 
-/** Rules of axe that elements of Swagger UI break, which no style mends. */
+/** Rules of axe that Swagger UI itself breaks, and that styles cannot fix. */
 const THEIRS = ['heading-order', 'nested-interactive', 'region', 'scrollable-region-focusable']
 
 interface Used {
@@ -16,7 +16,7 @@ interface Used {
   used: { current(): UsedInterface }
 }
 
-/** The pages of /docs, that of the platform in every look. The browser is signed in as an admin. */
+/** The pages of /docs. The page of the platform is checked in every look. The browser is signed in as an admin. */
 export function docsTests({ server, used }: Used): void {
   describe('/docs', () => {
     it('shows the routes of the platform, and tries one as the user who is signed in', async () => {

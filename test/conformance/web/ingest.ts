@@ -58,7 +58,7 @@ export function ingestTests({ server, used }: Used): void {
   })
 }
 
-/** Files on the page Validate. The browser is signed in. */
+/** Opens files on the page Validate. The browser is signed in. */
 export function moreIngestTests({ used }: Used): void {
   describe('the page Validate', () => {
     it('Validate checks a file as it is, and says what cannot be read', async () => {

@@ -22,7 +22,7 @@ function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([size, content, sum])
 }
 
-/** A picture of noise, in grey. */
+/** A picture of grey noise. */
 function picture(): Buffer {
   const head = Buffer.from([0, 0, 0, SIDE, 0, 0, 0, SIDE, 8, 0, 0, 0, 0])
   const lines = Array.from({ length: SIDE * 3 }, () => Buffer.concat([Buffer.alloc(1), randomBytes(SIDE)]))

@@ -26,7 +26,7 @@ export function overviewTests({ server, used }: Used): void {
   }
 
   describe('the overview', () => {
-    /** Follows a figure; the list that opens has as many rows as it says. */
+    /** Follows a figure to the list behind it. The list must have as many rows as the figure says. */
     async function opensItsRows(address: string, panel: string, count: number): Promise<void> {
       const { page, open } = used.current()
       await open(address)
@@ -93,7 +93,7 @@ export function overviewTests({ server, used }: Used): void {
         const { searchParams } = new URL(page.url())
         return [searchParams.get('from'), searchParams.get('to')]
       }
-      // The charts move while the page loads, so a gesture may miss them; each try opens the page again.
+      // The charts move while the page loads, so a drag or a key may have no effect. Each try opens the page again.
       const untilSelected = (gesture: () => Promise<void>): Promise<void> =>
         eventually(async () => {
           await open(await sent())
@@ -111,7 +111,7 @@ export function overviewTests({ server, used }: Used): void {
       const byKeys = rangeOf().map((time) => Date.parse(time ?? ''))
       expect(byKeys[1]).toBeGreaterThan(byKeys[0] ?? 0)
       await untilSelected(async () => {
-        // The drag begins on a bar: most of a busy chart is bars.
+        // The drag begins on a bar, because bars cover most of a busy chart.
         const bar = await figure.locator('rect[data-series]').last().boundingBox()
         const box = await figure.locator('svg').boundingBox()
         if (bar === null || box === null) throw new Error('the chart has no place')

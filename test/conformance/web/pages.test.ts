@@ -11,14 +11,14 @@ import { usageTests } from './usage.ts'
 import { settingsTests } from './settings.ts'
 import { inLong } from '../../support/length.ts'
 
-/** A request of a page: what made it, and when, in milliseconds since the page was opened. */
+/** A request of a page: what caused it, and when it was sent, in milliseconds since the page was opened. */
 interface PageRequest {
   name: string
   initiatorType: string
   startTime: number
 }
 
-/** Projects are read again after 10 s. */
+/** A page reads projects again after 10 s. */
 const READ_AGAIN_MS = 9000
 const REQUESTS = `performance.getEntriesByType('resource').map(({ name, initiatorType, startTime }) => ({ name, initiatorType, startTime }))`
 

@@ -40,7 +40,7 @@ describe.skipIf(!HAS_BROWSER)(`the playground in a browser (N15)${NO_BROWSER}`, 
   const message = (place: number): Locator =>
     used.current().page.getByRole('textbox', { name: `Message ${place}`, exact: true })
 
-  /** A model call with a tool, as the SDK sends it. */
+  /** A model call with a tool, in the form that the SDK sends. */
   async function sendCall(): Promise<RunTree> {
     const client = new Client({ apiUrl: server.current().url, apiKey: server.current().key })
     const run = new RunTree({

@@ -7,7 +7,7 @@ import type { UsedInterface } from '../../support/servers/web-interface.ts'
 
 const MODEL = 'tuned-1'
 
-/** Sends a call of a model that no shipped price matches; returns it when it is stored. */
+/** Sends a call of a model for which there is no shipped price. Returns it when it is stored. */
 async function sendUnpriced(weir: UsedWeir): Promise<RunTree> {
   const client = new Client({ apiUrl: weir.url, apiKey: weir.key })
   const call = new RunTree({
@@ -74,7 +74,7 @@ export function priceTests({ server, used }: Used): void {
   })
 }
 
-/** Changes of own prices. The browser is signed in. */
+/** Changes of an organization's own prices. The browser is signed in. */
 export function morePriceTests({ server, used }: Used): void {
   describe('own prices', () => {
     it('lists, edits and removes own prices, and finds the shipped one for a model', async () => {

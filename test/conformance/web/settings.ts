@@ -12,7 +12,7 @@ interface Used {
   used: { current(): UsedInterface }
 }
 
-/** A page of a browser of its own that is signed in with a key of a role. */
+/** A page in a separate browser that is signed in with a key of this role. */
 async function signedInAs(role: string, { server, used }: Used, path: string): Promise<Page> {
   const { url, json } = server.current()
   const { key } = await json<{ key: string }>('/api/v1/orgs/current/service-keys', {
@@ -107,7 +107,7 @@ export function settingsTests({ server, used }: Used): void {
   })
 }
 
-/** The switch of workspaces. The browser is signed in as an admin, and the project `trips` has traces. */
+/** Changes of the workspace. The browser is signed in as an admin, and the project `trips` has traces. */
 export function workspaceTests({ server, used }: Used): void {
   describe('the switch of workspaces', () => {
     it('shows the data of the chosen workspace on every page, keeps it in links, and finds traces of others', async () => {
@@ -126,7 +126,7 @@ export function workspaceTests({ server, used }: Used): void {
       const id = new URL(page.url()).searchParams.get('ws') ?? ''
       const trace = await sendTo(server.current(), id)
       await page.getByRole('link', { name: 'other' }).click()
-      // The list would hold new rows back under the pointer.
+      // A list under the pointer would not show new rows.
       await page.mouse.move(0, 0)
       await page.getByText('Live', { exact: true }).waitFor()
       await sendTo(server.current(), id)

@@ -4,12 +4,12 @@ import { borrowWeir, type UsedWeir } from '../../support/servers/use-weir.ts'
 import { signIn, type UsedInterface, useInterface } from '../../support/servers/web-interface.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
 
-/** Path of the deployment of shared servers. */
+/** Path of the deployment on shared servers. */
 export const DEPLOYMENT = `/deployments/${DEPLOYMENT_NAME}`
 
-/** Studio of that deployment in a browser that is signed in. */
+/** Studio for that deployment, in a browser that is signed in. */
 export interface UsedStudio {
-  /** Its path below `/app`. */
+  /** Path of Studio below `/app`. */
   studio: string
   graph(): Locator
   /** The checkpoints in the timeline. */
@@ -18,7 +18,9 @@ export interface UsedStudio {
   runKind(kind: string): Promise<string>
 }
 
-/** Borrows the shared server with that deployment. Other tests use it next, so no run is active afterwards. */
+/**
+ * Borrows the shared server with that deployment. Afterwards no run is active, because other tests use the server next.
+ */
 function useDeploymentServer(): { current(): UsedWeir } {
   let weir: UsedWeir | undefined
   beforeAll(async () => {
@@ -47,7 +49,7 @@ export function useDeploymentPages(): {
   return { server, used }
 }
 
-/** Makes the actions and the locators of tests of Studio. */
+/** Makes the locators and actions for tests of Studio. */
 export function useStudio(used: { current(): UsedInterface }): UsedStudio {
   const studio = `${DEPLOYMENT}/studio`
   return {

@@ -10,7 +10,7 @@ interface Used {
   used: { current(): UsedInterface }
 }
 
-/** Finding runs in a trace (N5), and its critical path. The browser is signed in. */
+/** Search for runs in a trace (N5), and the trace's critical path. The browser is signed in. */
 export function tracePageTests({ server, used }: Used): void {
   inLong(() => {
     describe('the runs of a trace', () => {

@@ -11,8 +11,8 @@ const CONVERSATION = [
 ]
 
 /**
- * Sends a trace of an agent with one model call to a project, as the SDK does; returns the call when all of it
- * is stored.
+ * Sends a trace of an agent with one model call to a project, as the SDK does. Returns the call when the whole trace is
+ * stored.
  */
 export async function sendAgentTrace(
   weir: UsedWeir,
@@ -54,9 +54,7 @@ export async function sendAgentTrace(
   return call
 }
 
-/**
- * The result of `sendForPages`: ids of a trace, of its model call, its project and its share, and the path of a thread.
- */
+/** What `sendForPages` made: ids of a trace, of its model call, its project and its share, and the path of a thread. */
 export interface SentForPages {
   project: string
   trace: string

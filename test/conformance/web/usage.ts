@@ -6,7 +6,7 @@ import type { UsedInterface } from '../../support/servers/web-interface.ts'
 interface Used {
   server: { current(): UsedWeir }
   used: { current(): UsedInterface }
-  /** Sends a trace with a model call to the project `trips`; returns their ids. */
+  /** Sends a trace with a model call to the project `trips`; returns the ids of both. */
   sent(): Promise<{ project: string; trace: string }>
 }
 

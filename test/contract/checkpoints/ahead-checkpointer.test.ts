@@ -157,7 +157,7 @@ describeCheckpoints('checkpoints of a run that is ahead of its stored ones', (en
   })
 })
 
-/** The database with a count of its statements. */
+/** The database, with a counter of its statements. */
 function counting(database: Database, counts: { transactions: number; queries: number }): Database {
   return {
     ...database,

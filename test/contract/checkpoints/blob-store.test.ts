@@ -28,7 +28,7 @@ async function read(sha256: string): Promise<string | undefined> {
   return found && `${found.size} ${(await buffer(found.bytes)).toString()}`
 }
 
-/** Tests of every store of blobs. */
+/** Tests that every blob store must pass. */
 function behavesAsBlobStore(): void {
   it('are returned unchanged', async () => {
     const texts = ['one', '', 'x'.repeat(200_000)]
@@ -41,7 +41,7 @@ function behavesAsBlobStore(): void {
     await store.put([one])
     expect(await store.remove(one.sha256, Date.now() - 3_600_000)).toBe(false)
     expect(await read(one.sha256)).toBe('7 removed')
-    // Times of S3 are whole seconds of its clock.
+    // S3 gives times in whole seconds of its own clock.
     expect(await store.remove(one.sha256, Date.now() + 3_600_000)).toBe(true)
     expect(await read(one.sha256)).toBeUndefined()
     expect(await store.remove(one.sha256, 0)).toBe(true)

@@ -100,7 +100,7 @@ describeCheckpoints('the order of checkpoints', (engine, openCheckpointers) => {
     const clock = Date.now()
     for (const n of [1, 2, 3]) {
       const claim = await started(store, thread_id)
-      // Another process each time, whose clock is an hour behind that of the one before.
+      // Each time another process writes, and its clock is an hour behind that of the process before.
       now.mockReturnValue(clock - n * 3_600_000)
       const saver = (await openCheckpointers(database, TENANT)).open(TENANT, claim)
       await saver.putWrites(

@@ -11,13 +11,13 @@ import { postgresDatabases } from '../../support/stores/sql/postgres-databases.t
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { inLong } from '../../support/length.ts'
 
-// LangChain's kit takes the test functions from the global object.
+// LangChain's kit reads the test functions from the global object.
 Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it })
 
 const MIGRATIONS = new URL('../../../src/storage/sql/run-migrations/', import.meta.url)
 const TENANT: Tenant = { workspace_id: 'w', deployment_id: 'd' }
 
-/** The kit writes checkpoints of threads that it has not created: this creates them when needed. */
+/** The kit writes checkpoints of threads that it has not created. This creates a thread when needed. */
 function withThreads(saver: BaseCheckpointSaver, database: Database): BaseCheckpointSaver {
   const put = saver.put.bind(saver)
   saver.put = async (config, ...rest) => {

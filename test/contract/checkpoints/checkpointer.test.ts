@@ -125,7 +125,7 @@ describeCheckpoints('checkpoints', (engine, openCheckpointers) => {
     }
     const last = await saver.put(config, second, META, { n: 2 })
     expect((await rows()).filter((row) => row.includes(long))).toHaveLength(1)
-    // Another process, which has not seen the write of the parent.
+    // Another process, which has not read the write of the parent.
     const elsewhere = (await openCheckpointers(database, TENANT)).open(TENANT, null)
     const third = {
       ...emptyCheckpoint(),
@@ -297,7 +297,7 @@ describeCheckpoints('checkpoints', (engine, openCheckpointers) => {
     const other = (await openCheckpointers(database, tenant)).open(tenant, null)
     expect(await other.getTuple({ configurable: { thread_id } })).toBeUndefined()
     expect((await other.list({ configurable: { thread_id } }).next()).done).toBe(true)
-    // Through the broker, a thread cannot be deleted at all.
+    // The broker refuses to delete any thread.
     const code = await other.deleteThread(thread_id).then(
       () => undefined,
       (error: { code: string }) => error.code,

@@ -107,7 +107,7 @@ describe('the unmodified @clickhouse/client against the embedded engine', () => 
   })
 
   it('never uses a parameter of an earlier query', async () => {
-    // Ten times: once for each session at least.
+    // Ten queries, so that each session runs at least one.
     for (let i = 0; i < 10; i++) await db.rows('SELECT {stale:UInt8}', { params: { stale: 1 } })
     await expect(client.query({ query: 'SELECT {stale:UInt8}' })).rejects.toMatchObject({ code: '456' })
   })

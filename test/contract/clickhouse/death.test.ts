@@ -122,7 +122,7 @@ describe('death of the embedded engine, a process of its own (D-3)', () => {
       message: expect.stringContaining('Another process'),
     })
     expect(await startTime(child.pid)).toBeDefined()
-    // Stopped, it cannot notice that its parent dies.
+    // A stopped process cannot notice that its parent has died.
     process.kill(child.pid, 'SIGSTOP')
     kill()
     cleanups.push(async () => {
@@ -161,7 +161,7 @@ describe('death of the embedded engine, a process of its own (D-3)', () => {
 
   inLong(() => {
     it('says how to use CLICKHOUSE_URL when the engine is not installed', async () => {
-      // The sources without the node_modules beside them.
+      // A copy of the sources without node_modules beside them.
       const src = join(folder.dir, 'src')
       await cp(fileURLToPath(new URL('../../../src', import.meta.url)), src, { recursive: true })
       await writeFile(join(folder.dir, 'package.json'), '{"type":"module"}')

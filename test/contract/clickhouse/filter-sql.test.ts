@@ -64,7 +64,7 @@ const ROWS: TraceRunRow[] = [
   traceRunRow(4, { trace_id: idOf(4), run_type: 'llm', input_tokens: 10, metadata: { attempt: 'none' } }),
 ]
 
-/** Expression → numbers of the rows that it selects. */
+/** For each expression, the numbers of the rows that it selects. */
 const CASES: [string, number[]][] = [
   ['eq(name, "Agent")', [1]],
   ['neq(name, "Agent")', [2, 3, 4]],

@@ -18,7 +18,9 @@ import {
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { firstInShort } from '../../support/length.ts'
 
-/** Only `npm run test:long` compares with many values: a statement on sums takes the engine a sixth of a second. */
+/**
+ * Only `npm run test:long` compares many values, because the engine takes a sixth of a second for a statement on sums.
+ */
 const isLong = propertySettings().length > 1
 
 let store: TestTraceStore
@@ -29,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => store?.stop())
 
-/** A tree: the parent's number, and the differences from an empty chain. */
+/** A tree of TraceRuns: number, number of the parent, and the fields that differ from an empty chain. */
 const TREE: [number, number, Partial<TraceRunRow>][] = [
   [11, 0, {}],
   [12, 11, { run_type: 'llm', input_tokens: 100, output_tokens: 20, total_cost: parseDecimal('0.5')! }],
@@ -130,7 +132,8 @@ describe('a filtered list', () => {
   const numbers = Array.from({ length: 6000 }, (_, n) => n + 1)
 
   it('continues in order over many parts, and never uses an outdated version', async () => {
-    // Five parts, each with TraceRuns of the whole range; every seventh is renamed later, every eleventh deleted.
+    // Five parts, each with TraceRuns of the whole range. Every seventh TraceRun is renamed later, and every eleventh
+    // is deleted.
     const made = numbers.map((n) =>
       traceRunRow(n, { workspace_id: LIST_WORKSPACE, name: n % 2 === 0 ? 'even' : 'odd' }),
     )

@@ -20,7 +20,9 @@ describeOnSql('data that many requests merge', (engine) => {
     await migrate(database, RUN_MIGRATIONS)
   })
 
-  /** Adds parts of a third of the limit each: the third part is refused until another part is empty. */
+  /**
+   * Adds three parts, each as long as a third of the limit. The third part is refused until the second one is emptied.
+   */
   async function expectBound(add: (part: Record<string, string>) => Promise<unknown>): Promise<void> {
     await add({ a: THIRD })
     await add({ b: THIRD })

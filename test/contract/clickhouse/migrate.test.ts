@@ -86,7 +86,7 @@ describe('ClickHouse migrations', () => {
       { level: 'info', version: applied.at(-1), applied: applied.length },
     ])
     expect(await migrate(db, { logger })).toEqual([])
-    // As after a crash before the migrations of a new database were recorded.
+    // The state after a crash before the migrations of a new database were recorded.
     await db.command('TRUNCATE TABLE schema_migrations')
     expect(await migrate(db, { logger })).toEqual(applied)
   })

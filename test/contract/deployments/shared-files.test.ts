@@ -107,7 +107,7 @@ describeOnSql('P-37: files that servers share', (engine) => {
       expect(existsSync(b.artifacts.path('d', 'a1'))).toBe(false)
       expect(await readdir(join(dir, 'b', 'builds'))).toEqual([])
     }
-    // The folder of the build counts as a file.
+    // The folder of the build counts as one file of `max_files`.
     expect(await fetching(1 << 20, 4)).toBe(true)
   })
 
@@ -159,7 +159,7 @@ describeOnSql('P-37: files that servers share', (engine) => {
     now += DAY
     expect(await files.get('d', 'sources/d/1', other)).toBeUndefined()
     expect([await files.has('d', 'sources/d/1'), existsSync(other)]).toEqual([false, false])
-    // After the loss the other part is kept as long as after a put, so that a server can store the file again.
+    // One part is lost. The other part is kept as long as after a new put, so that a server can store the file again.
     await files.sweep(now)
     expect(await blobs()).toBe(1)
     await files.put('d', 'sources/d/1', file, '')

@@ -81,7 +81,7 @@ describe('P-25: the storage broker', () => {
     await expect(other.saver.put(config(), checkpoint(), META, { n: 1 })).rejects.toMatchObject({
       code: 'conflict',
     })
-    // A tenant in the request counts for nothing.
+    // The broker ignores a tenant in the request.
     const answer = await other.connection.request('list', {
       body: { ...config().configurable, ...TENANT },
       parts: [],

@@ -39,7 +39,7 @@ function numbers(count: number, from = 0): string[] {
   return Array.from({ length: count }, (_, index) => String(from + index))
 }
 
-/** Reads until `count` items have arrived; checks that ids increase. */
+/** Reads until `count` items have arrived. Checks that their ids increase. */
 async function take(log: EventLog, thread: ThreadRef, from: ReadFrom, count: number): Promise<Item[]> {
   const end = new AbortController()
   const found: Item[] = []
@@ -61,7 +61,7 @@ async function append(log: EventLog, thread: ThreadRef, items: readonly EventDra
   return ids
 }
 
-/** All events until the thread is dropped. */
+/** All events of the thread; the read ends when the thread is dropped. */
 async function readAll(log: EventLog, thread: ThreadRef, from: ReadFrom): Promise<Item[]> {
   const found: Item[] = []
   for await (const batch of log.read(thread, from, new AbortController().signal)) found.push(...batch)
@@ -96,7 +96,7 @@ describeEventLogs('an event log', (engine) => {
           expect(one).toEqual(two)
           const ids = (one ?? []).map((item) => ('gap' in item ? 'gap' : item.id))
           expect(new Set(ids)).toEqual(new Set(appended.flat()))
-          // Each writer's own order is kept.
+          // The events of each writer keep their order.
           for (const own of appended) expect(ids.filter((id) => own.includes(id))).toEqual(own)
           const at = choice % ids.length
           const rest = ids.slice(at + 1)
@@ -195,7 +195,7 @@ describeEventLogs('an event log', (engine) => {
     const first = reader.next()
     const [id] = await append(log, thread, [draft(0)])
     expect(dataOf((await first).value as Item[])).toEqual(['0'])
-    // More than the log keeps in memory for slow readers.
+    // These events are larger than what the log keeps in memory for slow readers.
     for (let n = 1; n < 10; n++) await append(log, thread, [draft('x'.repeat(600_000)), draft(n)])
     await store.trim(thread)
     const next = (await reader.next()).value as Item[]
@@ -229,7 +229,7 @@ describeEventLogs('an event log', (engine) => {
     expect(await take(log, thread, { after: ids[1] ?? '' }, 1)).toEqual([
       { gap: { requested: ids[1], oldest: null } },
     ])
-    // A reader that has the last event has missed none.
+    // A reader that already has the last event has missed none.
     const after = take(log, thread, { after: ids[2] ?? '' }, 1)
     await append(log, thread, [draft('d')])
     expect(dataOf(await after)).toEqual(['d'])
@@ -332,7 +332,7 @@ describeEventLogs('an event log', (engine) => {
       }
     }
     const readers = [0, 1, 5, 20].map(read)
-    // So long that slow readers need events that are no longer kept in memory.
+    // The data is so long that the log no longer keeps all events in memory that slow readers need.
     const data = 'x'.repeat(20_000)
     for (let n = 0; n < total; n += 3) {
       const items = [0, 1, 2].map((index) => draft(`${n + index}${data}`))
@@ -380,7 +380,7 @@ describeEventLogs('an event log', (engine) => {
           Array.from({ length: 100 }, (_, n) => [`${name}${n}`, `${name}${n}'`]).flat(),
         )
       }
-      // A reader at the end also gets events that were appended while notifications were lost.
+      // A reader that has reached the end also gets events that were appended while notifications were lost.
       const from = { after: (await two.log.last(thread)) ?? '' }
       const reader = two.log.read(thread, from, new AbortController().signal)[Symbol.asyncIterator]()
       const next = async (): Promise<string[]> => dataOf((await reader.next()).value as Item[])

@@ -4,7 +4,7 @@ import type { EventLog, ReadFrom, ThreadRef } from '../../../src/events/event-lo
 import { describeEventLogs } from '../../support/runs/streams/event-logs.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
 
-/** The first letter of the first event that a reader gets, or `gap`. */
+/** The first letter of the data of the first event that a reader gets, or `gap`. */
 async function firstOf(log: EventLog, thread: ThreadRef, from: ReadFrom): Promise<string | undefined> {
   const end = new AbortController()
   for await (const [first] of log.read(thread, from, end.signal)) {

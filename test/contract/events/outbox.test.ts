@@ -18,7 +18,7 @@ describeOnSql('ends of runs on their way to another log', (engine) => {
     await migrate(database, RUN_MIGRATIONS)
     const thread = { ...TENANT, thread_id: randomUUID() }
     const arrived: string[] = []
-    // The first process looks for ends before there are any.
+    // The first process starts to look for ends of runs before there are any.
     let now = 0
     let looks = 0
     const open = () => {
@@ -38,10 +38,10 @@ describeOnSql('ends of runs on their way to another log', (engine) => {
     now = WRITTEN_AT
     for (const event of names) {
       const items: EventDraft[] = [{ run_id: null, event, data: '' }]
-      // As in a process that ends before it delivers.
+      // The process ends after the write and before the delivery.
       await database.tx('thread', async (session) => void (await outbox.write(session, thread, items)))
     }
-    // Engines may find rows in any order.
+    // Engines may return rows in any order.
     await database.tx('thread', async (session) => {
       const rows = await session.query<{ outbox_id: string; items: string }>(
         'SELECT outbox_id, items FROM event_outbox ORDER BY outbox_id DESC',
@@ -66,7 +66,7 @@ describeOnSql('ends of runs on their way to another log', (engine) => {
     await migrate(database, RUN_MIGRATIONS)
     const thread = { ...TENANT, thread_id: randomUUID() }
     const arrived: string[] = []
-    // The process looks for ends of others before there are any.
+    // The process starts to look for ends of runs by other processes before there are any.
     let now = 0
     let looks = 0
     const outbox = openEventOutbox({
@@ -92,7 +92,7 @@ describeOnSql('ends of runs on their way to another log', (engine) => {
     await eventually(async () => expect(arrived).toEqual(['first', 'first']))
     now += 2 * 60 * 60_000
     outbox.repeat()
-    // Deliveries are made in order, so nothing of the repetition is missing once this one has arrived.
+    // Deliveries are made in order. When this one has arrived, any repeated delivery would have arrived too.
     await end('second')
     expect(arrived).toEqual(['first', 'first', 'second'])
   })

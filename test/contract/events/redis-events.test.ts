@@ -29,7 +29,7 @@ function event(data: string, run_id: string) {
   return { event: 'values', data, run_id }
 }
 
-/** The log, and a promise for a failed check whether it accepts events. */
+/** Passes calls on to the log. Each failed `check` of whether the log accepts events calls `failed`. */
 function watching(events: EventLog, failed: () => void): EventLog {
   return {
     append: (...args) => events.append(...args),
@@ -95,7 +95,7 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
     await events.append(thread, [runDone(run_id, 'success')], null)
     expect(await append(lease(2, 'b'))).toBe(false)
     expect(await append(lease(1, 'a'))).toBe(false)
-    // Another run may have the id of a deleted one.
+    // A new run may have the id of a deleted one.
     expect(await append(lease(1, 'c'))).toBe(true)
   })
 
@@ -185,7 +185,7 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
   })
 
   it('refuses a Redis Cluster, and a Redis Sentinel without the name of its primary, with words', async () => {
-    // By default the bus of a cluster takes the port 10,000 above, which another process may have.
+    // By default a cluster node also uses the port that is 10,000 higher, which another process may occupy.
     const cluster = await startRedis({ 'cluster-enabled': 'yes', 'cluster-port': `${await fixedPort()}` })
     onTestFinished(() => cluster.stop())
     const sentinel = await startSentinel()
@@ -229,7 +229,7 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
     expect(await database.query('SELECT thread_id FROM event_outbox')).toEqual([
       { thread_id: thread.thread_id },
     ])
-    // As after the death of a process, when two others start.
+    // The process has died, and two others start.
     await server.start()
     const after = [await openLog(database), await openLog(database)]
     for (const { stop } of [before, ...after]) onTestFinished(stop)

@@ -19,7 +19,7 @@ describeOnSql('the ends of runs', (engine) => {
     const state = openRunState(database)
     close = state.close
     const thread: ThreadRef = { ...TENANT, thread_id: randomUUID() }
-    /** The runs that have ended in the log, with their status. */
+    /** The runs that have ended according to the log, with their status. */
     const ends = async (): Promise<[string, string][]> => {
       const found: [string, string][] = []
       await state.events.append(thread, [{ run_id: null, event: 'mark', data: '' }], null)
@@ -97,7 +97,7 @@ describeOnSql('the ends of runs', (engine) => {
   it('leave no events of a deleted log behind', async () => {
     const { store, database, thread } = await open()
     await store.finish(await started(store, thread.thread_id), endOf('success'))
-    // The state that two processes may leave, one of which deletes a log while the other appends.
+    // The state that two processes may leave when one deletes a log while the other appends to it.
     await database.query('DELETE FROM event_logs')
     const later = { now: () => Date.now() + 60_000 }
     await createEventTrim(database, later, { events: 1e6, chars: 1e9, age_ms: 1, total_chars: 1e12 })(null)

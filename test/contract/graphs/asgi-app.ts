@@ -15,7 +15,9 @@ import { PYTHON, withoutPython } from '../../support/python.ts'
 const ENVIRONMENT = join(PYTHON, '..', '..')
 const WITHOUT = withoutPython()
 
-/** Routes of its own, a startup, and with `middleware` one that sees all requests. */
+/**
+ * An app with routes of its own and a startup handler; with `middleware` also with a middleware that gets all requests.
+ */
 const APP = `
 import asyncio
 from contextlib import asynccontextmanager
@@ -86,7 +88,7 @@ class Reads:
         await self.app(scope, receive, marked)
 app.add_middleware(Reads)
 `
-/** An app of FastAPI, with a router, a dependency and checks of its bodies. */
+/** A FastAPI app with a router, a dependency, and validation of bodies. */
 const FASTAPI = `
 from contextlib import asynccontextmanager
 from typing import Annotated
@@ -163,7 +165,7 @@ function send(socketPath: string, path: string, { method = 'GET', body = '', hea
 
 const said = async (...asked: Parameters<typeof send>): Promise<string> => (await send(...asked)).said
 
-/** Responds with the request that it got. */
+/** Answers with the request that it received. */
 function echo(req: IncomingMessage, res: ServerResponse): void {
   void text(req).then((body) => res.end(`core ${req.method} ${req.url} ${body}`))
 }
@@ -196,7 +198,7 @@ export function asgiAppTests(extent: 'main case' | 'every case'): void {
       expect(await said(socket, '/me', { headers })).toBe('200 {"user":"ada","scopes":["chat"]}')
       expect(await said(socket, '/info/twice')).toBe('200 [{"inner":"/info"},{"inner":"/info"}]')
       expect(await said(socket, '/threads?a=b%20c')).toBe('200 core GET /threads?a=b%20c ')
-      // The method of a route of Weir, at a path that the app has for another one.
+      // The app has this path only with another method, so Weir answers.
       expect(await said(socket, '/upload')).toBe('200 core GET /upload ')
       expect(await said(socket, '/slash')).toMatch(/^307 /)
       expect(await said(socket, '/fail')).toBe('500 Internal Server Error')

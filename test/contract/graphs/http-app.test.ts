@@ -49,7 +49,7 @@ function send(
   return promise
 }
 
-/** Responds with the request that it got. */
+/** Answers with the request that it received. */
 function echo(req: IncomingMessage, res: ServerResponse): void {
   void text(req).then((body) => res.end(`core ${req.method} ${req.url} ${body}`))
 }
@@ -114,7 +114,7 @@ describe('the HTTP app of a project', () => {
       export const app = new Hono().get('/mine/:id', (c) => c.text('mine')).use('/both/*', (c, next) => next())`)
     const used = new WeakSet<object>()
     const stop = await startSocketServer(app.core, (req, res) => {
-      // Simulates a server that closes an idle connection while it is being reused.
+      // Acts as a server that closes an idle connection at the moment when it is used again.
       if (used.has(req.socket)) return void req.socket.destroy()
       used.add(req.socket)
       res.end(`core ${req.method} ${req.url}`)
@@ -156,7 +156,7 @@ describe('the HTTP app of a project', () => {
     expect(await send(socket, 'DELETE', '/changed/it', '{}', json)).toBe(
       '200 core DELETE /changed/it changed',
     )
-    // A body that a middleware read as text need not be JSON: the route decides.
+    // A middleware may read the body as text: it need not be JSON unless the route requires it.
     expect(await send(socket, 'POST', '/read/it', '{"a"', json)).toBe('200 core POST /read/it {"a"')
     expect(await get(socket, '/read/it')).toBe('200 core GET /read/it ')
     await stop()

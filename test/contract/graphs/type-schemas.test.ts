@@ -23,7 +23,7 @@ const inner = new StateGraph(Inner).addNode('work', () => ({ own: 1 })).addEdge(
 export const agent = async () => new StateGraph(State, Config).addNode('nested', inner).addEdge(START, 'nested')
 `
 
-/** A project without packages of its own, which uses those of Weir. */
+/** A project without installed packages, which uses those of Weir. */
 let project: string
 let kept: string
 let starts = 0
@@ -83,7 +83,7 @@ describe('schemas from TypeScript types', () => {
     const types = reader(1)
     expect(await types.read(entry())).toBe('null')
     expect(starts).toBe(before + 1)
-    // A failed file is not read again at once.
+    // A file that failed is not read again at once.
     expect(await types.read(entry())).toBe('null')
     expect(starts).toBe(before + 1)
     await types.stop()

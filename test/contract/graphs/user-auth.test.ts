@@ -19,7 +19,7 @@ interface OpenAuth {
   env?: Record<string, string>
 }
 
-/** The auth file of the fixtures, or another export of it. */
+/** Loads the auth file of the fixtures, or another export of it. */
 async function openAuth({ path, timeoutMs = 60_000, startMs = 60_000, log, env = {} }: OpenAuth = {}) {
   const { auth, ...file } = await readDeploymentFile(FILE, {})
   if (auth === null) throw new Error('the fixture has no auth file')

@@ -17,7 +17,7 @@ describeOnSql('identity', (engine) => {
   const grantOf = async (key_hash: string) => (await store.findKey(key_hash))?.grant
   const addWorkspace = (id: string, created_at: number) =>
     store.createWorkspace({ id, organization_id: 'o1', display_name: id, created_at }, ACTOR)
-  /** A second organization, which only the database can create. */
+  /** Creates a second organization, which only the database can do. */
   const addForeign = async (): Promise<void> => {
     await database.query(`INSERT INTO organizations VALUES ('o2', 'Other', 11)`)
     await database.query(`INSERT INTO workspaces VALUES ('x1', 'o2', 'Foreign', 11, NULL)`)
@@ -190,7 +190,7 @@ describeOnSql('identity', (engine) => {
     it('keep one, however many are deleted at once', async () => {
       await addWorkspace('w2', 20)
       const another = createIdentityStore(await engine.openAgain())
-      await another.workspaces('o1') // has its connection now, so that both start at once
+      await another.workspaces('o1') // opens its connection now, so that both calls start at the same time
       const deleted = await Promise.allSettled([
         store.deleteWorkspace('o1', 'w1', ACTOR),
         another.deleteWorkspace('o1', 'w2', ACTOR),

@@ -39,7 +39,7 @@ describeOnSql('secrets of workspaces (N15)', (engine) => {
       code: 'secrets_unreadable',
     })
     expect(JSON.stringify(await database.query('SELECT * FROM workspace_secrets'))).not.toContain('sk-value')
-    // A row that was moved to another workspace does not open.
+    // A row that was moved to another workspace cannot be decrypted.
     await database.query(`UPDATE workspace_secrets SET workspace_id = 'w2'`)
     await expect(secrets.valueFor('w2', 'A', 'api.example.com')).rejects.toMatchObject({
       code: 'secrets_unreadable',

@@ -64,7 +64,7 @@ afterEach(async () => {
   await database.close()
 })
 
-/** The work of a thread of the read lane, in this thread. */
+/** The work that a worker thread of the read lane does; here it is done in this thread. */
 function inlineLane(): WorkerPool {
   const lane = createLanePrices({ find: () => undefined })
   const run = async ({ input }: { input: unknown }): Promise<unknown> => {

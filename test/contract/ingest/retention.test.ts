@@ -25,7 +25,9 @@ import {
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-/** When the rows with an odd number were received, epoch milliseconds; the others a day later. */
+/**
+ * When rows with odd numbers were received, in epoch milliseconds. Rows with even numbers were received a day later.
+ */
 const RECEIVED = START / 1000
 const TABLES = ['runs', 'thread_runs', 'run_fragments', 'feedback', 'usage_traces'] as const
 const BYTES = Buffer.from('attachment')
@@ -63,7 +65,7 @@ describeOnSql('retention', (engine) => {
     return database
   }
 
-  /** Two roots of the project, each with a fragment that has an attachment, feedback, a thread and a counted trace. */
+  /** Two roots of the project. Each has a fragment with an attachment, feedback, a thread and a counted trace. */
   async function fill(name: string, first: number): Promise<void> {
     const { clickhouse } = traces
     const project_id = projects.get(name)!
@@ -94,7 +96,7 @@ describeOnSql('retention', (engine) => {
     }
   }
 
-  /** The numbers of the rows that each table has of these. */
+  /** For each table, the numbers of those of these rows that are still there. */
   async function left(numbers: readonly number[]): Promise<Record<string, number[]>> {
     const found: Record<string, number[]> = {}
     for (const table of TABLES) {
@@ -153,7 +155,7 @@ describeOnSql('retention', (engine) => {
     await eventually(async () => expect(await left(days)).toEqual(gone(days, [])))
     await deleter.stop()
     expect(await left(kept)).toEqual(all(kept))
-    // Rows of a project that keeps its traces have it.
+    // Rows of a project that keeps its traces still refer to the attachment.
     expect(await hasBytes()).toBe(true)
 
     const store = createProjectStore(database, clock)

@@ -15,7 +15,7 @@ import { tries } from '../../support/properties.ts'
 const MINUTE = 60_000
 const OPTIONS: KvStoreOptions = { default_ttl: null, refresh_on_read: true }
 
-// '.' and ':' are separators of labels in other stores; '*' matches only as a pattern.
+// '.' and ':' separate labels in other stores. '*' is left out, because it has a meaning in patterns.
 const label = fc.constantFrom('a', 'b', 'a.b', 'a:b', 'A', 'é', '%', '_', '"', '\\')
 const labels = fc.array(label, { minLength: 1, maxLength: 3 })
 const scalar = fc.constantFrom<(string | number | boolean | null)[]>(
@@ -67,7 +67,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     })),
 )
 
-/** Texts that are not numbers have no order, not even among each other. Found with seed 150846474. */
+/** Texts that are not numbers are not ordered, not even relative to each other. Found with seed 150846474. */
 const UNORDERED: Operation[] = [
   { namespace: ['a'], key: 'a', value: { g: 'x' } },
   { namespacePrefix: [], filter: { g: { $gt: '9' } }, limit: 1_000 },
@@ -82,7 +82,10 @@ function outline(result: unknown): unknown {
   return result.map((one) => JSON.stringify(Array.isArray(one) ? one : outline(one))).sort()
 }
 
-/** LangChain's store in memory, with labels that it splits correctly. */
+/**
+ * A model of the store: a map of items. It compares namespaces itself, and LangChain's store in memory evaluates
+ * filters.
+ */
 function createModel() {
   const store = new InMemoryStore()
   const live = new Map<string, unknown>()
@@ -99,7 +102,7 @@ function createModel() {
         return { namespace, key: itemKey, value: stored as JsonObject }
       })
       if ('namespacePrefix' in one) {
-        // The model's filter is the reference; its prefixes are texts that may end within a label.
+        // Prefixes are not given to LangChain's store: it compares them as texts, which may end within a label.
         const under = items.filter((item) =>
           one.namespacePrefix.every((part, i) => item.namespace[i] === part),
         )

@@ -77,7 +77,7 @@ describeOnSql('quotas of a workspace', (engine) => {
     await expect(thread()).rejects.toEqual(REFUSED)
     await expect(stores.runs.copyThread(TENANT, first, randomUUID())).rejects.toEqual(REFUSED)
     await expect(stores.runs.admit(TENANT, admissionOf(randomUUID()))).rejects.toEqual(REFUSED)
-    // Existing threads can still be found and get runs, and other workspaces have quotas of their own.
+    // Existing threads can still be found and can get runs. Other workspaces have separate quotas.
     expect(await thread(TENANT, first)).toMatchObject({ kind: 'exists' })
     expect(await stores.runs.admit(TENANT, admissionOf(first))).toMatchObject({ kind: 'created' })
     await thread(ELSEWHERE)

@@ -97,7 +97,7 @@ describeOnSql('webhooks', (engine) => {
     await store.remove(told)
     clock.time += 5_000
     const [taken] = await store.take(DEPLOYMENTS, 1, leaseOf(9_000))
-    // A report of the previous holder is ignored.
+    // A report of the previous owner is ignored.
     await store.putOff(lost, clock.time, 5)
     await store.putOff(rest[0] ?? lost, clock.time + 7, 5)
     expect([taken?.run.run_id, taken?.tries]).toEqual([lost.run.run_id, 0])

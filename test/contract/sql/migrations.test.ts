@@ -15,7 +15,9 @@ import { postgresDatabases } from '../../support/stores/sql/postgres-databases.t
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 
 const CLICKHOUSE_MIGRATIONS = new URL('../../../src/storage/clickhouse/migrations/', import.meta.url)
-/** The first migrations that a server of the release before must be able to work with. */
+/**
+ * For each database, the number of the first migration with which the statements of the release before must still work.
+ */
 const FIRST_BESIDE = { sql: 17, runs: 15, clickhouse: 16 }
 
 interface Column {
@@ -25,7 +27,7 @@ interface Column {
   dflt_value: string | null
 }
 
-/** The columns and unique indexes by table. */
+/** The columns and unique indexes of each table. */
 async function schemaOf(database: Database): Promise<Map<string, { columns: Column[]; unique: string[] }>> {
   const tables = await database.query<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'")
   const schema = new Map<string, { columns: Column[]; unique: string[] }>()

@@ -76,7 +76,7 @@ describe.skipIf(reason !== '')(`openPostgres${reason}`, () => {
     it('work waits for a connection for as long as other work ends, and then no longer', async () => {
       const few = open({ connections: 1, statementTimeoutMs: 1_000, silenceMs: 100 })
       const sleep = (seconds: number) => few.query('SELECT pg_sleep(?)', [seconds])
-      // All of them take longer than the limit, each one much less.
+      // Together they take longer than the limit, but each takes much less.
       await Promise.all(Array.from({ length: 7 }, () => sleep(0.2)))
       const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const holding = few.tx('t', async () => {
@@ -106,7 +106,8 @@ describe.skipIf(reason !== '')(`openPostgres${reason}`, () => {
           await session.query('UPDATE t SET n = n WHERE n = ?', [second])
         })
       await Promise.all([touch(1, 2, 0), touch(2, 1, 1)])
-      // Sometimes more than 3: the cancelled transaction may lock its row again before the other wakes, and both wait again.
+      // Sometimes more than 3: the cancelled transaction may lock its row again before the other transaction wakes up,
+      // and both wait again.
       expect(runs).toBeGreaterThanOrEqual(3)
     })
   })

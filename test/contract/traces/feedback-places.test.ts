@@ -22,7 +22,7 @@ beforeAll(async () => {
     const body = {
       n,
       key: n % 2 === 0 ? 'even' : "o'dd",
-      // Only the oldest has the source `model`.
+      // Only the oldest feedback has the source `model`.
       feedback_source: { type: n === 0 ? 'model' : 'api' },
       created_at: new Date(1_780_000_000_000 + n * 1000).toISOString(),
     }

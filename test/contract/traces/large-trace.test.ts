@@ -28,7 +28,7 @@ afterAll(() => db.stop())
 const LARGE = 5_000
 const CENT = 10n ** 16n
 
-/** A root, steps below it, and calls below the steps, all in the same second. */
+/** A root, steps below it, and calls below the steps, all of which start in the same second. */
 function largeTrace(runs = LARGE): TraceRunRow[] {
   const trace_id = newUuid()
   const ids = Array.from({ length: runs }, (_, n) => (n === 0 ? trace_id : newUuid()))

@@ -13,7 +13,7 @@ import { admissionOf, admitted, TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const KB = 1024
-/** Text of each record; five exceed the limits of a statement and of a page of `MAX`. */
+/** Text in each record: five records exceed the limits of a statement and of a page of `MAX`. */
 const BIG = 'x'.repeat(400 * KB)
 const MAX = 1000 * KB
 const COUNT = 7
@@ -21,7 +21,7 @@ const THREAD = randomUUID()
 const ASSISTANT = randomUUID()
 const SORTED = { sort_by: 'created_at', sort_order: 'asc' } as const
 
-/** Records the size of the largest result of a statement. */
+/** Records the size of the largest result of any statement. */
 function watched(database: Database) {
   let most = 0
   const query: Database['query'] = async <Row>(...asked: Parameters<Database['query']>) => {
@@ -142,7 +142,7 @@ function asText(record: unknown): string {
   return JSON.stringify(record)
 }
 
-/** The same list from another offset. */
+/** The same list, from another offset. */
 function at(request: ListRequest, offset: number): ListRequest {
   const moved = structuredClone(request)
   if ('search' in moved) moved.search.offset = offset

@@ -17,7 +17,9 @@ import {
 let db: TestTraceStore
 const project_id = newUuid()
 
-/** A trace of a chain and one model call: name, seconds of both, tokens and cost of the call. */
+/**
+ * A trace of a chain and one model call: its name, the seconds that both take, and the tokens and the cost of the call.
+ */
 async function insertTrace(name: string, seconds: number | null, tokens: number | null, cost: string | null) {
   const [trace_id, run_id, at] = [newUuid(), newUuid(), START]
   const end_time = seconds === null ? null : at + seconds * SECOND

@@ -17,7 +17,7 @@ import {
 import { tries } from '../../support/properties.ts'
 import { forest, rowsOf } from '../../support/traces/random-traces.ts'
 
-/** Worlds of one round of a property. */
+/** Number of random projects in one round of a property. */
 const WORLDS = 5
 
 let db: TestTraceStore
@@ -49,7 +49,7 @@ function sums(all: readonly Totals[]) {
 
 describe('figures of a project', () => {
   it('are the sums of its traces, for any nesting and any order of arrival', async () => {
-    // Worlds share statements, which take most of the time: each is a project of its own.
+    // Several projects share each statement, because statements take most of the time.
     const worlds = fc.array(fc.record({ traces: forest, backwards: fc.boolean() }), {
       minLength: WORLDS,
       maxLength: WORLDS,
@@ -62,7 +62,7 @@ describe('figures of a project', () => {
           return { project, rows, inOrder: backwards ? rows.flat().toReversed() : rows.flat() }
         })
         const all = projects.flatMap(({ inOrder }) => inOrder)
-        // The first derivation had no usage.
+        // The first version of each row had no usage.
         await db.insert(all.map((row) => ({ ...row, version: 0, ...NO_USAGE })))
         await db.insert(all)
         const ids = projects.map(({ project }) => project)
@@ -92,12 +92,12 @@ describe('figures of a project', () => {
       traceRunRow(1, { ...rootOf(1), status: 'success', end_time: seconds(1, 2) }),
       traceRunRow(2, { ...rootOf(2), status: 'error', end_time: seconds(2, 4) }),
       traceRunRow(3, { ...rootOf(3) }),
-      // The clock was set back.
+      // The clock was set back before this.
       traceRunRow(4, { ...rootOf(4), status: 'success', end_time: seconds(4, -5) }),
       traceRunRow(5, { ...child, end_time: seconds(5, 60), first_token_time: seconds(5, 0.5) }),
       traceRunRow(6, { ...child, end_time: seconds(6, 60) }),
       traceRunRow(7, { ...child, status: 'pending', first_token_time: seconds(7, 1) }),
-      // The row with which ingest deletes a TraceRun at its old place.
+      // The row with which ingest deletes a TraceRun at its earlier place.
       traceRunRow(8, { ...rootOf(8), status: 'error', version: 2, is_deleted: 1 }),
       traceRunRow(9, { project_id: OTHER_PROJECT, ...rootOf(9), status: 'error' }),
     ])

@@ -18,7 +18,7 @@ import { inLong } from '../../support/length.ts'
 let db: TestTraceStore
 beforeAll(async () => {
   db = await startTestTraceStore()
-  // The store keeps an older version of each row, which must not be read.
+  // The store also has an older version of each row, which must not be read.
   await db.insert(
     ROWS.map((row) => ({ ...row, version: 0, name: 'old', tags: ['old'], metadata: { old: 'x' } })),
   )

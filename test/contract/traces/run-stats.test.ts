@@ -31,7 +31,7 @@ const isRoot = (row: TraceRunRow) => row.parent_run_id === NIL_UUID
 const bears = ({ input_tokens, output_tokens, total_cost }: TraceRunRow) =>
   input_tokens !== null || output_tokens !== null || total_cost !== null
 
-/** A naive model of one trace. */
+/** Computes the figures of one trace in the simplest way, for comparison. */
 function modelOf(rows: readonly TraceRunRow[]) {
   const byId = new Map(rows.map((row) => [row.run_id, row]))
   const { same_calls } = rollUp(rows)
@@ -44,7 +44,7 @@ function modelOf(rows: readonly TraceRunRow[]) {
   return { counted, line }
 }
 
-/** Sums over rows that count. */
+/** Sums over the rows that count. */
 function sumsOf(rows: readonly TraceRunRow[]) {
   const add = (column: 'input_cost' | 'output_cost' | 'total_cost') => {
     const known = rows.flatMap((row) => row[column] ?? [])
@@ -75,7 +75,7 @@ function checksOf(calls: readonly TraceRunRow[]) {
   return { llm_runs: calls.length, all, ...counts }
 }
 
-/** Counts and times of rows, as the store gives them. */
+/** Counts and times of rows, as the store returns them. */
 function figuresOf(rows: readonly TraceRunRow[]) {
   const ended = rows.filter(({ status }) => status !== 'pending')
   const latencies = rows.flatMap((row) =>
@@ -107,7 +107,7 @@ describe('figures of TraceRuns are those of a naive model', () => {
       fc.asyncProperty(forest, async (nodes) => {
         const project = newUuid()
         const traces = nodes.map((trace) => rowsOf(project, trace))
-        // The store keeps an older version of each row, which must not be read.
+        // The store also has an older version of each row, which must not be read.
         await db.insert(traces.flat().map((row) => ({ ...row, version: 0, name: 'old', tags: ['old'] })))
         await db.insert(traces.flat())
         await test(project, traces)

@@ -25,7 +25,7 @@ afterAll(() => db?.stop())
 
 type Payloads = Partial<Record<'inputs' | 'outputs' | 'error' | 'extra', string>>
 
-/** Stores TraceRun `n` of the workspace with what was sent of it, or a later update of it. */
+/** Stores TraceRun `n` of the workspace with these payloads, or a later update of it. */
 async function store(
   workspace_id: string,
   runs: readonly Payloads[],
@@ -65,7 +65,7 @@ async function find(
 }
 const search = (workspace_id: string, text: string) => find(workspace_id, `search(${JSON.stringify(text)})`)
 
-/** Builds the index for all rows there are. */
+/** Builds the index for all existing rows. */
 async function build(): Promise<void> {
   await indexWords(db.clickhouse, { min_rows: 1, quiet_seconds: 0 })
   await until('the index is built', async () => {
@@ -77,7 +77,7 @@ async function build(): Promise<void> {
   })
 }
 
-/** As Python writes JSON: everything but ASCII is escaped. */
+/** JSON as Python writes it: everything but ASCII is escaped. */
 const inAscii = (json: string): string =>
   Array.from({ length: json.length }, (_, i) => json.charCodeAt(i))
     .map((unit) => (unit < 128 ? String.fromCharCode(unit) : `\\u${unit.toString(16).padStart(4, '0')}`))

@@ -23,7 +23,7 @@ import { inLong } from '../../support/length.ts'
 /** A trace of one TraceRun: second of its start, and number of its thread. */
 type Trace = readonly [second: number, thread: number]
 
-/** A world has up to a dozen statements of the store, one after the other. */
+/** The store executes up to a dozen statements for each input of the property, one after the other. */
 const LONGEST = { longest: 10 }
 const SECONDS = 8
 const THREADS = 6
@@ -31,7 +31,7 @@ const clock = { now: () => START / 1000 + SECONDS * 1000 }
 const asker = { holder: 'key', gone: new AbortController().signal }
 const context = { processors: builtInProcessors, startEstimate: createEstimates(createTokenizer()) }
 const trace = fc.tuple(fc.nat(SECONDS - 1), fc.nat(THREADS - 1))
-/** The traces that are stored before the first page, and those that arrive after each page. */
+/** The traces that are stored before the first page, and those that are stored after each page. */
 const worlds = fc.record({
   before: fc.array(trace, { minLength: 1, maxLength: 12 }),
   between: fc.array(fc.array(trace, { maxLength: 3 }), { minLength: 12, maxLength: 12 }),
@@ -64,7 +64,7 @@ interface Page {
   next: string | null
 }
 
-/** The ids of all pages, with rows written after each of them. */
+/** The ids of all pages. Rows are written after each page. */
 async function readAll(
   workspace_id: string,
   { before, between }: { before: readonly Trace[]; between: readonly (readonly Trace[])[] },

@@ -25,24 +25,24 @@ import {
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { inLong } from '../../support/length.ts'
 
-/** A world has some dozen statements of the store. */
+/** The store executes some dozen statements for each input of the property. */
 const LONGEST = { longest: 10 }
 const CENT = 10n ** 16n
-/** Number of ids that each trace uses: its own, and those of the TraceRuns below it. */
+/** Number of ids that are reserved for each trace: its own, and those of the TraceRuns below it. */
 const IDS = 10
-/** Later than everything that a test writes. */
+/** A writing time later than that of all rows of the tests. */
 const written = (Date.now() + 3_600_000) * 1000
 
-/** 0 is no thread. */
+/** 0 means no thread. */
 const threadNumber = fc.nat(3)
 const below = fc.record({ second: fc.nat(9), thread: threadNumber, tokens: fc.nat(5) })
 const trace = fc.record({
   second: fc.nat(9),
   thread: threadNumber,
   hasRoot: fc.boolean().map((no) => !no),
-  /** The thread that a later version of the root names; undefined for no later version. */
+  /** The thread in a later version of the root; undefined if there is no such version. */
   changed: fc.option(threadNumber, { nil: undefined }),
-  /** Where a later version of the root moves it; undefined for no move. */
+  /** The start to which a later version of the root moves it; undefined if it does not move. */
   moved: fc.option(fc.nat(9), { nil: undefined }),
   isFailed: fc.boolean(),
   seconds: fc.option(fc.nat(5), { nil: undefined }),
@@ -59,7 +59,9 @@ const worlds = fc.record({
 type World = typeof worlds extends fc.Arbitrary<infer T> ? T : never
 type Trace = typeof trace extends fc.Arbitrary<infer T> ? T : never
 
-/** The root named a thread, which only the TraceRun below it names now, and has moved since. */
+/**
+ * A root named a thread. Later it names none, so only the TraceRun below it names the thread; and its start has moved.
+ */
 const unnamedAndMoved: World = {
   traces: [
     {
@@ -91,7 +93,7 @@ function rowsOf(workspace_id: string, place: number, made: Trace): TraceRunRow[]
   const versions = [root]
   if (made.changed !== undefined) versions.push({ ...root, version: 2, thread_id: nameOf(made.changed) })
   if (made.moved !== undefined) {
-    // As ingest does it: one version is written twice, deleted at the old place and present at the new one.
+    // As ingest does: the version is written twice, deleted at the old place and present at the new one.
     const left = { ...versions.at(-1)!, version: 3 }
     const there = { sort_time: timeOf(made.moved), start_time: timeOf(made.moved) }
     if (made.moved !== made.second) versions.push({ ...left, is_deleted: 1 })
@@ -105,7 +107,7 @@ function rowsOf(workspace_id: string, place: number, made: Trace): TraceRunRow[]
   return [...(made.hasRoot ? versions : []), ...others]
 }
 
-/** A trace as the list should have it; undefined for one in no thread. */
+/** The expected entry of a trace in the list; undefined for a trace in no thread. */
 function turnOf(versions: readonly TraceRunRow[]) {
   const rows = [...new Map(versions.map((row) => [row.run_id, row])).values()]
   const root = rows.find((row) => row.parent_run_id === NIL_UUID)
@@ -125,7 +127,7 @@ function placeOf(thread_id: string, turns: readonly ModelTurn[]): ThreadPlace {
   return { thread_id, last_start: sort_time, last_trace_id: trace_id }
 }
 
-/** The figures of a thread that need no interpolation. */
+/** The figures of a thread that need no interpolation, so no percentiles. */
 function figuresOf(thread_id: string, turns: readonly ModelTurn[]): Partial<ThreadSummary> {
   const [first, last] = [turns[0]!.root, turns.at(-1)!.root]
   const calls = turns.flatMap(({ rows }) => rows.filter((row) => row.run_type === 'llm'))
@@ -150,7 +152,7 @@ function figuresOf(thread_id: string, turns: readonly ModelTurn[]): Partial<Thre
   }
 }
 
-/** The filters of a world, each with the traces that satisfy it. */
+/** The filters of an input, each with the traces that satisfy it. */
 function filtersOf({ onlyFailed, onlyTurn, onlyWithCalls }: World) {
   const filters: TurnFilters = {}
   const conditions: ((turn: ModelTurn) => boolean)[] = []
@@ -177,7 +179,7 @@ afterAll(() => db?.stop())
 
 type Window = ThreadWindow & TurnFilters
 
-/** All pages of two threads. */
+/** All pages of the list, two threads at a time. */
 async function listed(workspace_id: string, window: Window): Promise<ThreadPlace[]> {
   const found: ThreadPlace[] = []
   for (;;) {
@@ -189,7 +191,7 @@ async function listed(workspace_id: string, window: Window): Promise<ThreadPlace
   }
 }
 
-/** Figures as the server adds them up, in the order of the ids. */
+/** Figures in the way in which the server adds them up, in the order of the ids. */
 async function addedUp(workspace_id: string, window: Window, thread_ids: readonly string[]) {
   const traces = await db.store.tracesOfThreads(workspace_id, window, thread_ids, 1000)
   const read = { columns: TURN_COLUMNS, limit: 1000 }
@@ -252,7 +254,7 @@ inLong(() => {
         const { filters, conditions } = filtersOf(world)
         const window = { project_id: PROJECT, from: timeOf(world.from), to: timeOf(world.to) }
         const inWindow = all.filter(({ root }) => root.sort_time >= window.from && root.sort_time < window.to)
-        // Each condition is satisfied by some trace of the thread, not necessarily the same.
+        // Each condition must hold for some trace of the thread, but not all for the same trace.
         const threads = [...Map.groupBy(inWindow, ({ thread_id }) => thread_id)].filter(([, turns]) =>
           conditions.every((isMet) => turns.some(isMet)),
         )
@@ -312,7 +314,8 @@ inLong(() => {
     expect(await listed(workspace_id, window)).toEqual([])
     await fill()
     expect(await listed(workspace_id, window)).toEqual(before)
-    // Rows that are filled in later get the writing time 0, so that cursors from before still show all traces.
+    // Rows that are filled in later have the writing time 0. So a cursor from before the filling still shows all
+    // traces.
     expect(await db.store.threads(workspace_id, { ...window, written: 1, limit: 10 })).toEqual(before)
     await empty()
     await fill()

@@ -22,7 +22,7 @@ const TRACES: [number, number, string][] = [
   [6, 4, 'chain'],
   [7, 7, 'llm'],
 ]
-/** Record, run, key, score and day of the month on which it was modified. */
+/** A record of feedback: its run, key, score, and the day of the month on which it was modified. */
 const FEEDBACK: [number, number, string, unknown, number | undefined][] = [
   [1, 1, 'correct', 1, 1],
   [2, 1, 'tone', 0.2, 2],
@@ -121,7 +121,7 @@ describe('conditions on feedback', () => {
     const key = 'in(feedback_key, ["correct", "tone"])'
     expect(await numbersOf(key, { feedback_from: day(2), feedback_to: day(5) })).toEqual([1, 4])
     expect(await numbersOf(key, { feedback_from: day(5) })).toEqual([6, 7])
-    // Feedback without a time of change is selected by the time of its arrival.
+    // Feedback without a modification time is selected by the time at which it was received.
     expect(await numbersOf(key, { feedback_to: day(1) })).toEqual([4])
   })
 })

@@ -67,7 +67,7 @@ it('returns the whole trace, then what has changed, then nothing', async () => {
     totals: null,
     columns: { id: [] },
   })
-  // As if the rows before had been written long ago: only later rows are sent again.
+  // Makes the existing rows a minute older. Then an update of the outline contains only later rows.
   await db.clickhouse.command(
     `ALTER TABLE trace_runs UPDATE written_at = subtractSeconds(written_at, 60) WHERE 1 SETTINGS mutations_sync = 1`,
   )

@@ -31,7 +31,7 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const BASE = Date.UTC(2026, 10, 20)
 
-/** Worlds of one round of the property. */
+/** Number of random inputs in one round of the property. */
 const WORLDS = 5
 
 let db: TestTraceStore
@@ -41,7 +41,7 @@ beforeAll(async () => {
 afterAll(() => db.stop())
 
 const node = fc.record({
-  /** Selects the parent among the earlier nodes; the first node is the root. */
+  /** Selects the parent among the earlier nodes. The first node is the root. */
   parent: fc.nat(),
   run_type: fc.constantFrom('llm', 'llm', 'chain', 'embedding', 'tool'),
   /** Microseconds from the start of the parent to the start of this node. */
@@ -79,7 +79,7 @@ const tree = fc.record({
 })
 type Tree = typeof tree extends fc.Arbitrary<infer T> ? T : never
 
-/** The rows of one trace, each in its place. */
+/** The rows of one trace, made from its nodes. */
 function rowsOf({ project, user, key, start, nodes }: Tree, workspace_id: string): TraceRunRow[] {
   const rows: TraceRunRow[] = []
   for (const { parent, run_type, delay, model, call_id, call_facts, usage } of nodes) {
@@ -126,7 +126,7 @@ function groupOf(
   return { ...none, workspace_id, dimension_id: group_by === 'workspace' ? workspace_id : project_id }
 }
 
-/** The same, computed one TraceRun at a time. */
+/** The same report, computed one TraceRun at a time. */
 function bruteForce(traces: readonly TraceRunRow[][], query: UsageDetailsQuery): UsageDetail[] {
   const groups = new Map<
     string,
@@ -179,7 +179,7 @@ function sumsOf(rows: readonly TraceRunRow[]): Omit<Sums, 'llm_runs'> {
   }
 }
 
-/** The selection of the runs of one number of a report. */
+/** The query for the runs behind one number of a report. */
 function runsQueryOf(query: UsageDetailsQuery, detail: UsageDetail, of: Summed): UsageRunsQuery {
   const { group_by, workspace_ids, start, end, stride } = query
   const { bucket, workspace_id, dimension_id, provider, model } = detail
@@ -199,7 +199,7 @@ function runsQueryOf(query: UsageDetailsQuery, detail: UsageDetail, of: Summed):
   }
 }
 
-/** Selects the runs of all groups of a bucket except `but`. */
+/** Selects the runs of all groups of a bucket, except the groups in `but`. */
 function othersQueryOf(query: UsageDetailsQuery, but: UsageDetail, of: Summed): UsageRunsQuery {
   const { group_by, workspace_ids } = query
   const { provider, model, ...whole } = runsQueryOf(query, but, of)
@@ -217,7 +217,7 @@ function othersQueryOf(query: UsageDetailsQuery, but: UsageDetail, of: Summed): 
   }
 }
 
-/** Reads all runs that one number of a report counts, page by page. */
+/** Reads all runs behind one number of a report, page by page. */
 async function runsOf(query: UsageRunsQuery, maxRows: number): Promise<UsageRun[]> {
   const source = createUsageRunSource(db.clickhouse, maxRows)
   const found: UsageRun[] = []
@@ -228,7 +228,7 @@ async function runsOf(query: UsageRunsQuery, maxRows: number): Promise<UsageRun[
   }
 }
 
-/** The number of a report that `of` names, computed from its runs. */
+/** Computes the number of a report that `of` names from its runs. */
 function numberOf(runs: readonly UsageRun[], of: Summed): unknown {
   if (of === 'unpriced') return runs.length
   if (of === 'tokens')
@@ -237,7 +237,7 @@ function numberOf(runs: readonly UsageRun[], of: Summed): unknown {
   return formatDecimal(runs.reduce((sum, { total_cost }) => sum + parseDecimal(total_cost)!, 0n))
 }
 
-/** The number that several groups of one bucket have together. */
+/** The total of a number over several groups of one bucket. */
 function numberOfAll(details: readonly UsageDetail[], of: Summed): unknown {
   const numbers = details.map((detail) => numberIn(detail, of))
   if (of !== 'cost') return numbers.reduce((sum: number, number) => sum + Number(number), 0)
@@ -266,15 +266,15 @@ describe('tokens and costs in buckets', () => {
       trees: fc.array(tree, { minLength: 1, maxLength: 6 }),
       buckets: range,
       group_by: fc.constantFrom(...DETAIL_GROUPINGS),
-      // One day per statement, which takes most of the time, and all rows in one.
+      // With 1, each statement reads one day, which makes the test slow; with 1e6, one statement reads everything.
       maxRows: fc.constantFrom(1, 1e6, 1e6),
-      // Whether several TraceRuns may show one call, which takes longer to find out.
+      // Whether several TraceRuns may show the same call. If so, the report has to find them, which is slower.
       doubles: fc.constantFrom(false, false, false, true),
-      // Which number of the report has its runs listed: its row, and its column.
+      // The number of the report whose runs are listed: its row, and its column.
       at: fc.nat(),
       of: fc.constantFrom(...SUMMED),
     })
-    // Worlds share inserts: each has workspaces of its own.
+    // All inputs of a round share each insert; each has workspaces of its own.
     await fc.assert(
       fc.asyncProperty(fc.array(world, { minLength: WORLDS, maxLength: WORLDS }), async (made) => {
         const worlds = made.map(({ trees, doubles, buckets, group_by, maxRows, at, of }) => {
@@ -285,7 +285,7 @@ describe('tokens and costs in buckets', () => {
           const query = { ...buckets, workspace_ids: workspaces.slice(0, 2), group_by }
           return { traces, maxRows, at, of, query }
         })
-        // The first derivation had no usage.
+        // The first version of each row had no usage.
         const first = {
           version: 0,
           input_tokens: null,
@@ -300,7 +300,7 @@ describe('tokens and costs in buckets', () => {
           const found = await createUsageDetailsSource(db.clickhouse, maxRows).details(query)
           expect(sorted(found)).toEqual(sorted(bruteForce(traces, query)))
         }
-        // Only one number of each round is opened as runs: a page of them takes as long as a report.
+        // Only one number of each round is opened as a list of runs, because a page takes as long as a report.
         const { query, maxRows, at, of } = worlds[0]!
         const details = await createUsageDetailsSource(db.clickhouse, maxRows).details(query)
         const detail = details[at % Math.max(1, details.length)]
@@ -319,7 +319,7 @@ describe('tokens and costs in buckets', () => {
         expect(new Set(runs.map(({ run_id }) => run_id)).size).toBe(runs.length)
         expect(runs.map(({ time }) => time)).toEqual(runs.map(({ time }) => time).toSorted((a, b) => b - a))
       }),
-      // The engine needs half a second for each world.
+      // The engine needs half a second for each input.
       tries(10 / WORLDS, { longest: 10 }),
     )
   })

@@ -33,7 +33,7 @@ describeOnSql('usage limits', (engine) => {
     store = createUsageLimitStore(database, { now: () => now })
   })
 
-  /** A store whose reads of limits pass through `read` first. */
+  /** A store that passes every read of limits through `read`. */
   function storeThatReads(read: (query: () => Promise<unknown[]>) => Promise<unknown[]>): UsageLimitStore {
     const query: Database['query'] = <Row>(...args: Parameters<Database['query']>) =>
       (args[0].startsWith('SELECT')

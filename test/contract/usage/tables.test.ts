@@ -59,7 +59,7 @@ function queryOf(workspace_ids: string[], start: number, end: number, group_by: 
   return { workspace_ids, start, end, stride, origin: bucketOrigin(start, stride), group_by }
 }
 
-/** The expected counts: each trace at its last claim. */
+/** The expected counts: each trace counts at its last claim. */
 function bruteForce(traces: readonly UsageClaim[], query: UsageQuery): UsageCount[] {
   const counts = new Map<string, UsageCount>()
   for (const trace of traces) {
@@ -82,7 +82,7 @@ function inOrder(counts: UsageCount[]): UsageCount[] {
   return counts.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
-/** Makes marks and rollups this many hours older: after one hour, every hour counts as unchanged. */
+/** Makes marks and rollups this many hours older. One hour after its last mark, an hour counts as unchanged. */
 async function age(hours = 1): Promise<void> {
   for (const [table, time] of [
     ['usage_marks', 'marked_at'],
@@ -112,7 +112,7 @@ const NAMES = {
 
 type Dimensions = Partial<Record<string, string>> & { user_id?: string | null }
 
-/** Selects the last item of a list and up to two others, which change with `turn`. */
+/** Selects the last item of a list and up to two others, which differ with `turn`. */
 const pickSome = <T>(from: readonly T[], turn: number): T[] =>
   from.filter((_, i) => i === from.length - 1 || (i + turn) % Math.ceil(from.length / 2) === 0)
 
@@ -151,11 +151,11 @@ describe('usage tables', () => {
     }
   }
 
-  /** Compares the lists of traces behind some groups of a report with the expected ones. */
+  /** Compares the lists of traces behind some groups of a report with the expected lists. */
   async function expectListed(): Promise<void> {
     const [, start, end] = pick(ranges, turn)
     for (const group_by of GROUPINGS) {
-      // Projects have the same ids in all workspaces here, and a report does not name the workspace of a project.
+      // Here several workspaces have projects with the same ids, and a report does not name the workspace of a project.
       const workspace_ids = workspaces.slice(0, group_by === 'project' ? 1 : 2)
       const request = { workspace_ids, start, end, group_by }
       const report = await reportUsage(usage.source, request, async () => NAMES)
@@ -187,7 +187,7 @@ describe('usage tables', () => {
     }
   }
 
-  /** Compares the list of traces behind all unnamed groups of a bucket with the expected one. */
+  /** Compares the list of traces behind all unnamed groups of a bucket with the expected list. */
   async function expectOthersListed(): Promise<void> {
     const [, start, end] = pick(ranges, turn)
     for (const group_by of ['project', 'user', 'api_key'] as const) {
@@ -279,7 +279,7 @@ describe('usage tables', () => {
       await expectExact()
       await expectListed()
       await expectOthersListed()
-      // An older claim changes nothing, in whatever hour it is.
+      // An older claim changes nothing, whatever its hour is.
       const older = moved
         .slice(0, 50)
         .map((trace) => ({ ...trace, rank: 1n << 64n, hour: trace.hour - 3, start: trace.start - 3 * HOUR }))
@@ -312,7 +312,7 @@ describe('usage tables', () => {
 })
 
 describe('usage tables of a few traces', () => {
-  // A refresh costs more, the more hours have traces.
+  // The more hours have traces, the longer a refresh takes.
   beforeAll(async () => {
     await usage.stop()
     usage = await startTestUsageTables()
@@ -343,7 +343,7 @@ describe('usage tables of a few traces', () => {
     await usage.rollups.refresh('hour')
     await usage.rollups.refresh('day')
     expect(await count()).toBe(1)
-    // Everything so far was done by a clock that was two hours ahead.
+    // Everything before this was written with a clock that was two hours ahead.
     await age(-2)
     await recorder().record(rows(claim(workspaces[2]!, randomUUID(), { start })))
     expect(await count()).toBe(2)

@@ -12,7 +12,7 @@ function assistants() {
   return setup().client.assistants
 }
 
-/** A new assistant with metadata that finds it, created later than all others. */
+/** A new assistant, created later than all others, with metadata by which only this one is found. */
 async function make(mark: string, more: object = {}): Promise<Assistant> {
   await nextMillisecond()
   return await assistants().create({ graphId: 'tokens', metadata: { mark }, ...more })

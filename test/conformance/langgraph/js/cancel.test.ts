@@ -15,7 +15,7 @@ async function newThread(): Promise<string> {
   return (await setup().client.threads.create()).thread_id
 }
 
-/** A run inside a step, with one step finished before it. */
+/** A run that is executing its second step. */
 async function running(thread_id?: string): Promise<Active> {
   const id = thread_id ?? (await newThread())
   const { run_id } = await runs().create(id, 'hostile', { input: { act: 'ignore' } })

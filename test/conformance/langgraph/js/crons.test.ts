@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually, nextMillisecond } from '../../../support/eventually.ts'
 import { refusal, useDeployment } from '../../deployments/use-deployment.ts'
 
-/** Once a year: never during this test. */
+/** Once a year: does not become due during this test. */
 const YEARLY = '0 0 1 1 *'
 const EVERY_SECOND = '* * * * * *'
 const NOWHERE = 'a5a5a5a5-0000-4000-8000-000000000000'
@@ -165,7 +165,7 @@ describe('crons of the SDK', () => {
       onRunCompleted: 'keep',
     })
     await eventually(async () => {
-      // On a slow machine the newest runs may all be waiting.
+      // On a slow machine all of the newest runs may still be waiting.
       const runs = await client.runs.list(thread_id, { status: 'success' })
       expect(runs).toContainEqual(
         expect.objectContaining({

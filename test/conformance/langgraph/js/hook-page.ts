@@ -12,16 +12,16 @@ import { importSdk, sdkFolder } from '../../../support/langgraph-sdks.ts'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
 
-/** Required in CI, unless `.ci/run` has reported that it cannot be installed. */
+/** Chromium must be installed in CI, unless `.ci/run` has reported that it cannot be. */
 const { CI, WITHOUT_CHROMIUM } = process.env
 export const hasChromium = CHROMIUM !== undefined || (CI === '1' && WITHOUT_CHROMIUM !== '1')
 /** The reason to skip tests of pages, for their titles. */
 export const withoutChromium = hasChromium ? '' : ' (Chromium is not installed)'
 
-/** A page of test/fixtures/use-stream in Chromium, new for each test; read it inside tests only. */
+/** A page of test/fixtures/use-stream in Chromium, opened anew for each test. Read it inside tests only. */
 export interface HookPage {
   page: Page
-  /** Shows the page with these parameters, from an origin of its own. */
+  /** Opens the page with these parameters, from another origin than the deployment's. */
   open(parameters: Record<string, string>): Promise<void>
   text(selector: string): Promise<string | null>
   messages(): Promise<(string | null)[]>
@@ -30,7 +30,7 @@ export interface HookPage {
   threadId(): Promise<string>
 }
 
-/** The page for the tests of a describe block, which fail when it throws. */
+/** The page for the tests of a describe block. A test fails when the page throws. */
 export function useHookPage(file: string): () => HookPage {
   let site: Server
   let browser: Browser
@@ -85,9 +85,9 @@ async function bundle(entry: string): Promise<string> {
     platform: 'browser',
     define: { 'process.env.NODE_ENV': '"production"' },
     plugins: [svelte],
-    // Svelte, which the repository does not have.
+    // Svelte is not a dependency of the repository; it is in the folder of separately installed packages.
     nodePaths: [sdkFolder('.')],
-    // One copy of React for the page and the hooks.
+    // React must be the same copy for the page and for the hooks.
     alias: {
       '@langchain/react': sdkFolder('@langchain/react'),
       react: dirname(fileURLToPath(import.meta.resolve('react'))),
@@ -124,7 +124,7 @@ const svelte: Plugin = {
   },
 }
 
-/** Serves the page on a port of its own, so that the browser calls the deployment across origins. */
+/** Serves the page on a separate port, so that the browser's calls to the deployment are cross-origin. */
 async function serve(script: string): Promise<Server> {
   const html =
     '<!doctype html><html><body><div id="root"></div><script type="module" src="/page.js"></script></body></html>'

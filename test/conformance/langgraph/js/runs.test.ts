@@ -15,7 +15,7 @@ async function newThread(): Promise<string> {
   return (await setup().client.threads.create()).thread_id
 }
 
-/** A run as read, with the fields that other servers lack. */
+/** A run as read, with the fields that only Weir has. */
 type ReadRun = Run & { weir: Record<string, unknown>; kwargs: Record<string, unknown> }
 
 async function read(thread_id: string, run_id: string): Promise<ReadRun> {
@@ -306,7 +306,7 @@ describe('waiting', () => {
       await hasStatus(thread_id, run_id, 'running')
       let text = ''
       for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-        // Before the run ends, the response contains only the newlines that keep the connection open.
+        // Before the run ends, the response contains only newlines, which keep the connection open.
         if (text === '') expect(piece).toMatch(/^\n+$/)
         text += piece
         await gate.open()

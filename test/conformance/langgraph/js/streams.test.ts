@@ -55,14 +55,14 @@ function names(items: readonly Item[]): string[] {
   return items.map(({ event }) => event)
 }
 
-/** How often each event occurs. */
+/** The number of events of each name. */
 function counts(items: readonly Item[]): Record<string, number> {
   const found: Record<string, number> = {}
   for (const { event } of items) found[event] = (found[event] ?? 0) + 1
   return found
 }
 
-/** Every item has an id, and each id is later than the previous one. */
+/** Checks that every item has an id, and that each id is later than the previous one. */
 function expectRising(items: readonly Item[]): void {
   const ids = items.map(({ id = '' }) => id.split('-').map(Number))
   for (const [at, [ms = Number.NaN, seq = Number.NaN]] of ids.entries()) {
@@ -275,7 +275,7 @@ describe('runs.joinStream', () => {
         input: { tokens: 200, sleep: 2000 },
         streamMode: 'messages-tuple',
       })
-      // The SDK opens four connections at a time and waits for their headers only.
+      // The SDK opens at most four connections at a time, but waits only for their headers.
       const found = await Promise.all(
         Array.from({ length: JOINERS }, () =>
           all(runs().joinStream(thread_id, run_id, { lastEventId: '-' })),
@@ -315,7 +315,7 @@ describe('runs.joinStream', () => {
   })
 })
 
-/** Passes this many bytes, then fails like a broken connection once they have been read. */
+/** Passes this many bytes of the body, and then an error, as a broken connection gives. */
 function cutAfter(bytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let left = bytes
   return new TransformStream({
@@ -323,7 +323,7 @@ function cutAfter(bytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8
       controller.enqueue(chunk.subarray(0, left))
       left -= chunk.length
       if (left > 0) return
-      // A stream that fails drops unread data.
+      // If the stream failed at once, bytes that were not read yet would be lost.
       do await new Promise(setImmediate)
       while ((controller.desiredSize ?? 0) < 0)
       controller.error(new TypeError('terminated'))

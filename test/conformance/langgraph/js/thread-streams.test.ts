@@ -54,7 +54,7 @@ function watch(thread_id: string, options: WatchOptions = {}): Watched {
   }
 }
 
-/** The same, once the stream is open: all later events are in it. */
+/** Starts `watch`, and waits until the stream is open, so that it gets all later events. */
 async function opened(thread_id: string, options?: WatchOptions): Promise<Watched> {
   const before = setup().streams()
   const watched = watch(thread_id, options)

@@ -9,7 +9,7 @@ describe.skipIf(!hasChromium)(`useStream of the SDK on a page of another origin$
   const setup = useDeployment()
   const shown = useHookPage('page.mjs')
 
-  /** Shows the page for a graph; its slow run ends when the file `gate` exists. */
+  /** Opens the page for a graph. If the graph is slow, its run ends when the file `gate` exists. */
   const open = (graph: string, gate = ''): Promise<void> =>
     shown().open({ url: setup().url, key: setup().weir.key, graph, gate })
   const text = (selector: string) => shown().text(selector)

@@ -8,20 +8,21 @@ import { borrowWeir, type UsedWeir } from '../../../support/servers/use-weir.ts'
 import type { ReadTraceRun } from '../../traces/corpus/facts.ts'
 import { answersAsDocumented, type OpenApiDocument } from '../../openapi/answers.ts'
 
-/** The parts that tests of a client use; read it inside tests and hooks only. */
+/** What tests of a client use. Read it inside tests and hooks only. */
 export interface ClientSetup {
   weir: UsedWeir
-  /** Between client and server: clients use this address. */
+  /** A proxy between client and server; clients use its address. */
   proxy: RecordingProxy
   vendor: FakeVendor
 }
 
-/** Notices about the client's own deprecated calls, which are independent of the server. */
+/** Warnings about deprecated calls inside the client itself, which have nothing to do with the server. */
 const OWN_NOTICE = /^LANGSMITH_DEPRECATED_/
 
 /**
- * A server, a recording proxy before it and a fake vendor for the tests of a file. After each test, nothing may have
- * been written to the console or as a process warning; after all, every response must be as documented and none a 5xx.
+ * A server, a recording proxy in front of it and a fake vendor for the tests of a file. After each test, nothing may
+ * have been written to the console or as a process warning. At the end, every response must match the OpenAPI document,
+ * and none may be a 5xx.
  */
 export function useClientSetup(): () => ClientSetup {
   let setup: ClientSetup | undefined
@@ -72,7 +73,7 @@ async function expectDocumented({ weir, proxy }: ClientSetup): Promise<void> {
   expect(proxy.requests.filter(({ status }) => status >= 500)).toEqual([])
 }
 
-/** The servers of clients. */
+/** The server of each client. */
 const servers = new WeakMap<Client, UsedWeir>()
 
 /** An SDK client that uses the proxy, set up as users do. */
@@ -85,7 +86,7 @@ export function makeClient(
   return client
 }
 
-/** The TraceRun once it exists and has ended, through the SDK's own readRun. */
+/** Reads the TraceRun with the SDK's readRun until it exists and has ended. */
 export async function readEnded(client: Client, id: string): Promise<ReadTraceRun> {
   await client.awaitPendingTraceBatches()
   const server = servers.get(client)
@@ -98,7 +99,7 @@ export async function readEnded(client: Client, id: string): Promise<ReadTraceRu
   })
 }
 
-/** The TraceRun in its current state, through the SDK's own readRun. */
+/** Reads the TraceRun in its current state with the SDK's readRun. */
 export async function readNow(client: Client, id: string): Promise<ReadTraceRun> {
   return (await client.readRun(id)) as unknown as ReadTraceRun
 }

@@ -13,7 +13,7 @@ const FAILING = 13
 const root = newUuid()
 let client: Client
 
-/** One trace of a root and 130 tools, every tenth of which fails; and one root in another project. */
+/** Two traces: one of a root and 130 tools, every tenth of which fails; and a root in another project. */
 beforeAll(async () => {
   client = makeClient(setup())
   const traced = (name: string, rest: object) => ({

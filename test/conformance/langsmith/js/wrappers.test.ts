@@ -35,7 +35,10 @@ beforeAll(() => {
   client = makeClient(setup())
 })
 
-/** Runs `call` below a traced function; returns the `count` llm TraceRuns below it, in the order of their start. */
+/**
+ * Runs `call` inside a traced function. Returns the `count` llm TraceRuns below that function, in the order of their
+ * start.
+ */
 async function tracedCalls(call: () => Promise<unknown>, count = 1): Promise<ReadTraceRun[]> {
   const id = newUuid()
   const config = { id, name: 'caller', client, tracingEnabled: true, project_name: PROJECT }

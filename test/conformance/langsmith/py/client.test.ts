@@ -11,7 +11,7 @@ import type { ReadTraceRun } from '../../traces/corpus/facts.ts'
 interface Printed {
   ids: Record<string, string>
   runs: Record<string, Partial<ReadTraceRun>>
-  /** The run, or the error of reading it. */
+  /** The run, or the error when it was read. */
   read_run: unknown
   feedback: object[]
   [fact: string]: unknown
@@ -26,7 +26,7 @@ describe.skipIf(missing !== '')(`the Python SDK, ${pinned('langsmith')}${missing
 
   beforeAll(async () => {
     const script = fileURLToPath(new URL('client.py', import.meta.url))
-    // Notices about the client's own deprecated calls are independent of the server.
+    // Warnings about deprecated calls inside the client itself have nothing to do with the server.
     const done = await promisify(execFile)(PYTHON, ['-W', 'ignore::DeprecationWarning', script], {
       env: {
         PATH: process.env['PATH'] ?? '',
@@ -51,7 +51,7 @@ describe.skipIf(missing !== '')(`the Python SDK, ${pinned('langsmith')}${missing
     const sent = setup().proxy.requests.filter(({ url }) => url === '/runs/multipart')
     expect(new Set(sent.map(({ status }) => status))).toEqual(new Set([202]))
     expect(new Set(sent.map(({ body }) => body.toString('latin1'))).size).toBe(sent.length)
-    // Requests that were queued before the response of /info are sent uncompressed, by the client's own rule.
+    // The client sends requests uncompressed if it queued them before it had the response of /info.
     const compressed = sent.filter(({ headers }) => headers['content-encoding'] === 'zstd')
     const parts = compressed.map(({ body }) => zstdDecompressSync(body).toString('latin1')).join('')
     expect(parts).toContain(`name="patch.${printed.ids['two_requests']}"`)
@@ -75,19 +75,19 @@ describe.skipIf(missing !== '')(`the Python SDK, ${pinned('langsmith')}${missing
     expect(printed.runs['boom']!.error).toContain('python boom')
   })
 
-  // read_run fails when a response has the field `attachments`, although the platform API promises this field.
+  // The client's read_run fails when a response has the field `attachments`, which the platform API promises.
   it('reads one run with read_run', () => {
     expect(printed.read_run).toMatchObject({ name: 'rag', trace_id: printed.ids['rag'] })
   })
 
   it('lists, pages, filters, and finds its project and feedback', () => {
     expect(printed).toMatchObject({
-      // rag with 3 below it, boom, look, fan with 120, two_requests
+      // The chain `rag` with 3 TraceRuns below it, `boom`, `look`, `fan` with 120, and `two_requests`.
       listed: 4 + 1 + 1 + 121 + 1,
       roots: ['boom', 'fan', 'look', 'rag', 'two_requests'],
       tools: 120,
       failed: ['boom'],
-      // Children inherit the tags of their parent in this client.
+      // In this client, children inherit the tags of their parent.
       filtered: ['call_llm', 'rag', 'retrieve', 'stream_llm'],
       project: 'python',
       has_project: true,
@@ -110,7 +110,7 @@ describe.skipIf(missing !== '')(`the Python SDK, ${pinned('langsmith')}${missing
       checks: { ...checks, usage: { ok: false } },
     })
     expect(streamed.first_token_time).not.toBeNull()
-    // An event that is added by hand has no time in this client (D-16).
+    // In this client, an event that is added by hand has no time (D-16).
     const byHand = await stored('two_requests')
     expect(byHand).toMatchObject({ first_token_time: null, llm: { time_to_first_token_ms: null } })
     expect(byHand.llm!.issues.map(({ code }) => code)).toContain('new_token_without_time')

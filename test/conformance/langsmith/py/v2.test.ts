@@ -11,7 +11,7 @@ const missing = withoutPython()
 describe.skipIf(missing !== '')(`API v2 from the Python SDK, ${pinned('langsmith')}${missing}`, () => {
   it('S-7: reads, streams, shares, and works with projects, without a warning about the server', async () => {
     const script = fileURLToPath(new URL('v2.py', import.meta.url))
-    // Notices about the client's own deprecated calls are independent of the server.
+    // Warnings about deprecated calls inside the client itself have nothing to do with the server.
     const { stdout, stderr } = await promisify(execFile)(
       PYTHON,
       ['-W', 'ignore::DeprecationWarning', script],

@@ -14,15 +14,15 @@ import { HELLO, WEATHER_TOOLS, WEATHER_ROUNDS } from '../../traces/vendor-calls.
 
 /** An application with tracing, set up as in OpenTelemetry's documentation. */
 export interface InstrumentedApp {
-  /** Exports to the server, as protobuf. */
+  /** The tracer provider; it exports to the server as protobuf. */
   provider: TracerProvider
-  /** Base of the fake OpenAI. */
+  /** Base URL of the fake OpenAI. */
   vendorUrl: string
   /** A client of the fake OpenAI. */
   openai: OpenAI
   /**
-   * Runs `work` below a span of the application's own, sends all spans, and returns the trace once it has that many
-   * TraceRuns, including the application's, and all have ended.
+   * Runs `work` below a span of the application, and sends all spans. Returns the trace once all of its TraceRuns have
+   * ended and there are that many of them, including the application's.
    */
   trace(count: number, work: () => Promise<unknown>): Promise<ReadTrace>
 }
@@ -68,7 +68,10 @@ export function useInstrumentedApp(): () => InstrumentedApp {
   }
 }
 
-/** The trace with this id of OpenTelemetry once it has that many TraceRuns and all have ended, read through the proxy. */
+/**
+ * The trace with this OpenTelemetry id, read through the proxy. Waits until it has that many TraceRuns and all have
+ * ended.
+ */
 export async function readEndedTrace(
   { weir, proxy }: ClientSetup,
   traceId: string,
@@ -91,7 +94,7 @@ export function llmsOf({ runs }: ReadTrace): ReadTraceRun[] {
   return runs.filter(({ run_type }) => run_type === 'llm')
 }
 
-/** The totals are the sum of the model calls and of nothing else; each call has a cost. */
+/** Checks that the totals are the sums over the model calls and nothing else, and that each call has a cost. */
 export function expectOnlyLlmsCounted(trace: ReadTrace): void {
   const llms = llmsOf(trace)
   expect(llms.length).toBeGreaterThan(0)
@@ -108,7 +111,7 @@ export function expectOnlyLlmsCounted(trace: ReadTrace): void {
   expect(Number(trace.totals.total_cost)).toBeCloseTo(costs, 12)
 }
 
-/** Sends a greeting and reads the answer as a stream with counts. */
+/** Sends a greeting, and reads the answer as a stream that ends with the token counts. */
 export async function greetInStream({ openai }: InstrumentedApp): Promise<void> {
   const stream = await openai.chat.completions.create({
     model: 'gpt-4.1-mini',

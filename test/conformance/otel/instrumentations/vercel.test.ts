@@ -13,7 +13,10 @@ import { expectOnlyLlmsCounted, llmsOf, useInstrumentedApp } from './instrumente
 import { ALL_OK, expectFirstToken, text, WEATHER_BLOCK } from '../../traces/vendor-calls.ts'
 import { firstInShort } from '../../../support/length.ts'
 
-/** Both telemetries of the SDK: OpenTelemetry's conventions, and the `ai.*` attributes of all earlier versions. */
+/**
+ * Both kinds of telemetry of the SDK: with OpenTelemetry's conventions, and with the `ai.*` attributes of all earlier
+ * versions.
+ */
 const TELEMETRIES = [
   {
     name: 'its spans by the GenAI conventions',
@@ -22,7 +25,7 @@ const TELEMETRIES = [
     agent: 'invoke_agent gpt-4.1',
     generate: 'chat gpt-4.1',
     stream: 'chat gpt-4.1',
-    /** Chains beside the application's: the call and each of its steps. */
+    /** Number of chains besides the application's: the call, and each of its steps. */
     chains: (steps: number) => 1 + steps,
   },
   {
@@ -168,7 +171,7 @@ describe.each(TELEMETRIES)(
         inputs: WEATHER_CALL.args,
         outputs: { degrees: 18 },
       })
-      // The spans above have the sum of the calls: it counts once (rule N6).
+      // The spans above the calls have the sum of their tokens, which must not count again (rule N6).
       expect(trace.totals).toMatchObject({ prompt_tokens: 107, completion_tokens: 26, total_tokens: 133 })
       expect(named(trace, agent)).toMatchObject([{ total_tokens: 133 }])
       expectOnlyLlmsCounted(trace)
@@ -185,7 +188,7 @@ describe.each(TELEMETRIES)(
         llm: { provider: 'openai', model: BROKEN_MODEL },
       })
       expect(llm!.error).toContain('this model is broken')
-      // A call that the vendor refused used no tokens, so none are estimated.
+      // A call that the vendor refused used no tokens, so no tokens are estimated.
       expect(llm!.llm!.usage_metadata).toMatchObject({ input_tokens: null, output_tokens: null })
       expect(trace.totals).toMatchObject({ llm_runs: 1, total_tokens: 0, total_cost: null })
     })

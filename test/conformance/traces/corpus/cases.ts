@@ -10,7 +10,7 @@ const INGEST = /^\/(runs(\/multipart|\/batch|\/[0-9a-f-]{32,36})?|feedback)$/
 interface CorpusCase {
   name: string
   requests: RecordedRequest[]
-  /** Ids as sent; without `trace_id` where the client did not send one. */
+  /** Ids as sent. `trace_id` is missing where the client did not send it. */
   runs: { id: string; trace_id?: string }[]
   expected: ExpectedFacts[]
 }
@@ -33,7 +33,7 @@ function readCases(): CorpusCase[] {
   })
 }
 
-/** Posts them one after the other: [path, status] of each. */
+/** Sends the requests one after the other; returns the path and the status of each. */
 async function replay(weir: UsedWeir, requests: readonly RecordedRequest[]): Promise<[string, number][]> {
   const answers: [string, number][] = []
   for (const { method, path, headers, body } of requests) {
@@ -72,12 +72,12 @@ function lasting(reading: Reading): unknown {
 }
 
 const cases = readCases()
-/** So that the test fails when the corpus is not found. */
+/** The number of cases; fails if the corpus is not found. */
 const CASES = 41
 const requestsOf = (some: readonly CorpusCase[]) => some.flatMap(({ requests }) => requests)
 const readingOf = (reading: Reading, some: readonly CorpusCase[]): Reading =>
   new Map(some.map(({ name }) => [name, reading.get(name) ?? []]))
-/** The readings after the requests were sent in their order, and in reverse order. */
+/** What was read after the requests were sent in order, and in reverse order. */
 const read: { inOrder: Reading; reversed: Reading } = { inOrder: new Map(), reversed: new Map() }
 
 function expectAccepted(answers: readonly [string, number][]): void {
@@ -103,7 +103,7 @@ function itHoldsEveryFact(
   })
 }
 
-/** Another value of the same shape that no TraceRun of the corpus has. */
+/** Another value of the same form that no TraceRun of the corpus has. */
 function falsified(name: string, value: unknown): unknown {
   if (name === 'ttft') return value === null ? [1, 2] : null
   if (name === 'src') return value === 'estimate' ? 'client' : 'estimate'

@@ -29,7 +29,7 @@ export interface ReadTraceRun {
   thread_id: string | null
   same_call_as: string | null
   attachments: Record<string, { mime_type: string; size: number; url: string }>
-  /** On llm and embedding TraceRuns. */
+  /** Only in llm and embedding TraceRuns. */
   llm?: ReadLlm
 }
 
@@ -48,7 +48,9 @@ export interface ReadLlm {
 type Source = 'client' | 'vendor' | 'estimate' | null
 type Details = 'input_token_details' | 'output_token_details'
 
-/** The expected facts of one TraceRun of a case (`expected.json`); absent and null ones are not compared. */
+/**
+ * The expected facts about one TraceRun of a case (`expected.json`). Facts that are absent or null are not compared.
+ */
 export interface ExpectedFacts {
   name?: string
   run_type?: string
@@ -61,9 +63,9 @@ export interface ExpectedFacts {
   in_details?: Record<string, number>
   out_details?: Record<string, number>
   src?: 'client' | 'vendor' | 'estimate'
-  /** Token counts of the encoding o200k that an estimate must equal. */
+  /** Token counts with the encoding o200k; an estimate must equal them. */
   o200k?: { out?: number }
-  /** Null: no first token. Else its bounds in milliseconds. */
+  /** Bounds of the time to the first token in milliseconds; null if there must be none. */
   ttft?: null | [number, number]
   roles?: string[]
   /** A text that the output messages must contain. */
@@ -76,7 +78,7 @@ export interface ExpectedFacts {
   metadata?: Record<string, unknown>
   /** Media type by name. */
   attachments?: Record<string, string>
-  /** Number of documents in the output. */
+  /** Number of documents in the outputs. */
   documents?: number
   /** Number of TraceRuns below this one. */
   children?: number
@@ -84,7 +86,7 @@ export interface ExpectedFacts {
   trace_totals?: { in: number; out: number; total: number }
   /** Model calls in the whole trace. */
   llm_runs?: number
-  /** Name of the TraceRun that shows its call in more detail; null for none. */
+  /** Name of the TraceRun that shows the same call in more detail; null if there is none. */
   same_call_as?: string | null
 }
 
@@ -137,7 +139,7 @@ function keyedClaims(facts: ExpectedFacts, traceRun: ReadTraceRun): Claim[] {
   ]
 }
 
-/** The JavaScript SDK's spelling and that of the other SDKs: either may be returned. */
+/** The spelling of the JavaScript SDK and that of the other SDKs. Either may be returned. */
 function respelt(details: Record<string, number> | undefined): Record<string, number> {
   const hour = details?.['ephemeral_1h_input_tokens'] ?? details?.['ephemeral_1hr_input_tokens']
   return { ...details, ...(hour !== undefined && { ephemeral_1hr_input_tokens: hour }) }
@@ -227,7 +229,7 @@ function otherFaults(facts: ExpectedFacts, traceRun: ReadTraceRun, trace: ReadTr
   return faults
 }
 
-/** Differences between a TraceRun and the facts; empty when all are equal. */
+/** Differences between a TraceRun and the expected facts; empty when all facts are equal. */
 export function factFaults(facts: ExpectedFacts, traceRun: ReadTraceRun, trace: ReadTrace): string[] {
   const claims = [...plainClaims(facts, traceRun), ...keyedClaims(facts, traceRun)]
   const wrong = claims
@@ -240,8 +242,8 @@ export function factFaults(facts: ExpectedFacts, traceRun: ReadTraceRun, trace: 
 }
 
 /**
- * Every expected TraceRun without a matching TraceRun in these traces (each matches once), with the differences of the
- * closest one.
+ * Every expected TraceRun that matches none in these traces, with the differences from the closest one. Each TraceRun
+ * matches at most one expected TraceRun.
  */
 export function caseFaults(expected: readonly ExpectedFacts[], traces: readonly ReadTrace[]): string[] {
   const left = new Set(traces.flatMap((trace) => trace.runs.map((traceRun) => ({ trace, traceRun }))))

@@ -15,7 +15,7 @@ function stateOf(thread_id: string): HostCall {
 describeHosts((open) => {
   let bench: HostBench
   const wires: HostWire[] = []
-  /** A host that tests use in turn: starting one takes most of their time. */
+  /** A host that the tests use one after the other, because starting a host takes most of their time. */
   let shared: HostWire | undefined
   let ids = 0
   beforeAll(async () => {
@@ -40,14 +40,14 @@ describeHosts((open) => {
     return wire
   }
 
-  /** A host of the test's own, which it may end. */
+  /** A host for one test, which may end it. */
   async function opened(): Promise<HostWire> {
     const wire = start()
     await wire.next('opened')
     return wire
   }
 
-  /** The host that tests share, and two ids that no other test uses. */
+  /** The shared host, and two ids that no other test uses. */
   async function reached(): Promise<{ wire: HostWire; id: number; next: number }> {
     if (shared === undefined) {
       const launch = bench.launch()
@@ -58,7 +58,7 @@ describeHosts((open) => {
     return { wire: shared, id: ids, next: ids + 1 }
   }
 
-  /** Grants the host a job. */
+  /** Sends the host a job. */
   async function begin(wire: HostWire, id: number, input: JsonObject): Promise<string> {
     const job = await bench.job('hostile', input)
     wire.send({ type: 'offer', id, job })
@@ -126,7 +126,7 @@ describeHosts((open) => {
         return frame.head.events
       })
       expect(events).toEqual(['metadata', 'values', 'values', 'values'])
-      // All writes are stored before the end.
+      // All writes are stored before the run ends.
       expect(await answerOf(wire, next, stateOf(thread_id))).toMatchObject({
         values: { log: 'acted' },
         next: [],
@@ -214,7 +214,7 @@ describeHosts((open) => {
         { name: 'of_a_later_version', graph_id: 'kinds', config: {} } as unknown as HostCall,
         { name: 'embed' as const, texts: ['x'] },
       ]
-      // The calls need more than the two ids that a test reserves.
+      // These calls need more than the two ids that a test reserves.
       ids += 2
       calls.forEach((call, n) => wire.send({ type: 'call', id: first + n, tenant: TENANT, call }))
       const refused = await Promise.all(calls.map((_, n) => wire.next('refused', first + n)))

@@ -62,7 +62,7 @@ describeHosts((open, language) => {
         },
         checkpoint: { thread_id: job.run.thread_id, checkpoint_ns: '' },
       })
-      // The state of the end equals the state that is read.
+      // The state that came with the end equals the state that is read afterwards.
       const read = await ask(bench, {
         name: 'state',
         graph_id: 'kinds',
@@ -241,7 +241,7 @@ describeHosts((open, language) => {
       const first = await bench.run('kinds', { kind: 'plain' }, { interrupt_before: ['respond'] }, thread_id)
       expect(first.end).toMatchObject({
         kind: 'done',
-        // What LangGraph itself returns: only in JavaScript does it contain `__interrupt__`.
+        // The value that LangGraph itself returns: it contains `__interrupt__` only in JavaScript.
         values:
           language === 'python' ? '{"messages":[],"kind":"plain","log":["begun"]}' : '{"__interrupt__":[]}',
         state: { next: ['respond'] },
@@ -319,7 +319,7 @@ describeHosts((open, language) => {
 })
 
 describe('a folder without packages of its own', () => {
-  // Node alone cannot load enums; the import is resolved from Weir's installation.
+  // Node by itself cannot load enums. The import is resolved from Weir's installation.
   const source = `
     import { Annotation, START, StateGraph } from '@langchain/langgraph'
     enum Said { Hello = 'hello' }

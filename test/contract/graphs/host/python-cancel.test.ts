@@ -7,7 +7,10 @@ import { PYTHON, withoutPython } from '../../../support/python.ts'
 const HOSTS = fileURLToPath(new URL('../../../../hosts/python', import.meta.url))
 const WITHOUT = withoutPython()
 
-/** Passes frames to the Python host as if one read had brought them all; the run goes on until it is cancelled. */
+/**
+ * A program that passes several frames to the Python host at once, as if one read had returned them all. The run does
+ * not end before it is cancelled.
+ */
 const SCRIPT = `
 import asyncio, sys
 sys.path.insert(0, sys.argv[1])

@@ -10,15 +10,15 @@ describeHosts((open) => {
     onTestFinished(() => bench.stop())
     const cancel = new AbortController()
     const job = await bench.job('hostile', { act: 'wait' }, { stream_mode: ['updates'] }, undefined, true)
-    // The previous step has ended, so the node is running.
+    // The step before the node has ended, so the node is running.
     const items = (batch: readonly { event: string }[]): void => {
       if (batch.some(({ event }) => event === 'updates')) cancel.abort()
     }
     const end = await bench.hosts.run(job, { items, trace: () => undefined }, cancel.signal)
     expect(end.kind).toBe('cancelled')
-    // The cancelled node began earlier and takes as long, so it has ended when this node has.
+    // The cancelled node started earlier and takes as long, so it has ended when this run's node has.
     expect((await bench.run('hostile', { act: 'wait' })).end.kind).toBe('done')
-    // On a busy machine the log may report that a host has sent nothing for a while.
+    // On a busy machine the log may also report that a host has sent nothing for a while.
     expect(lines.filter((line) => line.includes('wrote to stderr'))).toEqual([])
   })
 })

@@ -43,7 +43,7 @@ describeHosts((open) => {
       const end = await ended
       expect(end).toMatchObject({ kind: 'cancelled', state: { next: ['respond'] } })
       expect(stateOf(end)['log']).toEqual(['begun'])
-      // No TraceRun is left open.
+      // No TraceRun is left without an end.
       const operations = traced.flatMap(({ post, patch }) => [
         ...(post as JsonObject[]),
         ...(patch as JsonObject[]),
@@ -56,7 +56,8 @@ describeHosts((open) => {
     it('at any moment leaves the state of the last finished step, which does not change afterwards', async () => {
       const cancelled = Array.from({ length: 24 }, async (_, i) => {
         const abort = new AbortController()
-        // Between the steps the cancel can take effect, and the model's token is never sent.
+        // A run can be cancelled between two steps. The model's first token would take ten minutes, so it is never
+        // sent.
         const input = { steps: 60, stepDelayMs: 1, tokenDelayMs: 600_000 }
         const job = await bench.job('tokens', input, { config: { recursion_limit: 100 } })
         let steps = 0
@@ -72,7 +73,7 @@ describeHosts((open) => {
       })
       for (const { job, end, steps } of await Promise.all(cancelled)) {
         expect(end.kind).toBe('cancelled')
-        // The streamed values are stored: the first ones are the input's, before any step.
+        // The states whose values were streamed are stored. The first values are those of the input, before any step.
         expect(Number(stateOf(end)['i'] ?? 0)).toBeGreaterThanOrEqual(steps - 1)
         expect(end.state?.next).toHaveLength(1)
         const read = await ask(bench, {
@@ -152,7 +153,7 @@ describeHosts((open) => {
     it('returns the whole history, though parts of it were returned before', async () => {
       const thread_id = randomUUID()
       const expectTheSame = async (): Promise<number> => {
-        // With a filter, even an empty one, every state is built again.
+        // With a filter, even an empty one, the host does not reuse the states that it returned before.
         const all = await historyOf(bench, thread_id, { metadata: {} })
         for (const limit of [1000, 2, 1000])
           expect(await historyOf(bench, thread_id, { limit })).toEqual(all.slice(0, limit))
@@ -164,7 +165,7 @@ describeHosts((open) => {
       }
       await bench.run('kinds', { kind: 'plain' }, { interrupt_before: ['respond'] }, thread_id)
       const interrupted = await expectTheSame()
-      // This run writes to the checkpoint that was shown last, adds others, and is then rolled back.
+      // This run writes to the checkpoint that was read last, adds further checkpoints, and is then rolled back.
       const job = await bench.job('kinds', null, { interrupt_before: ['finish'] }, thread_id)
       await bench.hosts.run(job, SILENT, new AbortController().signal)
       expect(await expectTheSame()).toBeGreaterThan(interrupted)
@@ -218,7 +219,7 @@ describeHosts((open) => {
         ...(post as JsonObject[]),
         ...(patch as JsonObject[]),
       ])
-      // On a busy machine the beginning and the end of a TraceRun are in two batches.
+      // On a busy machine the beginning and the end of a TraceRun may be in two batches.
       const merged = new Map<unknown, JsonObject>()
       for (const one of sent) merged.set(one['id'], { ...merged.get(one['id']), ...one })
       const operations = [...merged.values()]

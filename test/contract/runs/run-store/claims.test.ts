@@ -35,7 +35,8 @@ describeOnSql('claims of servers of several releases', (engine) => {
     expect(claim).toBeNull()
     const { run: second } = await admitted(store, admissionOf(thread_id))
     const { run: other } = await admitted(store, admissionOf(randomUUID()))
-    // A claim of one run returns the run that is allowed, although older ones that are not allowed wait.
+    // This owner may not claim the two older runs. A claim of one run skips them, and returns the run that it may
+    // claim.
     expect(await claimed(OLD, 1)).toEqual([other.run_id])
     expect(await claimed(OLD)).toEqual([])
     const [lease] = await store.claim(NEW, DEPLOYMENTS, 9)
@@ -63,7 +64,7 @@ describeOnSql('claims of servers of several releases', (engine) => {
     await store.release(lease, { error: 'HostLost', message: 'gone' }, 3)
     const other = lease.run_id === run.run_id ? begun : run
     expect(await claimed(older)).toEqual([])
-    // A claim of one run returns the run that is allowed, although one that is not allowed waits.
+    // A claim of one run skips the run that this owner may not claim, and returns the other.
     expect(await claimed(CLAIMER, 1)).toEqual([other.run_id])
     expect(await claimed(CLAIMER)).toEqual([])
     expect(await claimed({ ...CLAIMER, version: RUN_VERSION + 1 })).toEqual([lease.run_id])

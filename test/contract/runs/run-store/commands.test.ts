@@ -48,7 +48,7 @@ describeOnSql('runs', (engine) => {
       now -= HOUR
       await store.finish(first, endOf('success'))
       const second = await claimOne()
-      // Although the clock was set back, the new run comes after the thread's earlier runs.
+      // The clock was set back, and still the new run comes after the thread's earlier runs.
       const { run } = await admitted(store, admissionOf(thread_id))
       expect(run.created_at).toBe(now + HOUR)
       await store.finish(second, endOf('success'))
@@ -187,7 +187,7 @@ describeOnSql('runs', (engine) => {
       expect(await runStatus(pending.run.run_id)).toBe(ended === 'deleted' ? null : ended)
       expect(await store.claim(CLAIMER, DEPLOYMENTS, 9)).toEqual([])
 
-      // An accepted cancel wins over the end that the worker reports.
+      // A cancel that was accepted takes precedence over the end that the worker reports.
       expect(await store.finish(running, endOf('success'))).toEqual({
         kind: 'ended',
         status: ended,
@@ -210,7 +210,7 @@ describeOnSql('runs', (engine) => {
     it('RUN-6: claims runs of a thread one at a time, in the order of their creation', async () => {
       const runs = []
       for (let n = 0; n < 5; n++) runs.push((await admitted(store, admissionOf(thread_id))).run.run_id)
-      // A clock that is set back changes nothing.
+      // Setting the clock back changes nothing.
       now -= 60_000
       runs.push((await admitted(store, admissionOf(thread_id))).run.run_id)
       now += 60_000

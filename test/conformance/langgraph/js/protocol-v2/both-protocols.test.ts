@@ -22,7 +22,7 @@ interface TracedCall {
   [field: string]: unknown
 }
 
-/** The call of a model in the trace of a thread's only run, once it has ended. */
+/** The model call in the trace of the thread's only run. Waits until it has ended. */
 function callOf(thread_id: string): Promise<TracedCall> {
   return eventually(async () => {
     const { runs } = await setup().weir.json<{ runs: TracedCall[] }>('/api/v1/runs/query', {
@@ -113,7 +113,7 @@ describe('a run of one protocol seen over the other (V-40, V-41, V-47)', () => {
         ['updates', 'tasks', 'checkpoints'].includes(event) ? [Object.keys(data as object).toSorted()] : [],
       )
     expect(keys(joined)).toEqual(keys(own))
-    /** The events of the first run of a thread in the thread's stream of v1. */
+    /** The events of a thread's first run, read from the thread's stream over v1. */
     const inThread = async (thread: string): Promise<typeof own> => {
       const items: typeof own = []
       const options = { lastEventId: '-', streamMode: ['run_modes'] as ['run_modes'] }

@@ -11,7 +11,7 @@ const setup = useDeployment('protocol-v2')
 describeCases({ version: '1.15.0', Client, stream }, setup)
 describeFaults()
 
-/** Sends a command with parameters that the SDK does not send; resolves with the answer. */
+/** Sends a command with parameters that the SDK never sends. Resolves with the answer. */
 async function command(thread_id: string, method: string, params: object): Promise<Record<string, unknown>> {
   const response = await setup().request(`/threads/${thread_id}/commands`, {
     method: 'POST',
@@ -21,7 +21,7 @@ async function command(thread_id: string, method: string, params: object): Promi
   return (await response.json()) as Record<string, unknown>
 }
 
-/** Starts the graph, and resolves with the ids of the interrupts that it sends, at least `count`. */
+/** Starts the graph. Resolves with the ids of the interrupts that it sends, once there are `count`. */
 async function asked(thread_id: string, params: object, count: number): Promise<string[]> {
   const proxy = await startRecordingProxy(setup().url, setup().weir.key)
   const end = new AbortController()

@@ -7,7 +7,10 @@ import { firstInShort, inLong } from '../../../../support/length.ts'
 
 const words = (count: number): string => Array.from({ length: count }, (_, i) => `w${i} `).join('')
 
-/** Tests of `useStream` on a page of test/fixtures/use-stream, under http.cors; `transports` are those that the page has. */
+/**
+ * Tests of `useStream` on a page of test/fixtures/use-stream, which is from another origin (http.cors). `transports`
+ * are the transports that the page supports.
+ */
 export function describeHook(name: string, page: string, transports: readonly string[]): void {
   const missing = withoutChromium + withoutSdks()
   describe.skipIf(missing !== '')(`useStream of ${name} on a page of another origin${missing}`, () => {
@@ -76,7 +79,8 @@ export function describeHook(name: string, page: string, transports: readonly st
       await shows('#state', 'idle')
       await shown().page.reload()
       await shows('#interrupt', 'Go on?')
-      // The hook shows the question of the state, and answers it once the stream has sent it.
+      // The hook shows the interrupt from the thread's state at once, but can answer it only after the stream has sent
+      // it.
       await eventually(async () => {
         await click('#resume')
         expect(await shown().text('#answer')).toContain('yes')

@@ -22,11 +22,11 @@ interface Opened {
   frames: Frame[]
   /** Sends a command and resolves with its answer. */
   command(method: string, params?: object): Promise<Frame>
-  /** Resolves with a frame that matches, once it is there. */
+  /** Resolves with the first frame that matches, when it arrives. */
   find(matches: (frame: Frame) => boolean): Promise<Frame>
 }
 
-/** Headers or subprotocols with which a client connects. */
+/** Headers or subprotocols with which the client connects. */
 interface As {
   headers?: Record<string, string>
   protocols?: string[]

@@ -7,7 +7,7 @@ const setup = useDeployment()
 const client = () => setup().client
 const human = (text: string) => ({ messages: [{ role: 'user', content: text }] })
 
-/** The events of a stream of protocol v2 until `isLast`. */
+/** Reads a stream of protocol v2 until `isLast` is true for an event; returns the events. */
 async function eventsUntil(
   thread_id: string,
   body: object,
@@ -99,7 +99,7 @@ describe('protocol v2', () => {
     expect(kinds.at(-1)).toBe('message-finish')
     expect(kinds.filter((kind) => kind === 'content-block-delta').length).toBeGreaterThan(0)
     const { values } = await client().threads.getState<{ messages: { content: unknown }[] }>(thread_id)
-    // A Python graph is executed as for v1, which keeps text.
+    // A Python graph is executed as for v1, which keeps the text of messages.
     const kept = sharedGraphs() === 'python-graphs' ? [expect.any(String)] : [[{ type: 'text' }]]
     expect([values.messages.at(-1)?.content]).toMatchObject(kept)
     expect(await eventsUntil(thread_id, { channels: ALL, since: 0 }, isTerminal)).toEqual(events)
@@ -226,7 +226,7 @@ describe('protocol v2', () => {
       })
       expect(response.status).toBe(422)
     }
-    // There is no such thread yet, and so no event.
+    // The thread does not exist yet, so it has no events.
     const end = new AbortController()
     const response = await fetch(`${setup().url}/threads/${thread_id}/stream/events`, {
       method: 'POST',

@@ -4,7 +4,7 @@ import { DIFFERENCES, EVENTS_DEPEND_ON_TIME } from './differences.ts'
 import type { Session } from './sessions.ts'
 import { lacks, scrubbed, shapesOf } from './shapes.ts'
 
-/** What a client shows of a session, and the events that the server sent. */
+/** What the client of a session reports, and the events that the server sent. */
 export interface Outcome {
   seen: Record<string, unknown>[]
   events: readonly PassedEvent[]
@@ -17,22 +17,22 @@ export function recordedEvents({ wire }: Session): PassedEvent[] {
 }
 
 /**
- * Whether the recorded server sends such an event: that of `golden/` does not send that an interrupt was answered, and
- * LangGraph's Python server has few channels.
+ * Whether the recorded server sends events of this kind. The server of `golden/` does not send that an interrupt was
+ * answered, and LangGraph's Python server has few channels.
  */
 function isRecorded(name: string, { event }: PassedEvent, told: readonly PassedEvent[]): boolean {
   if (name.startsWith('python-')) return told.some((one) => one.event.method === event.method)
   return event.method !== 'input.answered' || !name.startsWith('golden/')
 }
 
-/** The differences between what the client shows and what was recorded, without the intended ones. */
+/** The differences between what the client reports and the recording, without the intended ones. */
 export function deviationsInSeen(name: string, recorded: Session, seen: Outcome['seen']): string[] {
   const { of_seen, of_found } = DIFFERENCES[name] ?? {}
   const [wanted, found] = [scrubbed(recorded.seen_by_client), scrubbed(seen)]
   return lacks(of_seen?.(wanted) ?? wanted, of_found?.(found) ?? found)
 }
 
-/** The differences between the outcome of a session and the recorded one, without the intended ones. */
+/** The differences between the outcome of a session and its recording, without the intended ones. */
 export function deviations(name: string, recorded: Session, { seen, events }: Outcome): string[] {
   const inSeen = deviationsInSeen(name, recorded, seen)
   if (EVENTS_DEPEND_ON_TIME.has(name)) return inSeen
@@ -42,7 +42,7 @@ export function deviations(name: string, recorded: Session, { seen, events }: Ou
   return [...inSeen, ...lacks(DIFFERENCES[name]?.of_events?.(told) ?? told, passed)]
 }
 
-/** Events of one connection come in order and once each (V-14, V-15). */
+/** On one connection, each event arrives once, and events arrive in order (V-14, V-15). */
 export function assertInOrder(events: readonly PassedEvent[]): void {
   for (const connection of new Set(events.map((one) => one.connection))) {
     const own = events.filter((one) => one.connection === connection).map(({ event }) => event)

@@ -2,36 +2,46 @@ import type { Shape } from './shapes.ts'
 
 type Seen = Record<string, unknown>[]
 
-/** The intended differences from a recorded session, as changes of the recording. */
+/**
+ * The intended differences from a recorded session. Each function changes one part of the recording before the
+ * comparison.
+ */
 export interface Difference {
   of_seen?(seen: Seen): Seen
-  /** A change of what the client shows here, before it is compared. */
+  /** Changes what the client reports in the test, not the recording. */
   of_found?(seen: Seen): Seen
   of_events?(events: Shape[]): Shape[]
 }
 
-/** Sessions whose events differ with the timing of the client: in the number of tokens, or in the runs of a stream. */
+/**
+ * Sessions whose events depend on the timing of the client: it determines the number of tokens, or the runs in a
+ * stream.
+ */
 export const EVENTS_DEPEND_ON_TIME: ReadonlySet<string> = new Set([
   'golden/cancel-v1',
   'golden/controller',
   'python-server/controller',
   'expected/controller',
-  // A run that was created over v1 shows only its stream modes (V-42); the recording shows all modes.
+  // The recording shows all stream modes. Here a run that was created over v1 only sends its own (V-42).
   'expected/controller-hydrate',
   'expected/controller-other',
   'expected/controller-queue',
   'expected/v1-run',
-  // This runtime sends the state once more when a run resumes.
+  // When a run resumes, Weir sends the state once more than the recorded server.
   'golden/interrupts-batch',
-  // The script closes the stream of v2 once that of v1 has ended, so the last events may not have come.
+  // The script closes the stream of v2 when the stream of v1 has ended. The last events of v2 may not have arrived by
+  // then.
   'faults/v1-join',
-  // Numbers of events are larger here, so all events come after the number in `since`.
+  // Weir's event numbers are larger than the recorded ones, so all of its events come after the number in `since`.
   'golden/since',
-  // The recorded client closes its stream with the end of the first run.
+  // The recorded client closes its stream when the first run ends.
   'python-server/next-turn',
 ])
 
-/** This runtime sends deltas of the arguments of tool calls (V-20), and results of tools without an id. */
+/**
+ * Changes recorded events as Weir sends them: it sends deltas of the arguments of tool calls (V-20), and results of
+ * tools without an id.
+ */
 function newerTools(events: Shape[]): Shape[] {
   return events.map((event) => {
     const { method, data } = event
@@ -49,7 +59,7 @@ function newerTools(events: Shape[]): Shape[] {
   })
 }
 
-/** The answers to the commands of a session by hand, without their texts. */
+/** The answers to commands that the script sends itself, without their texts. */
 function answersOf(seen: Seen): Seen {
   return seen.map((one) => {
     const [[method, told] = []] = Object.entries(one) as [string, [number, string]][]
@@ -58,9 +68,9 @@ function answersOf(seen: Seen): Seen {
   })
 }
 
-/** What is answered here to the commands that LangGraph's servers refuse with other codes, by the id of the command. */
+/** Weir's answers to the commands that LangGraph's servers refuse with other codes, by the id of the command. */
 const ANSWERS: readonly (readonly [id: number | null, error: string | undefined])[] = [
-  // Both are carried out here; `x` is no id of a checkpoint (V-8).
+  // Weir supports commands 52 and 53. It refuses 53 because `x` is not the id of a checkpoint (V-8).
   [52, undefined],
   [53, 'invalid_argument'],
   [54, 'not_supported'],
@@ -72,7 +82,10 @@ const ANSWERS: readonly (readonly [id: number | null, error: string | undefined]
   [null, 'invalid_argument'],
 ]
 
-/** The wanted answers to commands by hand: those to the first two as in `first`, or else as recorded. */
+/**
+ * The expected answers to commands that the script sends itself. The answers to all commands before those of ANSWERS
+ * are `first`, by default as recorded.
+ */
 function answersHere(first?: Seen): (seen: Seen) => Seen {
   return (seen) => {
     const recorded = answersOf(seen)
@@ -87,8 +100,8 @@ function answersHere(first?: Seen): (seen: Seen) => Seen {
 }
 
 /**
- * Events of a Python graph, which is executed as for v1 (V-45): its messages keep their ids and their text, and their
- * metadata have the name that they have for graphs in JavaScript.
+ * Changes recorded events as Weir sends them for a Python graph, which it executes as for v1 (V-45): messages keep
+ * their ids and their text, and the field of their metadata has the same name as for JavaScript graphs.
  */
 function ofPythonGraph(events: Shape[]): Shape[] {
   return events.map((event) => {
@@ -134,12 +147,12 @@ function asSent({ id: _id, metadata, delta, ...data }: Record<string, unknown>):
 
 const TEXT_KEPT: Difference = { of_events: ofPythonGraph }
 
-/** Exchanges the events at two places. */
+/** Swaps the events at two positions. */
 function exchanged(events: Shape[], a: number, b: number): Shape[] {
   return events.map((event, at) => (at === a ? events[b] : at === b ? events[a] : undefined) ?? event)
 }
 
-/** A message that a graph did not stream, as it is streamed when its node has returned. */
+/** The events of a message that the graph did not stream: they are sent when its node has returned. */
 function wholeMessage(node: string, text: string): Shape[] {
   return [
     { event: 'message-start' },
@@ -154,7 +167,7 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
   'golden/all-channels': { of_events: newerTools },
   'golden/tool-calls': { of_events: newerTools },
   'golden/failure': {
-    // The message of a failure is plain text (V-18).
+    // The error message of a failed run is plain text (V-18).
     of_seen: ([output, last]) => [
       output ?? {},
       { last: { ...(last?.['last'] as object), error: 'The model broke off.' } },
@@ -179,14 +192,14 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
       },
     ],
   },
-  // How much of the second run the client shows depends on timing, so only the events are compared.
+  // The part of the second run that the client reports depends on timing, so only the events are compared.
   'expected/two-runs': { of_seen: ([runs]) => [runs ?? {}, {}] },
-  // The recorded server sends the end of the second run in place of the end of the third.
+  // The recorded server sends the end of the second run where the end of the third belongs.
   'golden/controller': {
     of_seen: (seen) => seen.filter((one, at) => at !== seen.length - 3 || !('completed' in one)),
   },
   'golden/since': { of_seen: () => [{ events: 15 }] },
-  // Each refused command has an answer of its own, with a code of the specification (V-3).
+  // Each refused command gets a separate answer, with a code of the specification (V-3).
   'golden/ws-errors': {
     of_seen: () => [
       {
@@ -202,7 +215,7 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
       { closed: [1005, ''] },
     ],
   },
-  // Joined over v1 it has the events of v1, once each, and in their order (V-41).
+  // A run that is joined over v1 has the events of v1, each once and in order (V-41).
   'faults/v1-join': {
     of_seen: () => [
       {
@@ -217,16 +230,16 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
   'golden/commands': { of_seen: answersHere(), of_found: answersOf },
   'python-server/all-channels': {
     ...TEXT_KEPT,
-    // LangGraph's Python server has no other channels of this run.
+    // LangGraph's Python server sends no events of this run on other channels.
     of_found: (seen) =>
       seen.map(({ methods }) => ({
         methods: (methods as string[]).filter((one) => ['lifecycle', 'values', 'messages'].includes(one)),
       })),
   },
   'python-server/commands': {
-    // A subgraph begins before its first state.
+    // Weir sends the beginning of a subgraph before its first state.
     of_events: (events) => exchanged(ofPythonGraph(events), 2, 3),
-    // LangGraph's Python server has neither command.
+    // LangGraph's Python server supports neither of these two commands.
     of_seen: answersHere([
       { 'agent.getTree': [200, { type: 'success', id: 50 }] },
       { 'state.get': [200, { type: 'success', id: 51 }] },
@@ -235,7 +248,7 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
   },
   'python-server/controller': TEXT_KEPT,
   'python-server/cut-sse': TEXT_KEPT,
-  // The end of a run comes after its last state (V-19).
+  // Weir sends the end of a run after its last state (V-19).
   'python-server/interrupt-respond': { of_events: (events) => exchanged(ofPythonGraph(events), 3, 4) },
   'python-server/next-turn': {
     of_seen: ([first]) => [
@@ -254,7 +267,7 @@ export const DIFFERENCES: Readonly<Record<string, Difference>> = {
   'python-sdk/py-sse': TEXT_KEPT,
   'python-sdk/py-values': {
     ...TEXT_KEPT,
-    // The first state is the one that the thread had when the client read it, so it depends on time.
+    // The first state is the thread's state at the moment when the client read it, so it depends on timing.
     of_seen: (seen) => seen.slice(1),
     of_found: (seen) => seen.slice(1),
   },

@@ -16,13 +16,13 @@ import { FAULTS, rightOf, SESSIONS, type Session } from './sessions.ts'
 export interface Sdk {
   version: string
   Client: new (options: object) => unknown
-  /** Its module `stream`. */
+  /** The SDK's module `stream`. */
   stream: object
-  /** Cases that are left out because their result differs in this version, with the reason. */
+  /** Cases that are skipped because this version of the SDK gives another result, with the reason. */
   leaves_out?: Readonly<Record<string, string>>
 }
 
-/** The sessions of this SDK; those of the Python SDK and of React have tests of their own. */
+/** The sessions of the JavaScript SDK. Sessions of the Python SDK and of React have tests of their own. */
 const CASES = [...SESSIONS].filter(
   ([name, { client }]) =>
     client === '@langchain/langgraph-sdk 1.15.0' && (!name.startsWith('faults/') || rightOf(name) === name),
@@ -30,23 +30,27 @@ const CASES = [...SESSIONS].filter(
 const isOfPython = ([name]: [string, Session]): boolean => name.startsWith('python-server/')
 
 /**
- * The SDK closes a projection that it is still opening when the run ends. The end is sent 250 ms after the beginning
- * (V-31), which is too soon for a client on a machine so busy that it opens its stream later.
+ * In these sessions the SDK opens projections, and closes each one that is not open when the run ends. The server sends
+ * the end at least 250 ms after the beginning (V-31). On a busy machine the SDK may need longer to open its stream.
  */
 const PROJECTIONS = new Set(['golden/messages', 'golden/tool-calls'])
 
-/** Its script looks at two runs some seconds after it has begun them, which is too soon on a very busy machine. */
+/**
+ * The script of this session looks at two runs some seconds after it has started them. On a very busy machine that is
+ * too soon.
+ */
 const LOOKS_LATER = 'expected/two-runs'
 
 /**
- * `submit` of a StreamController resolves with the first end that it reads: `#awaitRootTerminal` in the SDK's
- * stream/controller.js listens to both of its streams. The server sends the end over that of the content first, and 50 ms later
- * over the other. A busy machine may read the two the other way round, and then the messages are not complete yet.
+ * In these sessions a StreamController reads two streams, and its `submit` resolves with the first end that it reads
+ * (`#awaitRootTerminal` in the SDK's stream/controller.js). The server sends the end on the content stream first, and
+ * on the other one 50 ms later. On a busy machine the SDK may read the second stream first, when the messages are not
+ * complete yet.
  */
 const tries = (name: string): number =>
   name.includes('/controller') || PROJECTIONS.has(name) || name === LOOKS_LATER ? 3 : 0
 
-/** Scripts that never end, since the client waits for a run that it has already seen end. */
+/** Sessions whose script never ends: the client waits for the end of a run although it has read it already. */
 const ENDLESS = new Set(['golden/late'])
 
 /** Runs the script of a case with the SDK, through a proxy. */
@@ -66,7 +70,7 @@ async function play(
     const done = scriptOf(script, proxy, stream)({ client: client as Client, note, p: proxy })
     if (ENDLESS.has(name)) await eventually(async () => expect(seen).toHaveLength(seen_by_client.length))
     else await done
-    // A script ends without waiting for the events that its last lines cause.
+    // Scripts do not wait for the events that their last lines cause.
     await eventually(
       async () => expect(seen.length).toBeGreaterThanOrEqual(seen_by_client.length),
       5000,
@@ -83,10 +87,10 @@ type Script = (given: {
   p: RecordingProxy
 }) => Promise<void>
 
-/** Factor for the waiting times in scripts, for a busy machine. */
+/** Factor for the pauses in scripts, for a busy machine. */
 const PATIENCE = 2
 
-/** The function that the text of a script is, with the names that scripts use. */
+/** Makes a function from the text of a script. Its parameters have the names that scripts use. */
 function scriptOf(script: string, p: RecordingProxy, stream: object): Script {
   const sleep = (ms: number): Promise<void> => delay(ms * PATIENCE)
   const names = {
@@ -109,7 +113,9 @@ function scriptOf(script: string, p: RecordingProxy, stream: object): Script {
   return make(...Object.values(names))
 }
 
-/** Tests that the comparison finds the faults of LangGraph's servers, so that a server that passes has none of them. */
+/**
+ * Tests that the comparison detects the faults of LangGraph's servers; otherwise Weir could have them and still pass.
+ */
 export function describeFaults(): void {
   describe('faults of LangGraph’s servers in sessions of protocol v2', () => {
     it.each(FAULTS)('%s would fail the session with the right outcome', (fault) => {
@@ -117,7 +123,7 @@ export function describeFaults(): void {
       if (right === undefined || wrong === undefined) throw new Error('no such session')
       expect(wrong.script).toBe(right.script)
       const seen = wrong.seen_by_client
-      // Events of Python graphs differ in any case.
+      // Events of Python graphs always differ, so only what the client reports is compared.
       const found = fault.startsWith('faults/')
         ? deviations(rightOf(fault), right, { seen, events: recordedEvents(wrong) })
         : deviationsInSeen(rightOf(fault), right, seen)
@@ -126,7 +132,7 @@ export function describeFaults(): void {
   })
 }
 
-/** Plays the sessions with LangGraph's JavaScript server, and those with the right outcome. */
+/** Plays the sessions that were recorded with LangGraph's JavaScript server, and those with the right outcome. */
 export function describeCases(sdk: Sdk, setup: () => DeploymentSetup): void {
   describe.concurrent(`recorded sessions of protocol v2 with the unmodified SDK ${sdk.version} (V-1 to V-43)`, () => {
     const cases = CASES.filter((one) => !isOfPython(one))
@@ -134,13 +140,13 @@ export function describeCases(sdk: Sdk, setup: () => DeploymentSetup): void {
   })
 }
 
-/** Plays the sessions with LangGraph's Python server; the deployment has Python graphs. */
+/** Plays the sessions that were recorded with LangGraph's Python server, on a deployment with Python graphs. */
 export function describePythonCases(sdk: Sdk, setup: () => DeploymentSetup): void {
   describe.concurrent(`recorded sessions of Python graphs with the unmodified SDK ${sdk.version} (V-1 to V-43)`, () =>
     playAll(CASES.filter(isOfPython), sdk, setup))
 }
 
-/** Plays sessions with the SDK, and compares what it and the wire show. */
+/** Plays sessions with the SDK, and compares what the client reports and the events on the wire with the recording. */
 function playAll(cases: readonly [string, Session][], sdk: Sdk, setup: () => DeploymentSetup): void {
   it('the graphs of the sessions are served', async () => {
     const graphs = (await setup().client.assistants.search({ limit: 100 })).map(({ graph_id }) => graph_id)
@@ -153,7 +159,7 @@ function playAll(cases: readonly [string, Session][], sdk: Sdk, setup: () => Dep
       { retry: tries(name) },
       async () => {
         const outcome = await play(sdk, setup(), name, recorded)
-        // On a socket each subscription has its own replay.
+        // On a WebSocket the server replays events once for each subscription.
         if (!name.includes('/ws-')) assertInOrder(outcome.events)
         expect(deviations(name, recorded, outcome)).toEqual([])
       },

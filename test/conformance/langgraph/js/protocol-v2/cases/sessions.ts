@@ -30,7 +30,10 @@ export const FAULTS = [...SESSIONS.keys()].filter(
   (name) => name.startsWith('faults/') || PYTHON_FAULTS.includes(name),
 )
 
-/** The session with the right outcome of the same script; the only other source for `v1-join` is differences.ts. */
+/**
+ * The session of the same script with the right outcome. `v1-join` has none: its right outcome is only in
+ * differences.ts.
+ */
 export function rightOf(fault: string): string {
   const expected = `expected/${fault.split('/').at(-1)}`
   return SESSIONS.has(expected) ? expected : fault

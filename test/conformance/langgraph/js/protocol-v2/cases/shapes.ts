@@ -28,7 +28,7 @@ export function shapesOf(events: readonly PassedEvent[]): Shape[] {
     }))
 }
 
-/** Where `found` does not have what `wanted` has; it may have more. */
+/** The places where `found` differs from `wanted`. Fields that only `found` has are allowed. */
 export function lacks(wanted: unknown, found: unknown, path = ''): string[] {
   if (wanted === undefined) return []
   if (Array.isArray(wanted)) {
