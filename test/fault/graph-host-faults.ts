@@ -20,7 +20,7 @@ import { newGate } from '../support/runs/gate.ts'
 let language: GraphLanguage
 /** The hosts of the current test. */
 let bench: HostBench | undefined
-/** Tests with the same options use the same hosts, one after the other. */
+/** Hosts are opened once for each set of options. Tests with the same options use them one after the other. */
 const benches = new Map<string, HostBench>()
 async function open(options: Partial<GraphHostOptions> = {}): Promise<HostBench> {
   const key = JSON.stringify(options)
@@ -41,7 +41,10 @@ const EMPTY_ENTRY: Omit<GraphEntry, 'graph_id' | 'file' | 'language'> = {
   module: null,
 }
 
-/** The writes of a step are stored before the next step begins, even if that ends the process at once. */
+/**
+ * With this durability, the writes of a step are stored before the next step begins, even if that step ends the process
+ * at once.
+ */
 const SYNC = { durability: 'sync' } as const
 
 /** Begins a run; resolves when its first step has ended. */
@@ -57,7 +60,7 @@ async function begin(claimed: GraphJob, signal = new AbortController().signal) {
 
 const valuesOf = (end: GraphEnd) => JSON.parse(end.state?.values_json ?? 'null') as JsonObject | null
 
-/** Executes `act` and a second run in the only host, and returns how both ended. */
+/** Executes `act` beside a second run in the only host, and returns the ends of both. */
 async function beside(act: string, options: Partial<GraphHostOptions> = {}) {
   const { run, job, hosts } = await open({ maxHosts: 1, ...options })
   const [pid] = hosts.pids()
@@ -69,13 +72,13 @@ async function beside(act: string, options: Partial<GraphHostOptions> = {}) {
   return { hostile: hostile.end, neighbour: await neighbour.ended, neighbourJob, pid }
 }
 
-/** The deployment still works. */
+/** Checks that the deployment can still execute a run. */
 async function expectAlive(): Promise<void> {
   const { end } = await (bench as HostBench).run('tokens', { tokens: 1 })
   expect(end).toMatchObject({ kind: 'done' })
 }
 
-/** Begins a run whose node blocks; resolves when its host does nothing else. */
+/** Begins a run whose node blocks. Resolves when the node blocks its host. */
 async function block() {
   const { job, hosts } = bench as HostBench
   const abort = new AbortController()
@@ -88,7 +91,10 @@ async function block() {
   return { ended, abort }
 }
 
-/** A module that exports the graph of another one, once the file `there` exists; its second line fails before. */
+/**
+ * The source of a module that exports another module's graph. While the file `there` is missing, the module's second
+ * line throws.
+ */
 function laterModule(graphs: string, there: string): string {
   if (language === 'javascript')
     return `import { existsSync } from 'node:fs'
@@ -100,7 +106,7 @@ sys.path.append('${dirname(graphs)}')
 from tokens import graph`
 }
 
-/** Registers what hosts of a language do when the code of graphs, or the system, is hostile. */
+/** Registers the tests of hosts of one language in which the code of graphs is hostile, or the system fails. */
 export function hostFaultTests(of: GraphLanguage, extent: 'main cases' | 'every case'): void {
   language = of
   afterAll(async () => {
@@ -178,7 +184,7 @@ export function hostFaultTests(of: GraphLanguage, extent: 'main cases' | 'every 
     if (extent === 'main cases') return
 
     it('CANCEL-7: is ended by a cancel after the grace time, with the state that it left', async () => {
-      // The stall time alone is too long to end it within this test.
+      // The stall time alone would end the run only after this test.
       const { hosts } = await open({ stallMs: 600_000 })
       const { ended, abort } = await block()
       abort.abort()
@@ -189,7 +195,7 @@ export function hostFaultTests(of: GraphLanguage, extent: 'main cases' | 'every 
 
     it('RUN-15: does not delay runs that begin meanwhile', async () => {
       const { run, hosts } = await open({ cancelGraceMs: 300 })
-      // In use: from now on a second host is kept ready.
+      // Once a host has executed a run, a second one is kept ready.
       await run('tokens', {})
       await until('a second host', () => hosts.pids().length === 2)
       await hosts.ready()
@@ -205,7 +211,7 @@ export function hostFaultTests(of: GraphLanguage, extent: 'main cases' | 'every 
 
   if (extent === 'every case') describeMore(of)
 
-  // The last, because hosts that are stopped do not start again.
+  // These tests come last, because hosts that were stopped do not start again.
   describe('graph hosts that are stopped', () => {
     it('lose the active runs, none of which is the cause, and leave no process behind', async () => {
       const { hosts, job } = await open()
@@ -267,7 +273,7 @@ function describeMore(of: GraphLanguage): void {
       'P-24: is ended when its memory outside of the heap exceeds the bound; a neighbour is retried',
       async () => {
         const { hostile, neighbour } = await beside('buffers', { maxBytes: 400 << 20 })
-        // Which of two runs is the cause is not known: each is executed alone next time.
+        // It is not known which of the two runs is the cause. Each is executed alone the next time.
         for (const end of [hostile, neighbour])
           expect(end).toMatchObject({ kind: 'lost', culprit: false, error: 'OutOfMemory' })
         const { end } = await (bench as HostBench).run('hostile', { act: 'buffers' })
@@ -328,7 +334,7 @@ function describeMore(of: GraphLanguage): void {
         abort.signal,
       )
       expect(end).toMatchObject({ kind: 'cancelled', state: { next: ['misbehave'] } })
-      // Longer than the node takes.
+      // This run takes longer than the node of the first.
       await run('hostile', { act: 'wait' })
       const config = { configurable: { thread_id: late.run.thread_id } }
       const { body } = await hosts.call(late.tenant, {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.close())
 
-/** A Weir on the proxied store, with its own folder, during `use`. */
+/** Runs `use` with a Weir on the store behind the proxy; the server has a folder of its own. */
 async function withWeir(
   env: Record<string, string>,
   use: (weir: WeirProcess) => Promise<void>,
@@ -92,11 +92,11 @@ inLong(() => {
       const send = async (): Promise<void> => {
         const { status } = await sendParts(weir.url, parts)
         answers.push(status)
-        // A request for which the store takes too long is sent again.
+        // After a 503, which says that the store took too long, the request is sent again.
         if (status === 503) await send()
       }
       const sending = send()
-      // Two attempts of the writer have failed by then; the request still waits.
+      // By then the writer has made two attempts, which failed. The request still waits.
       let attempts = 0
       while (attempts < 20) {
         const { status } = await weir.health()
@@ -106,7 +106,7 @@ inLong(() => {
       await store.proxy.set({ kind: 'pass' })
       await sending
       expect(answers.at(-1)).toBe(202)
-      // At once, without a wait for the log.
+      // The data can be read at once, without waiting for the log.
       expect(await traceFaults(weir, [{ ...trace, posted: true, patched: true }])).toEqual([])
       expect((await weir.health()).waiting).toBe(0)
     })

@@ -12,7 +12,7 @@ import { KEY, startWeir, type WeirProcess } from '../support/servers/weir-proces
 import { multipartBody } from '../support/traces/wire-body.ts'
 import { inLong } from '../support/length.ts'
 
-/** True when a server listens there. */
+/** True when a server accepts connections there. */
 function takesConnections(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {
@@ -31,7 +31,7 @@ async function withFolder(use: (dir: string) => Promise<void>): Promise<void> {
   }
 }
 
-/** Begins to send a trace; resolves when the server has begun to read it. */
+/** Begins to send a trace; resolves when the server has received the head of the request. The result sends the body. */
 async function beginToSend(weir: WeirProcess, trace: SentTrace, session_name: string) {
   const body = multipartBody(postParts(trace, session_name))
   const headers = {
@@ -42,7 +42,7 @@ async function beginToSend(weir: WeirProcess, trace: SentTrace, session_name: st
   }
   const sending = request(`${weir.url}/runs/multipart`, { method: 'POST', headers, agent: false })
   const answered = once(sending, 'response') as Promise<[IncomingMessage]>
-  // A connection that breaks before fails the next line.
+  // If the connection breaks earlier, the next line throws.
   answered.catch(() => undefined)
   await once(sending, 'continue')
   return async (): Promise<number | undefined> => {
@@ -53,13 +53,16 @@ async function beginToSend(weir: WeirProcess, trace: SentTrace, session_name: st
   }
 }
 
-/** Loads; a machine that is too slow to store what waits within the time limit of a stop gets the next one. */
+/**
+ * Loads, from large to small. The next one is tried if the machine is too slow to store the waiting data within the
+ * time limit of a stop.
+ */
 const LOADS = [
   { concurrency: 8, traces: 100 },
   { concurrency: 2, traces: 20 },
   { concurrency: 1, traces: 5 },
 ]
-/** After this the server leaves what waits to its next start. */
+/** Time limit of a stop: after it the server exits, and its next start stores the data that still waits. */
 const DRAIN_MS = 10_000
 
 /** False when the machine was too slow for a result. */
@@ -87,7 +90,7 @@ async function stopsUnder({ concurrency, traces }: (typeof LOADS)[number], dir: 
   try {
     const { waiting, log } = await next.health()
     if (isLate && waiting > 0) return false
-    // Acknowledged data was stored before the exit, not left to the next start.
+    // Acknowledged data was stored before the exit, and not by the next start.
     expect({ waiting, last_recovery: log.last_recovery }).toEqual({ waiting: 0, last_recovery: null })
     expect(await storedFaults(next, 'stop', [...load.traces, last])).toEqual([])
     expect(await traceFaults(next, sample(load.traces, Math.min(10, traces)))).toEqual([])
@@ -104,10 +107,10 @@ it('SIGTERM under load: exit code 0, no new connection, all acknowledged data is
     expect(stored).toBe(true)
   }))
 
-/** Seconds; a machine that is too slow for the first delay gets the next one. */
+/** Delays in seconds. The next one is tried if the machine is too slow for the one before. */
 const DRAIN_DELAYS = [5, 20, 60]
 
-/** False when this machine was too slow to see, within the delay, that the server goes on. */
+/** False when the machine was too slow to send a request within the delay. */
 async function goesOn(dir: string, seconds: number): Promise<boolean> {
   const weir = await startWeir(dir, { DRAIN_DELAY_SECONDS: String(seconds) })
   const readiness = async () => {

@@ -10,7 +10,7 @@ import { readBody } from '../../src/trace/decode/validate-body.ts'
 
 type ReportedRun = ValidationReport['runs'][number]
 
-/** The expected facts of a run; absent ones are not compared. */
+/** The expected facts about a run. Facts that are absent are not compared. */
 interface Expected {
   name?: string
   run_type?: string
@@ -28,10 +28,10 @@ function json(path: string): unknown {
   return JSON.parse(readFileSync(new URL(path, CORPUS), 'utf8'))
 }
 
-/** Routes that receive runs; the report reads their bodies unchanged. */
+/** Routes for ingest whose bodies the report can read as they are. */
 const isIngest = (url: string): boolean => /\/(runs\/multipart|v1\/traces)$/.test(url)
 
-/** The report on all ingest requests of a case, as one capture. */
+/** Makes one report on all ingest requests of a case. */
 function reportOn(name: string): ValidationReport {
   const bodies = globSync(`${name}/request-*.headers.json`, { cwd: CORPUS }).flatMap((path) => {
     const request = json(path) as { url: string; headers: Record<string, string> }
@@ -67,7 +67,7 @@ function fits(run: ReportedRun, expected: Expected): boolean {
   return pairs.every(([wanted, found]) => wanted === undefined || wanted === found)
 }
 
-/** Every case that expects runs of such a request. */
+/** Every case that has such a request and expects runs. */
 function cases(): { name: string; expected: Expected[] }[] {
   const names = globSync('*/expected.json', { cwd: CORPUS }).map((path) => path.split('/')[0]!)
   return names.sort().flatMap((name) => {

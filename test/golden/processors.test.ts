@@ -7,7 +7,7 @@ import { createRegistry } from '../../src/schema/registry.ts'
 import { chooseFormat } from '../../src/trace/derive/choose.ts'
 import type { Hints, Side } from '../../src/trace/messages/processor.ts'
 
-/** One golden input: a side as sent, and further facts of its TraceRun. */
+/** One golden case: a side of a TraceRun (input or output) as it was sent, and further facts of the TraceRun. */
 interface Case {
   side: Side
   value: JsonValue
@@ -39,7 +39,7 @@ function chosen({ side, value, hints }: Case): Record<string, unknown> {
   }
 }
 
-/** Folders are named after formats; `none` has inputs that no processor may recognise. */
+/** Folders have the names of formats. `none` has values that no processor may recognise. */
 describe.each(readdirSync(ROOT).sort())('%s', (folder) => {
   const dir = new URL(`${folder}/`, ROOT)
   const names = readdirSync(dir).filter((file) => file.endsWith('.input.json'))

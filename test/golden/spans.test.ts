@@ -16,7 +16,7 @@ import { aboutInTrace, fullPieces, joinPieces, totalsJson } from '../../src/trac
 import { type TraceRunRow, toRow } from '../../src/trace/rows/trace-run-row.ts'
 import { caseFaults, type ExpectedFacts, type ReadTrace, type ReadTraceRun } from '../conformance/traces/corpus/facts.ts'
 
-/** A span of a case; missing fields are filled in. */
+/** A span of a case; fields that it lacks get defaults. */
 type CaseSpan = Partial<SpanRecord> & {
   start_time?: string
   end_time?: string
@@ -76,7 +76,7 @@ function toFragments(span: CaseSpan, index: number): Uint8Array {
   return writer.finish()
 }
 
-/** The case's trace as a client reads it, computed without a store. */
+/** The case's trace in the form that clients read, computed without a store. */
 function readTrace(spans: readonly CaseSpan[]): ReadTrace {
   const derived = spans.map((span, i) => deriveTraceRun([...readFragments(toFragments(span, i))], context))
   const rows: TraceRunRow[] = derived.map(toRow)
@@ -89,7 +89,7 @@ function readTrace(spans: readonly CaseSpan[]): ReadTrace {
   return { trace_id: runs[0]!.trace_id, root: null, runs, totals: totalsJson(roll.trace) }
 }
 
-/** The results of the mapping, without ids, times and the span itself. */
+/** What the mapping made of the spans, without ids, times and the spans themselves. */
 function decided(traceRun: ReadTraceRun): Record<string, unknown> {
   const { name, run_type, status, error, tags, thread_id, inputs, outputs, llm, total_cost, same_call_as } = traceRun
   const { otel_span: _span, ...extra } = traceRun.extra

@@ -5,7 +5,7 @@ import { useDeployment } from '../conformance/deployments/use-deployment.ts'
 const ROOT = new URL('./streams/', import.meta.url)
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1'
 
-/** Bodies of runs whose frames are recorded, by the name of their file. */
+/** The request bodies of the runs whose frames are recorded, by the name of the recording. */
 const CASES: Record<string, object> = {
   ...Object.fromEntries(
     ['values', 'updates', 'messages', 'messages-tuple', 'events', 'debug', 'tasks', 'checkpoints'].map((mode) => [
@@ -29,7 +29,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)/g
 const EVENT_ID = /^id: \d+-\d+$/gm
 
-/** Replaces values that differ in each run by numbers, in the order of their appearance. */
+/** Replaces values that differ in each run by numbers, which count up in the order in which the values appear. */
 function normalised(text: string): string {
   const uuids = new Map<string, string>()
   const numbered = (uuid: string): string => {

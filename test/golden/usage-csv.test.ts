@@ -11,7 +11,7 @@ const ROOT = new URL('./usage-csv/', import.meta.url)
 const UPDATE = process.env['UPDATE_GOLDEN'] === '1'
 const HEADER =
   'Time Bucket Start,Time Bucket End,Workspace ID,Workspace Name,Project ID,Project Name,User ID,User Email,API Key Short Key,Traces'
-/** Text that a spreadsheet may read as a formula (USAGE-11). */
+/** Texts that a spreadsheet may read as a formula (USAGE-11). */
 const FORMULA = /^[=+\-@\t\r]/
 
 const cases = readdirSync(ROOT)
@@ -33,7 +33,7 @@ function readCase(name: string): Case {
   return { kind, report: report as Case['report'], csv }
 }
 
-/** The expected content of a cell: text that looks like a formula has a tab before it. */
+/** The expected content of a cell. Text that looks like a formula must have a tab in front of it. */
 function cellOf(value: unknown): string {
   const text = value === null || value === undefined ? '' : String(value)
   return typeof value === 'string' && FORMULA.test(text) ? `\t${text}` : text

@@ -10,17 +10,20 @@ import { wrapOpenAI } from 'langsmith/wrappers/openai'
 import type { TracerProvider } from '@opentelemetry/sdk-trace'
 import OpenAI from 'openai'
 
-/** The addresses that an application uses. */
+/** The addresses for an application. */
 export interface Surroundings {
   vendorUrl: string
   weirUrl: string
   key: string
   project: string
-  /** Exports to the server; the caller flushes it. */
+  /** Exports to the server. The caller of the client flushes it. */
   provider: TracerProvider
 }
 
-/** An application with one instrumentation, set up as in its documentation. Resolves when all calls are made. */
+/**
+ * Runs an application with one instrumentation, set up as in the instrumentation's documentation. Resolves when all of
+ * its calls have been made.
+ */
 export interface JsClient {
   title: string
   packages: readonly string[]
@@ -47,7 +50,7 @@ async function refused(call: Promise<unknown>): Promise<void> {
   )
 }
 
-/** Every kind of request to OpenAI's chat completions. */
+/** Makes every kind of request to OpenAI's chat completions. */
 async function chats(openai: OpenAI): Promise<void> {
   const hello: OpenAI.ChatCompletionMessageParam[] = [
     { role: 'system', content: 'You are a helpful assistant.' },
@@ -74,7 +77,7 @@ async function chats(openai: OpenAI): Promise<void> {
   await refused(completions.create({ model: BROKEN, messages: hello }))
 }
 
-/** The same for Anthropic. */
+/** Makes every kind of request to Anthropic's messages. */
 async function claude({ messages }: Anthropic): Promise<void> {
   const hello: Anthropic.MessageCreateParamsNonStreaming = {
     model: CLAUDE,
@@ -104,7 +107,7 @@ async function claude({ messages }: Anthropic): Promise<void> {
   await refused(messages.create({ ...hello, model: 'claude-broken' }))
 }
 
-/** An instrumentation that patches OpenAI's client for as long as it is enabled. */
+/** Registers an instrumentation that patches OpenAI's client while it is enabled. */
 async function patched(instrumentation: OpenLLMetry | OpenInference, around: Surroundings): Promise<void> {
   instrumentation.setTracerProvider(around.provider)
   instrumentation.manuallyInstrument(OpenAI)

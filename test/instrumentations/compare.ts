@@ -2,7 +2,7 @@ import type { ReadTrace, ReadTraceRun } from '../conformance/traces/corpus/facts
 import { isWithin } from './is-within.ts'
 import { FIRST_PIECE_MS, TOOL_CALL, type VendorCall } from './vendor/call.ts'
 
-/** The compared properties of a client, in the order of the table. */
+/** The properties of a client that are compared, in the order of the table's columns. */
 export const COLUMNS = [
   'runs',
   'model',
@@ -18,7 +18,7 @@ export const COLUMNS = [
 /** Per column: `yes`, `–` if there was nothing to compare, or the fault. */
 export type Cells = Record<(typeof COLUMNS)[number], string>
 
-/** Dollars for a million tokens: input, read from the cache, written to it, output. */
+/** Dollars for a million tokens of each kind: input, read from the cache, written to the cache, output. */
 const PRICES: Readonly<Record<string, readonly [number, number, number, number]>> = {
   'gpt-4.1-mini': [0.4, 0.1, 0, 1.6],
   'claude-sonnet-4-5': [3, 0.3, 3.75, 15],
@@ -29,15 +29,15 @@ const CENTS_FAULT = 1e-12
 /** A call and the TraceRuns that show it. */
 interface Pair {
   call: VendorCall
-  /** The one that counts. */
+  /** The TraceRun that counts. */
   run: ReadTraceRun
-  /** All of them, `run` first. */
+  /** All TraceRuns that show the call; `run` is the first. */
   views: readonly ReadTraceRun[]
   /** When the trace ended, ISO 8601. */
   traceEnd: string | null
 }
 
-/** Compares the read runs of a call with its bill; returns the fault, or undefined when there is none. */
+/** Compares what was read back of a call with the call's bill. Returns the fault, or undefined when there is none. */
 type Check = (pair: Pair) => string | undefined
 
 const NOT_SENT = 'not sent'
@@ -56,7 +56,7 @@ function costOf({ model, input, cache_read, cache_creation, output }: VendorCall
   return (plain * price[0] + cache_read * price[1] + cache_creation * price[2] + output * price[3]) / 1e6
 }
 
-/** The total, or the tokens by lifetime in the cache. */
+/** Tokens written to the cache: the total if it is given, otherwise the sum over the lifetimes. */
 function writtenToCache(details: Record<string, number> | undefined): number {
   const of = (key: string): number => details?.[key] ?? 0
   return of('cache_creation') || of('ephemeral_5m_input_tokens') + of('ephemeral_1h_input_tokens')
@@ -85,7 +85,7 @@ const checkTokens: Check = (pair) => {
   return wrong.length === 0 ? undefined : other.join(', ')
 }
 
-/** Input and output messages of a call: for each side, those of the first run that has messages on it. */
+/** Input and output messages of a call; each side is from the first TraceRun that has messages on it. */
 function messagesOf({ views }: Pair) {
   const best = (side: 'input' | 'output') =>
     views.map(({ llm }) => llm!.messages?.[side] ?? []).find(({ length }) => length > 0) ?? []
@@ -116,7 +116,7 @@ const checkTools: Check = (pair) => {
   return `${calls.length} calls, ${right.length} right`
 }
 
-/** Names of attributes and events about a first piece. */
+/** Names of attributes and events that tell the time of the first piece of a stream. */
 const FIRST_PIECE = /first[_ .]?(?:token|chunk)|completion_start_time|content\.completion\.chunk/i
 
 const checkFirstToken: Check = ({ views, traceEnd }) => {
@@ -124,13 +124,13 @@ const checkFirstToken: Check = ({ views, traceEnd }) => {
   if (run === undefined)
     return FIRST_PIECE.test(JSON.stringify(views.map(({ extra }) => extra))) ? 'none' : NOT_SENT
   const first = run.llm!.time_to_first_token_ms!
-  // Some clients end a call before its first piece.
+  // Some clients end a call's span before its first piece arrives, so the end of the trace is used.
   const whole = Date.parse(String(traceEnd)) - Date.parse(run.start_time)
-  // The vendor and the client use different timers.
+  // The vendor and the client measure time with different timers.
   return first >= FIRST_PIECE_MS - 5 && first <= whole + 1 ? undefined : 'not that of the stream'
 }
 
-/** A name that is not read: whether the client sent it. */
+/** Compares a name. For a missing name the fault also says whether the client sent it. */
 function checkName(pair: Pair, want: string, got: string | null): string | undefined {
   if (got === want) return undefined
   return got === null && !isSent(pair, want) ? NOT_SENT : String(got)
@@ -146,7 +146,7 @@ const checkCost: Check = (pair) => {
   return `${Number(run.total_cost)} for ${Number(wanted.toFixed(9))}${why}`
 }
 
-/** One text for all pairs: the kind of call and the fault. */
+/** The cell for all pairs: for each fault, the kinds of calls that have it. */
 function cell(pairs: readonly Pair[], check: Check): string {
   if (pairs.length === 0) return '–'
   const faults = new Map<string, string[]>()
@@ -183,12 +183,12 @@ function checkTotals(calls: readonly VendorCall[], traces: readonly ReadTrace[])
   return wrong.length === 0 ? 'yes' : wrong.join(', ')
 }
 
-/** True for a run that has tokens, output messages or an error. */
+/** True for a TraceRun with tokens, output messages or an error. */
 function hasCallData({ total_tokens, status, llm }: ReadTraceRun): boolean {
   return total_tokens > 0 || status === 'error' || (llm?.messages?.output.length ?? 0) > 0
 }
 
-/** `steps`: number of runs without data of a call. */
+/** Compares the number of runs with the number of calls. `steps` is the number of runs without data of a call. */
 function checkRuns(
   calls: readonly VendorCall[],
   traces: readonly ReadTrace[],
@@ -211,13 +211,16 @@ function aroundOf(run: ReadTraceRun, traces: readonly ReadTrace[]): Pick<Pair, '
   }
 }
 
-/** Compares the vendor's bills with the runs that are read back. Calls were made one after the other. */
+/**
+ * Compares the vendor's bills with the runs that are read back. The calls must have been made one after the other,
+ * because calls and runs are paired by their order.
+ */
 export function compare(calls: readonly VendorCall[], traces: readonly ReadTrace[]): Cells {
   const runs = traces
     .flatMap((trace) => trace.runs)
     .filter(({ run_type, same_call_as }) => run_type === 'llm' && same_call_as === null)
     .toSorted((a, b) => (a.start_time < b.start_time ? -1 : a.start_time > b.start_time ? 1 : 0))
-  // Frameworks also mark steps as model calls; these count as runs, but are not compared.
+  // Frameworks mark some steps as model calls, too. These are counted as runs, but not compared with bills.
   const reported = runs.filter(hasCallData)
   const pairs = calls.flatMap((call, i): Pair[] => {
     const run = reported[i]

@@ -6,17 +6,20 @@ import { runClient } from './run-client.ts'
 import { expectInTable, type Row } from './table.ts'
 import { useClients } from './use-clients.ts'
 
-/** Clients with packages of their own, in the folder `name`. */
+/** Clients that have packages of their own, each in the folder `name`. */
 const CLIENTS = [
   { name: 'genkit', title: 'Genkit', file: process.execPath, args: ['client.mjs'] },
   { name: 'mastra', title: 'Mastra', file: process.execPath, args: ['client.mjs'] },
   { name: 'spring-ai', title: 'Spring AI', file: 'java', args: ['-jar', 'target/client.jar'] },
 ] as const
 
-/** The copy of a client's folder, with its packages. */
+/** The copy of a client's folder in which its packages are installed. */
 const copyOf = (name: string): string => fileURLToPath(new URL(`../../.clients/${name}`, import.meta.url))
 
-/** All files of a client's folder, one after the other, as `test/instrumentations/install` writes them. */
+/**
+ * The content of all files of a client's folder. `test/instrumentations/install` writes the same text after an
+ * installation.
+ */
 function contentOf(name: string): string {
   const root = fileURLToPath(new URL(name, import.meta.url))
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
@@ -34,7 +37,7 @@ function isInstalled({ name }: (typeof CLIENTS)[number]): boolean {
 
 const skipped = CLIENTS.filter((client) => !isInstalled(client)).map(({ title }) => title)
 const without = skipped.length === 0 ? '' : ` (without ${skipped.join(', ')}: not installed)`
-// Java and Maven's registry may not be there.
+// Java or Maven's registry may be missing.
 const mayMiss = (title: string): boolean => title === 'Spring AI'
 const mustRun = process.env['CI'] === '1'
 

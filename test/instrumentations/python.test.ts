@@ -6,7 +6,7 @@ import { runClient } from './run-client.ts'
 import { expectInTable, type Row } from './table.ts'
 import { useClients } from './use-clients.ts'
 
-/** Functions of clients.py by the requirements that they need, which exclude each other. */
+/** Functions of clients.py, grouped by their requirements. The groups cannot be installed together. */
 const CLIENTS = {
   main: {
     openllmetry_openai: 'OpenLLMetry, OpenAI chat',
@@ -49,7 +49,7 @@ const CLIENTS = {
   },
 } as const
 
-/** Clients that name no project. */
+/** Clients that do not set a project. */
 const IN_DEFAULT = new Set(['langfuse_openai'])
 const SCRIPT = fileURLToPath(new URL('clients.py', import.meta.url))
 

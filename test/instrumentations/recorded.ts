@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { VendorCall } from './vendor/call.ts'
 
-/** The recorded requests of a client, with the bill of the fake vendor: for clients that take long to build. */
+/** The recorded requests of a client, with the fake vendor's bills. It replaces clients that take long to build. */
 export interface Recording {
   /** The packages of the client. */
   versions: string

@@ -7,24 +7,26 @@ import { readProject } from './read-back.ts'
 import type { Row } from './table.ts'
 import type { MeteredVendor } from './vendor/metered-vendor.ts'
 
-/** A client that is a program. It gets its addresses in environment variables and prints its versions last. */
+/**
+ * A client that is a separate program. It gets its addresses in environment variables, and prints its versions last.
+ */
 export interface ClientProgram {
   title: string
   file: string
   args: readonly string[]
   cwd?: string
-  /** The project that it sends to; PROJECT in its environment. */
+  /** The project to which it sends its traces; its environment has it as PROJECT. */
   project: string
 }
 
-/** The servers of a test, and a home folder for its clients. */
+/** The servers of a test, and a home folder for clients. */
 export interface ClientWorld {
   weir: WeirProcess
   vendor: MeteredVendor
   home: string
 }
 
-/** Runs a client to its end, and compares the vendor's bills with what is read back. */
+/** Runs a client to its end. Compares the vendor's bills with what is read back. */
 export async function runClient(program: ClientProgram, { weir, vendor, home }: ClientWorld): Promise<Row> {
   const { title, file, args, cwd, project } = program
   const { PATH = '' } = process.env

@@ -30,9 +30,9 @@ function sectionOf(page: string, name: string): { before: string; rows: string[]
 }
 
 /**
- * Compares the findings with a section of docs/using/instrumentations.md: a client with better or worse results than on the
- * page fails the test. Rows of clients that are not on this machine, by their titles in `skipped`, are not compared.
- * With UPDATE_GOLDEN=1 the page is written instead.
+ * Compares the findings with a section of docs/using/instrumentations.md. The test fails if a client has other results
+ * than on the page, better or worse. `skipped` has the titles of clients that are not installed here; their rows are
+ * not compared. With UPDATE_GOLDEN=1 the page is written instead.
  */
 export async function expectInTable(
   section: string,

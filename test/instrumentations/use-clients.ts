@@ -6,7 +6,9 @@ import { startWeir } from '../support/servers/server.ts'
 import type { ClientWorld } from './run-client.ts'
 import { startMeteredVendor } from './vendor/metered-vendor.ts'
 
-/** A Weir, a vendor and a home folder for the tests of the calling suite; the function returns them. */
+/**
+ * Registers a Weir, a vendor and a home folder for the tests of the calling suite. Returns a function that gives them.
+ */
 export function useClients(): () => ClientWorld {
   let world: ClientWorld
   beforeAll(async () => {

@@ -33,7 +33,7 @@ function recorded(name: string): RecordedRequest {
   return requests.find(({ n }) => n === number)!
 }
 
-/** Sizes of the recorded parts and of the resulting fields, both by `post.{id}.{field}`: bytes. */
+/** Sizes of fields in bytes, by the name of the part that each field came from: `post.{id}` or `post.{id}.{field}`. */
 function partSizes(fragments: readonly PlainFragment[]): Record<string, number> {
   const sizes: Record<string, number> = {}
   for (const fragment of fragments) {
@@ -94,7 +94,7 @@ describe('recorded requests of real clients', () => {
   })
 })
 
-/** Bytes that a client may put into a field, boundary-like ones included. */
+/** Bytes that a client may put into a field; some resemble a boundary. */
 const fieldBytes = fc.oneof(
   fc.json().map((text) => Buffer.from(text)),
   fc.uint8Array({ minLength: 1, maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
@@ -123,7 +123,7 @@ function partsOf(
   ])
 }
 
-/** Fragments as a set, bytes and all. */
+/** The fragments, including their bytes, without regard to order. */
 function setOf(body: Buffer, encoding = ''): string[] {
   const decoded = decodeRequest(
     requestHead({ content_type: `multipart/form-data; boundary=${BOUNDARY}`, content_encoding: encoding }),
@@ -238,7 +238,7 @@ const orders = fc.constantFrom(
   ID,
   '.',
 )
-/** Mostly valid values, so that records with one fault or none are frequent. */
+/** Values that are mostly valid, so that many records have no fault or one. */
 const mostly = (good: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 12, arbitrary: good }, { weight: 1, arbitrary: odd })
 const goodId = fc.constantFrom(null, '', ID, ID.replaceAll('-', ''), ID.toUpperCase())

@@ -19,7 +19,8 @@ import { describeOnSql, type SqlEngine } from '../support/stores/sql/sql-databas
 import { tries } from '../support/properties.ts'
 
 /**
- * State that no response shows yet, but on which later ones depend. Without it several orders could explain one step.
+ * State that no response shows yet, but that later responses depend on. Without it, more than one order could explain a
+ * step.
  */
 async function kept(
   { database }: World,
@@ -81,12 +82,15 @@ function isLooking(command: ModelCommand): command is LookingCommand {
   return command.verb === 'claim' || command.verb === 'cancelAll'
 }
 
-/** The moments at which a command takes effect: one, or two for commands that first look for their threads. */
+/**
+ * The moments at which a command takes effect: one. Commands that first look for threads have two: the search, and the
+ * work.
+ */
 function momentsOf(done: Done): Done[] {
   return isLooking(done.command) ? [done, done] : [done]
 }
 
-/** True when the model returns the same results, moment by moment. */
+/** True when the model returns the same results in this order. */
 function fits(state: ModelState, order: readonly Done[]): boolean {
   const looked = new Map<Done, string[]>()
   return order.every((done) => {
@@ -98,7 +102,10 @@ function fits(state: ModelState, order: readonly Done[]): boolean {
   })
 }
 
-/** The model after the commands in some order that gives the same results; undefined when there is none. */
+/**
+ * The state of the model after the commands, in an order that gives the same results; undefined when there is no such
+ * order.
+ */
 function explain(state: ModelState, done: readonly Done[], view: unknown): ModelState | undefined {
   for (const order of permutations(done.flatMap(momentsOf))) {
     const after = structuredClone(state)

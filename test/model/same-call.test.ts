@@ -22,7 +22,7 @@ interface SentSpan {
   counts: boolean
 }
 
-/** A trace in which several spans show one call, side by side and below each other. */
+/** A trace in which several spans show one call; they may be siblings, or one above the other. */
 const trace: fc.Arbitrary<SentSpan[]> = fc
   .array(
     fc.record({
@@ -67,9 +67,7 @@ const encode = (spans: readonly SentSpan[]): Uint8Array =>
     ),
   )
 
-/**
- * Returns the figures of a trace: its totals, those under each run, and the runs that show the same call as another.
- */
+/** The figures of a trace: its totals, those below each run, and the runs that show the same call as another run. */
 function shown({ rows }: Counted) {
   const { trace: totals, of, same_calls } = rollUp(rows)
   const ids = rows.map(({ run_id }) => run_id).toSorted()

@@ -10,7 +10,7 @@ import { runWorld } from '../support/usage/world.ts'
 const T0 = Date.UTC(2026, 10, 20, 9)
 const PROJECTS = ['0195f3a0-0000-7000-8000-0000000000a1', '0195f3a0-0000-7000-8000-0000000000a2'] as const
 
-/** One span as one of a collector's exporters sends it, with its project's name resolved. */
+/** One span as one of a collector's exporters sends it. The name of its project is replaced by the project's id. */
 function exported(n: number, exporter: number, received_at: number): Uint8Array {
   const head = otlpHead({ received_at, project: `project-${exporter}` })
   const span = jsonSpan(n, n === 0 ? {} : { parentSpanId: spanId(0) })
@@ -37,7 +37,7 @@ describe('spans that a collector sends under two projects', () => {
             .map((one) => ({ one, order: random() }))
             .toSorted((a, b) => a.order - b.order)
           const lists: Uint8Array[][] = Array.from({ length: processes }, () => [])
-          // Usually received in the same millisecond.
+          // They are usually received in the same millisecond.
           for (const { one } of sent)
             lists[Math.floor(random() * processes)]!.push(exported(...one, T0 + Math.floor(random() * 1.5)))
           const { rows, traces } = await runWorld({ seed, processes: lists, deaths })

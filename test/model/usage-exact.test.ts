@@ -15,7 +15,7 @@ const T0 = Date.UTC(2026, 2, 1)
 const uuid = (kind: string, n: number): string =>
   `00000000-0000-7000-800${kind}-${String(n).padStart(12, '0')}`
 
-/** How much a client sends about the place of a TraceRun. */
+/** Which of the fields about the place of a TraceRun a client sends. */
 type Placing = 'all' | 'parent' | 'nothing'
 
 interface Operation {
@@ -25,13 +25,13 @@ interface Operation {
   has_start: boolean
   has_project: boolean
   received_at: number
-  /** Sender, and project if it names one. */
+  /** The client that sends the operation, and the project if it names one. */
   sender: number
   project: number
 }
 
 interface Node {
-  /** Index of its parent among the nodes before it; undefined for a root. */
+  /** Index of the node's parent among the nodes before it; undefined for a root. */
   parent: number | undefined
   start: number
 }
@@ -52,7 +52,10 @@ function lineOf(nodes: readonly Node[], n: number): number[] {
   return parent === undefined ? [n] : [...lineOf(nodes, parent), n]
 }
 
-/** A forest of TraceRuns, and the data sent about it: without contradictions, often incomplete. */
+/**
+ * A forest of TraceRuns, and the operations in which they are sent. The operations never contradict each other, but are
+ * often incomplete.
+ */
 const scenario: fc.Arbitrary<Scenario> = fc
   .tuple(
     fc.array(fc.record({ above: fc.nat(3), hours: fc.nat(30) }), { minLength: 1, maxLength: 9 }),
@@ -76,7 +79,7 @@ const scenario: fc.Arbitrary<Scenario> = fc
       return { parent: above === 0 || parent < 0 ? undefined : parent, start: T0 + hours * 13 * 60_000 }
     })
     const operations = sent.map(({ traceRun, isCreate, placing, received, ...rest }, i): Operation => {
-      // A create without parent and trace makes a root, so that of any other node names its parent.
+      // A create without parent and trace makes a root, so the create of a node that is not a root names its parent.
       const n = traceRun % nodes.length
       const needsParent = isCreate && placing === 'nothing' && nodes[n]!.parent !== undefined
       return {
@@ -86,7 +89,7 @@ const scenario: fc.Arbitrary<Scenario> = fc
         placing: needsParent ? 'parent' : placing,
         has_start: isCreate || rest.has_start,
         has_project: isCreate || rest.has_project,
-        // Never two senders in one millisecond, since the stored data would not show which came first.
+        // Two senders never send in the same millisecond, because the stored data would not show which was first.
         received_at: T0 + 40 * HOUR + received * 32 + i,
       }
     })
@@ -119,12 +122,12 @@ function encode(nodes: readonly Node[], operations: readonly Operation[]): Uint8
   return out.finish()
 }
 
-/** All operations at once, by one process: nothing is ever provisional. */
+/** All operations are stored at once by one process, so that nothing is counted provisionally. */
 function atOnce({ nodes, operations }: Scenario): Promise<Counted> {
   return runWorld({ seed: 1, processes: [[encode(nodes, operations)]], deaths: 0 })
 }
 
-/** Each operation up to three times, in any order, split into batches, distributed over processes. */
+/** Each operation is stored up to three times, in any order, split into batches, distributed over processes. */
 function scattered({ nodes, operations }: Scenario, seed: number, processes: number, deaths: number) {
   const random = seededRandom(seed)
   const sent = operations.flatMap((operation) =>

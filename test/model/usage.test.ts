@@ -11,7 +11,7 @@ const DAY = 24 * HOUR
 const NOW = Date.UTC(2026, 5, 1)
 const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
-/** Ranges of every stride, with starts at and beside the borders of hours and days. */
+/** Ranges of every stride. Their starts are at, before and after the beginning of hours and days. */
 const range = fc
   .tuple(
     fc.integer({ min: -800, max: 0 }),

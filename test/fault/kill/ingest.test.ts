@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { killRounds } from '../../support/faults/kill/kill-rounds.ts'
 
 it('D-10: kill -9 under load loses no acknowledged run and stores none twice', async () => {
-  // The long tests use all kinds.
+  // The tests in test/long use all kinds of kills.
   const acknowledged = await killRounds(['server'])
   console.log(`kill -9: ${acknowledged} TraceRuns acknowledged, none lost, none twice`)
   expect(acknowledged).toBeGreaterThan(10)

@@ -6,6 +6,6 @@ it('RUN-13, D-43: kill -9 of server and graph hosts under load: every run ends, 
   const { statuses, attempts, takenBackMs, settledMs } = await runKillRound('both')
   console.log(`taken back in ${takenBackMs} ms, settled in ${settledMs} ms, attempts ${attempts.join(' ')}`)
   expect(statuses.every((status) => status === 'success')).toBe(true)
-  // A run that was recovered has a higher attempt.
+  // A run has a higher attempt after it was recovered.
   expect(Math.max(...attempts)).toBeGreaterThan(1)
 }, 300_000)

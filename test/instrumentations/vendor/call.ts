@@ -4,11 +4,11 @@ export interface Asked {
   stream: boolean
   /** The request offers tools, and its last message is not a tool's result. */
   wantsTool: boolean
-  /** Its last message is the result of a tool. */
+  /** The last message of the request is a tool's result. */
   hasResult: boolean
 }
 
-/** One call with the vendor's bill: the expected content of a client's trace. */
+/** One call with the vendor's bill: what the client's trace should contain. */
 export interface VendorCall {
   provider: 'openai' | 'anthropic' | 'google' | 'ollama'
   model: string
@@ -29,7 +29,7 @@ export interface VendorCall {
 export const TOOL_CALL = { name: 'get_weather', args: { city: 'Paris' } }
 export const REPLY = 'Hello! How can I help you today?'
 export const WEATHER_REPLY = 'It is 18 degrees and sunny in Paris.'
-/** A request for a model with this in its name is refused with 400. */
+/** The vendor refuses a request with 400 if the model's name contains this text. */
 export const BROKEN = 'broken'
 /** Delay before the first piece of a stream. */
 export const FIRST_PIECE_MS = 60

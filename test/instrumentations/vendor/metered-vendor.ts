@@ -17,7 +17,10 @@ import {
 import { type ChatBody, chatAnswer, chatAsked, chatStream } from './openai-chat.ts'
 import { type ResponsesBody, responsesAnswer, responsesAsked, responsesStream } from './openai-responses.ts'
 
-/** OpenAI chat completions and Responses, Anthropic, Gemini and Ollama, with the bill of every call. */
+/**
+ * A fake vendor that records the bill of every call: OpenAI chat completions and Responses, Anthropic, Gemini and
+ * Ollama.
+ */
 export interface MeteredVendor {
   readonly url: string
   /** The calls since the previous call of `take`, in order. */
@@ -33,7 +36,7 @@ interface Answer {
 
 const GEMINI = /^\/(?:v1|v1beta|v1beta1)\/(?:.*\/)?models\/([^:/]+):(generateContent|streamGenerateContent)$/
 
-/** Undefined for unknown paths. */
+/** The answer for a path; undefined for unknown paths. */
 function answerTo(path: string, body: unknown, id: string): Answer | undefined {
   if (path.endsWith('/chat/completions')) {
     const call = billed('openai', chatAsked(body as ChatBody))
@@ -61,7 +64,9 @@ function sendJson(res: ServerResponse, status: number, body: object): void {
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** Starts one on a free port; clients take `url` (Anthropic, Gemini, Ollama) or `url/v1` (OpenAI) as their base. */
+/**
+ * Starts a vendor on a free port. The base URL of clients is `url` (Anthropic, Gemini, Ollama) or `url/v1` (OpenAI).
+ */
 export async function startMeteredVendor(): Promise<MeteredVendor> {
   let calls: VendorCall[] = []
   let count = 0

@@ -45,7 +45,7 @@ export function chatAnswer(call: VendorCall, id: string): object {
   }
 }
 
-/** Events of the stream; with usage when the request asks for it. */
+/** Events of the stream. They include the usage if the request asks for it. */
 export function chatStream(call: VendorCall, id: string, body: ChatBody): string[] {
   const head = {
     id: `chatcmpl-${id}`,

@@ -75,7 +75,7 @@ describe('weir backup and weir restore on the embedded default', () => {
     try {
       expect(await readWorld(third, world)).toEqual(before)
       const all = world.traces.length + 1 + late.length
-      // Runs of the graph are traces too.
+      // Runs of the graph are also stored as traces.
       expect(await countTraces(third)).toEqual({ counted: all + 3, listed: all + 3 })
     } finally {
       await third.stop()

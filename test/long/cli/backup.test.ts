@@ -40,7 +40,7 @@ describe.skipIf(reason !== '')(`backups of servers${reason}`, () => {
     await folder?.remove()
   })
 
-  /** Settings of a server on empty stores of its own. */
+  /** Settings of a server on stores of its own, which are empty. */
   async function stores(name: string): Promise<Record<string, string>> {
     const { url, username, password } = engine
     const clickhouse = url.replace(/\/$/, '').replace('//', `//${username}:${password}@`)
@@ -97,7 +97,7 @@ describe.skipIf(reason !== '')(`backups of servers${reason}`, () => {
   })
 })
 
-/** Sends traces until the end; resolves with their number. */
+/** Sends traces until `isOver`; resolves with their number. */
 async function keepSending(weir: WeirProcess, isOver: () => boolean): Promise<number> {
   let count = 0
   while (!isOver()) count += (await sendTraces(weir, 10)).length

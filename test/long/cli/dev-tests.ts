@@ -21,7 +21,7 @@ let output = ''
 let client: Client
 
 const at = (...names: string[]): string => join(dir, ...names)
-/** In one step, as editors do it: a half-written file would be loaded too. */
+/** Writes a file in one step, as editors do. Otherwise `weir dev` could load a half-written file. */
 async function write(name: string, text: string): Promise<void> {
   await writeFile(at('half-written'), text)
   await rename(at('half-written'), at(name))
@@ -32,16 +32,16 @@ function langgraphJson(...graphs: string[]): string {
   return JSON.stringify({ graphs: Object.fromEntries(graphs.map((name) => [name, file(name)])), env: '.env' })
 }
 
-/** A project in one language, in parts. */
+/** The parts of a project in one language. */
 interface DevProject {
   extension: 'ts' | 'py'
-  /** A module that exports `says`. */
+  /** The source of a module that exports `says`. */
   says(text: string): string
-  /** A graph of one node that returns `text` and may wait for a file. */
+  /** The source of a graph with one node, which returns `text` and can wait for a file. */
   graph(text: string): string
-  /** Expression for `text`: what `says` returns, and the name in the environment variable WHOM. */
+  /** An expression for `text`: what `says` returns, followed by the name in the environment variable WHOM. */
   greeting: string
-  /** The message of Python or Node about a missing name. */
+  /** The error message of Python or Node for an undefined name. */
   missing: string
 }
 
@@ -109,7 +109,7 @@ async function after(change: Promise<unknown>, words: string): Promise<void> {
 const run = async (graph: string, input: Record<string, unknown> = {}): Promise<unknown> =>
   client.runs.wait(null, graph, { input, raiseError: false })
 
-/** Breaks one of two graphs, and repairs it. */
+/** Breaks one of two graphs, then repairs it. */
 async function breakAndRepairTwo(): Promise<void> {
   const broken = project.extension === 'py' ? 'graph = missing' : 'export const graph = missing'
   await after(writeGraph('two', broken), 'Graph "two" cannot be loaded')

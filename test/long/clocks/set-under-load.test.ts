@@ -15,11 +15,14 @@ const THREADS = '/deployments/d/threads'
 const STEPS = ['one', 'two', 'three']
 
 const HOUR_MS = 3_600_000
-/** Seconds by which the clock is wrong, one after the other; the first four go forwards and back. */
+/**
+ * Offsets of the clock in seconds, applied one after the other. The first four also run in a small campaign: they set
+ * the clock forwards and back.
+ */
 const OFFSETS = ['+0', '+3600', '+0', '-86400', '+172800', '-3600'].slice(0, campaign(6, 4))
 /** Runs that are queued at each offset. */
 const QUEUED = 2
-/** Pause of each sender of traces: each call that reads a fake clock reads a file, which costs CPU. */
+/** Pause of each sender of traces. Every reading of a fake clock reads a file, which costs CPU. */
 const PAUSE_MS = 100
 
 interface Usage {

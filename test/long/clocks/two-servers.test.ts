@@ -28,7 +28,7 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
   let postgres: Awaited<ReturnType<typeof startPostgres>>
   let env: Record<string, string>
   const servers: WeirProcess[] = []
-  /** The server whose clock is right. It executes runs, which the other servers must not take over. */
+  /** The server whose clock is right. The other servers must not take over the runs that it executes. */
   let right: WeirProcess
   beforeAll(async () => {
     dir = await temporaryDir()
@@ -74,7 +74,7 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
 
   const gate = (name: string): string => join(dir.dir, `gate-${name}`)
 
-  /** Starts runs that do not end before their gate is there. */
+  /** Starts runs that do not end before their gate file exists. */
   async function startRuns(server: WeirProcess, name: string): Promise<Run[]> {
     const runs: Run[] = []
     for (let n = 0; n < RUNS; n++) {
@@ -87,7 +87,7 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
     return runs
   }
 
-  /** By run, the number of processes that have executed it. */
+  /** For each run, the number of processes that have executed it. */
   async function workers(runs: readonly Run[]): Promise<number[]> {
     const counts: number[] = []
     for (const { thread_id } of runs) {
@@ -97,7 +97,10 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
     return counts
   }
 
-  /** Lets the runs go on for longer than a lease, and then end: only one process has executed each. */
+  /**
+   * Keeps the runs going for longer than a lease, then lets them end. Checks that only one process has executed each
+   * run.
+   */
   async function expectOnce(server: WeirProcess, name: string, runs: readonly Run[]): Promise<void> {
     const since = performance.now()
     await eventually(async () => expect(performance.now() - since).toBeGreaterThan(OVER_MS))
@@ -127,13 +130,13 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
     const runs = await startRuns(right, 'copy')
     await mkdir(join(dir.dir, 'copy'))
     await cp(join(dir.dir, 'right', 'instance-id'), join(dir.dir, 'copy', 'instance-id'))
-    // Its embedded ClickHouse is not copied.
+    // The data of its embedded ClickHouse is not copied.
     const copy = await start('copy', {}, ['--accept-empty-store'])
     await expectOnce(right, 'copy', runs)
     await end(copy)
   })
 
-  /** Sends the signal to a server and all of its children, as when their machine stands still. */
+  /** Sends the signal to a server and all of its children. SIGSTOP has the effect of a machine that stands still. */
   async function signalAll(server: WeirProcess, signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
     const names = await readdir(join(server.dataDir, 'processes'))
     const children = names.flatMap((name) => /-(\d+)\.json$/.exec(name)?.[1] ?? [])
@@ -142,7 +145,7 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
 
   it('RUN-14: one that stands still for longer than its lease loses its own runs and no others, and its late writes change nothing', async () => {
     const still = await start('still')
-    // A server executes the runs that it creates.
+    // Each server executes the runs that it creates.
     const [stopped, kept] = [await startRuns(still, 'still'), await startRuns(right, 'still')]
     await signalAll(still, 'SIGSTOP')
     try {

@@ -10,7 +10,7 @@ import { hostileDeployments, NOT_THERE } from '../../support/deployments/hostile
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { jsonBody } from '../../support/servers/weir-process.ts'
 
-/** Why containers of a command do not work here; undefined when they do. */
+/** Why the containers of this command do not work here; undefined when they do. */
 async function reasonOf(command: string | undefined): Promise<string | undefined> {
   const packages = join(process.cwd(), 'node_modules')
   const probed = await openContainers({ env: process.env, packages, dataDir: tmpdir(), command })
@@ -60,7 +60,7 @@ describe.skipIf(reason !== undefined)('deployments in containers', () => {
     expect(commands).toContain('--preserve-fds')
     expect(commands).not.toContain('a-secret-in-a-container')
 
-    // A container that somebody kills with podman has not run out of memory.
+    // A container that is killed from outside must not be reported as out of memory.
     const [host = ''] = old
     await podman('kill', host)
     await eventually(async () => {

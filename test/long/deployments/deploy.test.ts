@@ -116,7 +116,7 @@ describe('weir deploy', () => {
     const list = await weirDeploy(['list'])
     expect(list.stdout).toMatch(/support-bot +dev +READY +4 +process, not isolated/)
 
-    // Without a name the command shows the log of the deployment of the project.
+    // Without a name the command shows the log of the project's deployment.
     const own = await weirDeploy(['logs', '--limit', '1'])
     expect(own).toMatchObject({ code: 0, stderr: '' })
     expect(own.stdout).toMatch(/^\S+ INFO .*\n$/)

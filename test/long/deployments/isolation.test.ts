@@ -6,7 +6,7 @@ import { openOwnUsers } from '../../../src/deploy/isolation/own-users.ts'
 import { openSandbox, type SandboxOptions } from '../../../src/deploy/isolation/sandbox.ts'
 import { hostileDeployments, NOT_THERE, OF_OTHERS } from '../../support/deployments/hostile-deployments.ts'
 
-/** Why an isolation does not work here; undefined when it does. */
+/** Why this isolation does not work here; undefined when it does. */
 async function reasonOf(open: typeof openSandbox, what: string): Promise<string | undefined> {
   const dataDir = await mkdtemp(join(tmpdir(), 'weir-probe-'))
   const options: SandboxOptions = { env: process.env, packages: tmpdir(), dataDir }

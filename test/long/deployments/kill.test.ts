@@ -26,7 +26,10 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-/** A folder with an `npm` that takes half a second, and notes when another one of the same folder still runs. */
+/**
+ * Makes a folder with an `npm` that takes half a second. It writes to the file `twice` if another one is still running
+ * in the same folder.
+ */
 async function watchedNpm(twice: string): Promise<string> {
   const folder = join(dir, 'bin')
   await mkdir(folder)
@@ -42,7 +45,7 @@ rm "$PWD/lock"
   return folder
 }
 
-/** A graph that takes a moment to load, so that DEPLOYING can be met. */
+/** A graph that takes a moment to load, so that the test can find its revision in the state DEPLOYING. */
 function project(text: string) {
   const files = greeter(text)
   const slow = 'await new Promise((resolve) => setTimeout(resolve, 300))\n'
@@ -79,7 +82,7 @@ describe('a server that is killed between the commit of a revision and its assis
     const files = greeter('it')
     await endedRevision(server, id, (await addRevision(server, id, await archiveOf(files))).id)
     expect(await assistantsOf(server)).toEqual([['agent', null]])
-    // While this transaction is open, the server can read its runs and assistants, and write none.
+    // During this transaction the server can read its runs and assistants, but cannot write any.
     const other = new DatabaseSync(join(data, 'runs.db'))
     other.exec('BEGIN IMMEDIATE')
     const path = './src/agent.ts:graph'

@@ -22,7 +22,7 @@ let project: string
 let weir: WeirProcess
 beforeAll(() => void ({ dir, project, weir } = setup()))
 
-/** Starts the unmodified `langgraphjs deploy` in the project. Unlike the Python one, it needs `--host-url`. */
+/** Starts the unmodified `langgraphjs deploy` in the project. Unlike the Python command, it needs `--host-url`. */
 function startDeploy(args: string[], env: Record<string, string>, url: string) {
   const child = spawn(process.execPath, [PROGRAM, 'deploy', ...args, '--host-url', `${url}/api-host`], {
     cwd: project,
@@ -55,7 +55,7 @@ async function greeting(): Promise<string> {
   return state.messages.at(-1)?.content ?? ''
 }
 
-/** Greets once more; resolves when a command that follows the log has printed it. */
+/** Runs the graph once more. Resolves when a command that follows the log has printed its greeting. */
 async function followsGreetings(printed: () => string): Promise<void> {
   const count = (): number => printed().split('greeting Ada').length
   await eventually(async () => expect(count()).toBeGreaterThan(1))

@@ -22,7 +22,7 @@ let project: string
 let weir: WeirProcess
 beforeAll(() => void ({ dir, project, weir } = setup()))
 
-/** Starts the unmodified `langgraph` in the project, with nothing set but the address and the key of the server. */
+/** Starts the unmodified `langgraph` in the project. Only the address and the key of the server are set. */
 function startLanggraph(args: string[], env: Record<string, string> = {}, cwd = project) {
   return spawn(join(ENVIRONMENT, 'bin/langgraph'), args, {
     cwd,

@@ -50,7 +50,7 @@ describe('a deployment over HTTP, on a server without GRAPHS', () => {
       weir: { number: 1, is_active: true, graphs: ['agent'] },
     })
     expect(await greetingOf(weir, 'greeter')).toBe(`one ${GREETING.value}`)
-    // P-45: both addresses answer, with and without a slash; browsers see pages.
+    // P-45: both addresses answer, with and without a slash at the end; browsers get a page.
     const { weir: facts } = await weir.json<SchemaTypes['deployment']>(`/v2/deployments/${id}`)
     const html = { headers: { accept: 'text/html' } }
     for (const url of [source_config.custom_url, `${source_config.custom_url}/`]) {
@@ -61,7 +61,7 @@ describe('a deployment over HTTP, on a server without GRAPHS', () => {
       expect([page.status, page.url]).toEqual([200, `${source_config.custom_url}/docs`])
     }
     expect(await (await fetch(facts.studio_url, html)).text()).toContain('<!doctype html>')
-    // A list of no secrets keeps what is there.
+    // An update with an empty list of secrets keeps the existing ones.
     expect(await deploy(id, 'two', [])).toMatchObject({ status: 'DEPLOYED', weir: { number: 2 } })
     expect(await greetingOf(weir, 'greeter')).toBe(`two ${GREETING.value}`)
 
@@ -95,7 +95,7 @@ describe('a deployment over HTTP, on a server without GRAPHS', () => {
     expect(texts.filter((text) => text.includes(GREETING.value))).toEqual([])
     expect(stored).toContain('weir.db')
     expect(lines.map(({ message }) => message)).toContain('saying two ***')
-    // P-39: the log has the starts of hosts, and a limit counts only lines of the wanted kind.
+    // P-39: the log contains the starts of hosts, and a limit counts only lines of the selected kind.
     expect(lines.map(({ kind, message }) => `${kind}: ${message}`)).toContainEqual(
       expect.stringMatching(/^deploy: The graph host \d+ has started\.$/),
     )

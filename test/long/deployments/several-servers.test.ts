@@ -26,7 +26,7 @@ describe.skipIf(reason !== '')(`P-37: two servers on one Postgres and one store 
   const servers: WeirProcess[] = []
   const start = (name: string): Promise<WeirProcess> => startWeir(join(dir, name), env)
   const both = (): [WeirProcess, WeirProcess] => servers as [WeirProcess, WeirProcess]
-  /** Requests go to the two in turn, as behind a balancer. */
+  /** Sends requests to the two servers in turn, as a load balancer would. */
   const balanced = (): Pick<WeirProcess, 'fetch' | 'json'> => {
     let turn = 0
     const next = (): WeirProcess => both()[turn++ % 2 === 0 ? 0 : 1]

@@ -17,18 +17,18 @@ import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { KEY } from '../../support/servers/weir-process.ts'
 
 const UPDATES = campaign(20, 10)
-/** Together they begin 20 runs a second. */
+/** Four clients with a run every 200 ms begin 20 runs a second. */
 const CLIENTS = 4
 const EVERY_MS = 200
 const STREAMS = 50
-/** Windows whose slowest runs are compared. */
+/** Length of a window; the slowest runs of windows are compared. */
 const WINDOW_MS = 2_000
 const WINDOWS = campaign(8, 4)
 const NAME = 'switched'
 
 const server = useOwnWeir({ DEPLOY_START_SECONDS: '60' })
 
-/** A graph of two steps that notes each run in a file once, and answers with the number of its revision. */
+/** A graph of two steps. It writes each run to a file once, and answers with the number of its revision. */
 function noting(number: number): Project {
   return {
     'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
@@ -53,7 +53,7 @@ function noting(number: number): Project {
   }
 }
 
-/** Projects of which no revision can serve. */
+/** Projects whose revisions must fail, each with the expected status. */
 const BROKEN: readonly [Project, string][] = [
   [{ ...noting(0), 'agent.ts': "import 'no-such-package'\n" }, 'DEPLOY_FAILED'],
   [{ ...noting(0), 'agent.ts': 'export const other = 1\n' }, 'DEPLOY_FAILED'],
@@ -72,7 +72,7 @@ interface Load {
   stop(): Promise<void>
 }
 
-/** Clients that make one run after the other, waited for and streamed in turn, until they are stopped. */
+/** Clients that make one run after the other until they are stopped; they wait for one run and stream the next. */
 function startLoad(): Load {
   const load: Omit<Load, 'stop'> = { ids: [], revisions: new Set(), times: [] }
   let isOver = false
@@ -102,7 +102,7 @@ function startLoad(): Load {
     }
   }
   const all = Promise.all(Array.from({ length: CLIENTS }, (_, place) => work(place)))
-  // The failure of a client is reported by `stop`.
+  // `stop` reports the failure of a client.
   all.catch(() => undefined)
   return {
     ...load,
@@ -113,7 +113,7 @@ function startLoad(): Load {
   }
 }
 
-/** The slowest run of those that were under way in the window around a moment. */
+/** The duration of the slowest run that was active during the window around a moment. */
 function slowestAt(times: Load['times'], moment: number): number {
   const [from, to] = [moment - WINDOW_MS / 2, moment + WINDOW_MS / 2]
   const found = times.filter(([begun, ended]) => begun < to && ended > from)
@@ -141,7 +141,7 @@ async function openStreams() {
     read().catch(() => (ended += over.signal.aborted ? 0 : 1))
   }
   return {
-    /** Makes a run on each thread; resolves with the ids of these runs when their streams have sent them. */
+    /** Makes a run on each thread. Resolves with the ids of these runs once their streams have sent them. */
     async runEach(): Promise<string[]> {
       const ids = [...texts.keys()].map((_thread, n) => `stream-${n}`)
       const runs = [...texts.keys()].map((thread_id, n) =>
@@ -197,7 +197,8 @@ describe(`${UPDATES} updates of a deployment under runs and streams`, () => {
     expect(load.ids.length).toBeGreaterThan(UPDATES)
     expect(load.revisions.has(UPDATES)).toBe(true)
     expect(load.revisions.size).toBeGreaterThan(UPDATES / 2)
-    // No assertion: a host that starts needs a processor for a second, so the ratio depends on what else the machine does.
+    // Nothing is asserted: a host that starts needs a processor for a second, so the ratio depends on the load of the
+    // machine.
     const slowest = (moments: number[]): number =>
       quantile(
         moments.map((moment) => slowestAt(load.times, moment)),

@@ -22,7 +22,10 @@ function isEnd({ data }: SseFrame): boolean {
   return (data as { status?: unknown } | null)?.status === 'run_done'
 }
 
-/** Frames of a thread's stream on a server after `from`, until one that ends a run, or up to a number. */
+/**
+ * The frames of a thread's stream after the id `from`, read from one server: until a run ends, or until there are
+ * `count`.
+ */
 async function follow(
   server: WeirProcess,
   thread_id: string,
@@ -43,7 +46,7 @@ async function follow(
   return frames
 }
 
-/** Starts two servers at once, which use one Postgres and host the same graphs. */
+/** Starts two servers at the same time. They use one Postgres and host the same graphs. */
 async function startTwo(dir: string, env: Record<string, string>): Promise<WeirProcess[]> {
   const BLOB_URL = pathToFileURL(join(dir, 'blobs')).href
   return await Promise.all(

@@ -17,7 +17,7 @@ import { postgresDatabases } from '../../support/stores/sql/postgres-databases.t
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { storedFaults } from '../../support/traces/stored-traces.ts'
 
-// Six starts of servers take too long for a part of the campaign.
+// Starting six servers takes too long for a part of the campaign.
 const REASON =
   withoutPostgres() + withoutRedis() + (campaignShare() < 1 ? ' (only in the whole campaign)' : '')
 const THREADS = '/deployments/d/threads'
@@ -31,7 +31,7 @@ const PAUSE_MS = 100
 const BETWEEN = 5
 const SERVERS = 3
 
-/** Starts three servers on one Postgres, Redis, ClickHouse and folder of attachments. */
+/** Starts three servers that share a Postgres, a Redis, a ClickHouse and a folder of attachments. */
 async function startServers() {
   const [engine, redis, dir, next, database] = await Promise.all([
     startProxiedStore(),
@@ -63,7 +63,7 @@ async function startServers() {
   return {
     servers,
     file,
-    /** Replaces a server by one of the next release, which has a further graph. */
+    /** Replaces a server by one of the next release, which has one more graph. */
     async upgrade(at: number) {
       expect(await servers[at]?.stop()).toBe(0)
       servers[at] = await start(at, NEXT_GRAPHS, next.main)
@@ -71,7 +71,7 @@ async function startServers() {
   }
 }
 
-/** Clients that send to the servers in turn, and repeat what no server has accepted. */
+/** Clients that send requests to the servers in turn, and repeat those that no server has accepted. */
 function startClients({ servers, file }: { servers: readonly WeirProcess[]; file: string }) {
   const traces: SentTrace[] = []
   const started: { thread_id: string; run_id: string }[] = []

@@ -199,9 +199,9 @@ describe('connections', () => {
   })
 
   /**
-   * A client that has disconnected cannot know whether its request was read, and a reset discards bytes that a busy
-   * server has not read yet: so the request is repeated, each time with a longer pause before the reset, until the
-   * TraceRun is readable.
+   * The server may or may not have read a request whose client has disconnected, because a reset discards bytes that
+   * are not read yet. So the request is repeated until the TraceRun can be read, each time with a longer pause before
+   * the reset.
    */
   async function sendUntilRead(id: string, how: 'end' | 'reset', pieces: (string | Uint8Array)[]) {
     for (let pauseMs = 100; ; pauseMs *= 2) {

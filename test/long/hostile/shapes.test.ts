@@ -111,7 +111,7 @@ describe('size and shape', () => {
     const page = await server
       .weir()
       .json<{ runs: { start_time: string }[] }>('/api/v1/runs/query', jsonBody('POST', query))
-    // Starts before 2015 are listed by the time of receipt.
+    // TraceRuns that started before 2015 are listed by the time of their receipt.
     expect(page.runs[0]?.start_time).toBe('2015-01-01T00:00:00.000Z')
     expect(page.runs).toHaveLength(100)
   })

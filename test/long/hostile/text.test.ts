@@ -28,7 +28,7 @@ const TEXTS: [string, () => string][] = [
   ['one combining mark', () => '\u0301'.repeat(MB / 2)],
 ]
 
-/** Calls /info until `done`; milliseconds of each call. */
+/** Calls /info until `done` is settled; resolves with the milliseconds of each call. */
 async function watch(done: Promise<unknown>): Promise<number[]> {
   const times: number[] = []
   let over = false
@@ -44,9 +44,9 @@ async function watch(done: Promise<unknown>): Promise<number[]> {
   return times
 }
 
-/** Milliseconds during which calls of /info are timed without any work. */
+/** For this many milliseconds, calls of /info are timed while the server has no work. */
 const CALM_MS = 300
-/** The median call of /info may take so much longer beside the work. */
+/** The median of calls of /info during the work may be this much longer, in milliseconds. */
 const SLOWER_MS = 50
 
 describe('1 MB of one message without usage', () => {
@@ -80,7 +80,7 @@ describe('1 MB of one message without usage', () => {
       console.log(
         `${name}, ${model}: acknowledged in ${answer.ms.toFixed(0)} ms, stored and read after ${stored_ms.toFixed(0)} ms, /info median ${median(times).toFixed(0)} max ${Math.max(...times).toFixed(0)} ms, ${calm.toFixed(0)} ms afterwards, ${prompt_tokens} tokens${sampled ? ' (sampled)' : ''}`,
       )
-      // A megabyte of base64 may be taken for media, which has no tokens.
+      // A megabyte of base64 may be read as media, for which no tokens are estimated.
       expect(prompt_tokens).toBeGreaterThan(name === 'base64' ? -1 : 1000)
       expect(completion_tokens).toBeGreaterThan(name === 'base64' ? -1 : 1000)
       expect(sampled).toBe(true)

@@ -21,7 +21,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-/** A folder with an `npm` that notes its start, and waits for the gate. */
+/** Makes a folder with an `npm` that records its start, and then waits for the gate. */
 async function slowNpm(mark: string, gate: string): Promise<string> {
   const folder = join(dir, 'bin')
   await mkdir(folder)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { campaign } from '../../support/campaign.ts'
 import { BLOWS, killRounds } from '../../support/faults/kill/kill-rounds.ts'
 
-/** Number of repetitions; each kills in every way once. */
+/** Number of repetitions. Each repetition kills once in every way. */
 const TIMES = campaign(7, 2)
 
 it(`kill -9 under load loses no acknowledged run and stores none twice, ${TIMES * BLOWS.length} rounds`, async () => {

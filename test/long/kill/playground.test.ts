@@ -19,7 +19,7 @@ interface Read {
 
 const read = (weir: WeirProcess, id: string): Promise<Read> => weir.json<Read>(`/api/v1/runs/${id}`)
 
-/** Begins a call whose provider says nothing; resolves with the id of its run. */
+/** Begins a call whose provider sends nothing; resolves with the id of its run. */
 async function beginCall(weir: WeirProcess, url: string): Promise<string> {
   const secret = { value: 'any', hosts: [new URL(url).host] }
   const path = '/api/v1/workspaces/current/secrets/LOCAL_KEY'
@@ -38,7 +38,7 @@ async function beginCall(weir: WeirProcess, url: string): Promise<string> {
   return (JSON.parse(data) as { run_id: string }).run_id
 }
 
-/** The trace of a call that began at `at`, as it is when the server dies in the middle of it. */
+/** The trace of a call that began at `at`, as it is stored if the server is killed during the call. */
 function headOf(id: string, at: number): object {
   const ends_by = new Date(at + CALL_MS).toISOString()
   return {
@@ -58,7 +58,7 @@ it('a call of the playground whose server was killed ends in error once it is ov
     const begun = await read(weir, id)
     const ends_by = Date.parse(begun.extra.metadata[CALL_ENDS_BY] ?? '')
     expect(Math.abs(ends_by - Date.parse(begun.start_time) - CALL_MS)).toBeLessThan(2)
-    // A call of an hour ago, and a trace of a user in the same project, which is not ended.
+    // A call that began an hour ago, and a trace of a user in the same project, which has no end.
     const [old, own] = [newUuid(), newUuid()]
     const hourAgo = Date.now() - 3_600_000
     const { extra: _extra, ...plain } = headOf(own, hourAgo) as { extra: unknown }
@@ -75,7 +75,7 @@ it('a call of the playground whose server was killed ends in error once it is ov
     })
     const ended = await read(weir, old)
     expect(Date.parse(ended.end_time ?? '')).toBe(hourAgo + CALL_MS)
-    // The time of the call is not over, and the user's trace is no call of the playground.
+    // The first call may still be running, and the user's trace is not a call of the playground.
     expect([(await read(weir, id)).status, (await read(weir, own)).status]).toEqual(['pending', 'pending'])
     expect(await weir.stop()).toBe(0)
   } finally {

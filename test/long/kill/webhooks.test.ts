@@ -14,7 +14,7 @@ interface Told {
   status: string
 }
 
-/** A receiver that does not answer until the test allows it. */
+/** A receiver that holds back its answers until the test allows them. */
 async function startReceiver() {
   const told: Told[] = []
   let silent = true
@@ -48,7 +48,7 @@ async function openServer() {
   const file = join(dataDir, 'beats')
   await writeFile(file, '')
   return {
-    /** A run that ends soon, on a new thread. */
+    /** Starts a short run on a new thread. */
     async run(port: number): Promise<Run> {
       const webhook = `http://127.0.0.1:${port}/hook`
       const { thread_id } = await server.ask<Thread>('threads', 'create', {})

@@ -6,9 +6,9 @@ import { deploymentRoutes } from '../../../src/http/deployment/routes.ts'
 import { useDeployment } from '../../conformance/deployments/use-deployment.ts'
 
 /**
- * Every route of the deployment API × every kind of key: 401 and 403 exactly where the table requires it
- * (src/http/deployment/permissions.ts). Ids are unknown and bodies are empty: a permitted caller gets 404 or 422 at
- * most.
+ * Tests every route of the deployment API with every kind of key: it answers 401 and 403 exactly where the table
+ * requires it (src/http/deployment/permissions.ts). Ids are unknown and bodies are empty, so a permitted caller gets
+ * 404 or 422.
  */
 const ID = 'a5a5a5a5-0000-4000-8000-000000000000'
 const ROLES = ['admin', 'operator', 'user', 'viewer'] as const
@@ -35,7 +35,7 @@ async function homeWorkspace(): Promise<string> {
   return home?.id ?? ''
 }
 
-/** Status of each route for a request with these headers. */
+/** For each route, the status of a request with these headers. */
 async function statuses(headers: Record<string, string>): Promise<Map<string, number>> {
   const found = new Map<string, number>()
   for (const { method, path } of deploymentRoutes()) {
@@ -53,7 +53,10 @@ async function statuses(headers: Record<string, string>): Promise<Map<string, nu
   return found
 }
 
-/** Routes that respond with 401 or 403 although permitted, or not with the status that the table requires. */
+/**
+ * Routes that answer 401, 403 or 500 although the key has the permission, and routes that do not answer `refusal`
+ * although it lacks it.
+ */
 function wrong(
   found: Map<string, number>,
   permissions: ReadonlySet<Permission> | undefined,
@@ -116,7 +119,9 @@ describe('keys of the deployment', () => {
   })
 })
 
-/** Commands of protocol v2 that change nothing even if permitted, with the permissions that they need (V-44). */
+/**
+ * Commands of protocol v2 with the permissions that they need (V-44). They change nothing, even for a permitted caller.
+ */
 const COMMANDS: readonly { method: string; params: object; needs: Permission[]; isNew?: true }[] = [
   { method: 'run.start', params: { assistant_id: 'nobody' }, needs: ['threads:update'] },
   {
@@ -139,7 +144,7 @@ interface CommandAnswer {
   error?: string
 }
 
-/** The answers to `COMMANDS` over HTTP, and over a socket of each of the two threads. */
+/** The answers to `COMMANDS` over HTTP, and over one socket for each of the two threads. */
 async function answersTo(key: string, threads: readonly [known: string, unknown: string]) {
   const asked = threads.map((thread_id, at) => ({
     thread_id,

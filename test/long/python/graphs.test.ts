@@ -26,13 +26,13 @@ interface TracedRun {
   [field: string]: unknown
 }
 
-/** The metadata that LangChain and LangGraph give, and those of the test. */
+/** The part of the metadata that comes from LangChain, LangGraph and the test. */
 function pick(metadata: Record<string, unknown>): Record<string, unknown> {
   const own = /^(of$|ls_|langgraph_(step|node|triggers|path)$)/
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => own.test(name)))
 }
 
-/** The same with all ids of messages alike. */
+/** The value with all ids replaced by ''. */
 function withoutIds(value: object): object {
   const text = JSON.stringify(value).replaceAll(/"id":"[^"]*"/g, '"id":""')
   return JSON.parse(text) as object
@@ -81,12 +81,12 @@ describe.skipIf(WITHOUT !== '')(`more of Python graphs${WITHOUT}`, () => {
     expect(own.find(({ run_type }) => run_type === 'llm')).toMatchObject({
       prompt_tokens: 1000,
       completion_tokens: 4,
-      // 0.15 $ and 0.60 $ for a million.
+      // 0.15 $ and 0.60 $ for a million tokens.
       total_cost: '0.0001524',
     })
   })
 
-  /** The runs of a finished trace in their order, without what differs each time. */
+  /** The runs of a finished trace in order, without the values that differ each time. */
   async function traceOf(trace: string): Promise<Record<string, unknown>[]> {
     const select = ['name', 'run_type', 'status', 'parent_run_id', 'inputs', 'outputs', 'tags', 'extra']
     const counts = ['prompt_tokens', 'completion_tokens', 'total_tokens', 'total_cost', 'dotted_order']
@@ -115,7 +115,7 @@ describe.skipIf(WITHOUT !== '')(`more of Python graphs${WITHOUT}`, () => {
     expect(blocked).toMatch(/A node held up the graph host for \d+ s\. \(\S+hostile\.py:\d+\)/)
     const left = { __error__: { error: 'HostLost', message: 'The graph ended its process with code 4.' } }
     expect(await wait('spinning', { ask: 'leave' })).toMatchObject(left)
-    // Native code, which no signal handler of Python can interrupt.
+    // A signal handler of Python cannot interrupt native code.
     const spun = JSON.stringify(await wait('spinning', { ask: 'spin' }))
     expect(spun).toMatch(/A node held up the graph host for \d+ s\. \(\S+features\.py:\d+\)/)
     expect(await wait('hostile', { act: 'none' })).toMatchObject({ log: 'acted' })

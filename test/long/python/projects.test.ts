@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { useDeployment } from '../../conformance/deployments/use-deployment.ts'
 import { withoutPython } from '../../support/python.ts'
 
-// Projects in the style of LangGraph's Python templates, hosted unchanged. Two more run as twins (python-twins.test.ts).
+// Projects in the style of LangGraph's Python templates, hosted unchanged. Two more of them have twins in TypeScript,
+// and run in twins.test.ts.
 
 const WITHOUT = withoutPython()
 const FORM = { type: 'object', properties: { name: {}, founded: {}, staff: {} } }

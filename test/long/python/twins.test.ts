@@ -7,8 +7,8 @@ import { withoutPython } from '../../support/python.ts'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const VITEST = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url))
 /**
- * The conformance tests of both SDKs, of auth files, of whole projects and of the options of `http`: each runs against a
- * project that has a twin.
+ * The conformance tests of both SDKs, of auth files, of whole projects and of the options of `http`. The project of
+ * each of these tests has a twin in Python.
  */
 const FILES = [
   'test/conformance/langgraph/',
@@ -18,7 +18,7 @@ const FILES = [
 ]
 const WITHOUT = withoutPython()
 
-/** Runs the tests with the twins of those graphs in Python. */
+/** Runs the tests with those twins. */
 async function runTwins(): Promise<string> {
   const { PATH, HOME, CI, NODE_COMPILE_CACHE } = process.env
   const child = spawn(process.execPath, [VITEST, 'run', '--project=conformance', ...FILES], {

@@ -9,7 +9,7 @@ import { createSqlEventStore } from '../../../src/storage/sql/events/event-store
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
 
-/** A tenth of the number in docs/operating/reliability.md. */
+/** Number of threads: a tenth of that in docs/operating/reliability.md. */
 const THREADS = 1_000
 const ROUNDS = 5
 const EVENTS = 10

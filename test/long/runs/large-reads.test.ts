@@ -18,7 +18,7 @@ import {
 import { median } from '../../support/servers/load.ts'
 import { jsonBody, KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 
-// One client reads as much as it can while ten others work a little, which must not become much slower.
+// One client reads as much as it can while ten others work a little. The others must not become much slower.
 
 const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
 const BASE = '/deployments/fixtures'
@@ -26,9 +26,9 @@ const BASE = '/deployments/fixtures'
 const ALONE_MS = 10_000
 /** An attack is repeated, each time in a window of its own. */
 const ROUNDS = 3
-/** Allowed factor between the waiting times with and without the attack. */
+/** Maximum factor between the durations of the others' requests with and without the attack. */
 const TIMES = 3
-/** Number of readers that never read; the server disconnects them after a minute. */
+/** Number of clients that open a stream and read nothing. The server disconnects them after a minute. */
 const READERS = 3000
 const CUT_MS = 60_000
 const MAX_GROWTH_MB = 700
@@ -57,8 +57,9 @@ function memoryMb(): number {
 }
 
 /**
- * Runs an attack while ten other clients, with keys and workspaces of their own, work, and compares. Other work on the
- * machine slows down one window, the attack all of them: hence the median, and the slower of the windows without it.
+ * Runs an attack, several times, while ten other clients with keys and workspaces of their own work, and compares the
+ * durations of their requests. Other work on the machine slows down one window, but the attack slows down all of them.
+ * So the median of the windows with an attack is compared with the slower one of the two windows without it.
  */
 async function attack(name: string, work: () => Promise<unknown>): Promise<void> {
   await others.during(delay(ALONE_MS / 5))
@@ -159,12 +160,12 @@ describe.skipIf(onlyLinux !== '')(`one client that reads as much as it can${only
       await delay(ALONE_MS / ROUNDS)
     })
     await eventually(async () => expect(await openStreams()).toBe(0), 2 * CUT_MS)
-    // The last reader was disconnected as well; half as much time is added for a busy machine.
+    // The last reader was disconnected, too. The limit is half as long again, for a busy machine.
     expect(performance.now() - lastAt).toBeLessThan(1.5 * CUT_MS)
   })
 })
 
-/** Requests the stream and reads nothing of it. */
+/** Opens the stream, and reads nothing from it. */
 async function openStalled(path: string): Promise<void> {
   const { hostname, port } = new URL(weir.url)
   const socket = connect(Number(port), hostname).pause()
@@ -174,7 +175,7 @@ async function openStalled(path: string): Promise<void> {
   socket.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nx-api-key: ${reader}\r\nlast-event-id: -\r\n\r\n`)
 }
 
-/** According to the server's count. */
+/** The number of open streams, from the server's own metric. */
 async function openStreams(): Promise<number> {
   const text = await (await weir.fetch('/metrics')).text()
   return Number(/^weir_event_readers (\d+)/m.exec(text)?.[1] ?? Number.NaN)

@@ -12,7 +12,10 @@ const REASON = withoutPostgres()
 const INPUT = { messages: [{ role: 'user', content: 'hi' }], steps: 3, tokens: 5 }
 const WAIT = '/deployments/fixtures/runs/wait'
 
-/** Starts servers on one Postgres, and the given number of runs at once on each; resolves with the number that failed. */
+/**
+ * Starts servers on one Postgres, and the given number of runs on each of them at once. Resolves with the number of
+ * runs that failed.
+ */
 async function runAtOnce({
   servers: count,
   runs,

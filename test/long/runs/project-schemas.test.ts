@@ -4,7 +4,9 @@ import { withoutPython } from '../../support/python.ts'
 
 const TOPIC = { type: 'string' }
 
-/** The same project in two languages, what the type of `mood` is in each, and where settings are. */
+/**
+ * The same project in two languages. For each: the schema of `mood`, and the name of the schema that has the settings.
+ */
 const PROJECTS = [
   {
     folder: 'projects/memory-agent',

@@ -15,7 +15,8 @@ it('a run of steps that wait for nothing is stored as it goes, leaves time to an
   onTestFinished(async () => void (await weir.stop()))
   const { thread_id } = await weir.json<{ thread_id: string }>(`${BASE}/threads`, {})
   const thread = `${BASE}/threads/${thread_id}`
-  // Two million steps take far longer than the test, and 64 KB a step far more memory than a process has.
+  // Two million steps take far longer than the test. At 64 KB a step, they would take far more memory than a process
+  // has.
   const { run_id } = await weir.json<{ run_id: string }>(`${thread}/runs`, {
     assistant_id: 'busy',
     input: { steps: 2e6, chars: 1 << 16, messages: [] },

@@ -58,7 +58,7 @@ describe.skipIf(reason !== '')(`servers that share their runs in Postgres${reaso
     return url
   }
 
-  /** Only the second server has room, so it executes the runs that clients create at the first. */
+  /** Two servers. Only the second has room for runs, so it executes those that clients create at the first. */
   async function openPair(options: WorldOptions = {}): Promise<[asked: Server, executing: Server]> {
     const url = await openUrl()
     const asked = await openServer(url, { ...options, concurrency: 0 })
@@ -126,7 +126,7 @@ describe.skipIf(reason !== '')(`servers that share their runs in Postgres${reaso
       job.items(['metadata', { run_id, attempt: 1 }])
       return [run_id, () => job.end(doneWith(1))]
     }
-    /** Follows the thread until the event `last`, where the connection breaks; returns the ids of the events. */
+    /** Follows the thread until the connection breaks at the event `last`. Returns the ids of the events. */
     const shown = async ({ streams }: Server, last: string): Promise<string[]> => {
       const gone = new AbortController()
       const following = { filter: EVERYTHING, after: undefined, gone: gone.signal }
@@ -161,7 +161,7 @@ describe.skipIf(reason !== '')(`servers that share their runs in Postgres${reaso
     const run = await silent.runs.create(silent.call, thread_id, REQUEST)
     const left = await silent.fake.job(run.run_id)
     silent.store.renew = () => new Promise(() => undefined)
-    // Its own lease must not expire, however busy the machine is.
+    // This server has the default lease, which is long enough for a busy machine.
     const alive = await openServer(url)
     const taken = await alive.fake.job(run.run_id, 2)
     left.end(doneWith('too late'))

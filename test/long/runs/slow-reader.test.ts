@@ -14,15 +14,15 @@ const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', imp
 const READERS = 60
 const STEPS = 200
 const STATE_BYTES = 250_000
-/** Three gigabytes would be needed to hold the whole stream for each reader. */
+/** Allowed growth of memory. Three gigabytes would be needed to hold the whole stream for each reader. */
 const MAX_GROWTH_KB = 600 * 1024
 
-/** The maximum memory of the process. */
+/** The maximum memory that the process has used. */
 function peakKb(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
 
-/** Reads until the run is done. When the connection closes before, returns the id of the last event. */
+/** Reads until the run is done. If the connection closes before that, returns the id of the last event. */
 async function readToEnd(texts: AsyncIterable<string> | Iterable<string>): Promise<string> {
   const reader = createFrameReader()
   let last = '-'
@@ -78,7 +78,7 @@ it.skipIf(onlyLinux !== '')(
     expect(growth).toBeLessThan(MAX_GROWTH_KB)
     const [late] = stalled
     let last = await readToEnd(late?.setEncoding('utf8') ?? [])
-    // A client that read nothing for a minute was disconnected, and resumes after its last event.
+    // A client that read nothing for a minute was disconnected. It resumes after the last event that it read.
     while (last !== 'done') {
       const again = await weir.fetch(`${base}/threads/${thread_id}/stream`, {
         headers: { 'last-event-id': last },

@@ -14,7 +14,7 @@ function start(dataDir: string): Promise<WeirProcess> {
   return startWeir(dataDir, { GRAPHS, DEPLOYMENT_NAME: 'fixtures', DEPLOYMENT_PORT: '0' })
 }
 
-/** Reads until the connection is cut, which must not look like the end of the stream. */
+/** Reads until the connection is cut. The cut must not look like the end of the stream. */
 async function readToCut(answer: Response, frames: SseFrame[]): Promise<void> {
   const reading = async (): Promise<void> => {
     for await (const frame of readFrames(answer)) frames.push(frame)

@@ -11,7 +11,7 @@ import { startWeir, type WeirProcess } from '../../support/servers/weir-process.
 const GRAPHS = 'examples/graphs/langgraph.json'
 const run = promisify(execFile)
 
-/** A file system of 48 MB in memory at `dir`; false if this user may not mount one. */
+/** Mounts a file system of 48 MB in memory at `dir`; false if this user may not mount one. */
 async function mountSmallDisk(dir: string): Promise<boolean> {
   return await run('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', dir]).then(
     () => true,
@@ -45,7 +45,7 @@ function attachmentForm(id: string): FormData {
   return form
 }
 
-// Without the right to mount file systems only the unit tests cover a full disk.
+// This user may not mount file systems, so only the unit tests cover a full disk.
 const reason = isMounted ? '' : ' (this user may not mount a tmpfs)'
 
 describe.skipIf(!isMounted)(`a server whose disk is full${reason}`, () => {
@@ -64,7 +64,7 @@ describe.skipIf(!isMounted)(`a server whose disk is full${reason}`, () => {
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json' },
     })
-  // Larger than the free part of a file's last page.
+  // Larger than the space that is left in the last page of a file.
   const inputs = { text: 'x'.repeat(20_000) }
   const sendRun = (id: string, session_name = 'known'): Promise<Response> =>
     post('/runs', {
@@ -84,7 +84,7 @@ describe.skipIf(!isMounted)(`a server whose disk is full${reason}`, () => {
   it('reports that in health and errors, refuses writes, and resumes when space is free', async () => {
     const [before, after] = [randomUUID(), randomUUID()]
     expect((await sendRun(before)).status).toBe(202)
-    // On a busy machine the first check of a store may take longer than its 2 s.
+    // On a busy machine the first check of a store may take longer than its limit of 2 s.
     await eventually(async () =>
       expect(await (await weir.fetch('/ok?check_db=1')).json()).toMatchObject({ ok: true }),
     )
@@ -95,7 +95,7 @@ describe.skipIf(!isMounted)(`a server whose disk is full${reason}`, () => {
     expect(await problemOf(sendRun(randomUUID(), `new-${after}`))).toEqual(full)
     const body = attachmentForm(randomUUID())
     expect(await problemOf(weir.fetch('/runs/multipart', { method: 'POST', body }))).toEqual(full)
-    // SQLite first uses the free space inside its files.
+    // SQLite uses the free space inside its files before it needs space on the disk.
     const metadata = { text: 'x'.repeat(200_000) }
     await eventually(async () =>
       expect(await problemOf(post('/deployments/graphs/threads', { metadata }))).toEqual(full),
@@ -138,7 +138,7 @@ describe.skipIf(!isMounted)(`a server whose disk is full${reason}`, () => {
 
   it('keeps acknowledged data while the disk has no space for ClickHouse', async () => {
     await fillDisk()
-    // Space for the log only: ClickHouse needs more.
+    // This is enough space for the log, but not for ClickHouse.
     const file = await open(ballast, 'r+')
     const { size } = await file.stat()
     await file.truncate(size - 200 * 1024)
@@ -149,7 +149,7 @@ describe.skipIf(!isMounted)(`a server whose disk is full${reason}`, () => {
       if ((await sendRun(id)).status === 202) ids.push(id)
     }
     expect(ids.length).toBeGreaterThan(0)
-    // The state of the disk may be a second old.
+    // The state of the disk that the server reports may be a second old.
     await eventually(async () => expect(await weir.health()).toMatchObject({ status: 'disk_full' }))
     await writeFile(ballast, '')
     await weir.drained()

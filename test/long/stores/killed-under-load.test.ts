@@ -13,10 +13,10 @@ import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/wei
 const REASON = withoutPostgres() + withoutRedis()
 const THREADS = '/deployments/d/threads'
 const LATE_MS = 250
-/** Two statements of a transaction may wait 30 s each. */
+/** Two statements of a transaction may wait for 30 s each. */
 const ANSWER_MS = 75_000
 const PAUSE_MS = 100
-/** How long a store is down. */
+/** How long a store is down, in milliseconds. */
 const AWAY_MS = 1_000
 
 interface Made {
@@ -66,7 +66,7 @@ describe.skipIf(REASON !== '')(`Postgres and Redis that are killed and slow unde
   const request = () =>
     jsonBody('POST', { assistant_id: 'beats', input: { file: join(dir.dir, 'beats'), beats: 3 } })
 
-  /** The response's body; undefined for an error, which must be that the store is unavailable. */
+  /** The response's body; undefined if the response says that the store is unavailable. Other errors fail the test. */
   async function asked<T>(path: string, init: RequestInit): Promise<T | undefined> {
     const answer = await weir.fetch(path, { ...init, signal: AbortSignal.timeout(ANSWER_MS) })
     const body = (await answer.json()) as T & { code?: string }

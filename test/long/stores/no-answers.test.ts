@@ -12,7 +12,7 @@ import {
 } from '../../support/servers/wired-weir.ts'
 
 const REASON = withoutPostgres() + withoutRedis()
-/** A check of a store may take 2 s; the machine may be busy. */
+/** A check of a store may take 2 s; the rest is for a busy machine. */
 const ANSWER_MS = 10_000
 
 describe.skipIf(REASON !== '')(`a connection to a store on which no bytes arrive any more${REASON}`, () => {

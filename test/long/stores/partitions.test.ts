@@ -22,11 +22,11 @@ import {
 
 const REASON = withoutPostgres() + withoutRedis()
 const THREADS = '/deployments/d/threads'
-/** A check of a store may take 2 s; the machine may be busy. */
+/** A check of a store may take 2 s; the rest is for a busy machine. */
 const ANSWER_MS = 15_000
 const RUNS = 5
 
-/** A fault of the connections of some stores. */
+/** A fault of the connections to some stores. */
 interface Partition {
   name: string
   stores: Store[]
@@ -47,13 +47,13 @@ const PARTITIONS: Partition[] = [
     }),
   ),
 ]
-/** Slow connections of all stores at once. */
+/** Faults that make the connections to all stores slow. */
 const SLOW: Partition[] = [
   { name: 'connections that take 100 ms each way', stores: ALL, line: { kind: 'late', ms: 100 } },
   { name: 'connections that lose and repeat', stores: ALL, line: { kind: 'late', ms: 400, every: 10 } },
 ]
 
-/** Proxies disturb connections; a namespace drops packets, also those that open connections. */
+/** Proxies disturb connections. A namespace drops packets, including those that open connections. */
 const WAYS = [
   { way: 'proxies', makeWiring: wireByProxies, partitions: PARTITIONS, slow: SLOW, without: '' },
   {
@@ -104,8 +104,8 @@ describe.each(WAYS)('by $way', ({ makeWiring, partitions, slow, without }) => {
       })
 
     /**
-     * Sends traces and creates runs before, during and after a fault. `during` runs while it lasts, with the requests that
-     * create runs; it resolves before they do, or waits for them.
+     * Sends traces and creates runs before, during and after a fault. `during` is called while the fault lasts, with
+     * the pending requests that create runs. It resolves while they are still pending, or waits for them.
      */
     async function goThrough(
       { name, stores, line }: Partition,
@@ -137,7 +137,7 @@ describe.each(WAYS)('by $way', ({ makeWiring, partitions, slow, without }) => {
       expect(load.refusals.filter(({ status }) => status !== 503)).toEqual([])
       await succeeded(runs)
       await weir.drained()
-      // ClickHouse may refuse a read on a busy machine, as the 503 of the answer says.
+      // On a busy machine ClickHouse may refuse a read, which the server answers with 503. So the read is repeated.
       expect(await eventually(() => storedFaults(weir, name, load.traces))).toEqual([])
     }
 
@@ -146,7 +146,7 @@ describe.each(WAYS)('by $way', ({ makeWiring, partitions, slow, without }) => {
       async (partition) => {
         const down = partition.stores.flatMap((store) => STORES[store]).toSorted()
         await goThrough(partition, async () => {
-          // The check of another store may take too long on a busy machine.
+          // On a busy machine the check of another store may take too long.
           await eventually(async () =>
             expect((await problemsOf(wired.weir, ANSWER_MS)).toSorted()).toEqual(down),
           )

@@ -27,7 +27,8 @@ describe.skipIf(reason !== undefined)(`a loss of power${reason === undefined ? '
     const disk = await openForgetfulDisk(before, dir)
     const traces: SentTrace[] = []
     let stored = segmentStart(0)
-    // The position up to which the first process has stored the log is on disk when the second one appends to it.
+    // Two processes, one after the other. When the second appends to the log, the position up to which the first has
+    // stored it is on disk.
     for (const first of [0, 1_000]) {
       const weir = await startWeir(before, { RUN_TRACING: 'off', ...disk.env })
       const load = startLoad({ url: weir.url, session_name: 'power', first })

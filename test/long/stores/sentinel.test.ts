@@ -35,7 +35,7 @@ async function startRedisGroup() {
   return {
     sentinels,
     url: `redis+sentinel://127.0.0.1:${await fixedPort()},${sentinels.map(({ host }) => host).join()}/main`,
-    /** The primary, once it can be replaced. */
+    /** The primary. Waits until a replica can take its place. */
     async primary() {
       await until('a replica follows the primary', () => last.isPrepared())
       const primary = byUrl.get(`redis://127.0.0.1:${await last.primary()}`)
@@ -54,7 +54,7 @@ function isEnd(frame: SseFrame | undefined): boolean {
   return (frame?.data as { status?: unknown } | null | undefined)?.status === 'run_done'
 }
 
-/** All frames of the stream of a thread, up to the end of its run; resumes the stream as clients do when it breaks. */
+/** All frames of a thread's stream, up to the end of its run. Resumes the stream when it breaks, as clients do. */
 async function follow(server: WeirProcess, thread_id: string): Promise<SseFrame[]> {
   const frames: SseFrame[] = []
   while (!isEnd(frames.at(-1))) {
@@ -104,7 +104,7 @@ describe.skipIf(REASON !== '')(`a Redis that fails over to its replica by Sentin
 
     const ended: { thread_id: string; run_id: string; live: SseFrame[] }[] = []
     let stopped = false
-    // Runs are created at one server and followed at the other one while they are executed.
+    // Each run is created at one server, and followed at the other while it is executed.
     const client = async (): Promise<void> => {
       while (!stopped) {
         const { thread_id } = await a.json<{ thread_id: string }>(BASE, jsonBody('POST', {}))
@@ -124,7 +124,8 @@ describe.skipIf(REASON !== '')(`a Redis that fails over to its replica by Sentin
     await more()
     await Promise.all([(await redis.primary()).kill(), redis.sentinels[0]?.stop()])
     await more()
-    // A primary without a sign of its end is noticed after 15 s, too long for a part of the campaign.
+    // A primary that hangs without closing its connections is noticed after 15 s, which is too long for a part of the
+    // campaign.
     if (campaignShare() === 1) {
       await (await redis.primary()).freeze()
       await more()

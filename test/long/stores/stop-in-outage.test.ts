@@ -11,11 +11,11 @@ import { jsonBody, KEY, startWeir, type WeirProcess } from '../../support/server
 const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
 const SETTINGS = { GRAPHS, DEPLOYMENT_NAME: 'fixtures' }
 const BASE = '/deployments/fixtures'
-/** Time limit after a stop signal, doubled for a busy machine. */
+/** Time limit of a stop. It is multiplied by TOLERANCE for a busy machine. */
 const STOP_MS = 10_000
 const TOLERANCE = 2
 
-/** One of the servers that Weir needs, reached through a proxy. */
+/** An outage of one of the servers that Weir needs, which it reaches through a proxy. */
 interface Outage {
   /** Environment variables with the address of the proxy. */
   variable: Record<string, string>
@@ -75,13 +75,13 @@ describe.each([
       const weir = await startWeir(dir, { ...SETTINGS, ...outage.variable })
       const client = clientOf(weir)
       const { thread_id } = await client.threads.create()
-      // Running when the outage begins: it has streamed events, and will not end by itself.
+      // This run is active when the outage begins: it has streamed events, and does not end by itself.
       const { run_id } = await client.runs.create(thread_id, 'kinds', { input: { kind: 'slow' } })
       await eventually(async () =>
         expect(await client.runs.get(thread_id, run_id)).toMatchObject({ status: 'running' }),
       )
       await outage.begin[how]()
-      // Acknowledged during the outage, because the log is on disk.
+      // This request is acknowledged during the outage, because the log is on disk.
       const id = crypto.randomUUID()
       const trace = { id, name: 'n', run_type: 'chain', inputs: { a: 1 }, session_name: 'default' }
       const ingested = await Promise.race([

@@ -87,7 +87,7 @@ describe.each(PAIRS)('tables that are copied from %s to %s', (from, to) => {
     const [source, target] = [await ENGINES[from]!(), await ENGINES[to]!()]
     await fill(source)
     const reader = await source.read()
-    // Not in the backup: the reader has one moment.
+    // This row is not in the backup, because the reader reads the state of one moment.
     await source.database.query(`INSERT INTO deleted_ids VALUES ('w', 'later', 1)`)
     expect(reader.version).toBe(VERSION)
     const loader = loaderOf(target)

@@ -12,7 +12,7 @@ const DEPLOYMENT = `/deployments/${NAME}`
 const STUDIO = `${DEPLOYMENT}/studio`
 const EVENTS = campaign(20_000)
 const CHECKPOINTS = campaign(2000)
-/** A red dot. */
+/** A picture of one red pixel. */
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg=='
 
@@ -67,11 +67,11 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     const of = (name: string): TracedRun => runs.find((one) => one.name === name) as TracedRun
     const [draft, look, nested] = [of('draft'), of('look'), of('nested')]
     expect([draft.total_tokens, nested.total_tokens].every((count) => count > 0)).toBe(true)
-    // Two nodes ran side by side in one step: their tokens are added up.
+    // Two nodes ran side by side in one step. Their tokens are added up.
     const both = steps().filter({ hasText: /draft\s*look/ })
     const tokens = draft.total_tokens + look.total_tokens
     await both.locator('[data-figures]', { hasText: `${tokens} tokens · $0.` }).waitFor()
-    // The call within a subgraph counts at the node that is the subgraph.
+    // A call inside a subgraph counts for the node that is the subgraph.
     await steps()
       .filter({ hasText: 'nested' })
       .locator('[data-figures]', { hasText: `${nested.total_tokens} tokens` })
@@ -81,7 +81,7 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     const executions = page.getByRole('list', { name: 'Trace of the step' })
     await executions.getByRole('link', { name: 'look' }).waitFor()
     expect(await executions.getByRole('link').count()).toBe(2)
-    // The node that asked made no checkpoint: it is shown at the checkpoint after which it ran.
+    // The node that asked has no checkpoint of its own. It is shown at the checkpoint after which it ran.
     await steps().filter({ hasText: 'asks' }).first().getByRole('button').click()
     const review = executions.getByRole('listitem').filter({ hasText: 'without a checkpoint' })
     expect(await review.getByRole('link').innerText()).toBe('review')
@@ -129,7 +129,7 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     await node('nested:second').press('ArrowLeft')
     await node('nested').waitFor()
     expect(await node('nested:first').count()).toBe(0)
-    // The state of a folded subgraph is that of its node.
+    // A subgraph that is not expanded has the state of its node.
     await page.getByRole('textbox', { name: 'topic' }).fill('folded')
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await region('Graph').locator('[data-node="nested"][data-state="success"]').waitFor()
@@ -211,7 +211,7 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     await input.getByRole('button', { name: 'Run', exact: true }).click()
     const chat = region('Chat')
     await chat.getByText(`tok${EVENTS - 1}`).waitFor()
-    // Not `innerText`, which lacks the pieces of a growing text that are scrolled out of view.
+    // Not `innerText`, which lacks those pieces of a growing text that are scrolled out of view.
     const shown = (await chat.locator('[data-role="ai"]').textContent()) ?? ''
     const tokens = shown.match(/tok\d+/g) ?? []
     expect(tokens).toHaveLength(EVENTS)
@@ -238,9 +238,9 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     await steps().filter({ hasText: 'Step 7' }).first().getByRole('button').click()
     await region('State').getByRole('heading', { name: 'Step 7' }).waitFor()
     await region('State').getByText('6 666').first().waitFor()
-    // Late steps of a long run have their figures too.
+    // The late steps of a long run also have figures.
     await steps().filter({ hasText: 'Step 7' }).first().locator('[data-figures]').waitFor()
-    // A link opens the checkpoint that it names, not only one of the newest.
+    // A link opens the checkpoint that it names, even if that is not one of the newest.
     await page.reload()
     await region('State').getByRole('heading', { name: 'Step 7' }).waitFor()
   })

@@ -41,7 +41,7 @@ describe.skipIf(!HAS_BROWSER)(`the main ways through Studio in a browser${NO_BRO
   it('#20 langgraph #5259: edits a state two steps back, shows the edit, and goes on from the fork', async () => {
     const thread = await runKind('custom')
     const { page } = used.current()
-    // An earlier step names `finish` as the next node.
+    // The text `finish` is not used: an earlier step names that node as its next one.
     await steps().filter({ hasText: 'end' }).first().waitFor()
     const before = await steps().count()
     await steps().nth(2).getByRole('button').click()

@@ -34,7 +34,7 @@ async function send(url: string, body: string): Promise<void> {
   await answer.arrayBuffer()
 }
 
-/** The number of runs of each trace, over all projects that list it. */
+/** For each trace, its number of runs, over all projects that list it. */
 async function listed(weir: WeirProcess): Promise<Map<string, number>> {
   const projects = await weir.json<{ id: string }[]>('/api/v1/sessions')
   const counts = new Map<string, number>()

@@ -51,7 +51,7 @@ it(`one TraceRun updated ${UPDATES} times with ${MEGABYTES} MB is complete, and 
       peak_mb: peak.map(Math.round),
     }),
   )
-  // Not with toBe, which would print a difference of 30 MB.
+  // Not toBe, which would print a difference of 30 MB.
   expect(found.outputs.messages[0]!.content === sent.outputs).toBe(true)
   expect(found.inputs.messages[0]!.content === sent.inputs).toBe(true)
   expect(Object.keys(found.extra.metadata)).toHaveLength(2 + UPDATES)

@@ -12,7 +12,7 @@ import { postgresDatabases } from '../../support/stores/sql/postgres-databases.t
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 
 const reason = withoutPostgres()
-/** Longer than the time after which a deletion looks for late data again. */
+/** Longer than the time after which a deletion looks for late data again, in milliseconds. */
 const OVER_MS = 12_000
 
 describe.skipIf(reason !== '')(`two servers on one Postgres and one ClickHouse${reason}`, () => {
@@ -20,7 +20,7 @@ describe.skipIf(reason !== '')(`two servers on one Postgres and one ClickHouse${
   let engine: Awaited<ReturnType<typeof startTestClickHouse>>
   let proxy: FaultProxy
   let near: WeirProcess
-  /** Its ClickHouse is behind the proxy. */
+  /** This server reaches its ClickHouse through the proxy. */
   let far: WeirProcess
   beforeAll(async () => {
     dir = await temporaryDir()
@@ -56,7 +56,10 @@ describe.skipIf(reason !== '')(`two servers on one Postgres and one ClickHouse${
   const send = (server: WeirProcess, run: object): Promise<Response> =>
     server.fetch('/api/v1/runs', jsonBody('POST', run))
   const statusOf = async (id: string): Promise<number> => (await near.fetch(`/api/v1/runs/${id}`)).status
-  /** Another server's rows of a trace become visible one table after the other. */
+  /**
+   * Deletes a trace. The request is repeated while it is refused, because the rows of the other server become visible
+   * one table after the other.
+   */
   async function erase(id: string): Promise<SchemaTypes['deletion-job']> {
     let answer: Response | undefined
     await eventually(async () => {
@@ -78,7 +81,7 @@ describe.skipIf(reason !== '')(`two servers on one Postgres and one ClickHouse${
     await erase(id)
     await eventually(async () => expect(await statusOf(id)).toBe(404))
     await eventually(async () => expect((await send(far, root)).status).toBe(409))
-    // Traces that the server accepted in the second before it read the deletion are deleted too.
+    // Traces that the server accepted in the second before it read the deletion are deleted, too.
     await eventually(async () => expect((await far.fetch(`/api/v1/runs/${id}`)).status).toBe(404))
   })
 

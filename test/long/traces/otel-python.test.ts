@@ -57,7 +57,7 @@ const INSTRUMENTATIONS = [
 
 type Instrumentation = (typeof INSTRUMENTATIONS)[number]
 
-/** Standard error of an instrumented application, and the trace that it sent. */
+/** The standard error of an instrumented application, and the trace that it sent. */
 interface Instrumented {
   stderr: string
   trace: ReadTrace
@@ -81,7 +81,7 @@ async function runInstrumented(
   const trace = await eventually(async () => {
     const read = await readEndedTrace(setup, done.stdout.trim(), 6)
     const llms = llmsOf(read)
-    // Log records arrive after the spans, and lists show them after the content.
+    // The messages are in log records, which arrive after the spans. So the trace is read until it has all of them.
     expect(llms.filter(({ llm }) => llm!.messages!.input.length === 0)).toEqual([])
     const answered = llms.filter(({ status }) => status !== 'error')
     expect(answered.map(({ total_tokens }) => total_tokens)).not.toContain(0)
@@ -96,7 +96,7 @@ describe.skipIf(missing !== '')(`instrumentations in Python${missing}`, () => {
   const setup = useClientSetup()
   const runs = new Map<string, Promise<Instrumented>>()
 
-  // The applications run in separate processes at the same time.
+  // The applications are separate processes that run at the same time.
   beforeAll(() => {
     for (const instrumentation of INSTRUMENTATIONS) {
       const run = runInstrumented(setup(), instrumentation)
@@ -189,7 +189,7 @@ describe.skipIf(missing !== '')(`instrumentations in Python${missing}`, () => {
       const broken = llmsOf(trace)[4]
       expect(broken).toMatchObject({
         status: 'error',
-        // A call that the vendor refused used no tokens, so none are estimated.
+        // A call that the vendor refused used no tokens, so no tokens are estimated.
         llm: {
           provider: 'openai',
           model: BROKEN_MODEL,

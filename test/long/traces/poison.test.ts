@@ -5,7 +5,7 @@ import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhous
 import { newTrace, patchParts, postParts, sendParts, type SentTrace } from '../../support/servers/load.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 
-/** Ends the thread that reads a certain output. */
+/** A processor that ends its thread when it reads a certain output. */
 const PROCESSOR = `export default {
   name: 'poison',
   match(side, value) {
@@ -62,10 +62,11 @@ it('a TraceRun that ends the derive thread is excluded, and no other is lost', a
   )
   expect(runs.map(({ status }) => status)).toEqual(traces.map(() => 'success'))
   const lost = weir.log.filter(({ msg }) => msg === 'worker thread lost')
-  // At most once for the batch, each of its halves of 30 TraceRuns, and the last try.
+  // At most once for the batch, once for each half of 30 TraceRuns that contains it, and so on, and once for the last
+  // try.
   expect(lost.length).toBeLessThan(8)
 
-  // Later fragments of the poisoned TraceRun do not end a worker thread again.
+  // Later fragments of the poisoned TraceRun do not end another worker thread.
   const later = newTrace(100)
   await send([later], (trace) => postParts(trace, 'poison'))
   await send([traces[POISON]!, later], patchParts)

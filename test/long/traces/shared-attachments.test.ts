@@ -101,7 +101,7 @@ describe.skipIf(reason !== '')(`a server on the Postgres of another one${reason}
     await dir?.remove()
   })
 
-  /** Joins as a server of its own folder; resolves with what ends it. */
+  /** Joins the installation as a server with its own folder. Resolves with the function that stops this server. */
   async function enter(name: string, env: Record<string, string> = {}): Promise<() => Promise<void>> {
     await mkdir(join(dir.dir, name), { recursive: true })
     const parts = joining(join(dir.dir, name), url, env)

@@ -9,10 +9,10 @@ import { createOtherClients } from '../../support/faults/other-clients.ts'
 
 const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
 const MIB = 1 << 20
-/** Durations are compared over windows of this length. */
+/** Length of the windows in which durations are compared. */
 const WINDOW_MS = 20_000
 
-/** A connection of the attacker, which sends a few bytes on demand. */
+/** A connection of the attacker. It sends a few bytes whenever it is told to. */
 interface Sender {
   socket: Socket
   answer(): string
@@ -57,7 +57,7 @@ async function attack(url: string, path: string, key: string): Promise<Sender[]>
   return Promise.all(senders)
 }
 
-/** An admin key other than that of the other clients. */
+/** An admin key that the other clients do not use. */
 async function otherKey(weir: WeirProcess): Promise<string> {
   const { id } = (await weir.json<{ id: string }[]>('/workspaces'))[0] ?? { id: '' }
   const body = JSON.stringify({ description: 'attacker', default_workspace_id: id })
@@ -100,13 +100,13 @@ it('INGEST-14: incomplete and slow requests are closed, and ten other clients ar
   ]
   await eventually(async () => expect(senders.filter(({ isClosed }) => !isClosed())).toEqual([]))
   const answers = senders.map(({ answer }) => /^HTTP\/1\.1 (\d+)/.exec(answer())?.[1] ?? 'none')
-  // Bytes sent into a head or between chunks make it invalid; the deployment API has no such path; 503 means that a
-  // body was cut because its key had the most memory.
+  // The expected statuses: bytes in the middle of a head or between chunks make the request invalid; the deployment API
+  // does not have such a path; and 503 means that the body was cut because requests with its key used the most memory.
   expect([...new Set(answers)].toSorted()).toEqual(['400', '401', '405', '408', '503'])
   expect(attacked.flatMap(({ refused }) => refused)).toEqual([])
 
-  // Other work on the machine slows down one window, the attack all of them: hence the median, and the slower of the
-  // windows without an attack.
+  // Other work on the machine slows down one window, but the attack slows down all of them. So the median of the
+  // windows with an attack is compared with the slower one of the windows without it.
   stopAttack()
   const after = await others.during(delay(WINDOW_MS))
   console.log(JSON.stringify({ before, attacked, after }))

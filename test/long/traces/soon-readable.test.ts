@@ -3,7 +3,7 @@ import { median, newTrace, patchParts, postParts, sendParts } from '../../suppor
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { temporaryDir, until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 
-/** Milliseconds from an acknowledgement until `isThere`. */
+/** Milliseconds from an acknowledgement until `isThere` is true. */
 async function timeUntil(isThere: () => Promise<boolean>): Promise<number> {
   const started = performance.now()
   await until('what was acknowledged is readable', isThere)

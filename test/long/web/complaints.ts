@@ -17,7 +17,7 @@ interface Used {
   used: { current(): UsedInterface }
 }
 
-/** Defines a test for each public complaint of users of other tools. The browser is signed in. */
+/** Registers a test for each complaint that users of other tools have made in public. The browser is signed in. */
 export function complaintTests({ server, used }: Used): void {
   async function send(config: RunTreeConfig, outputs: Record<string, unknown>): Promise<RunTree> {
     const client = new Client({ apiUrl: server.current().url, apiKey: server.current().key })

@@ -20,10 +20,10 @@ interface CorpusRun {
   }
 }
 
-/** So that the test fails when the corpus is not read. */
+/** Minimum numbers, so that the test fails when the corpus is not found. */
 const LEAST_RUNS = 150
 const LEAST_CALLS = 60
-/** Longer texts are shown to this length until they are opened. */
+/** A longer text is cut to this length until it is opened. */
 const SHOWN_CHARS = 2000
 /** Longest time for all parts of a panel to load. */
 const LOADED_MS = 20_000
@@ -60,7 +60,7 @@ describe.skipIf(!HAS_BROWSER)(`requests of real clients in the browser${NO_BROWS
     await used.current().page.evaluate(() => localStorage.setItem('weir:text', 'plain'))
   })
 
-  /** Lists the texts of messages that are not shown once the parts of the panel have loaded. */
+  /** Lists the texts of messages that are not shown after the parts of the panel have loaded. */
   async function missingIn(panel: Locator, { id, name, llm }: CorpusRun): Promise<string[]> {
     let missing: string[] = []
     await eventually(async () => {

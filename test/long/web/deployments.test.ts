@@ -27,7 +27,7 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     const { page, open } = used.current()
     const thread = await runKind('sub')
     await graph().locator('[data-node="finish"][data-state="success"]').waitFor()
-    // The newest assistant is the first one of the list, and is not the one of the thread.
+    // The newest assistant is first in the list. It is not the assistant of the thread.
     await server.current().json(`${DEPLOYMENT}/assistants`, { graph_id: 'hostile' })
     const [first] = await server
       .current()
@@ -72,7 +72,7 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
         assistant_id: 'kinds',
         input: { kind },
       })
-    // The list of threads has the latest activity first: it moves while a run is active.
+    // The threads are listed by their latest activity, so the list moves while a run is active.
     await eventually(async () =>
       expect(await server.current().json(`${DEPLOYMENT}/runs/search`, { status: 'running' })).toEqual([]),
     )
@@ -226,7 +226,7 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await page.getByRole('button', { name: 'Go on' }).click()
     await graph().locator('[data-node="finish"][data-state="success"]').waitFor()
-    // A new run is shown, in place of the earlier checkpoint that was selected.
+    // A new run is shown in place of the earlier checkpoint that was selected.
     await steps().last().getByRole('button').click()
     await page.waitForURL(/checkpoint=/)
     await page.getByRole('button', { name: 'Run', exact: true }).click()

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** Texts that would run code or send something to another host, if they were drawn as more than text. */
+/** Texts that would run code or send data to another host if a page used them as anything but text. */
 export const HOSTILE = [
   '<img src=x onerror="globalThis.pwned=1">',
   '<script>globalThis.pwned=1</script>',
@@ -17,7 +17,7 @@ export const HOSTILE = [
   '\u202Egnp.exe\u202C \u0000 \uFFFF \u{1F4A9} ' + '<b>'.repeat(2000),
   '__proto__',
 ]
-/** A picture that would run code if it were a document. */
+/** A picture that would run code if it were opened as a document. */
 export const HOSTILE_SVG = Buffer.from(
   '<svg xmlns="http://www.w3.org/2000/svg" onload="globalThis.pwned=1"><image href="https://spy.example/s"/></svg>',
 )
@@ -25,7 +25,7 @@ export const HOSTILE_SVG = Buffer.from(
 /** All of them in one text. */
 export const ALL_HOSTILE = HOSTILE.join('\n\n')
 
-/** Looks for what a page must not have. */
+/** A script that counts what hostile texts may have added to a page. */
 const LOOK = `({
   pwned: 'pwned' in globalThis,
   elements: document.querySelectorAll('main :is(script, iframe, object, embed, base, style, link, form[action])').length,
@@ -33,10 +33,13 @@ const LOOK = `({
   pictures: [...document.images].filter(({ src }) => !src.startsWith('blob:') && !src.startsWith(location.origin + '/app/')).length,
 })`
 
-/** The effects of hostile texts that are shown only as text: none. */
+/** The result of that script for a page on which hostile texts have no effect. */
 export const NO_EFFECTS = { pwned: false, elements: 0, links: 0, pictures: 0 }
 
-/** Opens everything that is folded, and every picture that could be loaded; returns what hostile texts did to the page. */
+/**
+ * Opens everything that is folded, and every picture that can be loaded. Returns the effects of hostile texts on the
+ * page.
+ */
 export async function hostileEffects(page: Page): Promise<unknown> {
   await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true })")
   for (const button of await page.locator('button[aria-expanded="false"]').all())

@@ -7,7 +7,7 @@ import { useWeir } from '../../support/servers/use-weir.ts'
 import { ALL_HOSTILE, HOSTILE, HOSTILE_SVG, hostileEffects, NO_EFFECTS } from './hostile-texts.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
 
-/** Content of every kind of block, with what is hostile in each field. */
+/** Every kind of content block, with hostile text in each field. */
 function blocks(): unknown[] {
   const media = (url: string) => ({ type: 'image_url', image_url: { url } })
   return [

@@ -16,7 +16,10 @@ async function press({ page }: UsedInterface, ...keys: string[]): Promise<void> 
   for (const key of keys) await page.keyboard.press(key)
 }
 
-/** Goes to a page by `g` and its key. A busy machine may take longer between the two than the interface waits. */
+/**
+ * Opens a page with `g` and the key of the page. On a busy machine the interface may read the second key too late, so
+ * this is repeated.
+ */
 async function goTo(used: UsedInterface, key: string, heading: string): Promise<void> {
   await eventually(async () => {
     await press(used, 'g', key)
@@ -24,7 +27,7 @@ async function goTo(used: UsedInterface, key: string, heading: string): Promise<
   })
 }
 
-/** Moves the focus on until it is at a button or link of this name. */
+/** Moves the focus until it is on the button or link with this name. */
 async function tabTo({ page }: UsedInterface, name: string): Promise<void> {
   const at = `[document.activeElement?.getAttribute('aria-label'), document.activeElement?.textContent].includes(${JSON.stringify(name)})`
   for (let step = 0; step < 200; step += 1) {
@@ -87,7 +90,7 @@ export function keyboardTests({ server, used, sent }: Used): void {
       const { id: limited } = (await limit.json()) as { id: string }
       const current = used.current()
       const { page, open } = current
-      /** The table that has the row with the focus. */
+      /** The table that contains the focused row. */
       const focused = () =>
         page.evaluate<string | undefined>(
           `document.activeElement?.closest('tbody tr')?.closest('[role=region]')?.getAttribute('aria-label')`,
@@ -106,7 +109,7 @@ export function keyboardTests({ server, used, sent }: Used): void {
         await press(current, 'j')
         expect([path, await focused()]).toEqual([path, label])
       }
-      // The rows of the folded table between the two are left out.
+      // The rows of the folded table between the two are skipped.
       await open('/usage')
       for (const label of ['Sums of the groups', 'Monthly limits'])
         await page.getByRole('region', { name: label, exact: true }).locator('tbody tr').first().waitFor()
@@ -131,7 +134,7 @@ export function keyboardTests({ server, used, sent }: Used): void {
       await current.page.getByRole('region', { name: 'Messages of the trace' }).getByText('18 °C').waitFor()
       expect(current.page.url()).toContain('view=messages')
       await press(current, 'y')
-      // The notice is shown for a few seconds only.
+      // The notice disappears after a few seconds.
       await current.page.getByText('Copied: the address of this page').waitFor()
       await eventually(async () =>
         expect(await current.page.evaluate('navigator.clipboard.readText()')).toBe(current.page.url()),
@@ -158,7 +161,7 @@ export function keyboardTests({ server, used, sent }: Used): void {
       await current.open(`/traces/${id}?run=${missing}`)
       await current.page.getByText(`This trace has no run ${missing}`).waitFor()
       await current.page.locator('#run').getByRole('heading', { name: 'only' }).waitFor()
-      // A busy machine may show the run before its keys work.
+      // On a busy machine the run may be visible before its keys work.
       for (const [key, step] of [
         ['[', 'older'],
         [']', 'newer'],

@@ -23,7 +23,7 @@ describe.skipIf(!HAS_BROWSER)(`more of the web interface in a browser${NO_BROWSE
   beforeAll(async () => {
     const weir = server.current()
     await signIn(used.current().page, weir)
-    // The page Ingest shows a table once something was refused.
+    // The page Ingest shows a table after something was refused.
     const refused = await weir.request('/api/v1/runs/batch', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -26,7 +26,7 @@ const NOWHERE = '11111111-1111-4111-8111-111111111111'
 
 /** Panels of runs, states of pages, and settings that the browser stores. The browser is signed in. */
 export function panelTests({ server, used }: Used): void {
-  /** Sends an agent with two model calls, of which the second one repeats the first; returns both. */
+  /** Sends an agent with two model calls, the second of which repeats the first. Returns both. */
   async function sendAgent(): Promise<readonly [RunTree, RunTree]> {
     const client = new Client({ apiUrl: server.current().url, apiKey: server.current().key })
     const root = new RunTree({ name: 'agent', run_type: 'chain', client, project_name: 'panels', inputs: {} })
@@ -71,7 +71,7 @@ export function panelTests({ server, used }: Used): void {
       await open(`/traces/${first.trace_id}?run=${second.id}`)
       const fold = panel.getByRole('button', { name: 'Show 2 earlier messages' })
       await fold.waitFor()
-      // The tool's JSON is shown as a tree, and as plain text exactly as it was sent.
+      // The JSON of the tool is shown as a tree; the plain text is exactly what was sent.
       await panel
         .getByRole('listitem')
         .filter({ hasText: /^n: 1\.50$/ })
@@ -293,7 +293,7 @@ export function panelTests({ server, used }: Used): void {
     await page.locator('[data-run]').first().waitFor()
     await page.keyboard.press('Y')
     await eventually(async () => expect(await timesOf()).toEqual(['to']))
-    // A busy machine may take longer between the two than the interface waits.
+    // On a busy machine the interface may read the second key too late, so this is repeated.
     await eventually(async () => {
       await page.keyboard.press('g')
       await page.keyboard.press('r')

@@ -18,10 +18,10 @@ import {
   signIn,
 } from '../../support/servers/web-interface.ts'
 
-/** The pictures that the interface is compared with; UPDATE_GOLDEN=1 writes them. */
+/** The pictures with which the interface is compared. UPDATE_GOLDEN=1 writes them. */
 const KEPT = fileURLToPath(new URL('pictures', import.meta.url))
 const { UPDATE_GOLDEN } = process.env
-/** The one font of the pictures, in Debian's package fonts-dejavu-core. */
+/** The only font in the pictures, from Debian's package fonts-dejavu-core. */
 const FONTS = '/usr/share/fonts/truetype/dejavu'
 const HAS_FONT = existsSync(join(FONTS, 'DejaVuSans.ttf'))
 const NO_FONT = HAS_FONT ? '' : ' (the font DejaVu is not installed)'
@@ -32,7 +32,7 @@ const MOST_DIFFERENT = 0.001
 /** Longest time for all parts of a page to load. */
 const SETTLED_MS = 30_000
 
-/** A state: its name, its address, and a text that is there when it is drawn. */
+/** A state: its name, its address, and a text that the page shows when it is complete. */
 type State = readonly [name: string, path: string, sign: string]
 
 function states(project: string, empty: string, { trace, call, thread }: Samples): State[] {
@@ -72,7 +72,7 @@ function familyXml([name, font]: (typeof FAMILIES)[number]): string {
     <edit name="family" mode="assign" binding="strong"><string>${font}</string></edit></match>`
 }
 
-/** A setup of fonts in which there is one family. */
+/** Writes a configuration of fontconfig that has only this font; returns its path. */
 async function writeFonts(folder: string): Promise<string> {
   const path = join(folder, 'fonts.conf')
   const text = `<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig>
@@ -82,7 +82,7 @@ async function writeFonts(folder: string): Promise<string> {
   return path
 }
 
-/** Share of the pixels that differ; 1 for pictures of different sizes. */
+/** Share of pixels that differ; 1 for pictures of different sizes. */
 function difference(a: Buffer, b: Buffer): number {
   const [left, right] = [PNG.sync.read(a), PNG.sync.read(b)]
   const { width, height } = left
@@ -127,7 +127,7 @@ describe.skipIf(!HAS_BROWSER || !HAS_FONT)(`pictures that are kept${NO_BROWSER}$
     return page.screenshot({ animations: 'disabled', caret: 'hide', mask })
   }
 
-  /** Writes a picture of the page once it has not changed for ten looks: its parts load one after the other. */
+  /** Writes a picture of the page when it has not changed for ten looks, because its parts load one after the other. */
   async function keep(path: string): Promise<void> {
     let last = await take()
     let same = 0
@@ -140,7 +140,10 @@ describe.skipIf(!HAS_BROWSER || !HAS_FONT)(`pictures that are kept${NO_BROWSER}$
     await writeFile(path, last)
   }
 
-  /** Parts of a page load one after the other: it may take some time until it looks as it did. */
+  /**
+   * Compares the page with its picture. The comparison is repeated for some time, because the parts of a page load one
+   * after the other.
+   */
   async function compare(name: string): Promise<string[]> {
     const faults: string[] = []
     for (const theme of ['light', 'dark'] as const) {

@@ -14,10 +14,10 @@ const PROVIDERS = {
   'openai-compatible': { model: 'llama3.2', path: '/v1', secret: 'OPENAI_COMPATIBLE_API_KEY' },
 } as const
 type Name = keyof typeof PROVIDERS
-/** Providers called here; test/conformance/web/playground.test.ts calls OpenAI. */
+/** Providers that are called in this file. OpenAI is called in test/conformance/web/playground.test.ts. */
 const NAMES: readonly Name[] = ['anthropic', 'google', 'openai-compatible']
 
-/** A red dot. */
+/** A picture of one red pixel. */
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg=='
 
@@ -52,7 +52,7 @@ describe.skipIf(!HAS_BROWSER)(`models in the playground in a browser (N15)${NO_B
     expect(answer.status).toBe(204)
   }
 
-  /** Fills the fields that say which model is called, at an address of the test. */
+  /** Fills in the fields that determine which model is called, with an address of the test. */
   async function choose(name: Name, model: string, url: string, place = 1): Promise<void> {
     const own = column(place)
     await own.getByLabel(`Model ${place}, provider`, { exact: true }).selectOption(name)

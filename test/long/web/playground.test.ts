@@ -10,7 +10,7 @@ import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/ser
 
 const SECRET = 'LOCAL_KEY'
 const PASTED = 'sk-proj-abcdefghijklmnop0123456789'
-/** Everything that this browser has of drafts, as JSON. */
+/** A script that returns all drafts stored in this browser, as JSON. */
 const KEPT = `new Promise((resolve, reject) => {
   const opening = indexedDB.open('weir-playground')
   opening.onerror = () => reject(opening.error)
@@ -22,7 +22,7 @@ const KEPT = `new Promise((resolve, reject) => {
     }
   }
 })`
-/** Keeps the drafts of this browser locked until `globalThis.isReleased`. */
+/** A script that keeps the drafts of this browser locked until `globalThis.isReleased` is true. */
 const LOCK = `new Promise((resolve) => {
   const opening = indexedDB.open('weir-playground')
   opening.onsuccess = () => {
@@ -59,7 +59,7 @@ describe.skipIf(!HAS_BROWSER)(`more of the playground in a browser (N15)${NO_BRO
   const openParameters = (place = 1): Promise<void> =>
     column(place).locator('summary', { hasText: 'Parameters' }).click()
 
-  /** A model call of a client with these settings, as one request. Returns the id of its run. */
+  /** Sends a model call with these settings, as a client does, in one request. Returns the id of its run. */
   async function sendCall(provider: string, params: object): Promise<string> {
     const id = randomUUID()
     const time = new Date().toISOString()
@@ -89,7 +89,7 @@ describe.skipIf(!HAS_BROWSER)(`more of the playground in a browser (N15)${NO_BRO
     await own.getByLabel(`Model ${place}, secret`).fill(SECRET)
   }
 
-  /** Ends the newest answer, once the column has been called. */
+  /** Ends the newest answer, once the call of the column has arrived. */
   async function answered(place: number, calls: number): Promise<Record<string, unknown>> {
     await eventually(async () => expect(held.asked).toHaveLength(calls))
     held.say('ok')
@@ -163,7 +163,7 @@ describe.skipIf(!HAS_BROWSER)(`more of the playground in a browser (N15)${NO_BRO
       'common, changed',
       'own',
     ])
-    // The names of secrets that the server has taken are kept.
+    // The draft keeps the names of secrets that the server has accepted.
     await openParameters(2)
     expect(await column(2).getByLabel('Model 2, secret').inputValue()).toBe(SECRET)
     await checkLooks(used.current(), 'a playground with a prompt of its own')
@@ -206,7 +206,8 @@ describe.skipIf(!HAS_BROWSER)(`more of the playground in a browser (N15)${NO_BRO
     expect(texts.join('')).not.toContain(PASTED.slice(0, 12))
     const kept = texts.find((text) => text.includes('a text to keep'))
     expect(kept).toBeDefined()
-    // SECRET may be the key of an unknown vendor: it is kept only after the server has accepted it as a name.
+    // SECRET may be the key of an unknown vendor. The draft keeps it only after the server has accepted it as the name
+    // of a secret.
     expect(kept).not.toContain(SECRET)
   })
 })

@@ -14,14 +14,14 @@ import {
   useInterface,
 } from '../../support/servers/web-interface.ts'
 
-/** Where pictures are written; without it they are only checked. */
+/** The folder for the pictures. Without it, pictures are checked but not written. */
 const { SCREENSHOTS } = process.env
 const WIDTHS = [1440, 1024, 320] as const
 const THEMES = ['light', 'dark'] as const
-/** Fewer colours than these are an empty page with its head. */
+/** A picture with fewer colours shows an empty page with only its head. */
 const LEAST_COLOURS = 24
 
-/** A screen: its name, its address, and a text that is there when it is drawn. */
+/** A screen: its name, its address, and a text that the page shows when it is complete. */
 type Screen = readonly [name: string, path: string, sign: string]
 
 function screens(project: string, { trace, call, thread }: Samples): Screen[] {
@@ -62,7 +62,7 @@ async function runKind(weir: UsedWeir, kind: string): Promise<string> {
   return thread_id
 }
 
-/** The screens of a deployment that has run graphs: one that succeeded, one that asks, one that failed, and a chat. */
+/** The screens of a deployment with a run that succeeded, one that asks, one that failed, and a chat. */
 async function deploymentScreens(weir: UsedWeir): Promise<Screen[]> {
   const [done, asked, failed] = [
     await runKind(weir, 'sub'),
@@ -101,7 +101,7 @@ async function coloursOf(page: Page, png: Buffer): Promise<number> {
   })()`)
 }
 
-/** Lists the parts of the head that reach out of the window, and the page itself if it is too wide. */
+/** Lists the elements of the head that extend beyond the window, and the page itself if it is wider than the window. */
 async function clipped(page: Page): Promise<string[]> {
   return await page.evaluate<string[]>(`(() => {
     const { scrollWidth } = document.documentElement
@@ -116,7 +116,7 @@ async function clipped(page: Page): Promise<string[]> {
   })()`)
 }
 
-/** Faults of the screens in both themes at three widths. */
+/** Faults of the screens in both themes, at three widths. */
 async function faultsOfLooks({ page, open }: UsedInterface, shown: readonly Screen[]): Promise<unknown[]> {
   const faults: unknown[] = []
   for (const [name, path, sign] of shown) {
@@ -140,7 +140,7 @@ async function faultsOfLooks({ page, open }: UsedInterface, shown: readonly Scre
   return faults
 }
 
-/** Faults of the screens with text of twice the size. */
+/** Faults of the screens when text has twice its size. */
 async function faultsOfLargeText(
   { page, open, broken }: UsedInterface,
   shown: readonly Screen[],
@@ -159,7 +159,7 @@ async function faultsOfLargeText(
   return faults
 }
 
-/** Signs in; the pictures have a folder. */
+/** Signs in, and makes the folder for the pictures. */
 async function prepare({ page }: UsedInterface, weir: UsedWeir): Promise<void> {
   await signIn(page, weir)
   if (SCREENSHOTS !== undefined) await mkdir(SCREENSHOTS, { recursive: true })

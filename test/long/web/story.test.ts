@@ -14,7 +14,7 @@ interface State {
   next: string[]
 }
 
-/** The same graph in both languages, and why a language is skipped. */
+/** The same graph in both languages, and the reason why a language is skipped. */
 const LANGUAGES = [
   { language: 'TypeScript', folder: 'story-graphs', without: NO_BROWSER },
   { language: 'Python', folder: 'python-story', without: NO_BROWSER || withoutPython() },

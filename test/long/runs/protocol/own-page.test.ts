@@ -7,7 +7,7 @@ import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../../support/
 const NAME = 'own-page'
 const MOUNT = `/deployments/${NAME}`
 
-/** Starts a run in a page, over events or a socket of protocol v2; resolves with the lifecycle of the run. */
+/** Starts a run from a page, over SSE or a WebSocket of protocol v2. Resolves with the lifecycle events of the run. */
 async function runInPage({ base, thread_id, transport }: Record<string, string>): Promise<string[]> {
   const thread = `${base}/threads/${thread_id}`
   const json = { method: 'POST', headers: { 'content-type': 'application/json' } }

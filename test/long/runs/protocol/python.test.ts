@@ -14,7 +14,9 @@ import { startRecordingProxy } from '../../../support/runs/streams/recording-pro
 const missing = withoutPython()
 const SCRIPT = fileURLToPath(new URL('../../../conformance/langgraph/py/sessions.py', import.meta.url))
 
-/** Plays sessions of the Python SDK, and compares what it and the wire show. */
+/**
+ * Plays sessions of the Python SDK, and compares what the client reports and the events on the wire with the recording.
+ */
 function itPlays(setup: () => DeploymentSetup, names: readonly string[]): void {
   it(`${pinned('langgraph-sdk')} for Python: ${names.join(', ')} (V-4, V-14, V-15, V-23, V-29, V-36)`, async () => {
     expect((await setup().request('/info')).status).toBe(200)

@@ -68,7 +68,7 @@ async function openSocket(thread_id: string): Promise<WebSocket> {
   return socket
 }
 
-/** Ids of the events of a stream up to the end of the `runs`th run. */
+/** Ids of the events of a stream, until `runs` runs have ended. */
 async function idsOf(response: Response, runs = 1): Promise<string[]> {
   const ids: string[] = []
   let left = runs
