@@ -56,7 +56,10 @@ function Opened() {
   )
 }
 
-/** Counts changes of the hash: a sign-in link that is opened in a tab of the interface changes nothing else. */
+/**
+ * Counts changes of the hash. When a sign-in link is opened in a tab that already has the interface, only the hash
+ * changes.
+ */
 function useHashChanges(): number {
   const [count, add] = useReducer((before: number) => before + 1, 0)
   useEffect(() => {
@@ -83,7 +86,10 @@ function Signed() {
   )
 }
 
-/** An error of the session; where the address names a workspace that this user may not use, the way out of it. */
+/**
+ * Shows an error of the session. If the address names a workspace that this user may not use, offers the user's own
+ * workspace.
+ */
 function NoSession({ error, retry }: { error: Error; retry(): void }) {
   const isForeign = error instanceof ApiError && error.status === 403 && location.search.includes('ws=')
   if (!isForeign) return <Failure error={error} heading="h1" retry={retry} />

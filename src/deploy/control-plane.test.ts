@@ -4,7 +4,7 @@ import { NO_COMMANDS, type StoredDeployment } from './model.ts'
 
 const DEPLOYER = { organization_id: 'o', workspace_id: 'w', short_key: 'lsv2_…' }
 
-/** A control plane whose revision has an artifact, kept `where`. */
+/** A control plane with a revision, whose artifact is kept in the place `where`. */
 function planeWith(where: 'here' | 'shared' | 'nowhere') {
   const added: object[] = []
   const plane = createControlPlane({

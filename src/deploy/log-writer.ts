@@ -90,7 +90,7 @@ export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptio
       byDeployment.set(deployment_id, waiting)
       if (mayStay(waiting, { line, host, second: secondNow() })) {
         reportDropped(waiting)
-        // The store cuts messages to a number of bytes; this limits the waiting lines.
+        // The store cuts messages to a number of bytes. This earlier cut limits the memory of waiting lines.
         waiting.lines.push({ ...line, message: line.message.slice(0, MAX_MESSAGE_BYTES) })
         storeSoon(deployment_id, waiting)
         return
@@ -154,7 +154,7 @@ function reportDropped(waiting: Waiting): void {
   Object.assign(waiting, { dropped: 0, last: undefined })
 }
 
-/** A line that a host has printed: its level is that of its JSON, if it has one (P-41). */
+/** A line that a host has printed. If it is JSON with a level, the line has this level (P-41). */
 export function printedLine(from: 'stdout' | 'stderr', text: string): Pick<NewLogLine, 'level' | 'message'> {
   return { level: levelIn(text) ?? (from === 'stdout' ? 'INFO' : 'WARNING'), message: text }
 }

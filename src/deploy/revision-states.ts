@@ -45,8 +45,8 @@ export interface RevisionFacts {
 type Next = RevisionState | ((facts: RevisionFacts) => RevisionState)
 
 /**
- * Number of builds during which the server ended unexpectedly, after which the revision fails, because the build may be
- * the cause.
+ * A revision fails after this many builds during which the server ended unexpectedly, because the build may be the
+ * cause.
  */
 const MAX_BUILDS = 2
 

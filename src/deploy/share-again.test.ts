@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { createLogger } from '../base/log.ts'
 import { shareAgain, type ShareAgainParts } from './share-again.ts'
 
-/** A server with two active revisions, whose shared store is away until `share` is mocked otherwise. */
+/** A server with two active revisions. Its shared store fails until `share` is mocked otherwise. */
 function server() {
   const share = vi.fn(async (..._given: unknown[]) => Promise.reject(new Error('the store is away')))
   const one = (name: string) => ({ deployment: { name }, revision: { id: name } })

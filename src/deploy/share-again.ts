@@ -11,13 +11,14 @@ export interface ShareAgainParts {
   signal: AbortSignal
 }
 
-/** Maximum number of calls from one try to the next: 30, which is 30 minutes. */
+/** Maximum number of calls from one try to the next. With a call every minute, this is half an hour. */
 const MAX_WAIT = 30
 
 /**
- * Returns a function that stores the files of active revisions that this server has and the shared store lacks, because
- * the store failed when they were built, or has lost a part. Called every minute. Each failure doubles the number of
- * calls until the next try, because a try packs whole builds. Only one of overlapping calls does the work.
+ * Returns a function that stores the files of active revisions which this server has and the shared store lacks: the
+ * store failed when they were built, or it has lost a part of them. The function is called every minute. Each failure
+ * doubles the number of calls until the next try, because a try packs whole builds. Only one of overlapping calls does
+ * the work.
  */
 export function shareAgain({ store, work, logger, signal }: ShareAgainParts): () => Promise<void> {
   /** Returns false if a build could not be stored. */

@@ -23,8 +23,8 @@ const KEPT_ARTIFACTS = 5
 
 /**
  * Returns the function that removes the sources and builds which no revision of a deployment needs any more (P-22). It
- * is called when a revision has ended. It removes nothing while a revision of the deployment is worked on, because its
- * row may not name the build that it uses yet; the end of that revision calls it again.
+ * is called when a revision has ended. It removes nothing while another revision is worked on, because the row of that
+ * revision may not name its build yet. The end of that revision calls the function again.
  */
 export function createTidying(parts: TidyingParts): (revision: Revision) => Promise<void> {
   return (revision) =>

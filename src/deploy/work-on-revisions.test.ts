@@ -15,7 +15,7 @@ describe('the worker of revisions', () => {
   let store: DeploymentStore
   let steps: RevisionSteps
   let states: string[]
-  /** It stands still, so that no lease ends on a busy machine. */
+  /** The clock stands still, so that no lease ends on a busy machine. */
   let now: number
   beforeEach(async () => {
     now = Date.UTC(2026, 10, 20)

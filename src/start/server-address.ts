@@ -93,7 +93,10 @@ export interface MovedAddress {
   readonly to: string
 }
 
-/** The addresses of the APIs that differ from those of the last start; an added or removed API has not moved. */
+/**
+ * The addresses of the APIs that differ from those of the last start; an API that was added or removed is not among
+ * them.
+ */
 function compareAddresses(last: ServerAddress, { url, deployment_url }: AddressFile): MovedAddress[] {
   const pairs = [
     [last.url, url],

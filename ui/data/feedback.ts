@@ -43,7 +43,7 @@ export function useFeedbackKeys(isWanted: boolean) {
   })
 }
 
-/** Gives, changes and deletes feedback of a run; the list is read again afterwards. */
+/** Adds, changes and deletes feedback of a run; the list is read again afterwards. */
 export function useFeedbackChanges(run_id: string) {
   const queries = useQueryClient()
   const onSuccess = async (): Promise<void> => {

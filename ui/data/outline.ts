@@ -195,8 +195,8 @@ function build(rows: readonly Row[], answer: Head, totals: Outline['totals']): O
 }
 
 /**
- * The outline of an answer's JSON. An answer with changes since `known` is merged into it; undefined when runs have
- * left the trace, so that the whole outline must be requested.
+ * Reads an outline from the JSON of an answer. An answer with changes since `known` is merged into it. Undefined when
+ * runs have left the trace: the whole outline must then be requested.
  */
 export function readOutline(json: string, known?: Outline): Outline | undefined {
   const answer = JSON.parse(json) as TraceOutline

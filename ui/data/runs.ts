@@ -55,7 +55,7 @@ export function useRuns(query: RunQuery) {
   })
 }
 
-/** The newest runs of a list, and those of `changed` that are further down in it. */
+/** The newest runs of a list, and the runs of `changed` that are further down in it. */
 export async function readNewest(
   query: RunQuery,
   changed: readonly string[],
@@ -100,7 +100,10 @@ export function readAgain(queries: QueryClient, query: RunQuery): void {
   void queries.resetQueries({ queryKey: keyOf(query) })
 }
 
-/** A complete run with links to its files; with `share`, the token of a share, as public reads return it. */
+/**
+ * A complete run with links to its files. `share` is the token of a share; the run is then read as public readers see
+ * it.
+ */
 export function runOptions(id: string, share?: string) {
   return queryOptions({
     queryKey: share === undefined ? ['run', id] : ['shared-run', share, id],

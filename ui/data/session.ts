@@ -11,7 +11,7 @@ export function useSession() {
   return useQuery({ queryKey: SESSION, queryFn: ({ signal }) => readSession(signal), staleTime: 60_000 })
 }
 
-/** Removes the cached data and the tokens of Studio of the user before. */
+/** Removes the cached data and the tokens of Studio of the previous user. */
 function forgetOthers(queries: QueryClient, deployments: DeploymentApi): void {
   deployments.forgetTokens()
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })

@@ -70,7 +70,7 @@ const SELECTS = [
   'OUTPUTS_PREVIEW',
 ] as const
 
-/** The traces of a thread, oldest first, page by page; new ones are added as they come. */
+/** The traces of a thread, oldest first, page by page; new traces are added as they arrive. */
 export function useTurns(project: string, thread: string) {
   const queries = useQueryClient()
   const queryKey = ['turns', project, thread]

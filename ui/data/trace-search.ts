@@ -26,7 +26,10 @@ async function search(trace: string, text: string, signal: AbortSignal): Promise
   return found
 }
 
-/** Waits in case another key is pressed. @throws if the request was aborted meanwhile */
+/**
+ * Waits for a moment, because another key press would replace the search.
+ * @throws if the request was aborted meanwhile
+ */
 async function pause(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   signal.throwIfAborted()

@@ -74,7 +74,7 @@ export function buildTree(parents: Int32Array): Tree {
 function numbersOf(above: Int32Array): Pick<Tree, 'numbers' | 'siblings'> {
   const numbers = new Int32Array(above.length)
   const siblings = new Int32Array(above.length)
-  // Of each position the number of children; that of the roots comes first.
+  // Number of children of each position, at the index after the position. The first element is the number of roots.
   const counts = new Int32Array(above.length + 1)
   for (let at = 0; at < above.length; at += 1) {
     const parent = (above[at] ?? -1) + 1
@@ -121,7 +121,7 @@ function withAncestors(tree: Tree, found: ReadonlySet<number>): Set<number> {
   return kept
 }
 
-/** The slowest child of a position by `durations` of places; undefined without one that has ended. */
+/** The child of a position that took longest, by `durations` of places; undefined if no child has ended. */
 export function slowestChild(tree: Tree, position: number, durations: Float64Array): number | undefined {
   let slowest: number | undefined
   let most = -1

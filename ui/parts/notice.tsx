@@ -9,7 +9,7 @@ export function notify(text: string): void {
   dispatchEvent(new CustomEvent(EVENT, { detail: text }))
 }
 
-/** Copies a text; says what was copied, or that the browser does not allow it. */
+/** Copies a text; shows what was copied, or that the browser does not allow it. */
 export async function copyWithNotice(text: string, what: string): Promise<void> {
   const isCopied = await copyText(text)
   notify(isCopied ? `Copied: ${what}` : `The browser does not allow this page to copy: ${text}`)

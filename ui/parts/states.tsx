@@ -114,14 +114,14 @@ export class PanelBoundary extends Component<{ heading?: Heading; children: Reac
   }
 }
 
-/** The part of a query's state that is shown here. */
+/** The part of a query's state that these components read. */
 interface Loading<T> {
   data: T | undefined
   error: unknown
   refetch(): unknown
 }
 
-/** Shows what was loaded; before that the skeleton, without it the error. */
+/** Shows loaded data; a skeleton while it is loading, or the error if it could not be loaded. */
 export function Loaded<T>({
   from,
   heading = 'h2',

@@ -6,7 +6,7 @@ type LinkProps = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> & {
   to: string
 }
 
-/** True for clicks for which the browser opens a new tab or window. */
+/** Whether the browser opens a new tab or window for a click. */
 function isForBrowser(event: MouseEvent): boolean {
   return event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
 }

@@ -1,6 +1,6 @@
 /**
- * The number of letters to add, remove, replace, or swap with their neighbour in order to change `a` to `b` (optimal
- * string alignment).
+ * The number of changes that turn `a` into `b`: a letter is added, removed or replaced, or two neighbours are swapped
+ * (optimal string alignment).
  */
 export function editDistance(a: string, b: string): number {
   let before: number[] = []

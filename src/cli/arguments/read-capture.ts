@@ -9,7 +9,7 @@ export interface Capture {
   body: Uint8Array
 }
 
-/** Maximum bytes of a capture, as sent and after decompression, which is the limit of a string. */
+/** Maximum bytes of a capture, as sent and after decompression: the maximum length of a string. */
 export const MAX_CAPTURE_BYTES = 400 * 1024 * 1024
 
 /**

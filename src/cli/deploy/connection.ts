@@ -28,7 +28,10 @@ export const CONNECTION_HELP = `  --url URL         the server (default: WEIR_UR
 const LANGSMITH = /(^|\.)langchain\.com$/
 const PER_PAGE = 100
 
-/** A client for the server that flags, environment or `dotEnv` name. @throws AppError invalid_request */
+/**
+ * A client for the server that the flags, the environment or `dotEnv` name.
+ * @throws AppError invalid_request
+ */
 export async function connectDeployments(
   flags: {
     url?: string | undefined

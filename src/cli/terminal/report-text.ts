@@ -81,7 +81,8 @@ function evidence(name: CheckName, run: ReportedRun): string {
 }
 
 /**
- * The hint for a run of another type with a provider and a model, which only llm calls have (D-13 applies to llm runs).
+ * The hint for a run of another type that has a provider and a model. Only llm calls have these (D-13 applies to llm
+ * runs).
  */
 function disguised({ run_type }: ReportedRun): string {
   return `It names a provider and a model: if it is an LLM call, send run_type "llm" instead of "${printable(run_type)}".`

@@ -81,7 +81,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
 
 const STYLES: Readonly<Record<string, Style>> = { warn: 'yellow', error: 'red', fatal: 'red' }
 
-/** ` (src/graph.ts:12)` of an absolute `file:line`. */
+/** Converts an absolute `file:line` to ` (src/graph.ts:12)`. */
 function placeOfFailure(place: string | undefined): string {
   return place === undefined ? '' : ` (${relative('', place)})`
 }

@@ -19,7 +19,10 @@ const NEWEST_FIRST = Array.from(
   (_, i) => `3.${NEWEST_MINOR - i}`,
 )
 const PROBE_MS = 10_000
-/** Program that prints the Python from which an environment was made, which the sandbox can run. */
+/**
+ * Program that prints the path of the Python from which an environment was made. Unlike a Python in an environment,
+ * this one can run in the sandbox.
+ */
 const PROBE =
   'import sys; print(sys._base_executable, sys.base_prefix, "%d.%d" % sys.version_info[:2], sep="\\n")'
 

@@ -84,7 +84,7 @@ export function containedProcess(
 
 const SINCE = '24h'
 
-/** Whether a container that was not killed by the server was killed because it used too much memory. */
+/** Whether a container ended because it used too much memory. Only for containers that the server did not kill. */
 async function ranOutOfMemory(command: ContainerCommand, name: string): Promise<boolean> {
   const format = '{{.State.OOMKilled}}'
   const found = await ask(command, ['inspect', '--format', format, name]).catch(() => undefined)

@@ -144,7 +144,9 @@ function userFlags({ kind }: ContainerCommand): string[] {
   return ['--user', `${uid}:${gid}`, ...(uid === 0 || kind === 'docker' ? [] : ['--userns', 'keep-id'])]
 }
 
-/** Limit of open files. By default runtimes raise it above that of the server, which some machines refuse. */
+/**
+ * Limit of open files. Without this limit, runtimes set one above that of the server, and some machines refuse that.
+ */
 const OPEN_FILES = 4096
 const USER_PROCESSES = 4096
 

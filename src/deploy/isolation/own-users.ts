@@ -93,8 +93,8 @@ export async function openOwnUsers(options: SandboxOptions): Promise<Sandbox | {
 }
 
 /**
- * Runs builds of one deployment one after the other, because each ends all processes of their common user. Otherwise a
- * build of another server could be unpacked while this server builds the next revision.
+ * Runs builds of one deployment one after the other, because the end of a build ends all processes of their common
+ * user. A build of another server may be unpacked while this server builds the next revision.
  */
 function createTurns(): { enter(deployment_id: string): Promise<() => void> } {
   const last = new Map<string, Promise<void>>()

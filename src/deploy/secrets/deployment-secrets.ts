@@ -21,7 +21,7 @@ export function replacedSecrets(
   }))
 }
 
-/** The place of a deployment's secret for the sealer. */
+/** The name by which the sealer distinguishes a deployment's secret from all others. */
 function secretPlace(deployment_id: string, name: string): string {
   return `${deployment_id}/${name}`
 }

@@ -43,7 +43,8 @@ export interface LogQuery {
 export interface DeploymentLogStore {
   /**
    * Adds lines in order, at the current time or directly after the newest line. Long messages are cut. Deletes the
-   * oldest lines when the deployment has more than the store's limit of bytes, which is read after each eighth of it.
+   * oldest lines when the deployment has more than the store's limit of bytes. Each time an eighth of the limit has
+   * been added, the total is read.
    */
   append(deployment_id: string, lines: readonly NewLogLine[]): Promise<void>
   read(deployment_id: string, query: LogQuery): Promise<LogLine[]>

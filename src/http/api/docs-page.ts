@@ -21,8 +21,8 @@ export const DOCS_HEADERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Shows the document of this API. "Try it out" uses the address from which the page was loaded, which is below
- * `/deployments/{name}` for a deployment.
+ * Shows the document of this API. "Try it out" sends requests to the address below which the page itself is. For a
+ * deployment, that is `/deployments/{name}`.
  */
 export const DOCS_SCRIPT = `
 const base = location.pathname.replace(/(?:\\/api(?:\\/v1)?)?\\/docs$/, '')

@@ -84,7 +84,7 @@ export function wordsParameter(description: string): Parameter<string[]> {
   return { description, required: false, schema, read }
 }
 
-/** Some of a fixed list of words: repeated, separated by commas, or as a JSON array; none when not sent. */
+/** Words of a fixed list: repeated, separated by commas, or as a JSON array; an empty list when not sent. */
 export function choicesParameter<const W extends string>(
   description: string,
   words: readonly [W, ...W[]],

@@ -65,7 +65,7 @@ export interface RouteHead {
   reply: SchemaName | 'bytes'
   /** Content type of a `bytes` response. */
   reply_type: string
-  /** Further content types of a `bytes` response, which the client chooses. */
+  /** Further content types of a `bytes` response; the client chooses one. */
   other_types?: readonly string[]
   /** Schema of a JSON response that is sent as bytes. */
   reply_schema?: SchemaName
@@ -78,8 +78,8 @@ export interface RouteHead {
   /** Errors besides the common ones. */
   errors: readonly ErrorCode[]
   /**
-   * Whether the ingest handler serves the route before Express, which takes a sixth of the time. The route's definition
-   * is then only its documentation.
+   * Whether the ingest handler serves the route before Express gets the request. That takes a sixth of the time. The
+   * route's definition is then only its documentation.
    */
   hot: boolean
   /** Whether pages of any site may call the route and read its response. */

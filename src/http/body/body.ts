@@ -18,7 +18,7 @@ export interface BodyLimits {
   min_body_bytes_per_second: number
 }
 
-/** Source of a body, and the caller to whose memory limit it counts. */
+/** Source of a body, and the caller whose share of memory it uses. */
 export interface BodySource {
   req: Readable & { headers?: Pick<IncomingHttpHeaders, 'content-length'> }
   principal: Pick<Principal, 'holder'> | undefined

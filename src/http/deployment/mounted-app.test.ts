@@ -13,7 +13,7 @@ import type { DeploymentDeps } from './deps.ts'
 
 const PAGE = 'http://localhost:3000'
 
-/** Starts a deployment that needs no key, whose HTTP app passes every request on to the routes of Weir. */
+/** Starts a deployment that needs no key. Its HTTP app passes every request on to the routes of Weir. */
 async function startDeployment(): Promise<{ url: string; app: DeploymentApp }> {
   const folder = await mkdtemp(join(tmpdir(), 'weir-mounted-'))
   const [socket, core] = [join(folder, 'app'), join(folder, 'core')]

@@ -180,7 +180,8 @@ export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
 
 /**
  * Routes that act in the organization or report on the whole server. A key without a default workspace may call them
- * without X-Tenant-Id, since scrapers of metrics cannot send one. Secrets are those of one workspace.
+ * without X-Tenant-Id, since scrapers of metrics cannot send one. Routes of secrets are not among them, because secrets
+ * belong to a workspace.
  */
 const ORGANIZATION_ROUTE =
   /^\w+ \/(auth|orgs\/current|workspaces(?!\/current)|usage-limits|metrics|ingest\/health)(\/|$)/

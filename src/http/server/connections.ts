@@ -38,7 +38,7 @@ interface Connection {
   requests: number
 }
 
-/** Minimum time between searches for idle connections, each of which visits all connections. */
+/** Minimum time between two searches for idle connections, because each search visits all connections. */
 const MAKE_ROOM_MS = 100
 
 /** The response that a connection beyond the limits gets before it is closed. */

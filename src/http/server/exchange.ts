@@ -92,7 +92,7 @@ export function sendBytes(
   endWith(exchange, sent)
 }
 
-/** The caller to whose limit an unsent response counts. */
+/** The caller whose share of unsent bytes a response uses. */
 export function holderOf({ principal, req }: Pick<Exchange, 'principal' | 'req'>): string {
   return principal?.holder ?? req.socket.remoteAddress ?? ''
 }

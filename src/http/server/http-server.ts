@@ -37,7 +37,10 @@ export interface HttpServerOptions extends ListenOptions {
 /** Time limit for the arrival of a complete request; after it, Node responds with 408. */
 const REQUEST_TIMEOUT_MS = 300_000
 const HEADERS_TIMEOUT_MS = 15_000
-/** Idle time of a connection: longer than that of usual load balancers, so that they close the connection first. */
+/**
+ * Idle time of a connection: longer than the idle time of usual load balancers, so that the load balancer closes the
+ * connection first.
+ */
 const KEEP_ALIVE_MS = 75_000
 const SWEEP_MS = 50
 /** Interval of Node's check for requests beyond their time limit. */

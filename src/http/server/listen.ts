@@ -18,7 +18,10 @@ export interface ListenOptions {
 const NEXT_PORTS = 100
 const LAST_PORT = 65_535
 
-/** The error of listen() as a `config_invalid` that names the setting; unchanged when the address is not the cause. */
+/**
+ * Converts an error of listen() that the address has caused to a `config_invalid` that names the setting. Returns other
+ * errors unchanged.
+ */
 function listenError(error: unknown, options: ListenOptions): unknown {
   const { host, port, setting = 'PORT', unset = `without ${setting} the next free one is taken` } = options
   const { code = '' } = error as NodeJS.ErrnoException

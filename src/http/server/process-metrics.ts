@@ -18,7 +18,7 @@ export function observeProcess(metrics: Metrics): () => void {
     'Event loop delay since the last scrape, 99.9th percentile.',
     () => seconds(delay.percentile(99.9)),
   )
-  // Registered last, and so read last: starts the next window.
+  // This metric is registered last, so it is read last and can start the next window.
   metrics.observedGauge(
     'nodejs_event_loop_delay_max_seconds',
     'Event loop delay since the last scrape, maximum.',

@@ -69,7 +69,7 @@ export async function livenessReply(checks: StoreChecks | undefined): Promise<Ro
   return { status: 503, headers: { 'retry-after': 1 }, body }
 }
 
-/** The same checks, each of which runs only once at a time; concurrent callers share the result. */
+/** The same checks, but each check runs only once at a time; concurrent callers share its result. */
 export function oneAtATime(checks: StoreChecks): StoreChecks {
   return Object.fromEntries(
     Object.entries(checks).map(([name, check]) => {

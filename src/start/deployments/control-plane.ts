@@ -98,7 +98,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const log = createDeploymentLog({ store: logs, clock, logger })
   stops.push(() => log.flushed())
   const sandbox = async () => sandboxIn(await parts.isolation())
-  // If containers do not work, no deployment has files in them.
+  // If containers do not work, there are no files of deployments in containers.
   const isolating = () => sandbox().catch(() => undefined)
   const artifacts = createArtifacts(dir, async (id) => (await isolating())?.forget(id))
   const uploadStore = createUploadStore(database, clock)
@@ -216,7 +216,8 @@ function startRevisionWorker(
 
 /**
  * Opens the files and the notifications by which servers with the same Postgres and store of attachments serve the same
- * deployments (P-37); undefined without such a database or store. `changed` tells this server and the others of a change.
+ * deployments (P-37); undefined without such a database or store. `changed` reports a change to this server and the
+ * others.
  */
 function openSharing(
   { config, database, blobs, logger, stops, deploymentFeed }: ControlPlaneParts,

@@ -119,7 +119,7 @@ async function assertOwnName(database: Database, { name }: Pick<OwnDeployment, '
   throw new AppError('config_invalid', { message })
 }
 
-/** The state of the deployment of `GRAPHS`, which has no revisions; its files count as one. */
+/** The state of the deployment of `GRAPHS`. It has no revisions, so its files are reported as one. */
 function statusOf({ tenant, host, shared, userAuth }: OwnDeployment): HostingStatus {
   const served = shared.state.served.get(tenant.deployment_id)
   const runs = served === undefined ? 0 : shared.working.worker.running(served)

@@ -22,7 +22,7 @@ function blockText(block: Block, json: (value: unknown) => string): string {
   return json(block)
 }
 
-/** Messages as texts; `json` writes values that are not texts. */
+/** Messages as texts; `json` converts values that are not texts. */
 export function messageTexts(messages: readonly Message[], json: (value: unknown) => string): MessageText[] {
   return messages.map(({ role, content }) => ({
     role,

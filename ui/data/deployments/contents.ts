@@ -58,7 +58,10 @@ export interface CancelOutcome {
 
 const PAGE = 50
 
-/** A paged list of the API of a deployment, by POST to `path` with `body`; read again after changes of runs (live.ts). */
+/**
+ * A list of the deployment's API in pages, by POST to `path` with `body`. It is read again after changes of runs
+ * (live.ts).
+ */
 export function useDeploymentList<T>(
   name: string,
   path: string,

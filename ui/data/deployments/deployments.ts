@@ -32,7 +32,7 @@ export function useDeployments() {
   })
 }
 
-/** A deployment by its name, or by its id as in the links of `langgraph deploy`. */
+/** A deployment by its name, or by its id, which is in the links of `langgraph deploy`. */
 export function useDeployment(name: string) {
   return useQuery({
     queryKey: ['deployments', name],

@@ -1,6 +1,6 @@
 import { clauseParts, quoted, type Suggestion } from './filter.ts'
 
-/** Fields whose values can be listed, by the word that users type in front of the colon. */
+/** Fields whose values can be listed, by the word that users type before the colon. */
 const FIELDS = {
   name: 'name',
   type: 'run_type',

@@ -53,7 +53,7 @@ export function useLive(topics: readonly string[], listeners: LiveListeners): Li
   return state
 }
 
-/** Pause between a change and the read that it causes, which also serves changes that follow it closely. */
+/** Pause between a change and the read that it causes. The read also covers the changes during the pause. */
 const REFRESH_MS = 400
 
 /** Calls `refresh` after changes of the topics, at most once in `pause_ms`. */

@@ -56,7 +56,9 @@ const MINUTE_MS = 60_000
 
 /** The ends of a range as the user chose them. */
 export interface Ends {
-  /** ISO time; without a chosen start that of the first run: null if there is no run, undefined before it is known. */
+  /**
+   * ISO time. If the user chose no start, that of the first run: null if there is no run, undefined before it is known.
+   */
   from: string | null | undefined
   /** ISO time; '' for no end. */
   until: string

@@ -10,10 +10,13 @@ export interface OverviewFigures {
   failed: number
   /** Figures of each group in the whole range, the largest first; empty without groups. */
   groups: ReadonlyMap<string, { figures: Figures; failed: number | undefined }>
-  /** Figures of each bucket that has runs. With groups, those of each group in the bucket. */
+  /** Figures of each bucket that has runs. With groups, there are figures of each group in each bucket. */
   buckets: readonly TraceRunStatsBucket[]
   failures: readonly TraceRunStatsBucket[]
-  /** Figures of each bucket with all groups together; empty without groups, and where a run may be in several. */
+  /**
+   * Figures of each bucket with all groups together. Empty without groups, and for groupings in which a run may be in
+   * several groups.
+   */
   totals: readonly TraceRunStatsBucket[]
 }
 

@@ -50,7 +50,10 @@ function isEmpty(block: DraftBlock): boolean {
   return block.kind === 'text' || block.kind === 'other' ? block.text.trim() === '' : false
 }
 
-/** Empty blocks are left out; messages without a block too, except results of tools, which may be empty. */
+/**
+ * Converts messages. Empty blocks are left out. Messages without a block are left out too, except results of tools,
+ * which may be empty.
+ */
 function messagesOf(messages: readonly DraftMessage[]): Message[] {
   return messages.flatMap(({ role, name, tool_call_id, blocks }, place) => {
     const where = `message ${place + 1}`

@@ -6,7 +6,7 @@ export type ProviderName = PlaygroundRunCreate['provider']
 /** The role of a message of the prompt. */
 export type Role = 'system' | 'user' | 'assistant' | 'tool'
 
-/** A part of a message as it is edited; `id` distinguishes it from others. */
+/** A part of a message, for editing; `id` distinguishes it from other parts. */
 export type DraftBlock = { id: string } & (
   | { kind: 'text'; text: string }
   /** `args` is JSON text. */
@@ -16,7 +16,7 @@ export type DraftBlock = { id: string } & (
   | { kind: 'other'; text: string }
 )
 
-/** A message as it is edited. */
+/** A message, for editing. */
 export interface DraftMessage {
   id: string
   role: Role
@@ -26,7 +26,7 @@ export interface DraftMessage {
   blocks: readonly DraftBlock[]
 }
 
-/** A tool as it is edited; `schema` is JSON text. */
+/** A tool, for editing; `schema` is JSON text. */
 export interface DraftTool {
   id: string
   name: string

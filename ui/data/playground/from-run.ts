@@ -53,7 +53,7 @@ function isSent({ type, extras }: Block): boolean {
   )
 }
 
-/** A message for editing; undefined for one of the role `reasoning`, which vendors do not take. */
+/** A message for editing; undefined for a message of the role `reasoning`, which vendors do not accept. */
 export function draftMessage({
   role,
   content,

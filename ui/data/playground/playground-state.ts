@@ -12,7 +12,7 @@ export interface PlaygroundState {
   /** The last result of a column. */
   result(column: string): CallResult | undefined
   isRunning(): boolean
-  /** Calls `changed` after every change but those of `type`. */
+  /** Calls `changed` after every change, except those by `type`. */
   subscribe(changed: () => void): () => void
   /** Changes the draft; the page is drawn again. */
   change(next: (draft: Draft) => Draft): void
@@ -37,7 +37,9 @@ export interface PlaygroundParts {
 
 const SHOW_MS = 50
 
-/** A call that was running when the page was closed or loaded again: the server has cancelled it. */
+/**
+ * The result of a call that was running when the page was closed or loaded again: the server has cancelled the call.
+ */
 function ended(result: CallResult): CallResult {
   if (result.state !== 'running') return result
   return { ...result, state: 'stopped' }

@@ -117,7 +117,9 @@ const CHOICES: Readonly<Record<string, DraftColumn['tool_choice']>> = {
   ...{ auto: 'auto', none: 'none', required: 'required', any: 'required', validated: 'auto' },
 }
 
-/** Takes the choice of tools; a word that no API defines is the name of a tool, as in LangChain's clients. */
+/**
+ * Reads and removes the choice of tools. A word that no API defines is the name of a tool, as in LangChain's clients.
+ */
 function toolChoiceOf({ take, left }: Settings): DraftColumn['tool_choice'] {
   const { functionCallingConfig } = fieldsOf(take('toolConfig'))
   const { mode, allowedFunctionNames } = fieldsOf(functionCallingConfig)
@@ -135,8 +137,8 @@ function toolChoiceOf({ take, left }: Settings): DraftColumn['tool_choice'] {
 }
 
 /**
- * Takes the JSON Schema of the answer, from the fields of each API; other content of these fields stays in the
- * settings.
+ * Reads and removes the JSON Schema of the answer, from the fields of each API. Other content of these fields stays in
+ * the settings.
  */
 function schemaOf({ take, left }: Settings): string {
   const { format: format_of_text, ...rest_of_text } = fieldsOf(take('text'))
@@ -159,7 +161,8 @@ function schemaOf({ take, left }: Settings): string {
 }
 
 /**
- * Takes `reasoning` of OpenAI's Responses API; its effort becomes `reasoning_effort`, the field of chat completions.
+ * Reads and removes `reasoning` of OpenAI's Responses API; its effort becomes `reasoning_effort`, the field of chat
+ * completions.
  */
 function takeReasoning({ take, left }: Settings): void {
   const reasoning = take('reasoning')
@@ -169,7 +172,7 @@ function takeReasoning({ take, left }: Settings): void {
     if (value !== null && value !== undefined) left.set(`reasoning.${name}`, value)
 }
 
-/** Settings of a model call for an API; those that it cannot express are named. */
+/** The settings of a model call, converted for an API, and the names of the settings that cannot be converted. */
 export function settingsOfRun(
   parameters: Iterable<readonly [string, unknown]>,
   provider: ProviderName,

@@ -32,7 +32,7 @@ async function readTrends(
   const group_by = { attribute: 'session' as const, max_groups: MOST_PROJECTS }
   const range = { session: [...session], start_time: from, end_time: to, group_by }
   const [timed, calls] = await Promise.all([
-    // A filter instead of the field `is_root`, with which the usage of whole traces would be added up too.
+    // The request has this filter instead of the field `is_root`, which would also add up the usage of whole traces.
     call('POST /api/v1/runs/stats', {
       body: { ...range, filter: 'eq(is_root, true)', interval: INTERVAL.text },
       signal,

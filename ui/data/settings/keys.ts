@@ -19,7 +19,7 @@ export function useApiKeys(kind: KeyKind, isAllowed: boolean) {
   })
 }
 
-/** Creates and revokes keys of a kind. The answer to `create` has the key itself, only this once. */
+/** Creates and revokes keys of a kind. Only the answer to `create` contains the key itself. */
 export function useKeyChanges(kind: KeyKind) {
   const queries = useQueryClient()
   const onSuccess = async (): Promise<void> => await queries.invalidateQueries({ queryKey: KEYS })
@@ -42,7 +42,10 @@ export function useKeyChanges(kind: KeyKind) {
   return { create, revoke }
 }
 
-/** A key for the snippets of an empty page: the server has only the hash of the key that somebody signed in with. */
+/**
+ * A key for the snippets of an empty page. The key that somebody signed in with cannot be used, because the server has
+ * only its hash.
+ */
 export interface SnippetKey {
   /** The server accepts requests without a key. */
   isNeedless: boolean

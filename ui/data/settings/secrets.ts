@@ -5,7 +5,7 @@ import { PROVIDERS_KEY } from '../playground/queries.ts'
 
 const SECRETS = ['secrets'] as const
 
-/** A secret to store. Without hosts those stored before stay. */
+/** A secret to store. Without hosts, the stored hosts stay. */
 export interface NewSecret {
   key: string
   value: string

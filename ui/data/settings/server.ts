@@ -23,7 +23,7 @@ export function useRetention(nameContains: string, offset: number) {
   })
 }
 
-/** Sets after how many days the traces of a project are deleted; 0 is never. */
+/** Sets the number of days after which the traces of a project are deleted; 0 is never. */
 export function useRetentionChange() {
   const queries = useQueryClient()
   return useMutation({

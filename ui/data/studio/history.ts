@@ -32,7 +32,7 @@ export function useHistory(name: string, thread: string | undefined, every: numb
     },
     enabled: thread !== undefined,
     refetchInterval: every,
-    // Unchanged steps are the same objects already.
+    // Steps that have not changed are already the same objects.
     structuralSharing: false,
   })
   const { data } = newest

@@ -6,7 +6,7 @@ function audioFormat(mime: string): string {
   return subtype === 'mpeg' ? 'mp3' : subtype
 }
 
-/** A file as a block of OpenAI's, which the chat models of LangChain take in both languages. */
+/** A file as a block in the form of OpenAI, which LangChain's chat models accept in Python and in JavaScript. */
 function blockOf({ type, mime_type, base64 }: ReadMedia): Record<string, unknown> {
   const url = `data:${mime_type};base64,${base64}`
   if (type === 'image') return { type: 'image_url', image_url: { url } }

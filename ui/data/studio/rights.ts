@@ -17,7 +17,7 @@ export interface StudioCaller {
    * them.
    */
   hasToken: boolean
-  /** False before the first run, which makes the thread. */
+  /** False before the first run, which creates the thread. */
   hasThread: boolean
 }
 

@@ -3,7 +3,7 @@ import { ApiError, problemOfText } from '../../api/problem.ts'
 /** Why a run failed, or could not be started. */
 export interface RunError {
   message: string
-  /** Code of the server's table of errors, or the class of what a node threw. */
+  /** Code of the server's table of errors, or the class of the error that a node threw. */
   code?: string | undefined
   request_id?: string | undefined
 }

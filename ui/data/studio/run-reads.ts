@@ -13,8 +13,8 @@ const PAGE = 100
 const MOST_PAGES = 20
 
 /**
- * The executions of the nodes of a graph, whose own TraceRun is the root of the trace. While it is not stored whole, only
- * those that may have changed since `known` are read.
+ * The executions of the nodes of a graph. The graph's own TraceRun is the root of the trace. While the trace is not
+ * stored completely, reads only the executions that may have changed since `known`.
  */
 async function readTrace(trace: string, known: RunTrace | undefined, signal: AbortSignal): Promise<RunTrace> {
   const query = (body: Operations['POST /api/v1/runs/query']['body']): Promise<TraceRunPage> =>
@@ -34,8 +34,8 @@ async function readTrace(trace: string, known: RunTrace | undefined, signal: Abo
 }
 
 /**
- * Ids of the traces of a run: the first attempt has the id of the run, the last one is named by the run. None when runs
- * are not traced.
+ * Ids of the traces of a run. The first attempt has the id of the run as its trace id; the run names the trace of the
+ * last attempt. Empty when runs are not traced.
  */
 async function traceIds(
   deployments: DeploymentApi,
@@ -53,7 +53,10 @@ async function traceIds(
   }
 }
 
-/** The executions of the nodes of a run, read again until the trace is stored whole. `run` is undefined for none. */
+/**
+ * The executions of the nodes of a run, read again until the trace is stored completely. Without `run`, nothing is
+ * read.
+ */
 export function useRunTrace(name: string, thread: string, run: string | undefined): RunTrace | undefined {
   const queries = useQueryClient()
   const deployments = useDeploymentApi()

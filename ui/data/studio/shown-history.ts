@@ -4,7 +4,7 @@ type Threads = Client['threads']
 type HistoryOptions = NonNullable<Parameters<Threads['getHistory']>[1]>
 type History = Awaited<ReturnType<Threads['getHistory']>>
 type State = History[number]
-/** `Threads['getHistory']`, with which parts of values can be selected too. */
+/** `Threads['getHistory']`, which can also select parts of values. */
 export type ReadHistory = (
   thread: string,
   options: Omit<HistoryOptions, 'select'> & { select: readonly string[] },
@@ -17,7 +17,7 @@ function idOf({ checkpoint }: State): string | null | undefined {
   return checkpoint.checkpoint_id
 }
 
-/** The states at the ends of branches: no other one was made from them. */
+/** The states at the ends of branches: they are the parent of no other state. */
 function endsOf(states: readonly State[]): State[] {
   const parents = new Set(states.map(({ parent_checkpoint }) => parent_checkpoint?.checkpoint_id))
   return states.filter((state) => !parents.has(idOf(state) ?? ''))

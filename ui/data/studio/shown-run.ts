@@ -5,7 +5,7 @@ export interface ShownRun {
   run: string | undefined
   /** The server had dropped events of the thread before they were read. */
   gap: boolean
-  /** Why changes by others are not shown as they come; undefined while they are. */
+  /** Why changes by others are not shown as they happen; undefined while they are. */
   refusal: string | undefined
 }
 
@@ -14,7 +14,7 @@ export function noRun(thread: string | undefined): ShownRun {
   return { thread, run: undefined, gap: false, refusal: undefined }
 }
 
-/** True when another thread is shown; false for the thread that the first run of the page has made. */
+/** True when another thread is shown; false for the thread that the first run of the page has created. */
 export function isOther(before: string | undefined, now: string | undefined): boolean {
   return before !== undefined && before !== now
 }

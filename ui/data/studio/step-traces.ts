@@ -52,12 +52,14 @@ export function tracedNodes(children: readonly ListedRun[]): TracedNode[] {
   })
 }
 
-/** The executions that made a checkpoint: those of its run with the number of its step. */
+/** The executions that made a checkpoint: those in its run that have the checkpoint's step number. */
 export function nodesOfStep({ nodes }: RunTrace, { metadata }: ThreadStep): TracedNode[] {
   return metadata?.source === 'loop' ? nodes.filter(({ step }) => step === metadata.step) : []
 }
 
-/** The executions after a checkpoint that made no further one: their nodes failed, or wait for an answer. */
+/**
+ * The executions after a checkpoint that did not make a further one, because their nodes failed or wait for an answer.
+ */
 export function openNodesOf({ nodes }: RunTrace, { metadata, tasks }: ThreadStep): TracedNode[] {
   const open = new Set(
     tasks.filter(({ error, interrupts }) => error !== null || interrupts.length > 0).map(({ name }) => name),
@@ -66,7 +68,7 @@ export function openNodesOf({ nodes }: RunTrace, { metadata, tasks }: ThreadStep
 }
 
 const LOOK_MS = 1000
-/** Factor by which pauses grow at most, for a long run and for a run without stored TraceRuns. */
+/** Maximum factor by which pauses grow, for a long run and for a run without stored TraceRuns. */
 const LONGEST_PAUSE = 30
 /** Number of reads after which the pauses become longer. */
 const QUICK_LOOKS = 300

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { call, type Reply } from '../../api/call.ts'
 import { useSession } from '../session.ts'
 
-/** A counted trace, with the operation that decided where it counts. */
+/** A counted trace, with the operation that determines when it counts. */
 export type CountedTrace = Reply<'GET /api/v1/orgs/current/billing/usage-traces'>['items'][number]
 
 const DECIDED = {
@@ -45,7 +45,7 @@ export function useCountedTrace(trace_id: string) {
   })
 }
 
-/** The UTC day of a time, as a range of a report: its bar is that day. */
+/** The UTC day that contains a time, as a range of a report. */
 export function dayOf(time: string): { from: string; to: string } {
   const from = Math.floor(Date.parse(time) / DAY_MS) * DAY_MS
   return { from: new Date(from).toISOString(), to: new Date(from + DAY_MS).toISOString() }

@@ -76,7 +76,10 @@ export function csvAddress(query: UsageQuery): string {
 
 const PAGE_SIZE = 200
 
-/** A list behind a number of the report, page by page. It is read again when it is opened, so that it fits the number. */
+/**
+ * A list behind a number of the report, page by page. It is read again when it is opened, so that it matches the
+ * number.
+ */
 const LIST = {
   initialPageParam: '',
   getNextPageParam: ({ next_cursor }: { next_cursor?: string | null }) => next_cursor ?? undefined,

@@ -1,4 +1,7 @@
-/** The ranges that a report can have, back from now; the server chooses the size of the buckets by their length. */
+/**
+ * The ranges that a report can have, back from now. The server chooses the size of the buckets by the length of the
+ * range.
+ */
 export const RANGES = [
   ['30d', 'Last 30 days'],
   ['12h', 'Last 12 hours'],

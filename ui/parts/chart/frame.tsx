@@ -55,7 +55,7 @@ interface Selecting {
   setBrush(brush: Brush | undefined): void
 }
 
-/** The marks of a chart over its ground: a click beside the marks opens a place, dragging selects several. */
+/** The marks of a chart over its background: a click beside the marks opens a place, dragging selects several. */
 function Picture({ children, ...selecting }: Selecting & { children: ReactNode }) {
   const { cursor, places, brush } = selecting
   return (

@@ -20,7 +20,7 @@ export interface Bar {
   parts: readonly BarPart[]
 }
 
-/** Share of its slot that a bar fills, and its greatest width, in the units of WIDTH. */
+/** Width of a bar as a share of its slot, and the maximum width of a bar, in the units of WIDTH. */
 const [FILL, WIDEST] = [0.76, 48]
 
 /** Bars of stacked parts. Put a table with the same numbers below it, for users who cannot see it or have no pointer. */

@@ -49,7 +49,7 @@ function Text({ text, isMarkdown }: { text: string; isMarkdown: boolean }) {
   )
 }
 
-/** A text; a block that the server could not read has an empty text, and is shown as it was sent. */
+/** Shows a text. A block that the server could not read has an empty text, and is shown as it was sent. */
 function TextBlock({ block, isMarkdown }: { block: Block; isMarkdown: boolean }) {
   const text = textOf(block['text'])
   const unread = entriesOf(block['extras']).find(([name]) => name === 'unread')?.[1]

@@ -37,7 +37,9 @@ export function addDecimals(values: readonly string[]): string | undefined {
   return text(sum)
 }
 
-/** `amount` / `count`, if the quotient ends within 24 digits; else undefined, as it would be rounded. */
+/**
+ * `amount` / `count`, if the quotient ends within 24 digits; otherwise undefined, because it would have to be rounded.
+ */
 export function divideDecimal(amount: string, count: number): string | undefined {
   const decimal = parse(amount)
   if (decimal === undefined || !Number.isSafeInteger(count) || count === 0) return undefined

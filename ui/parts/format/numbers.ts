@@ -4,8 +4,8 @@ import { roundDecimal } from './decimal.ts'
 export const UNKNOWN = '–'
 
 /**
- * Matches the places where thousands begin in a text of digits. Making an Intl.NumberFormat takes as long as drawing a
- * list.
+ * Matches the places where thousands begin in a text of digits. It replaces Intl.NumberFormat, which takes as long to
+ * make as a list takes to draw.
  */
 const THOUSANDS = /\B(?=(?:\d{3})+$)/g
 

@@ -67,7 +67,7 @@ function labelOf(id: string): string {
   return name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1)}…` : name
 }
 
-/** Places a graph from top to bottom; END is drawn also when no edge leads to it, so that every end can be seen. */
+/** Places a graph from top to bottom. END is drawn even when no edge leads to it, so that every end can be seen. */
 export function placeGraph({ nodes, edges }: GraphDrawing): PlacedGraph {
   const graph = new graphlib.Graph({ multigraph: true })
   graph.setGraph({ rankdir: 'TB', nodesep: 28, ranksep: 40, marginx: 16, marginy: 16 })
@@ -109,7 +109,7 @@ export function placeGraph({ nodes, edges }: GraphDrawing): PlacedGraph {
   return { nodes: placed, edges: lines, left, width: right - left, height }
 }
 
-/** One edge for each pair of nodes; graphs may declare the same end twice. */
+/** One edge for each pair of nodes; graphs may declare the same edge twice. */
 function onceEach(edges: GraphDrawing['edges']): GraphDrawing['edges'] {
   return [...new Map(edges.map((edge) => [JSON.stringify([edge.source, edge.target]), edge])).values()]
 }

@@ -108,8 +108,8 @@ function Node({ name, value, path, depth, openDepth }: NodeProps) {
 }
 
 /**
- * Any JSON value as a tree. Texts are shown as text, with their line breaks; numbers as they were sent. `path` is shown
- * on hover, from this path on.
+ * Any JSON value as a tree. Texts are shown as text, with their line breaks; numbers as they were sent. The path of
+ * each value is shown on hover; it begins with `path`.
  */
 export function JsonView({
   value,

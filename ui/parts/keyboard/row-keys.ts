@@ -2,7 +2,7 @@ import type { RefObject } from 'react'
 import { useKeys } from './keys.ts'
 import { placeAfter } from './place-after.ts'
 
-/** Rows outside tables, such as turns and checkpoints. Where there are any, the rows of tables are left out. */
+/** Rows outside tables, such as turns and checkpoints. If a page has any, `j` and `k` skip the rows of its tables. */
 const MARKED = '[data-row]'
 const TABLE_ROWS = 'tbody tr'
 

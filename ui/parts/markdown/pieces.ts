@@ -35,8 +35,8 @@ export function markdownPieces(text: string): string[] {
 const PLAIN_PIECE = 4000
 
 /**
- * A text cut into pieces at ends of lines, or of words where a line is long. The pieces of a text that grows stay the same
- * but for the last one.
+ * A text cut into pieces at ends of lines, or of words where a line is long. When a text grows, all of its pieces
+ * except the last one stay the same.
  */
 export function plainPieces(text: string): string[] {
   const pieces: string[] = []

@@ -36,7 +36,7 @@ export function Table({
   children,
 }: {
   label: string
-  /** None: a table without a head. */
+  /** Without columns, the table has no head. */
   columns?: readonly TableColumn[]
   className?: string | undefined
   children: ReactNode

@@ -20,7 +20,7 @@ interface ShownIssue {
 interface Check {
   name: string
   holds: string
-  /** Code for the Python client with which the check passes. */
+  /** Code for the Python client that makes a call pass the check. */
   mend: string
 }
 
@@ -55,7 +55,7 @@ export const CHECK_NAMES = {
   usage: CHECKS.usage.name,
 } as const
 
-/** The lines with which calls pass a check, to be copied. */
+/** Lines of code that make calls pass a check, with a button that copies them. */
 export function CheckMend({ check, children }: { check: keyof typeof CHECKS; children?: ReactNode }) {
   const { mend } = CHECKS[check]
   return (

@@ -26,7 +26,7 @@ function differences(a: string, b: string): Part[] {
   )
 }
 
-/** One side of two texts, with the words marked that the other side does not have. */
+/** One side of two texts. The words that the other side does not have are marked. */
 export function WordDiff({ a, b, side }: { a: string; b: string; side: 'a' | 'b' }) {
   const parts = useMemo(() => differences(a, b), [a, b])
   return (

@@ -47,7 +47,7 @@ function Lines({ lines }: { lines: readonly LogLine[] }) {
   )
 }
 
-/** The lines of one query, as they come. */
+/** The lines of one query, as they arrive. */
 function FollowedLines(shown: ShownLines) {
   const { lines, state } = useLog(shown)
   return (
@@ -65,7 +65,7 @@ function FollowedLines(shown: ShownLines) {
   )
 }
 
-/** The log of a deployment: new lines appear at the end as they come. */
+/** The log of a deployment: new lines appear at the end as they arrive. */
 export function Log({ deployment: { id, weir } }: { deployment: Deployment }) {
   const [kind, text] = [useParam(KIND), useParam(TEXT)]
   const wanted = useDeferredValue(text)

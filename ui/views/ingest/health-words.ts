@@ -12,7 +12,7 @@ export interface HealthWords {
   mend?: string
 }
 
-/** Returns the time that the oldest waiting data has waited: `12 s`; undefined when nothing waits. */
+/** Returns how long the oldest waiting data has waited: `12 s`; undefined when nothing waits. */
 export function waitText({ oldest_waiting_at }: IngestHealthRead, now: Date): string | undefined {
   const micros = microsBetween(oldest_waiting_at, now.toISOString())
   return micros === undefined ? undefined : durationText(Math.max(0, micros))

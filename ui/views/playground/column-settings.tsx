@@ -13,7 +13,7 @@ interface SettingsProps {
   provider: KnownProvider | undefined
   /** The tools that are offered. */
   tools: readonly DraftTool[]
-  /** Changes what was typed. */
+  /** Changes a typed text. */
   type(fields: Partial<DraftColumn>): void
   /** Draws the column again, after an address or a secret was typed. */
   left(): void

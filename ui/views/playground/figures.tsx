@@ -3,7 +3,7 @@ import { subtractDecimals } from '../../parts/format/decimal.ts'
 import { countText, durationText, exactMoney, shortMoney, UNKNOWN } from '../../parts/format/numbers.ts'
 import css from './playground.module.css'
 
-/** The difference of a figure from that of the source run; `sign`: the figure is less, more or the same. */
+/** The difference between a figure and that of the source run; `sign`: the figure is less, more or the same. */
 interface Difference {
   text: string
   sign: 'less' | 'more' | 'same'

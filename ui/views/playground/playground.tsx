@@ -118,7 +118,7 @@ function Head({
 
 interface WorkProps extends Beginning {
   startAgain(): void
-  /** False once the draft has been started again or the user has signed out: the old one is no longer stored. */
+  /** False once the draft has been started again or the user has signed out: the old draft is then no longer stored. */
   mayKeep(): Promise<boolean>
 }
 
@@ -233,7 +233,7 @@ function Opened({ from }: { from: string }) {
   )
 }
 
-/** Calls up to four models with one prompt, and compares their answers with each other and with those of a run. */
+/** Calls up to four models with one prompt, and compares their answers with each other and with the answer of a run. */
 export function Playground() {
   const from = useParam(FROM)
   return <Opened key={from} from={from} />

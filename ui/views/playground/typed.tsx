@@ -12,8 +12,8 @@ interface TypedProps {
 }
 
 /**
- * Characters from which a field has a fixed height: for one that grows, the browser lays out the whole text twice for each
- * key.
+ * A text of this length gets a field of fixed height. For a field that grows, the browser lays out the whole text twice
+ * for each key press.
  */
 const LONG_CHARS = 8000
 

@@ -65,7 +65,7 @@ function decoded(text: string): string {
   }
 }
 
-/** The columns that a text of the address names, each once; the usual ones when it names none that is known. */
+/** The columns that a text of the address names, each once. If it names no known column, the default columns. */
 export function readColumns(text: string): readonly string[] {
   const ids = [...new Set(text.split(',').map(decoded))]
   const found = ids.filter((id) => isColumnId(id) || metadataKey(id) !== undefined)

@@ -19,7 +19,7 @@ export interface RunColumn {
   name: string
   /** The text of the head. */
   title: string
-  /** Width in pixels; with `share` the minimum, and its share of the remaining width. */
+  /** Width in pixels. With `share`, this is the minimum, and the column also gets its share of the remaining width. */
   width: number
   share?: number
   isNumber?: boolean
@@ -57,7 +57,7 @@ function Speed({ run }: { run: ListedRun }) {
   return typeof speed === 'number' ? countText(Math.round(speed)) : UNKNOWN
 }
 
-/** `correctness 0.5`, one for each key; the mean where several were given. */
+/** Feedback such as `correctness 0.5`, one for each key. If a key has several values, their mean is shown. */
 function Feedback({ run }: { run: ListedRun }) {
   const stats = (run['feedback_stats'] ?? {}) as Record<string, { n: number; avg: number | null }>
   return Object.entries(stats).map(([key, { n, avg }]) => (

@@ -23,7 +23,10 @@ const RunsTimeline = lazy(() =>
 
 const COLUMNS = textParam('cols')
 
-/** The columns of the address. Those that this browser chose last are written into an address that names none. */
+/**
+ * The columns that the address names. If it names none, the columns that were last chosen in this browser are written
+ * into it.
+ */
 function useColumnIds(): readonly string[] {
   const text = useParam(COLUMNS)
   useEffect(() => {

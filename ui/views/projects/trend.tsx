@@ -34,7 +34,7 @@ export function Sparkline({ project, trend }: { project: string; trend: ProjectT
   )
 }
 
-/** Share of the model calls for which all four checks hold; it opens those for which one fails. */
+/** The share of model calls that pass all four checks. It opens the calls that fail one. */
 export function GoodCalls({ project, trend }: { project: string; trend: ProjectTrend | undefined }) {
   if (trend === undefined || trend.calls === 0)
     return <span title="No model call in the last 7 days">{UNKNOWN}</span>

@@ -8,7 +8,7 @@ export function readWorkspaces(form: FormData): string[] | null {
   return ids.length === 0 ? null : ids
 }
 
-/** Boxes to tick for workspaces; drawn only where there are several. */
+/** Boxes to tick for workspaces; drawn only if there are several workspaces. */
 export function WorkspaceChoice({
   workspaces,
   chosen = null,

@@ -1,6 +1,8 @@
 import type { Interrupt } from '../../data/studio/step.ts'
 
-/** The ways to answer one reviewed call. `respond` rejects it with a message; `result` gives a text as its result. */
+/**
+ * The ways to answer one reviewed call. `respond` rejects the call with a message; `result` gives a text as its result.
+ */
 export type ReviewWay = 'accept' | 'edit' | 'respond' | 'ignore' | 'result'
 
 /** The ways to answer an interrupt; `each`: every one of its calls is reviewed. */
@@ -44,8 +46,8 @@ export interface Action {
 }
 
 /**
- * Calls that a person should review: the questions of agent inboxes, and of the middleware of LangChain for Python and
- * for JavaScript, which name the same fields differently.
+ * Calls that a person should review. The questions of agent inboxes, of LangChain's middleware for Python and of its
+ * middleware for JavaScript name the same fields differently.
  */
 export interface Review {
   form: 'inbox' | 'middleware' | 'middleware-js'

@@ -23,7 +23,7 @@ interface Sending {
 
 const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant' }
 
-/** Texts of models that are no answer: `reasoning` of OpenAI and Google, `thinking` of Anthropic. */
+/** Blocks of a model that are not part of the answer: `reasoning` of OpenAI and Google, `thinking` of Anthropic. */
 function Reasoning({ text }: { text: string }) {
   return (
     <details className={css['reasoning']}>
@@ -86,7 +86,7 @@ interface ChatMessageProps extends Sending {
   showBranch(branch: string): void
 }
 
-/** Buttons that show the other branches: messages that were edited, and answers that were made again. */
+/** Buttons that show the other branches: edited messages, and answers that were made again. */
 function Branches({
   branch,
   branches,
@@ -195,7 +195,10 @@ const SendForm = memo(function SendForm({ submit, refusal }: Sending) {
 /** While a run is active, branches can be neither created nor chosen. */
 const NOT_NOW = { from: undefined, branch: '', branches: '' }
 
-/** The messages of the thread as a conversation; user messages are edited, and answers made again, in new branches. */
+/**
+ * The messages of the thread as a conversation. A user message can be edited, and an answer can be made again; each
+ * makes a new branch.
+ */
 export function Chat({
   stream,
   error,

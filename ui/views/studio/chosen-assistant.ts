@@ -11,7 +11,10 @@ function find(assistants: readonly Assistant[], wanted: string): Assistant | und
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** The assistant of an id or the name of a graph, from the list; one that is not in it is read. Without an id, none. */
+/**
+ * The assistant with an id, or the first one of a graph with this name. An assistant that is not in the list is read.
+ * Undefined without an id.
+ */
 function useAssistant(name: string, id: string, listed: readonly Assistant[] | undefined) {
   const inList = listed && find(listed, id)
   const read = useDeploymentRead<Assistant>(name, `/assistants/${encodeURIComponent(id)}`, {

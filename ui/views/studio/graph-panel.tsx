@@ -13,7 +13,7 @@ import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 import type { ShownThread } from './thread.ts'
 
-/** States of nodes of the run that this page followed; otherwise the states that the selected checkpoint has. */
+/** States of nodes of the run that this page follows; without such a run, those of the selected checkpoint. */
 function useStates(
   { events, isLoading }: StudioSession,
   { selected, head }: ShownThread,
@@ -96,7 +96,7 @@ const EventList = memo(function EventList({ newest, first }: { newest: readonly 
 function CustomEvents({ events }: { events: RunEvents }) {
   const tail = useFollowed(events.custom)
   const [isOpen, setOpen] = useState(false)
-  // The list is drawn in pieces of some milliseconds, and again only when the drawing before has ended.
+  // The list is drawn in pieces of some milliseconds, and again only when the previous drawing has ended.
   const { count, newest } = useDeferredValue(tail)
   if (tail.count === 0) return null
   return (

@@ -17,7 +17,7 @@ export interface NodeStates {
   snapshot(): ReadonlyMap<string, NodeState>
 }
 
-/** Nodes are named as in the graph, those of subgraphs too. */
+/** Nodes have the same names as in the graph, even nodes of subgraphs. */
 export function createNodeStates(): NodeStates {
   const states = new Map<string, NodeState & { ms: number }>()
   const begun = new Map<string, number>()

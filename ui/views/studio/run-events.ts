@@ -7,15 +7,15 @@ const DRAWN_EVERY_MS = 50
 /** Custom events that are shown. */
 const SHOWN_EVENTS = 100
 
-/** A value outside of React: a change of it draws only the components that read it. */
+/** A value outside of React. A change of it draws only the components that read it. */
 export interface Followed<T> {
   subscribe(listener: () => void): () => void
   current(): T
 }
 
 /**
- * Makes a followed value of the results of `read`. Subscribers are called at most every 50 ms, however often `changed`
- * is called.
+ * Makes a followed value whose content `read` returns. Subscribers are called at most every 50 ms, however often
+ * `changed` is called.
  */
 export function createFollowed<T>(read: () => T): Followed<T> & { changed(): void } {
   const listeners = new Set<() => void>()

@@ -65,7 +65,10 @@ export interface RunSettings {
   durability?: 'async' | 'sync' | 'exit' | undefined
 }
 
-/** Follows runs that others start on the thread, and changes of its state. `onRefusal` is called when that must end. */
+/**
+ * Follows runs that others start on the thread, and changes of its state. `onRefusal` is called when the server refuses
+ * that.
+ */
 function useOthers(
   client: Client,
   thread: string | undefined,
@@ -101,8 +104,8 @@ function useStudioRights(name: string, thread: string | undefined): StudioRights
 const REFRESH_MS = 500
 
 /**
- * Reads the shown data of the thread again, at most twice a second. Values of checkpoints never change, and stay as
- * they are.
+ * Reads the shown data of the thread again, at most twice a second. Values of checkpoints are not read again, because
+ * they never change.
  */
 function useRefresh(name: string): () => void {
   const queries = useQueryClient()
@@ -130,12 +133,12 @@ export interface StudioSession {
   run: string | undefined
   /** The server had dropped events before they were read. */
   gap: boolean
-  /** Why changes by others are not shown as they come; undefined while they are. */
+  /** Why changes by others are not shown as they happen; undefined while they are. */
   refusal: string | undefined
   isLoading: boolean
   /** Why the run failed. */
   error: RunError | undefined
-  /** What the permissions of the session allow. */
+  /** The actions that the permissions of the session allow. */
   rights: StudioRights
 }
 

@@ -101,7 +101,10 @@ function Head({ name, thread, assistants, chosen, isGone, more, usedToken }: Hea
   )
 }
 
-/** Number of states in which the chat finds the branches of its messages; fewer where the server has to read much. */
+/**
+ * Number of states in which the chat finds the branches of its messages. It is lower if the server has to read large
+ * states.
+ */
 const CHAT_STATES = 50
 const CHAT_STATES_OF_LARGE = 20
 const LARGE_BYTES = 256 << 10
@@ -253,7 +256,7 @@ interface StudioProps {
 /** The first parts of the keys of cached data of deployments (data/deployments/contents.ts, data/studio/). */
 const READ_AS_USER = new Set(['deployment', 'earlier-inputs', 'run-trace'])
 
-/** Runs the graphs of a deployment, shows what happens in them, and goes back to any of their states. */
+/** Runs the graphs of a deployment and shows what happens in them. A run can continue from any earlier state. */
 export function Studio({ params }: StudioProps) {
   const queries = useQueryClient()
   const [turn, setTurn] = useState(0)

@@ -57,7 +57,7 @@ export function useThread(
 /** The result of `useThread`. */
 export type ShownThread = ReturnType<typeof useThread>
 
-/** A short name of a checkpoint: its step, and where it comes from. */
+/** A short name of a checkpoint: its step and its source. */
 export function stepName({ metadata }: ThreadStep): string {
   const { step, source } = metadata ?? {}
   return `Step ${step ?? '?'}${source === 'update' ? ', edited' : source === 'fork' ? ', copied' : ''}`

@@ -92,7 +92,7 @@ const VIEWS = [
   ['messages', 'Messages'],
 ] as const
 
-/** Name and figures of a trace, its views, and the way to the trace before and after it. */
+/** Name and figures of a trace, its views, and buttons for the trace before and after it. */
 export function TraceHead({
   outline,
   root,

@@ -31,7 +31,7 @@ const VIEW = wordParam('view', ['tree', 'messages'])
 const PATH = wordParam('path', ['off', 'on'])
 const NEIGHBOURS = [-1, 1]
 
-/** Positions of the runs whose name, type, model or status contains a text, or whose contents do. */
+/** Positions of the runs that contain a text in their name, type, model, status or contents. */
 function findRuns(
   outline: Outline,
   tree: Tree,
@@ -125,7 +125,10 @@ function usePrefetch(
   return prefetch
 }
 
-/** The id of the last model call that started before the one at a position; '' for the first one and for other runs. */
+/**
+ * The id of the last model call that started before the one at a position. '' for the first model call and for other
+ * runs.
+ */
 function useCallsBefore(outline: Outline, tree: Tree): (position: number) => string {
   const calls = useMemo(() => modelCalls(outline, tree), [outline, tree])
   return (position) => {

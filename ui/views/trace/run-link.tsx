@@ -13,7 +13,9 @@ function isMissing(error: Error | null): boolean {
   return error instanceof ApiError && error.status === 404
 }
 
-/** Opens a run in its trace, for links that do not name the trace. One that is not found is read again for a minute. */
+/**
+ * Opens a run in its trace, for links that do not name the trace. A run that is not found is read again for a minute.
+ */
 export function RunLink({ params }: { params: PathParams }) {
   const {
     data: run,

@@ -5,7 +5,7 @@ import { Failure } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import css from './usage.module.css'
 
-/** Builds the reports again from the counted traces, for after a repair of the store. */
+/** Builds the reports again from the counted traces. This is needed after a repair of the store. */
 export function UsageRebuild() {
   const { last, start } = useRebuild()
   const { isAllowed, reason } = usePermission('organization:manage')

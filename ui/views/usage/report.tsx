@@ -25,7 +25,7 @@ function textOf(query: UsageQuery, value: string | null | undefined): string {
   return query.measure === 'cost' ? exactMoney(value) : countText(Number(value))
 }
 
-/** A bucket by its start, in UTC, in which buckets are counted. */
+/** The start of a bucket, in UTC, because buckets are aligned to UTC. */
 function bucketText(bucket: string, hours: number): string {
   return hours > 0 ? `${bucket.slice(0, 10)} ${bucket.slice(11, 16)}` : bucket.slice(0, 10)
 }

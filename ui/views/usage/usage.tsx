@@ -47,7 +47,7 @@ export function Usage() {
   return <UsageOf workspaces={session.workspaces} />
 }
 
-/** Tokens in place of traces when grouped by model, because a trace may call several models. */
+/** Shows tokens instead of traces when grouped by model, because a trace may call several models. */
 function measureOf(chosen: Measure, isByModel: boolean): Measure {
   return isByModel && chosen === 'traces' ? 'tokens' : chosen
 }

@@ -34,7 +34,7 @@ const SILENT_MS = 40_000
 /** Subprotocol of clients that cannot send headers. The second subprotocol that they name contains the key. */
 const WITH_KEY = 'weir.v2'
 
-/** The thread whose events sockets at this path show, as the client named it; undefined for other paths. */
+/** The id of the thread in the path of a socket, as the client sent it; undefined for other paths. */
 export function threadOfSocket(path: string): string | undefined {
   return /^\/threads\/([^/]+)\/stream\/events$/.exec(path)?.[1]
 }

@@ -137,7 +137,7 @@ function isEscaped(json: string, at: number): boolean {
   return slashes % 2 === 1
 }
 
-/** Events of protocol v2 as `text/event-stream`; a gap has no id, since the client has received nothing. */
+/** Events of protocol v2 as `text/event-stream`; a gap has no id, because it is not an event. */
 export function protocolFrames(items: readonly ProtocolItem[]): Uint8Array[] {
   return [Buffer.from(items.map(protocolFrame).join(''))]
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** Milliseconds between heartbeats. Some clients close a connection on which they receive nothing for longer. */
+/** Milliseconds between heartbeats. Some clients close a connection if they receive nothing for a longer time. */
 export const HEARTBEAT_MS = 5000
 /** A heartbeat is a single line without an empty line after it, which an SDK would read as the end of an event. */
 export const HEARTBEAT = ': heartbeat\n'

@@ -4,7 +4,7 @@ import { bytesOf, type KeptDraft, type KeptEntry, tooMany } from './bounds.ts'
 export interface KeptDrafts {
   /** Undefined without a stored draft, or when the browser stores nothing. */
   read(key: string): Promise<KeptDraft | undefined>
-  /** True when it was written. */
+  /** Resolves with true if the draft was stored. */
   write(key: string, kept: KeptDraft): Promise<boolean>
   remove(key: string): Promise<void>
 }

@@ -11,7 +11,7 @@ export interface EarlierInput {
 
 const PREVIEW_CHARS = 80
 
-/** The inputs of runs, newest first, each once; runs that went on without one are left out. */
+/** The inputs of runs, newest first, each once. Runs that continued without a new input are left out. */
 export function earlierInputs(runs: readonly ThreadRun[], assistant: string): EarlierInput[] {
   const found = new Map<string, EarlierInput>()
   for (const { run_id, created_at, assistant_id, kwargs } of runs) {

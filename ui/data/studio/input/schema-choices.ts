@@ -44,8 +44,8 @@ function innerOf(root: Schema, schema: Schema): readonly unknown[] | undefined {
 }
 
 /**
- * The schemas of which a value satisfies one: local references and unions are resolved. Undefined where a reference
- * leads nowhere or to itself, or where there are more than 64.
+ * The alternatives of a schema: a value satisfies the schema if it satisfies one of them. Local references and unions
+ * are resolved. Undefined where a reference leads nowhere or to itself, or where there are more than 64.
  */
 export function alternativesOf(root: Schema, schema: unknown): Schema[] | undefined {
   const found: Schema[] = []

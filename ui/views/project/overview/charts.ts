@@ -199,7 +199,7 @@ function sumPlans(): Plan[] {
 const CHECKS = ['format', 'model', 'usage'] as const
 const ALL_FAIL = `or(${['run_type', ...CHECKS].map((name) => `eq(check_${name}, false)`).join(', ')})`
 
-/** The share of model calls for which a check holds; it opens those for which it fails. */
+/** The share of model calls that pass a check. The figure opens the calls that fail it. */
 const held = (name: 'all' | (typeof CHECKS)[number]): Reading => ({
   read: ({ checks }) =>
     checks === undefined || checks.llm_runs === 0 ? null : checks[name] / checks.llm_runs,
@@ -259,7 +259,10 @@ const latency = (name: `latency_p${50 | 90 | 99}`): Reading => ({
   clauses: (value) => [slowerClause('latency', value)],
 })
 
-/** For traces there is no link: the first token may come from any run below the root, and no filter selects by that. */
+/**
+ * For traces there is no link: the first token may come from any run below the root, and no filter selects traces by
+ * it.
+ */
 const firstToken = ({ subject }: Selection, name: `first_token_p${50 | 90 | 99}`): Reading => ({
   read: (of) => of[name],
   text: seconds,

@@ -8,7 +8,7 @@ import { navigate } from '../../../router/location.ts'
 import type { ChartData } from './charts.ts'
 import css from './overview.module.css'
 
-/** A class of times with the number of its runs, and the list of exactly these. */
+/** A class of times with the number of its runs, and the path of the list of exactly these runs. */
 export interface TimeClass {
   name: string
   count: number

@@ -28,7 +28,7 @@ function CreatedKey({ text, close }: { text: string; close(): void }) {
   )
 }
 
-/** The form of a new key; then the key, once. */
+/** The form of a new key; after that the new key, which is shown only once. */
 export function KeyDialog({ kind, close }: { kind: KeyKind; close(): void }) {
   const { create } = useKeyChanges(kind)
   const { data: session } = useSession()

@@ -33,7 +33,9 @@ function typedInput(
   return inputOf(fields, (field) => text(`in.${field}`), files)
 }
 
-/** The button that starts the run. While another run is active, its text names the effect on both. */
+/**
+ * The button that starts the run. While another run is active, a text beside the button names the effect on both runs.
+ */
 function RunButton({
   multitask,
   session: { isLoading, rights },

@@ -138,7 +138,7 @@ interface StepsProps extends Place {
   more: (() => void) | undefined
 }
 
-/** The rows around the visible ones: a thread may have thousands. */
+/** Draws only the visible rows and those around them, because a thread may have thousands. */
 const Steps = memo(function Steps({ name, thread, graph, rows, selected, choose, more }: StepsProps) {
   const frame = useRef<HTMLDivElement>(null)
   const list = useVirtualizer({

@@ -120,7 +120,10 @@ function ConversationView({
   )
 }
 
-/** The model calls of a trace as conversations: every message once, subagents apart, calls of tools in their places. */
+/**
+ * The model calls of a trace as conversations: every message once, subagents separately, and tool calls in their
+ * places.
+ */
 export function MessagesView(props: MessagesViewProps) {
   const { outline, tree, share } = props
   const [shown, setShown] = useState(PAGE)

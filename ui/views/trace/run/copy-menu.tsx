@@ -5,7 +5,7 @@ import css from './run.module.css'
 
 const CopyItems = lazy(() => import('./copy-items.tsx').then((file) => ({ default: file.CopyItems })))
 
-/** Ways to use a run elsewhere. */
+/** The menu with the ways to use a run in other programs. */
 export function CopyMenu({ run, isShared }: { run: ReadRun; isShared: boolean }) {
   const id = useId()
   const menu = useRef<HTMLDivElement>(null)

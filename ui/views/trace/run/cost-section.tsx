@@ -44,7 +44,7 @@ function whyUnknown(run: ReadRun): string {
   return `There is no price for ${llm.model}${llm.provider ? ` of ${llm.provider}` : ''}: add one of your own with POST /model-price-map, then POST /runs/reprice.`
 }
 
-/** The page that adds a price for the model of a call, which has none. */
+/** The path of the page for adding a price to the model of a call; undefined if the model has a price. */
 function pricesPath(run: ReadRun): string | undefined {
   const llm = llmOf(run)
   if (!llm?.model || !issuesOf(run).some(({ code }) => code === 'no_price')) return undefined
@@ -58,7 +58,7 @@ function pricesPath(run: ReadRun): string | undefined {
   return `/prices?${new URLSearchParams(asked)}`
 }
 
-/** Why the cost of a model call is not known, and for readers with a session the way to a price. */
+/** Why the cost of a model call is not known, and for readers with a session a link to add a price. */
 function Unknown({ run, isShared }: { run: ReadRun; isShared: boolean }) {
   const path = isShared ? undefined : pricesPath(run)
   return (

@@ -55,8 +55,8 @@ function partsOf(
 }
 
 /**
- * The parts of a run's tokens and cost. Prices are the quotients of amounts and tokens, so they are those that the run
- * was costed with, also when prices have changed since.
+ * The parts of a run's tokens and cost. Each price is the quotient of an amount and its tokens. So it is the price with
+ * which the cost was computed, even if prices have changed since.
  */
 export function costTable(run: ReadRun): CostTable {
   const source = llmOf(run)?.usage_source ?? {}

@@ -44,7 +44,7 @@ export function MetadataSection({ run }: { run: ReadRun }) {
   )
 }
 
-/** The events of a run, and when its tokens came. */
+/** The events of a run, and the times at which its tokens arrived. */
 export function EventSection({ run }: { run: ReadRun }) {
   const events = run.events ?? []
   if (events.length === 0) return null

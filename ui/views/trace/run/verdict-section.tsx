@@ -12,8 +12,8 @@ const Issues = lazy(() =>
 )
 
 /**
- * The four checks of a model call, each with what fixes it, and all issues of the run. A shared run has no links to
- * lists of other runs.
+ * The four checks of a model call, each with the code that makes it pass, and all issues of the run. A shared run has
+ * no links to lists of other runs.
  */
 export function VerdictSection({ run, isShared }: { run: ReadRun; isShared: boolean }) {
   const checks = Object.entries(llmOf(run)?.checks ?? {})

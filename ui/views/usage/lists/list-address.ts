@@ -5,8 +5,8 @@ const GROUPS = ['time_bucket', 'project_id', 'user_id', 'api_key'] as const
 const EXCLUDED = ['exclude_project_id', 'exclude_user_id', 'exclude_api_key'] as const
 
 /**
- * The page of the traces that a number counts, or of the runs that it adds up: of one group, of all groups but the
- * largest, of one bucket, or of all.
+ * The path of a list: the traces that a number counts, or the runs that it adds up. The number is that of one group, of
+ * all groups except the largest, of one bucket, or of the whole report.
  */
 export function countedPath(query: UsageQuery, group?: UsageGroup, bucket?: string): string {
   const search = searchOf(query, {

@@ -31,8 +31,8 @@ function wrapped(id: string, record: JsonObject, bare: RequestHead): { head: Req
 
 /**
  * Stores one record in the workspace of `principal` and resolves when reads return it. While the store is unavailable,
- * resolves once the record is acknowledged, which means on disk. @throws AppError the reason for which ingest refuses
- * the record
+ * resolves once the record is acknowledged, which means that it is on disk. @throws AppError the reason for which
+ * ingest refuses the record
  */
 export async function storeFeedback(
   body: SchemaTypes['feedback-create'],

@@ -38,7 +38,7 @@ export async function openShare({ sharing }: Reads, token: string): Promise<Shar
   return share
 }
 
-/** The condition that exactly the TraceRuns of the share satisfy. */
+/** The condition that selects exactly the TraceRuns of the share. */
 export function whereShared({ subject }: Share): SelectedWhere {
   const project_ids = [subject.project_id]
   if (subject.kind === 'trace') return { project_ids, trace_ids: [subject.trace_id] }

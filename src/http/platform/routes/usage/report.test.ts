@@ -88,7 +88,7 @@ let keys = 0
 
 /** Adds a key of one workspace and returns its text. */
 async function addKey(role: 'admin' | 'viewer' | 'user', workspace_ids: string[]): Promise<string> {
-  // Keys are distinguished by their endings, so each has another one.
+  // Keys are distinguished by their endings, so each key gets another ending.
   const end = (keys++).toString(16).padStart(10, '0')
   const key = `lsv2_sk_${newUuid().replaceAll('-', '')}_${end}`
   const stored = {

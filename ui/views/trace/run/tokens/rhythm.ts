@@ -3,14 +3,14 @@ import { microsOf } from '../../../../parts/format/times.ts'
 
 /** A pause between two tokens; microseconds. */
 export interface TokenGap {
-  /** From the start of the run to the token before it. */
+  /** Time from the start of the run to the token before the pause. */
   at: number
   length: number
-  /** Tokens before it. */
+  /** Number of tokens before the pause. */
   after: number
 }
 
-/** When the tokens of a model call came; microseconds from the start of the run. */
+/** The times at which the tokens of a model call arrived; microseconds from the start of the run. */
 export interface TokenRhythm {
   times: readonly number[]
   median: number

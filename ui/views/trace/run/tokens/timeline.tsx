@@ -7,7 +7,7 @@ import css from '../run.module.css'
 const WIDTH = 1000
 const HEIGHT = 28
 
-/** When each token of a streamed call came, with the pauses between them. */
+/** The time at which each token of a streamed call arrived, with the pauses between them. */
 export function TokenTimeline({ run }: { run: ReadRun }) {
   const rhythm = useMemo(() => tokenRhythm(run), [run])
   if (rhythm === undefined) return null
