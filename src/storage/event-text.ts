@@ -1,8 +1,8 @@
 import type { EventDraft } from '../events/event-log.ts'
 
 /**
- * Converts events to two texts. `heads` is JSON: for each run its id, followed by name and length of each of its
- * events. `data` is the concatenated data of all events.
+ * Converts events to two texts. `heads` is JSON: for each sequence of events of one run, the run's id, followed by the
+ * name and the length of each event. `data` is the concatenated data of all events.
  */
 export function joinData(items: readonly EventDraft[]): { heads: string; data: string } {
   const heads: (string | number | null)[][] = []
@@ -16,7 +16,7 @@ export function joinData(items: readonly EventDraft[]): { heads: string; data: s
   return { heads: JSON.stringify(heads), data }
 }
 
-/** The opposite of `joinData`. */
+/** Converts two texts of `joinData` back to events. */
 export function splitData(heads: string, data: string): EventDraft[] {
   const items: EventDraft[] = []
   let at = 0

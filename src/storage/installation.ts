@@ -8,7 +8,7 @@ import { keptValue } from './files/kept-value.ts'
 import type { RedisConnection } from './redis/redis.ts'
 import type { Database } from './sql/driver/database.ts'
 
-/** A store that holds the id of its installation. */
+/** A store that contains the id of its installation. */
 export interface MarkedStore {
   /** Name that stays the same when the address of the store changes. */
   name: string
@@ -19,7 +19,7 @@ export interface MarkedStore {
   /** The id; undefined for a store without one. */
   read(): Promise<string | undefined>
   write(id: string): Promise<void>
-  /** Set for a store that may lose its data (Redis); it is then marked again. */
+  /** Set for a store that may lose its data (Redis). It is marked again after that. */
   isForgetful?: true
 }
 
@@ -27,7 +27,8 @@ export interface MarkedStore {
 export interface Installation {
   readonly id: string
   /**
-   * Marks a store that is used for the first time. Resolves with a check, which rejects when the store was replaced.
+   * Marks a store that is used for the first time. Resolves with a check, which rejects if the store was replaced
+   * since.
    * @throws AppError store_changed for a store that was emptied, or belongs to another installation
    */
   claim(store: MarkedStore): Promise<() => Promise<void>>
@@ -39,7 +40,7 @@ const CREATE_MARKED = 'CREATE TABLE IF NOT EXISTS marked_stores (name TEXT PRIMA
 const CREATE_CLICKHOUSE =
   'CREATE TABLE IF NOT EXISTS installation (id String) ENGINE = ReplacingMergeTree ORDER BY id'
 
-/** `details.place` is left out of the answers that clients get. */
+/** Answers to clients do not contain `details.place`. */
 function changed(place: string, what: string): AppError {
   return new AppError('store_changed', { message: `${place} ${what}`, details: { place } })
 }
@@ -70,7 +71,8 @@ export function sqlStore(name: string, place: string, database: Database): Marke
     async write(id) {
       // When several servers start at once, the first id is kept.
       await database.query('INSERT INTO installation (one, id) VALUES (1, ?) ON CONFLICT DO NOTHING', [id])
-      // Otherwise a power cut soon after the first start could leave an empty database while other stores are marked.
+      // Makes the row durable. Otherwise a power cut soon after the first start could leave this database empty while
+      // other stores are marked.
       if (database.dialect === 'sqlite') await database.query('PRAGMA wal_checkpoint')
     },
   }
@@ -124,8 +126,8 @@ export function redisStore(redis: Pick<RedisConnection, 'command'>): MarkedStore
 }
 
 /**
- * Reads the installation id from the SQL database and `dataDir`; creates one when neither has it. The database also
- * lists the marked stores: a listed store without an id was emptied.
+ * Reads the installation id from the SQL database and `dataDir`; creates an id if neither has one. The database also
+ * lists the marked stores: a store that is listed but has no id was emptied.
  * @throws AppError store_changed
  */
 export async function openInstallation(options: {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
 /**
- * A migration that removes tables or columns of earlier releases has the line `-- contract: N`: after it, programs with
- * fewer than N migrations cannot work with the database. All other migrations only add, so that the previous release
- * can work with the database too.
+ * A migration that removes tables or columns of earlier releases has the line `-- contract: N`. It means that programs
+ * with fewer than N migrations cannot work with the database. All other migrations only add tables and columns, so that
+ * the previous release can work with the database too.
  */
 const CONTRACT = /^-- contract: (\d+)$/m
 

@@ -24,7 +24,7 @@ async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
 
 /**
  * Size of a file, and time of its last put; undefined if there is no such file. @throws AppError store_unavailable on
- * any other failure, because a file that counts as missing is removed whatever its time is
+ * any other failure, which must not look like a missing file
  */
 async function stateOf(file: string): Promise<{ size: number; put_at: number } | undefined> {
   try {
@@ -63,7 +63,7 @@ async function namesIn(dir: string): Promise<string[]> {
   })
 }
 
-/** Prevents that puts and removals of the same bytes overlap within this process. */
+/** Ensures that a put and a removal of the same bytes never overlap within this process. */
 function createTurns() {
   const removals = new Map<string, Promise<unknown>>()
   const putting = new Map<string, number>()
@@ -81,8 +81,8 @@ function createTurns() {
     },
     /** Runs `work`; returns false without calling it while the bytes are being put. */
     async remove(sha256: string, work: () => Promise<boolean>): Promise<boolean> {
-      // There is no `await` between here and the entry of the removal, so a concurrent put either is found
-      // here or waits for the removal.
+      // There is no `await` between this check and `removals.set`. So a concurrent put is either found here, or waits
+      // for the removal.
       if (putting.has(sha256)) return false
       const removal = work().finally(() => removals.delete(sha256))
       removals.set(sha256, removal)
@@ -93,8 +93,8 @@ function createTurns() {
 
 /**
  * A blob store in files: `dir/ab/abcdef…` by the hex digits of the hash. A file gets its name only when its bytes are
- * on disk, so a read always returns a whole blob, even after a crash. A file's modification time is the time of its
- * last put, so that servers that share the folder know about puts of other servers.
+ * on disk, so a read always returns a whole blob, even after a crash. The modification time of a file is the time of
+ * its last put, so that servers that share the folder see the puts of other servers.
  */
 export function createFileBlobStore(dir: string, clock: Clock = systemClock): ListedBlobStore {
   const dirOf = (sha256: string): string => join(dir, sha256.slice(0, 2))
@@ -127,8 +127,8 @@ export function createFileBlobStore(dir: string, clock: Clock = systemClock): Li
     async put(blobs) {
       if (blobs.length === 0) return
       for (const blob of blobs) await putOne(blob)
-      // Folders of existing blobs are synced too: another put may have renamed one a moment ago, so that its name is
-      // not durable yet.
+      // Folders of existing blobs are synced too. Another put may have renamed such a blob just now, and its name may
+      // not be durable yet.
       for (const sub of new Set(blobs.map(({ sha256 }) => dirOf(sha256)))) await syncDirectory(sub)
       await syncDirectory(dir)
     },

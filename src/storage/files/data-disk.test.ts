@@ -86,7 +86,7 @@ function hangingDisk() {
 }
 
 describe('a disk that does not answer', () => {
-  // The file system takes real time, so only the clock and the timers of the watcher are faked.
+  // Only the clock and the timers of the watcher are faked, because file operations need real time.
   beforeEach(() => {
     vi.useFakeTimers({
       toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],

@@ -12,7 +12,7 @@ export interface DataDiskOptions {
   minFreeBytes: number
   logger: Logger
   metrics: Metrics
-  /** Writes a file with fsync and removes it. Tests inject faults here. */
+  /** Writes a file with fsync and removes it. Tests replace it to simulate faults. */
   tryWrite?: (file: string) => Promise<void>
   /** Maximum age of the state that `look` and `check` return. */
   freshMs?: number
@@ -25,7 +25,7 @@ export interface DataDiskOptions {
 const EVERY_MS = 10_000
 const FRESH_MS = 1_000
 const ANSWER_MS = 2_000
-/** Default of `hangMs`; long, because a write to a busy disk may take seconds. */
+/** Default of `hangMs`. It is long, because a write to a busy disk may take seconds. */
 const HANG_MS = 30_000
 const PROBE = Buffer.alloc(64 * 1024)
 const PROBE_FILE = '.disk-check'
@@ -61,7 +61,7 @@ class WatchedDisk implements DataDisk {
   #state: DiskState
   #lookedAt = -Infinity
   #looking: Promise<DiskState> | undefined
-  /** The pending check, so that a hanging disk gets no second write. */
+  /** The check in progress. While the disk hangs, no second write is started. */
   #measuring: Promise<DiskState> | undefined
   #measuringSince = 0
   #timer: NodeJS.Timeout | undefined
@@ -123,7 +123,7 @@ class WatchedDisk implements DataDisk {
       .finally(() => (this.#measuring = undefined)))
   }
 
-  /** The state during a pending write: the previous one, until the write takes too long. */
+  /** The state while a write is pending: the previous state, or `not writable` if the write takes too long. */
   #stateWhileBusy(): DiskState {
     const { hangMs } = this.#options
     if (performance.now() - this.#measuringSince < hangMs) return this.#state

@@ -31,7 +31,7 @@ describe('keptValue', () => {
   })
 
   it('writes beside the file and renames: a failed write changes nothing', async () => {
-    // So long that the file beside it cannot be created.
+    // The name is so long that the temporary file, whose name is longer, cannot be created.
     const name = 'i'.repeat(250)
     await writeFile(join(dir, name), '\n')
     await expect(keptValue(dir, name, () => 'made')).rejects.toMatchObject({ code: 'ENAMETOOLONG' })

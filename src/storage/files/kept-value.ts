@@ -4,9 +4,9 @@ import { syncDirectory } from '../../base/files/sync-directory.ts'
 import { newUuid } from '../../base/ids.ts'
 
 /**
- * Returns a persistent value of this data directory, from a file that only its owner may read. `make` makes it the
- * first time; it is on disk before it is returned. Rejects if the file exists but cannot be read, so that the value is
- * never replaced.
+ * Returns a persistent value of this data directory, from a file that only its owner may read. If there is no file,
+ * `make` makes the value, which is on disk before it is returned. Rejects if the file exists but cannot be read; the
+ * value is never replaced.
  */
 export async function keptValue(dataDir: string, name: string, make: () => string): Promise<string> {
   const path = join(dataDir, name)

@@ -1,5 +1,5 @@
-// Redis runs scripts one at a time, so that ids, fence and events of a thread change together. A thread's keys share a
-// slot.
+// Redis runs scripts one at a time, so that ids, fence and events of a thread change together. All keys of a thread are
+// in the same slot of a cluster.
 
 /**
  * KEYS: stream, log, fence, once. ARGV: now, events, chars, heads, data, keep (ms), attempt, token, id, ends, channel,

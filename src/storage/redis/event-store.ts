@@ -10,7 +10,7 @@ export interface RedisEventStoreOptions {
   redis: RedisConnection
   clock: Clock
   bounds: EventBounds
-  /** Whether an event ends its run; after it, no events can be appended for that run. */
+  /** Whether an event ends its run. No events can be appended for the run after this event. */
   endsRun(event: EventDraft): boolean
 }
 
@@ -18,7 +18,7 @@ export interface RedisEventStoreOptions {
 export interface RedisEventStore extends EventStore {
   /** Appends events. Returns undefined, without appending, if this id was appended before. */
   appendOnce(id: string, thread: ThreadRef, items: readonly EventDraft[]): Promise<EventChunk | undefined>
-  /** Sets the log to expire after a while. */
+  /** Makes the log expire after `RETIRED_MS`. */
   retire(thread: ThreadRef): Promise<void>
 }
 
@@ -35,7 +35,7 @@ interface Keys {
   log: string
   /** Key that is written to test whether the server accepts writes. */
   check: string
-  /** The key of data that belongs to a run or an append. */
+  /** The key of the fence of a run, or of the id of an append. */
   of(kind: 'run' | 'once', id: string): string
 }
 
@@ -114,7 +114,10 @@ type Message = [
   thread_id: string,
 ]
 
-/** Keeps events in Redis streams, a chunk to an entry; each run has a fence that lets only its latest attempt append. */
+/**
+ * Stores events in Redis streams; each entry contains one chunk. Each run has a fence, so that only its latest attempt
+ * can append.
+ */
 export function createRedisEventStore(options: RedisEventStoreOptions): RedisEventStore {
   const { redis, clock, bounds } = options
   const expiryTime = createExpiryTime(clock)
@@ -128,7 +131,7 @@ export function createRedisEventStore(options: RedisEventStoreOptions): RedisEve
     append: (appends) => Promise.all(appends.map(async (one) => (await add(one)) ?? null)),
     appendOnce: async (id, thread, items) => (await add({ thread, items, lease: null }, id)) ?? undefined,
     page: (thread, after) => readPage(redis, thread, after),
-    // The check writes, because a server that is full or no longer the primary still answers reads.
+    // The check writes a key, because a server that is full or no longer the primary still answers reads.
     check: async (thread) => void (await redis.command('SET', keysOf(thread).check, 1, 'PX', CHECK_MS)),
     async drop(thread) {
       const { stream, log } = keysOf(thread)
@@ -139,7 +142,7 @@ export function createRedisEventStore(options: RedisEventStoreOptions): RedisEve
       const { stream, log } = keysOf(thread)
       await Promise.all([stream, log].map((key) => redis.command('PEXPIRE', key, RETIRED_MS)))
     },
-    /** Trims the log of a thread. Null, for all threads, needs no work, because old events expire. */
+    /** Trims the log of a thread. For all threads (null) there is nothing to do, because old events expire. */
     async trim(thread) {
       if (thread === null) return
       const { stream, log } = keysOf(thread)
@@ -150,7 +153,7 @@ export function createRedisEventStore(options: RedisEventStoreOptions): RedisEve
     listen(onChange) {
       const own = JSON.stringify([me]).slice(0, -1)
       const receive = (text: string): void => {
-        // Ignore this server's own messages, which are most.
+        // Ignores this server's own messages, the most frequent ones.
         if (text.startsWith(own)) return
         const [, kind, workspace_id, deployment_id, thread_id] = JSON.parse(text) as Message
         onChange({ kind, thread: { workspace_id, deployment_id, thread_id } })

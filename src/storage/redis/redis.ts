@@ -17,10 +17,14 @@ export interface RedisConnection {
   mode(): Promise<'standalone' | 'cluster' | 'sentinel' | undefined>
   /**
    * Subscribes to a channel on a connection of its own. `missed` is called after each connect, since earlier messages
-   * may be lost, and for messages that `receive` cannot read, since any client may publish there.
+   * may be lost. It is also called for messages that `receive` cannot read, since any client may publish on the
+   * channel.
    */
   subscribe(channel: string, receive: (message: string) => void, missed: () => void): void
-  /** Calls `listener` when commands can be sent, for the first time or again: the server may lack its last writes. */
+  /**
+   * Calls `listener` each time commands can be sent again, and the first time. After a reconnect, the server may have
+   * lost its last writes.
+   */
   onConnect(listener: () => void): void
   close(): Promise<void>
 }
@@ -39,7 +43,7 @@ async function answered<T>(work: () => Promise<unknown>): Promise<T> {
   try {
     return (await work()) as T
   } catch (error) {
-    // A server that is loading, full or no longer the primary answers, but executes nothing.
+    // A server that is loading, full or no longer the primary answers with an error and does not execute the command.
     throw new AppError('store_unavailable', { cause: error })
   }
 }
@@ -63,23 +67,24 @@ function sentinelOptions(url: string): Options | undefined {
     ...(sentinelPassword !== undefined && { sentinelPassword }),
     ...(address.isEncrypted && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: CONNECT_TIMEOUT_MS,
-    // Its own retries would keep all commands in a queue without a limit, also those that have timed out.
+    // With its own retries, ioredis would queue all commands without a limit, including those that have timed out.
     sentinelRetryStrategy: () => null,
-    // A Sentinel that demotes a primary closes the connections of its clients. If it cannot reach the server, they stay
-    // open, and a write there is refused: then the client asks the Sentinels for the new primary.
+    // A Sentinel that demotes a primary closes the connections of its clients. If the Sentinel cannot reach the server,
+    // the connections stay open, and the server refuses writes with READONLY. Then the client connects again and asks
+    // the Sentinels for the new primary.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   }
 }
 
 /**
- * Opens the connection of `stream` again, which gave no answer. A later connection is left alone: it may be in order,
- * or be opened just now.
+ * Opens the connection again after `stream` gave no answer. Does nothing if the client already has another stream,
+ * which may work, or is just connecting.
  */
 function reopen(client: Redis, stream: Redis['stream']): void {
   if (client.status === 'ready' && client.stream === stream) client.disconnect(true)
 }
 
-/** Connects again after ioredis has given up, as it does when no Sentinel answers. */
+/** Connects again after ioredis has given up, which it does if no Sentinel answers. */
 function keepTrying(client: Redis, closing: AbortSignal): void {
   client.on('end', () => {
     void pause(MAX_RETRY_MS, closing).then(() => {
@@ -88,12 +93,12 @@ function keepTrying(client: Redis, closing: AbortSignal): void {
   })
 }
 
-/** Reconnects when a ping gets no answer: a machine that is gone sends no packet that would end the connection. */
+/** Reconnects when a ping gets no answer. If the other machine has failed, no packet ends the connection. */
 function reopenSilent(client: Redis): void {
   if (client.status !== 'ready') return
   const { stream } = client
   client.ping().catch((error: unknown) => {
-    // An error of the server is an answer too: PING has one while Redis cannot write to its disk.
+    // An error from the server is an answer too. PING returns an error while Redis cannot write to its disk.
     const isAnswer = error instanceof Error && error.name === 'ReplyError'
     if (!isAnswer) reopen(client, stream)
   })
@@ -122,7 +127,7 @@ function receiveOn(
 
 /**
  * Opens connections to the server at `url` (`redis://`, `rediss://`, or with `+sentinel` to the primary that Sentinels
- * name); lost ones are opened again.
+ * name). Lost connections are opened again.
  */
 export function openRedis(url: string, logger: Logger): RedisConnection {
   const options = {

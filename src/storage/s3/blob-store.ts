@@ -16,15 +16,13 @@ import type { MarkedStore } from '../installation.ts'
 /** A bucket of S3, as BLOB_URL names it. */
 export interface S3Place {
   bucket: string
-  /** Beginning of every key: empty, or with a slash at its end. */
+  /** The beginning of every key: empty, or ends with a slash. */
   prefix: string
   /** Undefined for the region of AWS_REGION or of the AWS configuration; with an endpoint, for `us-east-1`. */
   region: string | undefined
   /** Undefined for AWS. At other endpoints (MinIO, Ceph, R2) the bucket is part of the path. */
   endpoint: string | undefined
-  /**
-   * Undefined if they are found as in every AWS client (variables AWS_…, files, the role of the machine or the pod).
-   */
+  /** Undefined if the AWS SDK must find them (variables AWS_…, files, the role of the machine or the pod). */
   credentials: { accessKeyId: string; secretAccessKey: string } | undefined
 }
 
@@ -38,13 +36,13 @@ const SHA256 = /^[0-9a-f]{64}$/
 /** The key of a blob after the prefix. */
 const STORED = /^[0-9a-f]{2}\/[0-9a-f]{64}$/
 const CONNECT_TIMEOUT_MS = 5_000
-/** Maximum time without a byte. */
+/** Maximum time in which a connection transfers nothing. */
 const SILENCE_MS = 30_000
 const ATTEMPTS = 3
-/** Maximum number of objects that are put at a time for one request. */
+/** Maximum number of objects that one request puts at the same time. */
 const AT_ONCE = 8
 const NOT_FOUND = 404
-/** AWS's own name of its first region, which other stores accept. */
+/** Name of a region of AWS, which other stores accept too. */
 const ANY_REGION = 'us-east-1'
 
 /** Reads `s3://key:secret@bucket/prefix?region=…&endpoint=…`. @throws AppError config_invalid */
@@ -108,8 +106,9 @@ async function answered<T>(work: () => Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * Opens the bucket; the first request connects. Several servers may use it. Each put writes its object again, because
- * other servers do not remove an object that was put recently. @throws AppError config_invalid
+ * Opens the bucket; the connection is opened by the first request. Several servers may use the bucket. Each put writes
+ * its object, even if it exists, to renew its time: other servers do not remove an object that was put recently.
+ * @throws AppError config_invalid
  */
 export async function openS3Blobs(place: S3Place): Promise<S3Blobs> {
   const { bucket: Bucket, prefix } = place

@@ -7,7 +7,7 @@ export interface Expression {
   params: SqlValue[]
 }
 
-/** A sequence of checkpoints: one namespace of a thread. */
+/** The checkpoints of one namespace of a thread. */
 interface Place {
   thread_id: string
   checkpoint_ns: string
@@ -32,12 +32,15 @@ export interface NewestFirst {
   order: string
 }
 
-/** Only the newest checkpoint. */
+/** Selects only the newest checkpoint. */
 export function newestAlone(tenant: Tenant, place: Place): NewestFirst {
   return { conditions: [{ sql: `era = ${LAST_ERA}`, params: keyValues(tenant, place) }], order: BY_ID }
 }
 
-/** All checkpoints of the place, or those older than `before`. Without a place the order is that of ids. */
+/**
+ * Selects all checkpoints of the place, or those older than `before`. Without a place, the checkpoints are in the order
+ * of their ids.
+ */
 export async function newestFirst(
   session: SqlSession,
   tenant: Tenant,
@@ -47,7 +50,7 @@ export async function newestFirst(
   const key = place === undefined ? [] : keyValues(tenant, place)
   const [last] =
     place === undefined ? [] : await session.query<{ era: number }>(`SELECT ${LAST_ERA} AS era`, key)
-  // The order of the primary key, which needs no sorting.
+  // With a single era, the order is that of the primary key, which needs no sorting.
   if (last === undefined || last.era === 0) {
     const conditions = before === undefined ? [] : [{ sql: 'checkpoint_id < ?', params: [before] }]
     return { conditions, order: BY_ID }
@@ -62,7 +65,8 @@ export async function newestFirst(
 }
 
 /**
- * The era of a checkpoint that is inserted now: the last one, or the next when its id is lower than that of the newest.
+ * The era of a checkpoint that is inserted now: the last era, or the next one if the new id is lower than the id of the
+ * newest checkpoint.
  */
 export function eraOfNew(
   tenant: Tenant,

@@ -17,8 +17,8 @@ const TABLES = [
 const THREADS = 100
 
 /**
- * Deletes all rows of a deployment, whose runs must no longer be executed. After a crash it can be repeated, and
- * deletes the remaining rows. Returns the number of deleted rows by table.
+ * Deletes all rows of a deployment, whose runs must no longer be executed. If it is repeated after a crash, it deletes
+ * the remaining rows. Returns the number of deleted rows by table.
  */
 export async function eraseDeployment(
   database: Database,

@@ -8,7 +8,10 @@ export interface RegisteredServer {
   id: string
   /** Id of its DATA_DIR. */
   instance_id: string
-  /** The place of its attachments: files that only this server can read, or a store that all servers can read. */
+  /**
+   * Where its attachments are stored. `local`: files that only this server can read. `shared`: a store that all servers
+   * can read.
+   */
   blobs: 'local' | 'shared'
   /** Fingerprints of settings that must be the same on all servers; servers of an older release lack some. */
   settings: Readonly<Record<string, string | null>>
@@ -37,18 +40,18 @@ export interface ServerRegistry {
 
 /** Time without an announcement after which a server counts as dead. */
 export const DEAD_MS = 30_000
-/** Time for which the graphs and the version of an ended server still count, because it may be restarting. */
+/** The graphs and the version of an ended server count for this time, because the server may be restarting. */
 export const GRAPHS_KEPT_MS = 10 * 60_000
 const FORGOTTEN_MS = 24 * 3_600_000
 
-/** The name of a graph among those of all deployments. */
+/** A name of a graph that is unique over all deployments. */
 export function graphName(deployment: string, graph_id: string): string {
   return `${deployment}/${graph_id}`
 }
 
 /**
- * `database` must be a Postgres, because servers cannot share a SQLite file. A process makes one registry, which has the
- * id of the process.
+ * `database` must be a Postgres, because servers cannot share a SQLite file. A process must make only one registry,
+ * whose id identifies the process.
  */
 export function createServerRegistry(database: Database): ServerRegistry {
   const id = newUuid()

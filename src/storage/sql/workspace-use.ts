@@ -5,14 +5,15 @@ import { storedBytes } from './driver/large-values.ts'
 
 const COUNT = `INSERT INTO workspace_use (workspace_id, quota, used) VALUES (?, ?, ?)
   ON CONFLICT (workspace_id, quota) DO UPDATE SET used = workspace_use.used + excluded.used RETURNING used`
-/** Statement that fails if the use exceeds the quota, for Postgres. */
+/** For Postgres: as COUNT, but fails if the use exceeds the quota. */
 const COUNT_OR_FAIL = `WITH counted AS (${COUNT})
   SELECT CAST(CASE WHEN used > ? THEN 'quota reached' END AS INTEGER) FROM counted`
 
 /**
- * Updates the counts of a workspace. Call it last in the transaction that creates (`amount` > 0) or deletes something:
- * until the commit, no other transaction can count for the workspace, so that the sum is exact with several writers.
- * @throws AppError quota_reached or store_full when `amount` would exceed the quota, on Postgres from the transaction
+ * Updates the counts of a workspace. It must be called last in the transaction that creates (`amount` > 0) or deletes
+ * something. Until the commit, no other transaction can count for the workspace, so that the counts are exact with
+ * several writers. @throws AppError quota_reached or store_full if `amount` would exceed the quota; on Postgres, the
+ * transaction throws it at the commit
  */
 export async function countUse(
   session: TxSession,
@@ -36,7 +37,7 @@ export async function countUse(
   if (amount > 0 && (row?.used ?? 0) > quotas[quota]) throw quotaError(quota, quotas[quota])
 }
 
-/** Counts of a workspace. */
+/** Reads the stored counts of a workspace. */
 export async function readUse(
   session: SqlSession,
   { workspace_id }: Pick<Tenant, 'workspace_id'>,
@@ -55,7 +56,7 @@ export async function readUse(
   }
 }
 
-/** The counts of one workspace, computed from its tables. */
+/** SQL of each count of a workspace, computed from its tables. */
 const COUNTED: Record<Quota, string> = {
   threads: '(SELECT count(*) FROM threads t WHERE t.workspace_id = ?)',
   crons: '(SELECT count(*) FROM crons c WHERE c.workspace_id = ?)',
@@ -64,14 +65,14 @@ const COUNTED: Record<Quota, string> = {
 }
 
 /**
- * SQL of the size of a SQLite database, an upper bound of the bytes that a statement reads. Small databases are counted
- * without a thread.
+ * SELECT of the size of a SQLite database, an upper bound of the bytes that a statement reads. With it, small databases
+ * are counted on the main thread.
  */
 const DATABASE_BYTES = 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'
 
 /**
  * Counts a workspace again and corrects the counts if they are wrong, for example after tables were changed by hand or
- * a server of an older version has written. Returns the correct counts.
+ * a server of an older version has written. Returns the quotas whose counts were wrong.
  */
 export async function repairUse(
   database: Database,
@@ -89,7 +90,8 @@ export async function repairUse(
     )
     if (seen === undefined || seen.used === seen.counted) continue
     const count = async (session: SqlSession): Promise<void> => {
-      // The lock waits for transactions that have counted but not committed, and blocks new ones.
+      // This statement locks the count. It waits for transactions that have counted but not committed, and blocks new
+      // ones.
       await session.query(
         `INSERT INTO workspace_use (workspace_id, quota, used) VALUES (?, ?, 0)
           ON CONFLICT (workspace_id, quota) DO UPDATE SET used = workspace_use.used`,

@@ -7,11 +7,14 @@ export const LINE = `arrayMap(part -> toUUIDOrZero(right(part, 36)), splitByChar
 /** SQL condition: the row has tokens or a cost. Only the run types llm and embedding have tokens. */
 export const HAS_USAGE = '(isNotNull(input_tokens) OR isNotNull(output_tokens) OR isNotNull(total_cost))'
 
-/** The ids of the TraceRuns above the row's own. */
+/** SQL that gives one row for each TraceRun above the row's own, with its id. */
 const ABOVE = `arrayJoin(arrayPopBack(${LINE}))`
 const CALL = 'workspace_id, trace_id, call_id'
 
-/** Calls that several TraceRuns may show, among the rows of `scope`. Includes outdated rows, which is cheaper. */
+/**
+ * Selects the calls that several TraceRuns of `scope` may record. Also reads outdated rows, because leaving them out
+ * would be slower.
+ */
 function severalSql(columns: string, scope: string): string {
   return `SELECT ${columns} FROM runs WHERE ${scope} AND call_id > ${NO_CALL}
     GROUP BY ${CALL}
@@ -33,7 +36,8 @@ const STARTS = 'toUnixTimestamp64Micro(start_time)'
 const ENDS = `greatest(toUnixTimestamp64Micro(ifNull(end_time, start_time)), ${STARTS} + 1)`
 
 /**
- * Selects workspace_id and run_id of the rows of `scope` that do not count, because another row shows the same answer.
+ * Selects workspace_id and run_id of the rows of `scope` that do not count because another row records the same answer
+ * of the model.
  */
 function answersSql(scope: string): string {
   const inOrder = `PARTITION BY ${CALL} ORDER BY start_time, toString(run_id)`
@@ -55,7 +59,7 @@ function answersSql(scope: string): string {
     WHERE place > 1`
 }
 
-/** Rows below a request whose answer is another span. */
+/** Selects the rows below a request whose answer is recorded by another span. They do not count. */
 function belowRequestsSql(scope: string): string {
   return `SELECT workspace_id, run_id FROM (
       SELECT workspace_id, project_id, run_id, ${ABOVE} AS ancestor FROM runs FINAL
@@ -65,7 +69,10 @@ function belowRequestsSql(scope: string): string {
       SELECT workspace_id, project_id, run_id FROM runs FINAL WHERE ${scope} AND call_id = ${REQUEST})`
 }
 
-/** Rows of failed calls without messages, within the time of a call with messages. */
+/**
+ * Selects the rows of failed calls without messages that lie within the time of a call with messages. They do not
+ * count.
+ */
 function unansweredSql(scope: string): string {
   const isTold = `call_facts >= ${FACTS.known_side}`
   return `SELECT workspace_id, run_id FROM (
@@ -92,13 +99,15 @@ export interface UsageShape {
   nested: boolean
 }
 
-/** The shape of rows whose usage is only added up. */
+/** The shape of rows whose usage can simply be added up. */
 export const PLAIN_SHAPE: UsageShape = { doubles: false, nested: false }
 
 /** The shape of rows of which nothing is known. */
 const ANY_SHAPE: UsageShape = { doubles: true, nested: true }
 
-/** Checks whether the rows of `scope` may have doubles and nested usage; sums are much cheaper without them. */
+/**
+ * Checks whether the rows of `scope` may have doubles or nested usage. Sums are much faster for rows that have neither.
+ */
 export async function usageShape(
   clickhouse: ClickHouse,
   scope: string,
@@ -112,8 +121,7 @@ export async function usageShape(
 }
 
 /**
- * True if several TraceRuns among the rows of `scope` may record the same model call. The cheap query, without GROUP BY,
- * runs first.
+ * True if several TraceRuns of `scope` may record the same model call. The faster query, without GROUP BY, runs first.
  */
 export async function hasDoubles(
   clickhouse: ClickHouse,
@@ -131,9 +139,9 @@ export async function hasDoubles(
 }
 
 /**
- * Whether a row of `scope` with usage may be the parent of another. Wrongly true for equal hashes of different ids and
- * for replaced rows, which only makes sums slower. A row above a gap in the parent links has no descendants, as in
- * trace/derive/roll-up.ts.
+ * Whether a row of `scope` with usage may be the parent of another row. May be true without reason, for equal hashes of
+ * different ids and for replaced rows; then sums are only slower. If a parent is missing, the rows above it count as
+ * rows without these descendants, as in trace/derive/roll-up.ts.
  */
 async function isNested(clickhouse: ClickHouse, scope: string, options: StatementOptions): Promise<boolean> {
   const found = await clickhouse.rows(
@@ -144,17 +152,16 @@ async function isNested(clickhouse: ClickHouse, scope: string, options: Statemen
   return found.length > 0
 }
 
-/** SQL condition: no other TraceRun shows the same call with more detail. */
+/** SQL condition: no other TraceRun records the same call in more detail. */
 function isOwnSql(scope: string): string {
   return `(workspace_id, run_id) NOT IN (${doublesSql(scope)})`
 }
 
 /**
- * The condition under which a row of table `runs` adds to sums, as in trace/derive/roll-up.ts (rule N6,
- * D-17). The row must have usage, and no other row may show its call in more detail. It also must have no
- * descendant that satisfies both and whose usage it would repeat. Other rows are searched in the row's
- * workspace, and descendants also in its project, because an id may exist in several workspaces. `scope` is a
- * condition that limits the rows.
+ * The condition under which a row of table `runs` adds to sums, as in trace/derive/roll-up.ts (rule N6, D-17). The row
+ * must have usage, and no other row may record its call in more detail. It must not repeat the usage of a descendant
+ * that satisfies both conditions. Only rows of the same workspace count as other rows, and only rows of the same
+ * project as descendants, because an id may exist in several workspaces. `scope` is a condition that limits the rows.
  */
 export function countedSql(scope: string, shape = ANY_SHAPE): string {
   return addsSql(HAS_USAGE, scope, shape)

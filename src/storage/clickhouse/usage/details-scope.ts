@@ -1,13 +1,19 @@
 import type { ClickHouse } from '../connect.ts'
 
 const DAY = 86_400_000
-/** Time before and after a TraceRun in which its descendants are searched, because of wrong clocks and long calls. */
+/**
+ * Descendants of a TraceRun are searched from EARLY before its time, because clocks differ, to LATE after it, because
+ * calls may be long.
+ */
 const EARLY = DAY
 const LATE = 7 * DAY
 /** The first time that a DateTime64 can hold. */
 const EARLIEST = Date.UTC(1900, 0, 1)
 
-/** Maximum number of rows that one statement reads, unless a single day has more; they must fit into memory. */
+/**
+ * Maximum number of rows that one statement reads, so that they fit into memory. A single day with more rows is read by
+ * one statement.
+ */
 export const MAX_ROWS = 3_000_000
 
 /** A range of time, epoch milliseconds; the end is not included. */
@@ -16,18 +22,23 @@ export interface Span {
   end: number
 }
 
-/** SQL condition: rows of the parameter `workspace_ids` whose time is between two other parameters. */
+/**
+ * SQL condition: rows of the workspaces in parameter `workspace_ids`, from the time in parameter `from` to before the
+ * time in parameter `to`.
+ */
 export function scope(from: string, to: string): string {
   return `workspace_id IN {workspace_ids:Array(UUID)}
     AND sort_time >= fromUnixTimestamp64Milli({${from}:Int64}) AND sort_time < fromUnixTimestamp64Milli({${to}:Int64})`
 }
 
-/** The parameters of `scope('near_start', 'near_end')`: the range in which other rows of the same calls are searched. */
+/**
+ * The parameters of `scope('near_start', 'near_end')`: the range in which other records of the same calls are searched.
+ */
 export function nearOf({ start, end }: Span): { near_start: number; near_end: number } {
   return { near_start: Math.max(start - EARLY, EARLIEST), near_end: end + LATE }
 }
 
-/** Splits the range at days into pieces of at most `maxRows` rows; pieces without rows are left out. */
+/** Splits a range into pieces of whole days with at most `maxRows` rows each. Pieces without rows are left out. */
 export async function slices(
   clickhouse: ClickHouse,
   { workspace_ids, start, end }: Span & { workspace_ids: readonly string[] },

@@ -15,7 +15,7 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 const NONE = `toUUID('${NIL_UUID}')`
 
-/** Expressions of workspace_id and dimension_id for each grouping, as in UsageCount. */
+/** SQL of `workspace_id` and `dimension_id` of UsageCount for each grouping. */
 const GROUPS: Record<DetailGrouping, { workspace: string; dimension: string }> = {
   workspace: { workspace: 'workspace_id', dimension: 'workspace_id' },
   project: { workspace: 'workspace_id', dimension: 'project_id' },
@@ -102,7 +102,7 @@ function merged(known: UsageDetail, more: UsageDetail): UsageDetail {
 /**
  * Sums over the lean rows. A TraceRun counts at its time in lists: its start, or its receive time if the start is not
  * plausible. A TraceRun that repeats the usage of a descendant is left out, if the descendant started at most a week
- * later. More than `maxRows` rows are added up one piece of the range after the other.
+ * later. If the range has more than `maxRows` rows, its pieces are added up one after the other.
  */
 export function createUsageDetailsSource(clickhouse: ClickHouse, maxRows = MAX_ROWS): UsageDetailsSource {
   return {

@@ -2,8 +2,9 @@ import type { RollupUnit, UsageRollups } from '../../../usage/counting/rollups.t
 import type { ClickHouse } from '../connect.ts'
 
 /**
- * Time by which a complete rollup is younger than the last mark of its hour or day. Covers the changes that a mark
- * announces in advance (3 s, see usage/counting/recorder.ts), and clocks of replicas that differ by up to 7 s.
+ * A rollup is complete if it is younger than the last mark of its hour or day by more than this time. A mark may be
+ * written up to 3 s before its change (see usage/counting/recorder.ts), and the clocks of replicas may differ by up to
+ * 7 s.
  */
 const MARGIN_SECONDS = 10
 
@@ -12,7 +13,7 @@ export const COMPLETE = `as_of > marked_at + ${MARGIN_SECONDS}`
 
 /** Seconds without a change after which a changed hour or day is rolled up again; longer than the margin. */
 const QUIET_SECONDS: Record<RollupUnit, number> = { hour: 15, day: 60 }
-/** Hours or days that one statement of a refresh computes: limits its memory. */
+/** Maximum number of hours or days that one statement of a refresh computes, so that they fit into memory. */
 const AT_ONCE: Record<RollupUnit, number> = { hour: 240, day: 20 }
 
 type Bucket = [workspace_id: string, bucket: number]
@@ -21,7 +22,7 @@ type Bucket = [workspace_id: string, bucket: number]
 export function createUsageRollups(clickhouse: ClickHouse): UsageRollups {
   return {
     async refresh(unit, signal) {
-      // Read first: changes from now on have later marks.
+      // The clock is read before the data: all changes after this moment have later marks.
       const as_of = await now(clickhouse)
       const changed = await clickhouse.rows<{ workspace_id: string; bucket: number; is_quiet: number }>(
         changedSql(),
@@ -51,7 +52,7 @@ export function createUsageRollups(clickhouse: ClickHouse): UsageRollups {
   }
 }
 
-/** The server's clock, as text for use in later statements. */
+/** The time of the ClickHouse server, as text for later statements. */
 async function now(clickhouse: ClickHouse): Promise<string> {
   const [row] = await clickhouse.rows<{ now: string }>("SELECT toString(now64(6, 'UTC')) AS now")
   return row!.now
@@ -103,10 +104,13 @@ function patient(signal: AbortSignal | undefined) {
   return { settings: { max_execution_time: PATIENCE_SECONDS }, ...(signal && { signal }) }
 }
 
-/** Maximum number of traces that one statement of a rebuild reads, unless a single day has more. */
+/**
+ * Maximum number of traces that one statement of a rebuild reads. A single day with more traces is read by one
+ * statement.
+ */
 const TRACES_AT_ONCE = 500_000
 
-/** Days joined to ranges `[from, to)` of a limited number of traces. */
+/** Joins days to ranges `[from, to)` with at most TRACES_AT_ONCE traces each. */
 function rangesOf(days: readonly { day: number; traces: number }[]): { from: number; to: number }[] {
   const ranges: { from: number; to: number; traces: number }[] = []
   for (const { day, traces } of days) {
@@ -146,7 +150,7 @@ const RANGE: Record<RollupUnit, Selection> = {
   },
 }
 
-/** SQL of one row per bucket, even for a bucket that no longer has traces. */
+/** SQL that writes one rollup for each bucket, even for a bucket that no longer has traces. */
 function rollSql(unit: RollupUnit, { buckets, traces }: Selection): string {
   const bucket = unit === 'hour' ? 'hour' : DAY
   const sums = ['project_id', 'user_id', 'api_key_id'].map(

@@ -5,7 +5,7 @@ import { countedSql, hasDoubles } from './counted-sql.ts'
 import { MAX_ROWS, nearOf, scope, slices } from './details-scope.ts'
 import { ESTIMATED_COLUMNS } from './sums-sql.ts'
 
-/** SQL conditions of the rows that belong to each kind of number. */
+/** For each sum of the usage report, the SQL condition on the rows that add to it. */
 const OF: Record<Summed, string> = {
   tokens: '(isNotNull(input_tokens) OR isNotNull(output_tokens))',
   cost: 'isNotNull(total_cost)',
@@ -27,7 +27,7 @@ const NAMES = [...ID_NAMES, 'provider', 'model'] as const
 const IDS = ['workspace_id', 'project_id', 'run_id'].map((id) => `toString(${id})`).join(', ')
 const MICROS = 'toUnixTimestamp64Micro(sort_time)'
 
-/** Makes the SQL condition that leaves out the rows of excluded groups. */
+/** SQL condition that leaves out the rows of excluded groups. */
 function notExcludedSql({ excluded }: UsageRunsQuery): string {
   const ids = ID_NAMES.filter((name) => excluded[name].length > 0).map(
     (name) => `AND ${name} NOT IN {excluded_${name}:Array(UUID)}`,
@@ -49,7 +49,8 @@ function listSql(query: UsageRunsQuery, doubles: boolean): string {
       ? ''
       : `AND (${MICROS} < {after_time:Int64} OR (${MICROS} = {after_time:Int64}
           AND (${IDS}) > ({after_workspace:String}, {after_project:String}, {after_run:String})))`
-  // The columns of the answer have other names than those of the table, which conditions must find.
+  // The aliases differ from the names of the table's columns. Otherwise the conditions would use the aliases instead of
+  // the columns.
   return `SELECT workspace_id, project_id, user_id, api_key_id, trace_id, run_id, name, run_type, model,
       ${PROVIDER} AS shown_provider, ${MICROS} AS micros, input_tokens AS prompt_tokens,
       output_tokens AS completion_tokens, toString(total_cost) AS cost, toString(estimated_part) AS estimated
@@ -91,8 +92,8 @@ function paramsOf({ workspace_ids, after, excluded, ...query }: UsageRunsQuery) 
 }
 
 /**
- * Lists the lean rows that `createUsageDetailsSource` adds up. More than `maxRows` rows are read one piece of the range
- * after the other, the newest first, until the page is full.
+ * Lists the lean rows that `createUsageDetailsSource` adds up. If the range has more than `maxRows` rows, its pieces
+ * are read one after the other, the newest first, until the page is full.
  */
 export function createUsageRunSource(clickhouse: ClickHouse, maxRows = MAX_ROWS): UsageRunSource {
   return {

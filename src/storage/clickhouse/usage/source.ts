@@ -9,8 +9,8 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 /**
- * Counts traces from complete rollups. Hours that have changed recently, and the parts of hours at both ends of the
- * range, are counted from the counted traces themselves (D-31).
+ * Counts traces from complete rollups. For hours that have changed recently, and for the parts of hours at both ends of
+ * the range, the rows of `usage_traces` are counted (D-31).
  */
 export function createUsageSource(clickhouse: ClickHouse): UsageCounts {
   return {
@@ -34,8 +34,8 @@ interface Row extends UsageCount {
 }
 
 /**
- * Each statement returns both the counts of complete rollups and the list of incomplete ones. Therefore a
- * mark that is written between two statements can neither hide an hour nor count it twice.
+ * The counts of one query. Each statement returns both the counts of complete rollups and the list of incomplete ones.
+ * So each hour is counted once, even if a mark is written between two statements.
  */
 class Counting {
   readonly #clickhouse: ClickHouse
@@ -53,7 +53,7 @@ class Counting {
     await Promise.all([this.#wholeHours(workspaces), this.#ends(workspaces)])
   }
 
-  /** By bucket, workspace and dimension. */
+  /** The counts, sorted by bucket, workspace and dimension. */
   counts(): UsageCount[] {
     return [...this.#sums.values()].sort(
       (a, b) =>
@@ -120,7 +120,7 @@ function boundsOf({ start, end, origin, stride }: UsageQuery) {
   const hour_from = Math.ceil(start / HOUR_MS)
   const hour_to = Math.max(hour_from, Math.floor(end / HOUR_MS))
   const day_from = Math.ceil(hour_from / 24)
-  // A bucket of hours is smaller than a day.
+  // If the query's buckets are hours, rollups of days cannot be used.
   const day_to = stride.hours > 0 ? day_from : Math.max(day_from, Math.floor(hour_to / 24))
   const size = stride.days * DAY_MS + stride.hours * HOUR_MS
   const end_hours = { start_hour: Math.floor(start / HOUR_MS), end_hour: Math.floor(end / HOUR_MS) }
@@ -155,7 +155,10 @@ const ENDS = `${IN_WORKSPACES} AND hour >= {start_hour:Int32} AND hour <= {end_h
 const bucketOf = (time: string): string =>
   `{origin:Int64} + toInt64(floor((${time} - {origin:Int64}) / {size:Int64})) * {size:Int64}`
 
-/** SQL of every hour or day that has ever changed: its counts by bucket, or its number if the counts are incomplete. */
+/**
+ * SELECT of the hours or days that have ever changed: the counts by bucket for those with a complete rollup, and the
+ * number of each other hour or day.
+ */
 function rolledSql(grouping: Grouping, unit: RollupUnit, range: string): string {
   const ms = unit === 'day' ? DAY_MS : HOUR_MS
   const byWorkspace = grouping === 'workspace'

@@ -51,8 +51,8 @@ const MARKS_AT_ONCE = 1000
 const MARKED = 'arrayJoin(arrayZip({workspaces:Array(UUID)}, {units:Array(String)}, {buckets:Array(Int32)}))'
 
 /**
- * Inserts marks with the current time, or with the time of the rollup if that is later: a mark must not be older than
- * the rollup that it invalidates, even after the store's clock was set back.
+ * Inserts marks with the current time, or with the time of the rollup if that is later. A mark must not be older than
+ * the rollup that it invalidates, and the store's clock may have been set back.
  */
 const MARK = `INSERT INTO usage_marks (workspace_id, unit, bucket, marked_at)
   SELECT marks.mark.1, marks.mark.2, marks.mark.3, greatest(now64(6, 'UTC'), rollups.as_of)

@@ -4,12 +4,12 @@ const ofInput = "input_source = 'estimate'"
 const ofOutput = "output_source = 'estimate'"
 const isSent = (cost: keyof typeof SENT): string => `bitAnd(sent_costs, ${SENT[cost]}) != 0`
 
-/** Costs in Decimal256: clients may send costs whose sum exceeds Decimal(38, 18). */
+/** Costs are added up as Decimal256, because the sum of costs that clients sent may exceed Decimal(38, 18). */
 const wide = (column: string): string => `toDecimal256(${column}, 18)`
 const known = (column: string): string => `ifNull(${wide(column)}, ${wide('0')})`
 
 /**
- * The columns that USAGE_SUMS needs beside those of table `runs`: the estimated part of a row, as in
+ * The columns that USAGE_SUMS needs in addition to the columns of table `runs`: the estimated part of a row, as in
  * trace/tokens/estimated-part.ts.
  */
 export const ESTIMATED_COLUMNS = `
@@ -19,7 +19,9 @@ export const ESTIMATED_COLUMNS = `
     if(${ofInput} AND NOT ${isSent('input_cost')}, ${known('input_cost')}, ${wide('0')})
     + if(${ofOutput} AND NOT ${isSent('output_cost')}, ${known('output_cost')}, ${wide('0')})) AS estimated_part`
 
-/** Counts beyond 2^53 are not exact as JSON numbers, but they must not overflow to 0. */
+/**
+ * The sum of a column of tokens. It is computed as a Float64: a sum beyond 2^53 is then inexact, but does not overflow.
+ */
 function tokens(column: string): string {
   return `sumIf(toFloat64(ifNull(${column}, 0)), counted)`
 }
@@ -28,7 +30,7 @@ function cost(column: string): string {
   return `toString(sumIf(${wide(column)}, counted))`
 }
 
-/** The columns of UsageSums, over the rows that are `counted`; they need ESTIMATED_COLUMNS. */
+/** The columns of UsageSums, over the rows whose column `counted` is true. They need ESTIMATED_COLUMNS. */
 export const USAGE_SUMS = `
   ${tokens('input_tokens')} AS prompt_tokens,
   ${tokens('output_tokens')} AS completion_tokens,

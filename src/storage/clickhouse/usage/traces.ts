@@ -7,12 +7,15 @@ const HOUR_MS = 3_600_000
 /** The groupings of a list, as columns of `usage_traces`. */
 const GROUP_COLUMNS = ['project_id', 'user_id', 'api_key_id'] as const
 
-/** Finds the hours of one trace by the key of `usage_claims`; `usage_traces` is ordered by hour. */
+/**
+ * SQL condition on one trace. Its hours are looked up by the key of `usage_claims`, because `usage_traces` is ordered
+ * by hour.
+ */
 const OF_TRACE = `AND trace_id = {trace_id:UUID} AND (workspace_id, hour) IN (
       SELECT workspace_id, hour FROM usage_claims
       WHERE workspace_id IN {workspaces:Array(UUID)} AND trace_id = {trace_id:UUID})`
 
-/** SQL of a page. Ids are compared as texts, so that pages of several statements can be joined. */
+/** SQL of a page. Ids are compared as texts, so that this process can merge the pages of several statements. */
 function listSql(query: UsageTracesQuery): string {
   const groups = GROUP_COLUMNS.filter((column) => query[column] !== undefined).map(
     (column) => `AND ${column} = {${column}:UUID}`,
@@ -63,7 +66,7 @@ function inOrder(a: UsageTrace, b: UsageTrace): number {
   return left < right ? -1 : Number(left > right)
 }
 
-/** Lists what table `usage_traces` counts. */
+/** Lists the rows of table `usage_traces`. */
 export function createUsageTraceSource(clickhouse: ClickHouse): UsageTraceSource {
   return {
     async list(query) {

@@ -9,10 +9,10 @@ import { decodeCheckpoints, decodeContents, encodeRows, type Message, type Recei
 /** Sends a request to the storage broker. */
 export type BrokerRequest = (op: keyof StorageOperations, message: Message) => Promise<Received>
 
-/** Values that are sent in one frame, unless a single step has more. */
+/** Maximum characters of values in one frame. A single step with more characters is sent in one frame. */
 const BATCH_CHARS = 8 << 20
 
-/** The rows of checkpoints behind a broker, which is bound to one tenant. */
+/** The rows of checkpoints of one tenant, which the server reads and writes for this process. */
 export function createBrokeredRowStore(request: BrokerRequest): CheckpointRowStore {
   const ask = (op: keyof StorageOperations, body: object): Promise<Received> =>
     request(op, { body: { ...body }, parts: [] })
@@ -54,7 +54,7 @@ export function createBrokeredRowStore(request: BrokerRequest): CheckpointRowSto
   }
 }
 
-/** One frame after the other for each fence, so that later rows are not stored without earlier ones. */
+/** Sends the frames of each fence one after the other, so that later rows are not stored without earlier ones. */
 async function sendEntries(request: BrokerRequest, entries: readonly QueueEntry[]): Promise<void> {
   await Promise.all(byFence(entries).map((group) => sendGroup(request, group)))
 }
@@ -103,7 +103,7 @@ function* portionsOf(entries: readonly QueueEntry[]): Generator<QueueEntry[]> {
   if (portion.length > 0) yield portion
 }
 
-/** Long-term memory behind a broker. */
+/** Long-term memory, whose operations are sent to the server. */
 class BrokeredStore extends BaseStore {
   readonly #request: BrokerRequest
 
@@ -120,7 +120,7 @@ class BrokeredStore extends BaseStore {
   }
 }
 
-/** Restores what JSON cannot hold: the dates of items, and `undefined` as the result of a write. */
+/** Restores values that JSON does not have: the dates of items, and `undefined` as the result of a write. */
 function revive(operation: Operation, result: unknown): unknown {
   if ('value' in operation) return undefined
   if ('namespacePrefix' in operation) return (result as Item[]).map(withDates)

@@ -32,8 +32,8 @@ export interface StorageOperations {
 }
 
 /**
- * The storage of one tenant for hosts that are not trusted: every request is checked, the tenant is never taken from it,
- * and every write is fenced as in `holdFence`.
+ * The storage of one tenant for hosts that are not trusted. Every request is checked, the tenant is fixed and never
+ * taken from a request, and every write is fenced by `holdFence`.
  */
 export function createStorageOperations(
   rows: CheckpointRowStore,
@@ -122,7 +122,7 @@ async function storeRows(
   await rows.queue.add(fence, { checkpoints, blobs, writes }, true)
 }
 
-/** The server itself parses the texts of checkpoints, so they must be what it expects. */
+/** Checks that a text is a JSON object, because the server itself parses the texts of checkpoints. */
 function recordText(text: string): string {
   if (!isRecord(parseJson(text))) throw new AppError('invalid_request')
   return text

@@ -18,7 +18,7 @@ export function textField(body: Body, name: string): string {
   return value
 }
 
-/** As `textField`; undefined without the field. */
+/** As `textField`, but undefined if the request has no such field. */
 export function maybeTextField(body: Body, name: string): string | undefined {
   return body[name] === undefined || body[name] === null ? undefined : textField(body, name)
 }
@@ -30,7 +30,7 @@ export function integerField(body: Body, name: string): number {
   return value as number
 }
 
-/** As `integerField`; undefined without the field. */
+/** As `integerField`, but undefined if the request has no such field. */
 export function maybeIntegerField(body: Body, name: string): number | undefined {
   return body[name] === undefined || body[name] === null ? undefined : integerField(body, name)
 }
@@ -56,7 +56,7 @@ export function typeTag(body: Body): ValueType {
   return type as ValueType
 }
 
-/** @throws AppError invalid_request unless it is an operation of LangGraph's long-term store */
+/** @throws AppError invalid_request for a value that is not an operation of LangGraph's long-term store */
 export function assertItems(operation: unknown): void {
   if (!isRecord(operation)) throw invalid('operations')
   const { key, value, namespace, namespacePrefix, index, matchConditions } = operation

@@ -1,7 +1,7 @@
 import type { CheckpointRows } from '../checkpoints/queue.ts'
 import type { BlobRow, CheckpointRow, FoundBlob, FoundWrite, WriteRow } from '../checkpoints/rows.ts'
 
-/** A message of the storage broker: a body that is parsed, and values that are not. */
+/** A message of the storage broker: a JSON body, and values that are sent unparsed. */
 export interface Message {
   body: Record<string, unknown>
   parts: readonly (string | Uint8Array)[]
@@ -18,7 +18,7 @@ export type CheckpointHead = Omit<CheckpointRow, 'checkpoint' | 'refs' | 'metada
 /** A row with the type tag of a value and its position, but without its text, which is a separate part of the frame. */
 export type Untexted<Row extends { value: string }> = Omit<Row, 'value'>
 
-/** Rows to store: `thread_id` is sent once, so that no row can name another thread. */
+/** Encodes rows to store, without their `thread_id`, which is sent once for all: so no row can name another thread. */
 export function encodeRows({ checkpoints = [], blobs = [], writes = [] }: Partial<CheckpointRows>): Message {
   const body = {
     checkpoints: checkpoints.map(({ checkpoint_ns, checkpoint_id, parent_id }) => ({
@@ -72,7 +72,7 @@ export function decodeContents({ body, parts }: Received): {
   return { values, writes: Map.groupBy(writes, ({ checkpoint_id }) => checkpoint_id) }
 }
 
-/** Reads parts as texts, in their order; empty texts after the last. */
+/** Returns a function that returns the next part as text at each call; after the last part, an empty text. */
 export function textReader(parts: readonly Uint8Array[]): () => string {
   let at = 0
   return () => {

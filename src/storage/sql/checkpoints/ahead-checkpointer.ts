@@ -13,7 +13,7 @@ import { toTuple } from './reader.ts'
 import type { CheckpointRow } from './rows.ts'
 import { type Shared, SqlCheckpointer } from './sql-checkpointer.ts'
 
-/** Bytes that may wait to be stored while the graph goes on. */
+/** Maximum bytes that may wait to be stored while the graph continues. */
 const MAX_AHEAD_BYTES = 16 << 20
 
 /** Characters of the rows, as an estimate of their bytes. */
@@ -25,7 +25,7 @@ function sizeOf({ checkpoints = [], blobs = [], writes = [] }: Partial<Checkpoin
   return size
 }
 
-/** A checkpointer that is ahead of what is stored; see `Checkpointers.openAhead`. */
+/** A checkpointer whose writes resolve before they are stored; see `Checkpointers.openAhead`. */
 export class AheadCheckpointer extends SqlCheckpointer {
   readonly #shared: Shared
   readonly #thread_id: string
@@ -37,7 +37,7 @@ export class AheadCheckpointer extends SqlCheckpointer {
   #failure: { error: unknown } | undefined
   #waitingBytes = 0
 
-  /** The thread had no checkpoints, and nothing was written since. */
+  /** True if the thread had no checkpoints when the run began, and nothing has been written since. */
   #fresh: boolean
 
   constructor(shared: Shared, tenant: Tenant, lease: Lease, fresh: boolean) {
@@ -47,7 +47,10 @@ export class AheadCheckpointer extends SqlCheckpointer {
     this.#fresh = fresh
   }
 
-  /** The newest checkpoint from memory, unless tasks have written to it: only the database can combine their writes. */
+  /**
+   * Returns the newest checkpoint from memory. If tasks have written to it, reads it from the database, which combines
+   * their writes.
+   */
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     if (this.#fresh && config.configurable?.['thread_id'] === this.#thread_id) return undefined
     const newest = this.#newest

@@ -10,23 +10,23 @@ import { type Shared, SqlCheckpointer } from './sql-checkpointer.ts'
 /** Makes checkpointers on one store of rows; they share a write queue, so that runs of a process commit together. */
 export interface Checkpointers {
   /**
-   * A checkpointer for one run or one call. With a lease, its rows carry the run's id, and writes reject with AppError
-   * conflict once the lease is lost (D-44); without one, writes reject with thread_busy while the thread has an active
-   * run and with not_found when the thread does not exist. The config's metadata is added to that of each checkpoint,
-   * which takes precedence.
+   * A checkpointer for one run or one call. With a lease, its rows have the run's id, and writes reject with AppError
+   * conflict once the lease is lost (D-44). Without a lease, writes reject with thread_busy while the thread has an
+   * active run, and with not_found if the thread does not exist. The config's metadata is added to the metadata of each
+   * checkpoint, which takes precedence.
    */
   open(tenant: Tenant, lease: Lease | null): SqlCheckpointer
   /**
-   * The same for a run whose steps do not wait until their checkpoints are stored. A write resolves before it
-   * is durable. The error of a failed write rejects the next write and `stored`. The newest checkpoint is
-   * read from memory. `fresh`: the thread has no checkpoints, so nothing is read before the first write.
+   * As `open`, for a run whose steps do not wait until their checkpoints are stored. A write resolves before it is
+   * durable. The error of a failed write rejects the next write and `stored`. The newest checkpoint is read from
+   * memory. `fresh`: the thread has no checkpoints, so nothing is read before the first write.
    */
   openAhead(tenant: Tenant, lease: Lease, fresh?: boolean): SqlCheckpointer
   /** As `readMarks`, after all pending writes of this process to the thread. */
   marks(tenant: Tenant, scan: MarkScan): Promise<CheckpointMark[]>
 }
 
-/** Cached parents: more than the number of runs at a time. */
+/** Maximum number of cached lineages; must be above the number of simultaneous runs. */
 const MAX_LINEAGES = 500
 
 /** Makes checkpointers on a run database that has been migrated. */

@@ -4,8 +4,8 @@ import type { Lease } from '../../../runs/run-store.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
 
 /**
- * The writer of checkpoints of a thread: the holder of a running run's lease; null for a write that is allowed only
- * while no run is active.
+ * Identifies the writer of checkpoints of a thread by its lease on a running run. With `lease: null`, the write is
+ * allowed only while no run is active.
  */
 export interface Fence {
   tenant: Tenant
@@ -14,9 +14,10 @@ export interface Fence {
 }
 
 /**
- * Why the writer must not write (D-44): `conflict` when its lease is lost, `not_found` when the thread does not exist,
- * `thread_busy` when it has an active run. Undefined when it may; then no other transaction can end the run, or admit
- * one, until this one ends. SQLite always has one writer at a time; on Postgres the row is locked.
+ * Returns the error of a writer that must not write (D-44): `conflict` if its lease is lost; without a lease,
+ * `not_found` if the thread does not exist and `thread_busy` if it has an active run. Returns undefined if the write is
+ * allowed. Until this transaction ends, no other one can then end the run or admit a run: SQLite has one writer at a
+ * time, and on Postgres the row is locked.
  */
 export async function holdFence(
   session: SqlSession,
@@ -39,7 +40,8 @@ export async function holdFence(
       `SELECT 1 AS there FROM threads WHERE thread_id = ? AND deployment_id = ? AND workspace_id = ?${lock}`,
       [thread_id, deployment_id, workspace_id],
     ),
-    // A statement of its own, because it must see runs that were admitted while the first one waited for the row.
+    // This is a separate statement: it must also see runs that were admitted while the first statement waited for the
+    // lock.
     session.query(
       `SELECT 1 AS active FROM runs WHERE thread_id = ? AND deployment_id = ? AND workspace_id = ?
         AND status IN ('pending', 'running') LIMIT 1`,

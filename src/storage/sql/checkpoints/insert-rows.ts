@@ -13,7 +13,7 @@ import {
   type WriteRow,
 } from './rows.ts'
 
-/** A row, and the run that has written it, '' for none. */
+/** A row, and the id of the run that has written it; '' if no run has. */
 export interface Written<Row> {
   tenant: Tenant
   run_id: string
@@ -24,7 +24,9 @@ const OWNER = ['workspace_id', 'deployment_id', 'run_id'] as const
 const BLOB = [...KEY, 'channel', 'version', 'type', 'value'] as const
 const WRITE = [...KEY, 'task_id', 'idx', 'channel', 'type', 'value'] as const
 
-/** Numbers of rows in an insert, which cannot be padded: up to 16 rows need at most two statements. */
+/**
+ * Numbers of rows in an insert. Inserts cannot be padded; with these sizes, up to 16 rows need at most two statements.
+ */
 const INSERT_SIZES = [1, 2, 3, 4, 5, 6, 8, 12, 16]
 
 /** A column that the database computes for each row. */
@@ -71,8 +73,8 @@ function replacing(key: readonly string[], columns: readonly string[]): string {
 }
 
 /**
- * Inserts checkpoints; a row replaces the stored one with the same key. `known` has the keys of the rows that do so. All
- * keys in `rows` must differ.
+ * Inserts checkpoints; a row replaces a stored row with the same key. `known` contains the keys of the rows that
+ * replace others. All keys in `rows` must differ.
  */
 export function insertCheckpoints(
   session: TxSession,
@@ -99,7 +101,7 @@ function placeText({ tenant, row }: Written<CheckpointRow>): string {
 }
 
 /**
- * The keys of those `rows` that replace a stored row. If a place has a single row, the row counts as new in any case.
+ * The keys of those `rows` that replace a stored row. The only row of a thread and namespace counts as new in any case.
  */
 export async function storedAlready(
   session: SqlSession,
@@ -125,9 +127,9 @@ export async function storedAlready(
 }
 
 /**
- * Splits rows into those that replace others and keep their era, the first new row of each place, and all other new
- * rows. The first new row may start an era, which the statement for the others must see; otherwise it would compare
- * them with the newest checkpoint of the previous era.
+ * Splits rows into three lists: rows that replace others and keep their era, the first new row of each thread and
+ * namespace, and all other new rows. The first new row may start an era. The statement for the other rows must see this
+ * era; otherwise it would compare them with the newest checkpoint of the previous one.
  */
 function firstsApart(
   rows: readonly Written<CheckpointRow>[],
@@ -147,8 +149,8 @@ function firstsApart(
 }
 
 /**
- * Splits the rows into portions in which the ids of a thread increase, because a statement does not see the rows that
- * it inserts itself.
+ * Splits the rows into portions in which the ids of each thread increase. A lower id starts an era, and a statement
+ * cannot see the rows that it inserts itself.
  */
 function rising(rows: readonly Written<CheckpointRow>[]): Written<CheckpointRow>[][] {
   const portions: Written<CheckpointRow>[][] = [[]]
@@ -165,13 +167,13 @@ function rising(rows: readonly Written<CheckpointRow>[]): Written<CheckpointRow>
   return portions
 }
 
-/** A value that is put again replaces the earlier row. No two of `rows` may have the same key. */
+/** Inserts values; a value that is put again replaces the earlier row. All keys in `rows` must differ. */
 export function insertBlobs(session: TxSession, rows: readonly Written<BlobRow>[]): void {
   const onConflict = replacing([...KEY, 'channel'], [...BLOB, 'run_id'])
   insertRows(session, 'checkpoint_blobs', BLOB, onConflict, toValues(rows))
 }
 
-/** SQL of a time after all writes of the same task and index, even if a clock was set back. */
+/** SQL of the time of a new write: later than all writes of the same task and index, even if a clock was set back. */
 const TIME_OF_NEW = `(SELECT max(t) FROM (SELECT CAST(? AS BIGINT) AS t UNION ALL
   SELECT w.written_at + 1 FROM checkpoint_writes w WHERE w.thread_id = ? AND w.checkpoint_ns = ?
   AND w.checkpoint_id = ? AND w.task_id = ? AND w.idx = ? AND w.deployment_id = ? AND w.workspace_id = ?) AS times)`
@@ -183,7 +185,8 @@ function timeOfNew({ deployment_id, workspace_id }: Tenant, row: WriteRow): Expr
 }
 
 /**
- * A special write replaces the run's earlier one; an ordinary write does not. No two of `rows` may have the same key.
+ * Inserts writes of tasks. A special write (negative index) replaces the run's earlier one; an ordinary write does not.
+ * All keys in `rows` must differ.
  */
 export function insertWrites(session: TxSession, rows: readonly Written<WriteRow>[]): void {
   const key = [...KEY, 'task_id', 'idx', 'run_id']

@@ -4,7 +4,7 @@ import { type CheckpointRow, type CheckpointScan, readCheckpoints } from './rows
 import type { SqlSession } from '../driver/database.ts'
 
 /**
- * Changes whenever the checkpoint changes: when it is put again, when tasks write to it, and when writes are rolled
+ * Values that differ after each change of the checkpoint: it was put again, tasks wrote to it, or writes were rolled
  * back.
  */
 export interface CheckpointMark {

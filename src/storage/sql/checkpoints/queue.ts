@@ -14,15 +14,15 @@ export interface CheckpointRows {
 /** Writes rows of checkpoints; rows added in one turn of the event loop are stored in one transaction. */
 export interface CheckpointQueue {
   /**
-   * Resolves when the rows are durable. Rows that are not `urgent` wait a few milliseconds for more, unless a caller
-   * waits for them. @throws AppError those of `holdFence`, store_unavailable; then none of the rows is stored
+   * Resolves when the rows are durable. Rows that are not `urgent` wait a few milliseconds for further rows; `settled`
+   * ends this wait. @throws AppError those of `holdFence`, store_unavailable; then none of the rows is stored
    */
   add(fence: Fence, rows: Partial<CheckpointRows>, urgent: boolean): Promise<void>
   /** Resolves when the rows added for the thread are stored or refused. */
   settled(thread_id: string): Promise<void>
 }
 
-/** Rows of one fence that wait to be stored; exactly one of `done` and `failed` must be called. */
+/** Rows of one fence that wait to be stored. The queue must call either `done` or `failed`, once. */
 export interface QueueEntry {
   fence: Fence
   rows: Partial<CheckpointRows>
@@ -52,7 +52,10 @@ function rowKey(tenant: string, row: CheckpointRow | BlobRow | WriteRow): string
   return JSON.stringify([tenant, thread_id, checkpoint_ns, checkpoint_id, ...rest])
 }
 
-/** Rows of one kind, one for each key: the first row for ordinary writes of a task, the last row otherwise. */
+/**
+ * The rows of one kind, without duplicate keys. Of ordinary writes of a task with the same key, the first is kept; of
+ * all other rows, the last.
+ */
 function collect<Row extends CheckpointRow | BlobRow | WriteRow>(
   entries: readonly QueueEntry[],
   rowsOf: (rows: Partial<CheckpointRows>) => readonly Row[] | undefined,
@@ -98,7 +101,7 @@ async function store(database: Database, line: string, entries: readonly QueueEn
   }
 }
 
-/** If entries fail together, each is tried alone, so that one bad entry does not affect the others. */
+/** Stores entries. If they fail together, stores each one alone, so that a bad entry does not affect the others. */
 async function storeApart(database: Database, line: string, entries: readonly QueueEntry[]): Promise<void> {
   try {
     await store(database, line, entries)
@@ -117,10 +120,12 @@ interface Line {
   flushing: Promise<void> | undefined
 }
 
-/** Time for which rows wait for more. A step of a graph without a model takes less than one millisecond. */
+/** Time for which rows wait for further rows. A step of a graph that calls no model takes less than one millisecond. */
 const HOLD_MS = 3
 
-/** Opens the queue: one line for all threads on SQLite, which has one writer, and one for each thread on Postgres. */
+/**
+ * Opens the queue. SQLite has one writer, so it gets one line for all threads; Postgres gets a line for each thread.
+ */
 export function createCheckpointQueue(database: Database): CheckpointQueue {
   const lineOf = (thread_id: string): string => (database.dialect === 'sqlite' ? '' : thread_id)
   return createQueue(lineOf, (line, entries) => storeApart(database, line, entries))

@@ -35,9 +35,9 @@ export interface CheckpointSource {
   tenant: Tenant
 }
 
-/** Checkpoints of each further page of a history. */
+/** Number of checkpoints of each further page of a history. */
 const PAGE = 256
-/** Checkpoints of the first page: few, because readers of large states stop early. */
+/** Number of checkpoints of the first page. It is small, because readers of large states stop early. */
 const FIRST_PAGE = 8
 
 function placeKey({ thread_id, checkpoint_ns }: CheckpointNamespace): string {
@@ -89,7 +89,7 @@ async function addValues(
   }
 }
 
-/** Adds the values sent to tasks, which old versions of checkpoints store with their parent. */
+/** Adds the packets of `Send`. Old versions of checkpoints store them as writes of the parent. */
 async function moveSends(
   { rows, serde, tenant }: CheckpointSource,
   row: CheckpointRow,

@@ -16,7 +16,7 @@ import {
 } from './rows.ts'
 import { deleteCheckpoints } from './threads.ts'
 
-/** Values of channels, and the writes that count by checkpoint. */
+/** Values of channels, and the valid writes, by checkpoint. */
 export interface CheckpointContents {
   values: FoundBlob[]
   writes: Map<string, FoundWrite[]>
@@ -60,7 +60,7 @@ export interface CheckpointRowStore {
 
 /**
  * Maximum number of tries to read the newest checkpoint. If values are missing, the checkpoint was deleted during the
- * read, and another one is the newest now.
+ * read; then another one is the newest.
  */
 const MAX_TRIES = 5
 

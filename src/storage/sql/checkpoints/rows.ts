@@ -3,8 +3,8 @@ import { newestAlone, type NewestFirst, newestFirst } from '../checkpoint-eras.t
 import type { SqlSession, SqlValue } from '../driver/database.ts'
 
 /**
- * The form of a stored value: LangChain's JSON format as text, bytes as base64; or, written by a Python graph, the
- * bytes of LangGraph's Python serializer as base64, after the prefix with its own type.
+ * The form of a stored value. `json`: text in LangChain's JSON format. `bytes`: base64. `python:` and the type of
+ * LangGraph's Python serializer: its bytes as base64, written by a Python graph.
  */
 export type ValueType = 'json' | 'bytes' | `python:${string}`
 
@@ -30,7 +30,10 @@ export interface BlobRow {
   value: string
 }
 
-/** One write of a task. The migration explains which write counts if several runs have written at the same index. */
+/**
+ * One write of a task. If several runs have written at the same index, the rule in the migration of this table decides
+ * which write is valid.
+ */
 export interface WriteRow {
   thread_id: string
   checkpoint_ns: string
@@ -88,12 +91,12 @@ export const CHECKPOINT: readonly (keyof CheckpointRow)[] = [
 const FOUND_WRITE = 'checkpoint_id, task_id, idx, written_at, channel, type, value'
 
 /**
- * Numbers of rows or keys in a statement. Lists are padded to the next size, so that there are few statements, which
- * stay prepared.
+ * Numbers of rows or keys in a statement. Lists are padded to the next size, so that there are only a few statements,
+ * which stay prepared.
  */
 const SIZES = [1, 2, 4, 8, 16, 64, 256]
 
-/** The size of the statement for that many keys. */
+/** The smallest of SIZES that has room for `count` keys. */
 export function sizeFor(count: number): number {
   return SIZES.find((size) => size >= count) ?? 256
 }
@@ -103,7 +106,7 @@ export function* portions<T>(list: readonly T[], size: number): Generator<readon
   for (let at = 0; at < list.length; at += size) yield list.slice(at, at + size)
 }
 
-/** That many placeholders as a tuple. */
+/** A tuple of `count` placeholders. */
 export function marks(count: number): string {
   return `(${'?, '.repeat(count - 1)}?)`
 }
@@ -113,7 +116,7 @@ export function placeValues(tenant: Tenant, place: CheckpointNamespace): SqlValu
   return [place.thread_id, place.checkpoint_ns, tenant.deployment_id, tenant.workspace_id]
 }
 
-/** Newest first. */
+/** Reads checkpoints, the newest first. */
 export async function readCheckpoints(
   session: SqlSession,
   tenant: Tenant,
@@ -146,7 +149,7 @@ async function orderOf(session: SqlSession, tenant: Tenant, scan: CheckpointScan
   return newestFirst(session, tenant, place, before)
 }
 
-/** The values of a namespace that `keys` name; missing ones are left out. */
+/** The values with these keys in a namespace; missing values are left out. */
 export async function readBlobs(
   session: SqlSession,
   tenant: Tenant,
@@ -159,7 +162,7 @@ export async function readBlobs(
     const params: SqlValue[] = []
     for (let i = 0; i < size; i++) {
       const key = some[i]
-      // Padding with empty ids matches no checkpoint.
+      // The padding consists of empty ids, which no checkpoint has.
       params.push(key?.checkpoint_id ?? '', key?.channel ?? '')
     }
     // With CROSS JOIN, SQLite looks up the keys one by one, instead of scanning the thread for each.

@@ -20,7 +20,7 @@ function constructorRecord(name: string, args: unknown[], method: string | null 
   return { lc: 2, type: 'constructor', id: [name], method, args, kwargs: {} }
 }
 
-/** Replaces values that JSON lacks as LangChain's serializer does. */
+/** Replaces values that JSON does not have, in the same way as LangChain's serializer. */
 function replaceValue(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) {
     return value === undefined ? { lc: 2, type: 'undefined' } : value
@@ -65,7 +65,7 @@ async function encodeWith(serde: SerializerProtocol, value: unknown): Promise<St
   return { type: 'json', value: text === '' ? '{"lc":2,"type":"undefined"}' : text }
 }
 
-/** The names of constructor arguments by their names in stored records, for each class, as in LangChain's loader. */
+/** For each class: the names of constructor arguments by their names in stored records, as in LangChain's loader. */
 const ALIASES = new WeakMap<MessageClass, Map<string, string>>()
 
 function argumentName(builder: MessageClass, key: string): string {
@@ -105,7 +105,7 @@ function messageClass(id: readonly unknown[]): MessageClass | undefined {
   return (messages as unknown as Record<string, MessageClass>)[name]
 }
 
-/** @throws UnusualValue unless the record is a plain message */
+/** Converts a record to a message. @throws UnusualValue if the record is not a plain message */
 function reviveMessage(record: JsonRecord): object {
   const builder = messageClass(record['id'] as unknown[])
   const kwargs = record['kwargs']
@@ -146,7 +146,10 @@ function isByteArray(list: readonly unknown[]): list is number[] {
   return list.every((item) => typeof item === 'number' && Number.isInteger(item) && item >= 0 && item <= 255)
 }
 
-/** The value of a `constructor` record, for the classes that are written; undefined leaves the record unchanged. */
+/**
+ * The value of a `constructor` record of a class that Weir writes. For other classes returns undefined; the record then
+ * stays unchanged.
+ */
 function reviveConstructor(record: JsonRecord): unknown {
   const { id, args } = record
   const method = record['method'] ?? null
@@ -175,7 +178,9 @@ function reviveConstructor(record: JsonRecord): unknown {
   return id[0] === 'Map' && isEntries ? new Map(first) : undefined
 }
 
-/** Replaces records within `value` by their values, in place, the innermost first. @throws UnusualValue */
+/**
+ * Replaces records within `value` by the values that they describe, in place, the innermost first. @throws UnusualValue
+ */
 function revive(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
@@ -200,14 +205,13 @@ function revive(value: unknown): unknown {
 }
 
 /**
- * Decodes a stored value synchronously, with the same result as LangChain's serializer, which makes a promise for every
- * inner value. Undefined if only `serde` can decode it: see `decodeValue`.
+ * Decodes a stored value synchronously, with the same result as LangChain's serializer, which is slower because it
+ * makes a promise for every inner value. Returns undefined if only `serde` can decode the value: see `decodeValue`.
  */
 function decodePlain({ type, value }: StoredValue): { value: unknown } | undefined {
   if (type !== 'json' && type !== 'bytes') throw new AppError('thread_of_other_language')
   if (type === 'bytes') return { value: new Uint8Array(Buffer.from(value, 'base64')) }
-  // A text without this key has no record to revive. The key can be searched as text, because Weir writes JSON without
-  // spaces.
+  // A text without this key has no records. The key can be searched as text, because Weir writes JSON without spaces.
   if (!value.includes('"lc":')) return { value: JSON.parse(value) }
   if (value.includes('"__lc_escaped__":')) return undefined
   try {

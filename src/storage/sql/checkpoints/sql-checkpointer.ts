@@ -19,7 +19,7 @@ import type { CheckpointRowStore } from './row-store.ts'
 import type { BlobRow, CheckpointNamespace, WriteRow } from './rows.ts'
 import { encodeValue } from './serde.ts'
 
-/** The values of a checkpoint: their writers and versions. */
+/** For each channel of a checkpoint: the checkpoint that wrote its value (`refs`), and its version. */
 interface Lineage {
   refs: Record<string, string>
   versions: ChannelVersions
@@ -95,7 +95,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     const place = checkpointNamespace(config)
     const parent_id = checkpointIdOf(config) ?? null
     const { id: checkpoint_id, channel_values: values, channel_versions: versions } = checkpoint
-    // Serialize before the first await, because the graph continues and may change the values.
+    // Serialized before the first await, because the graph continues and may change the values.
     const head = JSON.stringify({
       v: checkpoint.v,
       ts: checkpoint.ts,
@@ -120,7 +120,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
       metadata: stamped.value,
     }
     this.#remember(place, checkpoint_id, { refs, versions: { ...versions } })
-    // A parent usually has one child. A second child is a fork, and reads the parent again.
+    // A parent usually has one child, so its lineage is dropped. For a second child (a fork) the parent is read again.
     if (parent_id !== null) this.#shared.lineages.delete(lineageKey(this.#tenant, place, parent_id))
     await this.write(place.thread_id, { checkpoints: [row], blobs })
     return configOf(place, checkpoint_id)
@@ -146,8 +146,8 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
   }
 
   /**
-   * The metadata to store: the config's fields about the run, without LangGraph's internal ones, and the checkpoint's
-   * metadata.
+   * The metadata to store: the metadata of the config without LangGraph's internal fields, the run's id, and the
+   * checkpoint's metadata.
    */
   #stamped(config: RunnableConfig, metadata: CheckpointMetadata): Record<string, unknown> {
     const of = Object.entries(config.metadata ?? {})
@@ -156,12 +156,15 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     return { ...Object.fromEntries(own), ...run, ...metadata }
   }
 
-  /** Resolves when all writes are durable. Here each write resolves only when it is durable. */
+  /**
+   * Resolves when all writes are durable. Resolves at once in this class, whose writes resolve only when they are
+   * durable.
+   */
   async stored(): Promise<void> {
-    // No write is pending.
+    // See above: no write is pending.
   }
 
-  /** A promise while too many bytes wait to be stored. Here none wait. */
+  /** A promise while too many bytes wait to be stored; undefined in this class, in which no bytes wait. */
   caughtUp(): Promise<void> | undefined {
     return undefined
   }
@@ -181,9 +184,9 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
   }
 
   /**
-   * Fills `refs` for channels that have not changed since the parent. A value that is in another checkpoint of the
-   * thread but not in the parent is stored once more: the copy of a state is a sibling of the parent. A channel whose
-   * version was never stored gets no entry.
+   * Fills `refs` for channels that this checkpoint has not changed. Usually the parent has the value. If only another
+   * checkpoint of the thread has it, the value is stored once more and its row returned; this happens for a copy of a
+   * state, which is a sibling of its source. A channel whose version was never stored gets no entry.
    */
   async #inherit(
     place: CheckpointNamespace,
@@ -196,7 +199,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     const missing: { channel: string; version: string }[] = []
     for (const channel of channels) {
       const version = checkpoint.channel_versions[channel]
-      // A channel that was never written creates its first value itself.
+      // A channel without a version was never written. It creates its first value itself.
       if (version === undefined) continue
       const ref = lineage?.versions[channel] === version ? lineage?.refs[channel] : undefined
       if (ref === undefined) missing.push({ channel, version: String(version) })

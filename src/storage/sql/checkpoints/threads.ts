@@ -51,7 +51,9 @@ export async function copyCheckpoints(
   }
 }
 
-/** Copies only the valid write of each task and index, because without run ids only one can be stored. */
+/**
+ * Copies the valid write of each task and index. The copies have no run ids, so only one write for each can be stored.
+ */
 async function copyCountingWrites(
   session: SqlSession,
   tenant: Tenant,
@@ -85,8 +87,9 @@ interface Head {
 }
 
 /**
- * The checkpoints that a thread needs to continue: the latest checkpoint of the graph, that of each subgraph with its
- * own state, and those of subgraphs of tasks (`node:<task id>`) that were started from the graph's latest checkpoint.
+ * The checkpoints that a thread needs to continue: the latest checkpoint of the graph, the latest one of each subgraph
+ * with a state of its own, and the latest ones of subgraphs of tasks (`node:<task id>`) that were started from the
+ * graph's latest checkpoint.
  */
 function latestOf(heads: readonly Head[]): Head[] {
   const latest = new Map<string, Head>()

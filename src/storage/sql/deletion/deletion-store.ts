@@ -45,7 +45,7 @@ function marks(values: readonly unknown[], mark = '?'): string {
   return values.map(() => mark).join(', ')
 }
 
-/** Access to the ids that are refused because their data was deleted. The result of `any` is cached for a second. */
+/** The ids that are refused because their data was deleted. The result of `any` is cached for MAX_AGE_MS. */
 function deletedIds(
   database: Database,
   clock: Clock,

@@ -6,7 +6,7 @@ import { listenAlways } from '../driver/postgres/listen.ts'
 
 const CHANNEL = 'weir_deployments'
 
-/** Changes of deployments among the servers of one Postgres database, with LISTEN and NOTIFY. */
+/** Notifies the servers of one Postgres database of changes of deployments, with LISTEN and NOTIFY. */
 export function createPostgresChanges({
   url,
   database,
@@ -23,7 +23,7 @@ export function createPostgresChanges({
   let sending: Promise<unknown> | undefined
   return {
     announce() {
-      // Several changes in one turn of the event loop make one notification.
+      // Several changes in one turn of the event loop cause one notification.
       sending ??= Promise.resolve()
         .then(() => {
           sending = undefined

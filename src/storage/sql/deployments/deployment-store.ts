@@ -127,7 +127,7 @@ function createDeploymentReads(database: Database): Reads {
     list(workspace_id, { name, name_contains, limit, offset }) {
       const exactly = name === undefined ? '' : 'AND name = ?'
       const part = name_contains === '' ? undefined : name_contains
-      // Without LIKE, because it would treat % and _ in the text as patterns.
+      // LIKE is not used, because it would treat % and _ in the text as wildcards.
       const containing = part === undefined ? '' : `AND replace(name, ?, '') <> name`
       const params = [name, part].filter((text) => text !== undefined)
       return read(
@@ -183,7 +183,8 @@ async function addRevision(
     'SELECT max(id) AS id FROM revisions WHERE deployment_id = ?',
     [deployment_id],
   )
-  // Claims of runs compare ids, so a later revision must have a greater id even in the same millisecond.
+  // Claims of runs compare ids of revisions, so a later revision must have a greater id, even within the same
+  // millisecond.
   const before = latest === undefined || latest.id === null ? 0 : timeOfUuid(latest.id)
   const id = newTimeUuid(Math.max(now, before + 1))
   const [numbered] = await session.query<{ latest_number: number }>(

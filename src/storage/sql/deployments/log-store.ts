@@ -6,7 +6,7 @@ import { type Database, type SqlSession, type SqlValue, storableText } from '../
 const US_PER_MS = 1000
 /** Maximum number of lines in one statement. */
 const SLICE = 100
-/** Number of times that the size of a full log is read while as many bytes are added. */
+/** The size of a log is read again after each 1/READINGS of the limit was added. */
 const READINGS = 8
 /** Bytes of a row besides its message, including the index. */
 const ROW_BYTES = 200
@@ -100,7 +100,7 @@ function read(database: Database, deployment_id: string, query: LogQuery): Promi
     [`kind IN (${places(kinds)})`, kinds],
     [`level IN (${places(levels)})`, levels],
     ...optional('revision_id = ?', revision_id),
-    // Without LIKE, because it would treat % and _ in the text as patterns.
+    // LIKE is not used, because it would treat % and _ in the text as wildcards.
     ...optional(`replace(lower(message), ?, '') <> lower(message)`, asciiLower(text)),
     ...optional('at_us >= ?', from_us),
     ...optional('at_us <= ?', to_us),
@@ -126,7 +126,10 @@ function places(values: readonly unknown[]): string {
   return values.map(() => '?').join(', ')
 }
 
-/** Deletes the oldest lines down to three quarters of `max_bytes`, so that not every new line causes a deletion. */
+/**
+ * Deletes the oldest lines until three quarters of `max_bytes` remain. With a smaller deletion, every new line would
+ * soon cause another one.
+ */
 async function trimToSize(database: Database, deployment_id: string, max_bytes: number): Promise<void> {
   await database.query(
     `DELETE FROM deployment_logs WHERE deployment_id = ? AND at_us <= (

@@ -6,7 +6,7 @@ import { nextState, type RevisionState, statesWith } from '../../../deploy/revis
 import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
 import { REVISION, type RevisionRow, toRevision } from './rows.ts'
 
-/** The lock of every transaction that changes the state of a revision. */
+/** Lock name for every transaction that changes the state of a revision. */
 export const REVISIONS_LOCK = 'revisions'
 
 /** States in which a revision waits to be processed or is being processed. */
@@ -69,7 +69,8 @@ async function claim(
   )
   if (found === undefined) return undefined
   const facts = { behind_another: false, has_artifact: false, builds: found.builds }
-  // No other revision is before a claimed queued revision, so its build begins at once.
+  // If a queued revision was claimed, no other one of its deployment is in progress. So it passes through
+  // `AWAITING_BUILD` at once and its build begins.
   const awaiting = found.status === 'QUEUED' ? nextState(found.status, 'claimed', facts) : found.status
   const next = nextState(awaiting ?? found.status, 'claimed', facts) ?? found.status
   const token = newUuid()
@@ -113,7 +114,10 @@ async function advance(
   return { revision, skipped }
 }
 
-/** Skips older revisions that are waiting; those that are being built or deployed continue. */
+/**
+ * Skips the older revisions of the deployment that are still waiting. Revisions that are being built or deployed
+ * continue.
+ */
 async function skipOlder(
   session: SqlSession,
   { deployment_id, number }: Pick<Revision, 'deployment_id' | 'number'>,

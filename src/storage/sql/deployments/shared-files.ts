@@ -14,8 +14,8 @@ import type { Database } from '../driver/database.ts'
 const PART_BYTES = 8 << 20
 
 /**
- * Prefix of the path of a row without a file, whose parts are being stored or must be removed. A UUID and the path of
- * the file follow. A row names each part from before it is stored until it is removed, so that `sweep` finds it.
+ * Path prefix of an unused row: its parts are being stored, or must be removed. A UUID and the path of the file follow.
+ * Some row names a part from the time before it is stored until it is removed, so that `sweep` finds every part.
  */
 const UNUSED = 'unused/'
 const UNUSED_LENGTH = `${UNUSED}${NIL_UUID}/`.length
@@ -33,7 +33,7 @@ interface FileRow {
 const FILE = 'deployment_id, path, made_in, parts, created_at'
 const AT = 'deployment_id = ? AND path = ?'
 
-/** A part of a stored file is not in the store of blobs. */
+/** Thrown if the store of blobs lacks a part of a stored file. */
 class MissingPart extends Error {}
 
 /** Files whose names are in a SQL database that has been migrated, and whose bytes are in a store of blobs. */
@@ -55,7 +55,8 @@ export function createSharedFiles(
       const storing = unusedOf(row)
       await rows.insert(storing)
       for await (const part of partsOf(file, header)) await blobs.put([part])
-      // Another server may have stored the file meanwhile in other parts, so that these are not needed.
+      // If another server has stored the file meanwhile, in other parts, these parts are not needed, and `sweep`
+      // removes them.
       if (await rows.insert({ ...row, created_at: clock.now() })) await rows.drop(storing)
     },
     async get(deployment_id, path, file, max_bytes = Number.MAX_SAFE_INTEGER) {
@@ -67,7 +68,7 @@ export function createSharedFiles(
         await pipeline(content, createWriteStream(file, { mode: 0o600, flush: true }))
       } catch (error) {
         if (!(error instanceof MissingPart)) throw error
-        // A server may store the file again, so its other parts are swept as late as those of a new one.
+        // A server may store the file again. So its remaining parts are swept as late as the parts of a new file.
         await rows.setAside(row, clock.now())
         await rm(file, { force: true })
         return undefined
@@ -88,11 +89,11 @@ export function createSharedFiles(
   }
 }
 
-/** Returns a function that removes the files of rows, except parts that were put again after `until`. */
+/** Returns a function that removes the files of rows. Parts that were put again after `until` stay. */
 function createRemoval(rows: ReturnType<typeof createFileRows>, blobs: Pick<BlobStore, 'remove'>) {
   /**
-   * Removes those parts of an unused row that belong to no file. Removes the row too, unless some parts were put after
-   * `until`.
+   * Removes the parts of an unused row that no file needs. Removes the row too, if no part stays because it was put
+   * after `until`.
    */
   const remove = async (row: FileRow, until: number): Promise<void> => {
     let isLeft = false
@@ -138,7 +139,10 @@ function createFileRows(database: Database) {
     async drop({ deployment_id, path }: FileRow): Promise<void> {
       await database.query(`DELETE FROM deployment_files WHERE ${AT}`, [deployment_id, path])
     },
-    /** Makes the row an unused row, stored at `at`. Returns undefined if the row has changed since it was read. */
+    /**
+     * Changes the row to an unused row with `created_at` = `at`. Returns undefined if the row has changed since it was
+     * read.
+     */
     async setAside(row: FileRow, at = row.created_at): Promise<FileRow | undefined> {
       const unused = { ...unusedOf(row), created_at: at }
       const { deployment_id, path, parts, created_at } = row
@@ -151,7 +155,8 @@ function createFileRows(database: Database) {
 }
 
 /**
- * The first bytes of each part, which make its hash differ from those of attachments and of other deployments' parts.
+ * The first bytes of each part. With them, its hash differs from the hashes of attachments and of parts of other
+ * deployments.
  */
 function headerOf(deployment_id: string, path: string): Buffer {
   return Buffer.from(`weir deployment ${deployment_id} ${path}\n`)

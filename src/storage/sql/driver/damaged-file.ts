@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 
 /**
- * A SQLite file that cannot be read. The message contains the path: it is for the log and the start, not for clients.
+ * The error for a SQLite file that cannot be read. The message contains the path, so it must not be sent to clients.
  */
 export class DamagedFile extends Error {
   constructor(file: string, cause: unknown) {

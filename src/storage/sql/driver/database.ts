@@ -4,9 +4,9 @@ export type SqlValue = string | number | null
 /** Statements on one connection. */
 export interface SqlSession {
   /**
-   * Runs one statement with `?` placeholders and returns its rows; empty for a statement that returns none. `Row` names
-   * the columns as selected; the caller is trusted, the type is not checked. Integers of any size are returned as
-   * numbers; text is stored as by `storableText`. @throws AppError conflict when a unique constraint refuses the
+   * Runs one statement with `?` placeholders and returns its rows; empty for a statement that returns none. `Row` is
+   * the type of a row with the columns as selected; it is not checked. Integers of any size are returned as numbers.
+   * Text parameters are converted by `storableText`. @throws AppError conflict when a unique constraint refuses the
    * statement, store_unavailable when the database does not answer, disk_full or disk_unwritable when its disk refuses
    * writes; other refusals throw the engine's own error
    */
@@ -48,19 +48,20 @@ export interface Database extends SqlSession {
   query<Row = unknown>(sql: string, params?: readonly SqlValue[], bytes?: number): Promise<Row[]>
   /**
    * Runs `work` in a transaction; commits when it resolves, rolls back when it rejects. From its first statement to its
-   * end no other transaction of the same `lock` runs, in any process, and each statement sees all earlier commits. So a
-   * caller whose writes depend on its reads must use the same lock as every writer of those rows. Transactions of other
-   * locks, and statements outside of transactions, may run at the same time. A failed statement ends the transaction,
-   * and `work` must not continue after it. `work` may run again if the engine aborted it in favour of another
-   * transaction, so its only side effects must be those of its session, and it must not use the database itself.
+   * end no other transaction of the same `lock` runs, in any process, and each statement sees all earlier commits. So
+   * if the writes of a transaction depend on its reads, it must use the same lock as every writer of the rows that it
+   * reads. Transactions of other locks, and statements outside of transactions, may run at the same time. A failed
+   * statement ends the transaction, and `work` must not continue after it. `work` runs again if the engine aborted it
+   * in favour of another transaction. So it must have no side effects except through its session, and it must not use
+   * the database itself.
    * @throws AppError store_unavailable: nothing was stored, unless the connection was lost during the commit itself
    */
   tx<T>(lock: string, work: (session: TxSession) => Promise<T>, bytes?: number): Promise<T>
-  /** Closes all connections once running statements are finished; may be called again. */
+  /** Closes all connections after the running statements have finished; may be called again. */
   close(): Promise<void>
 }
 
-/** `bytes` of statements that read whole tables: SQLite runs them outside of the main thread. */
+/** Value of `bytes` for statements that read whole tables. SQLite runs them outside of the main thread. */
 export const WHOLE_TABLE = Number.MAX_SAFE_INTEGER
 
 /**

@@ -16,7 +16,7 @@ import { serveStatements } from './serve-statements.ts'
 
 const LARGE = rawJson(JSON.stringify({ text: 'x'.repeat(LARGE_BYTES) })) as JsonObject
 
-/** A run database in a file. Large values use separate connections, but in this thread. */
+/** A run database in a file. Statements for large values use separate connections, but run in this thread. */
 async function openWorld() {
   const dir = await mkdtemp(join(tmpdir(), 'weir-'))
   const file = join(dir, 'runs.db')
@@ -35,7 +35,7 @@ async function openWorld() {
     await Promise.all([database, ...Object.values(served)].map((one) => one.close()))
     await rm(dir, { recursive: true })
   })
-  /** Ends the writing thread, so that another one is started. */
+  /** Replaces the writing thread, as after its unexpected end. */
   const loseWriter = async (): Promise<void> => {
     await served['writes']?.close()
     served['writes'] = serveStatements(file, {})

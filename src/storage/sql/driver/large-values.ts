@@ -1,16 +1,19 @@
 import { newUuid } from '../../../base/ids.ts'
 import type { Database, SqlValue, TxSession } from './database.ts'
 
-/** Size of values above which a statement runs outside of the main thread on SQLite. */
+/** On SQLite, a statement whose values have more than this number of bytes runs outside of the main thread. */
 export const LARGE_BYTES = 1 << 20
 
 /** Runs statements in a thread with its own connection, one task after the other. */
 export interface StatementThread {
-  /** @throws AppError the error of the task in the thread, worker_failed when the thread ends */
+  /** @throws AppError the error of the task in the thread; worker_failed if the thread ends */
   run<T>(task: StatementTask): Promise<T>
 }
 
-/** One task of a thread of statements. A transaction is `begin`, `query` with its id, then `commit` or `rollback`. */
+/**
+ * One task of a `StatementThread`. A transaction consists of `begin`, any number of `query` with its id, and `commit`
+ * or `rollback`.
+ */
 export type StatementTask =
   | { kind: 'query'; tx: string | null; sql: string; params: readonly SqlValue[] }
   | { kind: 'begin' | 'commit' | 'rollback'; tx: string }
@@ -22,8 +25,8 @@ export interface LargeValues {
 }
 
 /**
- * Runs tasks one after the other. Each starts in a later turn of the event loop than the end of the previous one,
- * because receiving a large answer takes time on the main thread.
+ * Returns a function that runs tasks one after the other. Between two tasks the event loop turns, because receiving a
+ * large answer takes time on the main thread.
  */
 export function oneByOne(): <T>(thread: StatementThread, task: StatementTask) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
@@ -38,7 +41,7 @@ function nextTurn(): Promise<void> {
   return new Promise((turn) => setImmediate(() => setImmediate(turn)))
 }
 
-/** A transaction in the writing thread. */
+/** Runs a transaction in the writing thread. */
 export async function txInThread<T>(
   thread: StatementThread,
   work: (session: TxSession) => Promise<T>,
@@ -70,8 +73,8 @@ export async function txInThread<T>(
 }
 
 /**
- * Rows of `sql`, which may have large values. On SQLite `bytesSql`, with the same parameters, is executed first and
- * returns their size (`bytes`). On Postgres no thread is needed.
+ * The rows of `sql`, which may have large values. On SQLite, `bytesSql` is executed first, with the same parameters; it
+ * returns the size of the values as `bytes`. Postgres needs neither the size nor a thread.
  */
 export async function readSized<Row>(
   database: Pick<Database, 'query' | 'dialect'>,
@@ -82,7 +85,7 @@ export async function readSized<Row>(
   return await database.query<Row>(sql, params, await storedBytes(database, bytesSql, params))
 }
 
-/** The result of `bytesSql`; 0 on Postgres, and without rows. */
+/** The result of `bytesSql`; 0 on Postgres, and if it returns no row. */
 export async function storedBytes(
   database: Pick<Database, 'query' | 'dialect'>,
   bytesSql: string,

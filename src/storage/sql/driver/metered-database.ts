@@ -1,6 +1,6 @@
 import type { Database, SqlSession, SqlValue } from './database.ts'
 
-/** A database that limits the resources of one piece of work at a time. */
+/** A database with limits on the resources of the work that uses it; one piece of work at a time. */
 export interface MeteredDatabase {
   readonly database: Database
   /** Returns the result of `work`, or null if it exceeded its allowance before its last statement. */
@@ -17,7 +17,7 @@ export interface Allowance {
   bytes: number
 }
 
-/** Thrown to end work that has used up its allowance. */
+/** Thrown to end work that exceeds its allowance. */
 class UsedUp extends Error {}
 
 function textLength(rows: readonly unknown[]): number {
@@ -28,7 +28,7 @@ function textLength(rows: readonly unknown[]): number {
   return length
 }
 
-/** Measures statements outside of transactions. */
+/** Makes a metered database. Only statements outside of transactions are measured. */
 export function meteredDatabase(database: Database): MeteredDatabase {
   let allowance: Allowance | null = null
   let began = 0

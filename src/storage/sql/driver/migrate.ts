@@ -32,8 +32,9 @@ async function readMigrations(dir: URL): Promise<Migration[]> {
 }
 
 /**
- * Checks the migrations that were run. `shared`: servers of a newer release may use the database. @throws AppError
- * config_invalid if the database has other migrations, after which this program cannot work with it
+ * Checks the migrations that the database has run. `shared`: servers of a newer release may use the database. @throws
+ * AppError config_invalid if a migration was changed, or if this program cannot work with the migrations of a newer
+ * release
  */
 function checkDone(
   done: readonly { version: number; checksum: string }[],
@@ -82,10 +83,11 @@ async function runNext(
 }
 
 /**
- * Brings the database to the newest version: runs every missing migration, each in a transaction of its own, also when
- * several processes start at once. Returns how many this call ran. `last` is an older version to stop at. A Postgres
- * database that a newer release has migrated stays as it is, as long as this program can work beside that release.
- * @throws AppError config_invalid when a migration that ran was changed since, or the database is newer than this program
+ * Runs every missing migration, each in a transaction of its own; several processes may do this at once. Returns how
+ * many migrations this call ran. `last` is the last version to run; default: the newest. A Postgres database that a
+ * newer release has migrated stays as it is, as long as this program can work beside that release.
+ * @throws AppError config_invalid when a migration that ran was changed since, or the database is newer than this
+ * program
  */
 export async function migrate(
   database: Database,

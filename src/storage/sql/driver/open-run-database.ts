@@ -9,21 +9,24 @@ import { openSqlite } from './sqlite.ts'
 
 /** The migrations of a run database. */
 export const RUN_MIGRATIONS = new URL('../run-migrations/', import.meta.url)
-/** The schema of run state. It is separate from identity, because user code runs next to it (D-43). */
+/**
+ * The Postgres schema of run state. It is separate from the schema of identity, because processes with user code have
+ * access to run state (D-43).
+ */
 export const RUN_SCHEMA = 'weir_runs'
 /**
- * Time limit of long statements: a migration may wait for one of another process or rewrite a large table, and a count
- * may read a large table.
+ * Time limit of long statements. A migration may wait for another process or rewrite a large table, and a count may
+ * read a large table.
  */
 const LONG_TIMEOUT_MS = 60 * 60_000
 
 /**
- * Pages of the log after which the server copies it into the database (80 MB). Usually hosts do that earlier: they
- * write most, and no requests wait for them.
+ * Number of pages of the log (80 MB) after which the server copies the log into the database. Usually a host does this
+ * earlier: hosts write most, and no request waits for a host's commit.
  */
 const SERVER_CHECKPOINT_PAGES = 20_000
 
-/** `url` with options for every connection: the search path, and read-only transactions if `readOnly` is set. */
+/** Adds options for every connection to `url`: the search path, and read-only transactions if `readOnly` is set. */
 export function inSchema(url: string, schema: string, readOnly = false): string {
   const [base = url, query = ''] = url.split(/\?(.*)/s)
   const params = new URLSearchParams(query)
@@ -34,7 +37,7 @@ export function inSchema(url: string, schema: string, readOnly = false): string 
 }
 
 /**
- * Opens the run database for graph hosts and threads, without migrating it, because their server has done that.
+ * Opens the run database for graph hosts and threads. It is not migrated, because their server has done that.
  * `place.file` is the SQLite file; with `place.url` it is the schema `weir_runs` of that Postgres database.
  */
 export function connectRunDatabase(
@@ -48,7 +51,7 @@ export function connectRunDatabase(
   })
 }
 
-/** Work with long statements: on Postgres over a connection without the usual time limit. */
+/** Runs work with long statements. On Postgres it gets a connection with the longer time limit LONG_TIMEOUT_MS. */
 export async function withPatience<T>(
   place: SqlPlace,
   database: Database,
@@ -82,7 +85,8 @@ async function migratePostgres(url: string): Promise<void> {
 }
 
 /**
- * Opens the database of runs and brings it to the newest version, on Postgres while `asLeader` says. Large values of SQLite go through the threads of `large`.
+ * Opens the database of runs and runs its migrations; on Postgres within `asLeader`. Large values of SQLite go through
+ * the threads of `large`.
  * @throws AppError store_unavailable when Postgres cannot be reached or refuses, config_invalid as in `migrate`
  */
 export async function openRunDatabase(

@@ -17,7 +17,7 @@ export interface SqlPlace extends SqliteOptions {
   statementTimeoutMs?: number
 }
 
-/** Time limit of a migration, which may wait for one of another process or rewrite a large table. */
+/** Time limit of a migration, which may wait for another process or rewrite a large table. */
 const MIGRATION_TIMEOUT_MS = 60 * 60_000
 
 async function migratePostgres(url: string): Promise<void> {
@@ -38,8 +38,9 @@ async function migratePostgres(url: string): Promise<void> {
 }
 
 /**
- * Opens the SQL store and brings it to the newest version; on Postgres while `asLeader` says. @throws AppError store_unavailable when Postgres cannot be
- * reached or refuses the connection, config_invalid as in `migrate` and for a pooler that Weir cannot use
+ * Opens the SQL store and runs its migrations; on Postgres within `asLeader`. @throws AppError store_unavailable when
+ * Postgres cannot be reached or refuses the connection; config_invalid as `migrate`, and for a pooler that Weir cannot
+ * use
  */
 export async function openSql(
   { url, file, connections, ...options }: Omit<SqlPlace, 'statementTimeoutMs'>,

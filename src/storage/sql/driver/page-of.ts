@@ -8,8 +8,8 @@ function compare(a: Sortable, b: Sortable): number {
 }
 
 /**
- * Sorts records that were read completely and returns one page, because SQL engines order text differently. Ties are
- * ordered by `id`.
+ * Sorts all records of a list and returns one page. SQL cannot sort them, because engines order text differently. Ties
+ * are ordered by `id`.
  */
 export function pageOf<Field extends string, T extends Record<Field, Sortable>>(
   records: readonly T[],

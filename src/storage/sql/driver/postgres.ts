@@ -12,13 +12,15 @@ export interface PostgresOptions {
   statementTimeoutMs?: number
   /** Maximum size of the connection pool; default 10. */
   connections?: number
-  /** Time beyond the server's own limit after which a connection without an answer counts as lost. Default 5,000. */
+  /**
+   * A connection counts as lost if there is no answer for this time after the server's own time limit. Default 5,000.
+   */
   silenceMs?: number
 }
 
 const CONNECT_TIMEOUT_MS = 5_000
 const DEFAULTS = { connections: 10, statementTimeoutMs: 30_000, silenceMs: 5_000 }
-/** Idle time after which the server ends a transaction, so that a stalled process holds no lock for long. */
+/** Postgres ends a transaction that is idle for this time, so that a stalled process does not hold a lock for long. */
 const IDLE_TRANSACTION_MS = 30_000
 const MAX_STATEMENTS = 200
 const MAX_ATTEMPTS = 5
@@ -27,9 +29,12 @@ const NOT_UNIQUE = '23505'
 /** Codes of serialization failure and deadlock, after which the transaction runs again. */
 const REPEATABLE = new Set(['40001', '40P01'])
 const DISK_FULL = '53100'
-/** Codes about connections, resources, intervention by the operator, and a transaction that was idle for too long. */
+/**
+ * Codes for errors of connections, lack of resources, intervention by the operator, and a transaction that was idle for
+ * too long.
+ */
 const UNAVAILABLE = /^(08|53|57|25P03)/
-/** The error for the caller: everything except an error of the server about a statement counts as a lost connection. */
+/** The error for the caller. Every error that Postgres itself did not send counts as a lost connection. */
 function toThrown(error: unknown): unknown {
   if (!(error instanceof nodePostgres().DatabaseError))
     return new AppError('store_unavailable', { cause: error })
@@ -45,7 +50,7 @@ function isRepeatable(error: unknown): boolean {
   return error instanceof nodePostgres().DatabaseError && REPEATABLE.has(error.code ?? '')
 }
 
-/** Runs `work`, and repeats it while Postgres ends it in favour of other transactions. */
+/** Runs `work`, and repeats it if Postgres aborts it in favour of another transaction, up to MAX_ATTEMPTS times. */
 async function repeating<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await retry(work, {
@@ -76,8 +81,8 @@ interface Statement {
 }
 
 /**
- * Converts statements to Postgres's form, with a cache. Most statements are fixed; the cache is limited because of
- * statements built from lists.
+ * Returns a function that converts statements to Postgres's form, with a cache. Most statements are fixed texts. The
+ * cache is limited because some are built from lists.
  */
 function createStatements(): (sql: string) => Statement {
   const statements = new Map<string, Statement>()
@@ -92,12 +97,12 @@ function createStatements(): (sql: string) => Statement {
   }
 }
 
-/** The number of a lock in Postgres: 64 bits of a hash, signed. */
+/** The key of the advisory lock for a lock name: 64 bits of its hash, signed. */
 function lockNumber(lock: string): bigint {
   return createHash('sha256').update(`weir:${lock}`).digest().readBigInt64BE()
 }
 
-/** Runs works of the same lock one after the other, and works of different locks in parallel. */
+/** Returns a function that runs work of the same lock one after the other, and work of different locks in parallel. */
 function createQueues(): <T>(lock: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>()
   return async (lock, work) => {
@@ -116,7 +121,7 @@ function ignore(): void {
   // The next statement on the lost connection reports the loss.
 }
 
-/** Parsers of columns: counts and sums become numbers, as with SQLite. */
+/** Type parsers with which counts and sums become numbers, as with SQLite. */
 export function numberTypes(): pg.TypeOverrides {
   const { TypeOverrides, types } = nodePostgres()
   const overrides = new TypeOverrides()
@@ -139,7 +144,7 @@ function createPool(
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
     query_timeout: statementTimeoutMs + silenceMs,
     keepAlive: true,
-    // Statements do not wait for the answers to earlier statements.
+    // Statements are sent without waiting for the answers to earlier ones.
     pipeline: true,
     application_name: 'weir',
   })
@@ -150,9 +155,9 @@ function createPool(
 
 /**
  * Opens a pool of connections to the Postgres database at `url`. The first connection is opened for the first
- * statement, and lost connections are replaced when needed; work waits for a free connection. Transactions are READ
- * COMMITTED with a transaction-scoped advisory lock; within a process they wait for the lock before they take a
- * connection.
+ * statement, and lost connections are replaced when needed. Work waits for a free connection. Transactions are READ
+ * COMMITTED and hold an advisory lock up to their end. Transactions of the same process wait for the lock before they
+ * take a connection.
  */
 export function openPostgres(url: string, options: PostgresOptions = {}): Database {
   const limits = { ...DEFAULTS, ...options }

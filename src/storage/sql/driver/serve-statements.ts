@@ -2,7 +2,10 @@ import { AppError } from '../../../base/errors.ts'
 import type { StatementTask } from './large-values.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
-/** Runs in the thread: executes tasks over one connection to `file`, which waits while other connections write. */
+/**
+ * Runs in a thread for large values: executes tasks over one connection to `file`. A statement blocks the thread while
+ * another connection writes.
+ */
 export function serveStatements(
   file: string,
   options: SqliteOptions,
@@ -16,7 +19,7 @@ export function serveStatements(
         open = task.tx
         return undefined
       }
-      // The transaction was begun in an earlier thread, whose end rolled it back.
+      // The transaction was begun in an earlier thread, which has ended, so it was rolled back.
       if (task.tx !== null && task.tx !== open) throw new AppError('store_unavailable')
       if (task.kind === 'query') return await database.query(task.sql, task.params)
       await database.query(task.kind === 'commit' ? 'COMMIT' : 'ROLLBACK')

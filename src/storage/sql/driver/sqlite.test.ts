@@ -119,7 +119,8 @@ describe('tx', () => {
     await begun.promise
     const second = other.tx('t', (session) => session.query('INSERT INTO t VALUES (2)'))
     const third = other.query('INSERT INTO t VALUES (3)')
-    // The first transaction blocks the others until this event loop has turned and their retry timers have run.
+    // The first transaction blocks the others. It ends when the event loop has turned and the retry timers of the
+    // others have run.
     setTimeout(() => gate.resolve(), 1)
     await Promise.all([first, second, third])
     expect(await one.query('SELECT n FROM t ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])

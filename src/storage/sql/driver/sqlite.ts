@@ -6,15 +6,18 @@ import { DamagedFile } from './damaged-file.ts'
 import { type Database, type SqlValue, storableParams, type TxSession } from './database.ts'
 import { LARGE_BYTES, type LargeValues, oneByOne, txInThread } from './large-values.ts'
 
-/** When a commit is durable: `normal` survives the death of the process, `full` a power cut too (D-9). */
+/**
+ * Options of a SQLite database. `synchronous`: with `normal`, a commit survives the death of the process; with `full`,
+ * also a power cut (D-9).
+ */
 export interface SqliteOptions {
   synchronous?: 'normal' | 'full'
   /**
-   * Number of pages of the log after which a commit of this connection also copies the log into the database, and waits
+   * When the log has this number of pages, a commit of this connection also copies the log into the database, and waits
    * for the disk. Default: SQLite's own.
    */
   checkpointPages?: number
-  /** Opens an existing file read-only, while other connections may write. */
+  /** Opens an existing file read-only; other connections may write at the same time. */
   readOnly?: boolean
   /**
    * Time for which a statement blocks its thread while another connection writes. Default 0: the statement is tried
@@ -24,8 +27,8 @@ export interface SqliteOptions {
 }
 
 /**
- * Maximum number of cached statements. Statements are few and fixed; the limit guards against statements that are built
- * from text.
+ * Maximum number of cached statements. Most statements are fixed texts; the limit is for statements that are built from
+ * lists.
  */
 const MAX_STATEMENTS = 200
 const BUSY_TIMEOUT_MS = 5000
@@ -36,7 +39,7 @@ const SQLITE_BUSY = 5
 const NOT_UNIQUE = new Set([2067, 1555])
 /** Low bytes of SQLITE_BUSY and SQLITE_IOERR. */
 const UNAVAILABLE = new Set([5, 10])
-/** SQLITE_FULL, and SQLITE_IOERR_SHMSIZE, which means that the index of the log cannot grow. */
+/** SQLITE_FULL and SQLITE_IOERR_SHMSIZE. The latter means that there is no space for the index of the log. */
 const FULL = new Set([13, 4874])
 const SQLITE_READONLY = 8
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
@@ -64,7 +67,7 @@ function isBusy(error: unknown): boolean {
   return typeof cause?.errcode === 'number' && (cause.errcode & 0xff) === SQLITE_BUSY
 }
 
-/** Retries while another process writes: SQLite's busy handler would block the event loop. */
+/** Retries while another process writes. SQLite's busy handler is not used, because it would block the event loop. */
 async function retryWhileBusy<T>(work: () => Promise<T>): Promise<T> {
   const until = performance.now() + BUSY_TIMEOUT_MS
   return await retry(work, {
@@ -108,8 +111,8 @@ function openLog(connection: DatabaseSync, file: string, synchronous: 'normal' |
 
 /**
  * Opens or creates the SQLite database in `file` (mode 0600; `:memory:` for tests), in WAL mode with foreign keys on.
- * Statements run on the calling thread: 4 to 18 µs each as measured, so keep them small. Transactions run one at a
- * time, whatever their lock. With `large`, statements with large `bytes` run in its threads.
+ * Statements run on the calling thread, so they must be short; 4 to 18 µs each were measured. Transactions run one at a
+ * time, whatever their lock. Statements with large `bytes` run in the threads of `large`, if it is given.
  */
 export function openSqlite(file: string, options: SqliteOptions = {}, large?: LargeValues): Database {
   const { checkpointPages, readOnly = false, waitMs = 0 } = options
@@ -123,7 +126,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
   if (checkpointPages !== undefined) connection.exec(`PRAGMA wal_autocheckpoint = ${checkpointPages}`)
   connection.exec(`PRAGMA busy_timeout = ${waitMs}`)
   const session = createSession(connection, file)
-  /** The last requested transaction of all, and the last of this connection. */
+  /** The end of the transaction that was requested last; `lastHere` is the same for transactions on this connection. */
   let lastTx: Promise<unknown> | undefined
   let lastHere: Promise<unknown> | undefined
   const readInThread = oneByOne()
@@ -172,5 +175,5 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
 }
 
 function nothing(): void {
-  // Only the end of the transaction matters here; its caller gets the error.
+  // Later transactions wait only for the end; the caller of the transaction gets the error.
 }

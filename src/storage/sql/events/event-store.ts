@@ -30,8 +30,8 @@ function holderKey({ run_id, thread_id, deployment_id, workspace_id, token }: He
 }
 
 /**
- * Keys of the leases that are still held. No lease can end before the transaction does: SQLite has one writer at a
- * time, and on Postgres the rows are locked, always in the same order.
+ * Keys of the leases that are still held. They cannot end before the transaction ends: SQLite has one writer at a time,
+ * and on Postgres the rows are locked. The rows are always locked in the same order, which prevents deadlocks.
  */
 async function heldLeases(
   session: SqlSession,
@@ -50,10 +50,14 @@ async function heldLeases(
   return new Set(rows.map(holderKey))
 }
 
-/** Keeps events in the database of runs, which has been migrated; only the holder of a run's lease there may append. */
+/**
+ * Stores events in the database of runs, which has been migrated. Only the holder of a run's lease may append for that
+ * run.
+ */
 export function createSqlEventStore({ database, clock, bounds, wire }: SqlEventStoreOptions): EventStore {
   const { dialect } = database
-  // Appends are ordered by row locks on the logs, not by this lock: processes commit in parallel.
+  // The lock name is unique, so that this lock does not stop other processes: appends of different threads commit in
+  // parallel. Row locks on the logs order the appends of a thread.
   const lock = `events:${newUuid()}`
 
   const commit = (appends: readonly Append[]): Promise<(EventChunk | null)[]> => {
@@ -82,8 +86,8 @@ export function createSqlEventStore({ database, clock, bounds, wire }: SqlEventS
   return {
     append: commit,
     page: (thread, after) => readPage(database, thread, after),
-    // Only a read. The database may answer reads but refuse writes; however, the end of a run needs a write to the same
-    // database.
+    // A read is enough. If the database answers reads but refuses writes, the end of the run, which is a write to the
+    // same database, fails too.
     check: async () => void (await database.query('SELECT 1')),
     drop: (thread) =>
       database.tx(lock, async (session) => {

@@ -12,14 +12,14 @@ export interface EventOutboxParts {
   database: Database
   clock: Clock
   logger: Logger
-  /** Appends to the log, but only in the first call with an id. */
+  /** Appends to the log. Further calls with the same id have no effect. */
   deliver(id: string, thread: ThreadRef, items: readonly EventDraft[]): Promise<void>
   retire(thread: ThreadRef): Promise<void>
 }
 
-/** Delivers the ends of runs to a log that is not in their database. */
+/** Delivers the end events of runs to a log that is not in the database of runs. */
 export interface EventOutbox extends RunEvents {
-  /** Delivers the newest ends again, for a log that may have lost its last appends. */
+  /** Delivers the newest end events again. Called when the log may have lost its last appends. */
   repeat(): void
   /** Resolves when no delivery is running. */
   close(): Promise<void>
@@ -37,12 +37,17 @@ interface OutboxRow extends ThreadRef {
 }
 
 const RETRY_MS = 250
-/** Age after which events stored by another process are delivered by this one. */
+/** Events that another process has stored and not delivered within this time are delivered by this process. */
 const OTHERS_MS = 10_000
 const AT_ONCE = 200
-/** Time before the newest delivery, whose ends are repeated: longer than a replica is behind or a log is unsynced. */
+/**
+ * Deliveries within this time before the newest one are repeated. It is longer than the delay of a replica and the time
+ * until a log is synced.
+ */
 const REPEATED_MS = 30_000
-/** Age above which no end is delivered again; far below the day for which the log knows the ids of deliveries. */
+/**
+ * Deliveries older than this are not repeated. It is far below one day, for which the log stores the ids of deliveries.
+ */
 const MAX_OUTAGE_MS = 3_600_000
 const MAX_REPEATED_CHARS = 16 << 20
 
@@ -57,7 +62,7 @@ async function deliverAll({ deliver }: Sending, deliveries: readonly Delivery[])
   await Promise.all(sent)
 }
 
-/** Takes deliveries off the list in portions, each after `work` has resolved for it. */
+/** Calls `work` with portions of the list. Each portion is removed from the list after its `work` has resolved. */
 async function inPortions(
   list: Delivery[],
   work: (some: readonly Delivery[]) => Promise<void>,
@@ -90,8 +95,8 @@ async function sendLeftBehind(sending: Sending, before: number): Promise<void> {
 }
 
 /**
- * The deliveries of this process that an outage may have undone: those of the 30 s before the newest, of at most 16 Mi
- * characters.
+ * The deliveries of this process that the log may lose in an outage: those within 30 s before the newest one, with at
+ * most 16 Mi characters.
  */
 function createLatest(clock: Clock): { add(deliveries: readonly Delivery[]): void; all(): Delivery[] } {
   const latest: { at: number; chars: number; delivery: Delivery }[] = []
@@ -121,19 +126,19 @@ function createLatest(clock: Clock): { add(deliveries: readonly Delivery[]): voi
 }
 
 /**
- * Stores events together with the change of runs that they report, and delivers them afterwards; if the process ends in
- * between, its next start or another process delivers them.
+ * Stores events in the same transaction as the change of runs that they report, and delivers them afterwards. If the
+ * process ends in between, its next start or another process delivers them.
  */
 export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
   const { clock, logger, retire } = parts
   const closing = new AbortController()
   let last: Promise<void> = Promise.resolve()
-  /** Deliveries that wait for an earlier one. */
+  /** Deliveries of this process that are not done yet, in order. */
   const waiting: Delivery[] = []
   const latest = createLatest(clock)
   let written = 0
 
-  /** Runs works one after the other, so that the events of a thread keep their order. */
+  /** Runs pieces of work one after the other, so that the events of a thread keep their order. */
   function enqueue(work: () => Promise<void>): void {
     const onRetry = (error: unknown): void =>
       logger.warn({ err: error }, 'the end of a run waits for the log of events')
@@ -154,7 +159,8 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
 
   return {
     async write(session, thread, items) {
-      // Sorts behind the earlier ids of this process, since two ends of a thread may have the same millisecond.
+      // The id sorts after earlier ids of this process. It is needed because two ends of a thread may have the same
+      // millisecond.
       const id = `${String(written++).padStart(12, '0')}-${newUuid()}`
       const { thread_id, deployment_id, workspace_id } = thread
       session.send(

@@ -21,7 +21,10 @@ const CHUNK_ROW = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
 /** Numbers of rows in a statement; only three sizes, so that there are few statements, which stay prepared. */
 const SIZES = [32, 8, 1]
 
-/** If the clock has not advanced, ids continue from the last one. Locks the rows of the logs. */
+/**
+ * Adds new events to the counts of a log. If the clock has not advanced, ids continue after the last one. The statement
+ * locks the rows of the logs.
+ */
 const ADVANCE = `ON CONFLICT (thread_id, deployment_id, workspace_id) DO UPDATE SET
   total = event_logs.total + excluded.total, chars = event_logs.chars + excluded.chars,
   last_seq = CASE WHEN excluded.last_ms > event_logs.last_ms THEN excluded.last_seq
@@ -29,7 +32,7 @@ const ADVANCE = `ON CONFLICT (thread_id, deployment_id, workspace_id) DO UPDATE 
   last_ms = CASE WHEN excluded.last_ms > event_logs.last_ms THEN excluded.last_ms ELSE event_logs.last_ms END
   RETURNING thread_id, deployment_id, total, chars, last_ms, last_seq`
 
-/** Portions of `rows` in the sizes of statements. */
+/** Splits `rows` into portions whose lengths are in SIZES. */
 function* portions<T>(rows: readonly T[]): Generator<readonly T[]> {
   for (let at = 0; at < rows.length; ) {
     const size = SIZES.find((one) => one <= rows.length - at) ?? 1
@@ -56,7 +59,7 @@ export function charsOf(items: readonly EventDraft[]): number {
   return items.reduce((sum, { data }) => sum + data.length, 0)
 }
 
-/** Appends for each log, always in the same order of logs, which prevents deadlocks. */
+/** The number and size of new events for each log. The logs are always in the same order, which prevents deadlocks. */
 function additions(drafts: readonly DraftChunk[]) {
   const byKey = new Map<string, { thread: ThreadRef; events: number; chars: number }>()
   for (const { thread, items } of drafts) {
@@ -69,7 +72,9 @@ function additions(drafts: readonly DraftChunk[]) {
   return [...byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, added]) => added)
 }
 
-/** Reserves places in each log for its new events. Returns, by log, the place and the id of the first of them. */
+/**
+ * Reserves positions in each log for its new events. Returns the position and the id of the first new event, by log.
+ */
 async function advance(
   session: SqlSession,
   drafts: readonly DraftChunk[],
@@ -155,7 +160,7 @@ interface PageRow {
 }
 
 const IN_PAGE = `s.events_before < ${PAGE_EVENTS} AND s.chars_before < ${PAGE_CHARS}`
-/** Places and sizes of chunks. */
+/** SQL of the positions and sizes of the chunks of a page. */
 const SUMMED = `WITH found AS (
     SELECT ms, last_seq, events, chars FROM event_chunks
     WHERE ${KEY} AND (ms, last_seq) > (?, ?) ORDER BY ms, last_seq LIMIT ${PAGE_ROWS}
@@ -166,7 +171,7 @@ const SUMMED = `WITH found AS (
 
 const PAGE_SIZE = `${SUMMED} SELECT sum(s.chars) AS bytes FROM summed s WHERE ${IN_PAGE}`
 
-/** The log and the chunks of a page in one statement, so that both are from the same moment. */
+/** SQL that reads the log and the chunks of a page in one statement, so that both are from the same moment. */
 const PAGE = `${SUMMED}
   SELECT l.total, l.last_ms AS end_ms, l.last_seq AS end_seq, l.forgotten_ms, l.forgotten_seq,
     c.ms, c.last_seq, c.events, c.position, c.start_chars, c.heads, c.data
@@ -176,7 +181,7 @@ const PAGE = `${SUMMED}
     AND c.workspace_id = l.workspace_id AND c.ms = s.ms AND c.last_seq = s.last_seq
   WHERE l.thread_id = ? AND l.deployment_id = ? AND l.workspace_id = ? ORDER BY c.ms, c.last_seq`
 
-/** The part of a thread's log after an event; undefined when there is no log. */
+/** A part of a thread's log, which begins after an event; undefined if there is no log. */
 export async function readPage(
   database: Pick<Database, 'query' | 'dialect'>,
   thread: ThreadRef,

@@ -16,7 +16,7 @@ export interface RunEvents {
    */
   write(session: TxSession, thread: ThreadRef, items: readonly EventDraft[]): Promise<() => void>
   /**
-   * Called when the thread is deleted. Its log is kept only for a while, for clients that have not read its end yet.
+   * Must be called when the thread is deleted. Its log is deleted some minutes later, so that clients can read its end.
    */
   retire(session: TxSession, thread: ThreadRef): Promise<() => void>
 }
@@ -24,11 +24,11 @@ export interface RunEvents {
 export interface RunEventsParts {
   clock: Clock
   wire: EventWire | undefined
-  /** Passes the events to the readers in this process. */
+  /** Delivers the events to the readers in this process. */
   committed(thread: ThreadRef, chunk: EventChunk): void
 }
 
-/** Events for a log in the database of runs, to which they are written directly. */
+/** Writes events directly to a log in the database of runs. */
 export function createRunEvents({ clock, wire, committed }: RunEventsParts): RunEvents {
   return {
     async write(session, thread, items) {

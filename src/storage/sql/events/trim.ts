@@ -6,15 +6,15 @@ import { KEY, keyValues } from '../runs/rows.ts'
 
 /** Time for which the stream of a deleted thread can still be read. */
 const RETIRED_MS = 10 * 60_000
-/** Number of chunks that one transaction deletes, which takes some milliseconds. */
+/** Maximum number of chunks that one transaction deletes, which takes some milliseconds. */
 const STEP_CHUNKS = 50
 const STEP_CHARS = 4 << 20
 const STEP_LOGS = 100
 /** Number of logs whose sizes one statement sums up. */
 const SUMMED_LOGS = 200
-/** Share of the total limit by which trimming goes below it, so that the limit is not exceeded again at once. */
+/** When the total limit is exceeded, trimming goes below it by this share, so that it is not exceeded again at once. */
 const TOTAL_SLACK = 0.05
-/** Number of old chunks whose threads are looked up at a time. */
+/** Maximum number of old chunks whose threads one statement looks up. */
 const OLD_CHUNKS = 500
 
 interface OldChunk {
@@ -25,7 +25,7 @@ interface OldChunk {
   chars: number
 }
 
-/** The first chunks beyond the limits, up to the number that one transaction deletes. */
+/** The oldest chunks that are beyond the limits; at most as many as one transaction may delete. */
 function beyond(
   chunks: readonly OldChunk[],
   log: { total: number; chars: number },
@@ -45,8 +45,8 @@ function beyond(
 }
 
 /**
- * Deletes some events beyond the limits or before `since`, or all events without a log. Returns false if there are
- * none.
+ * Deletes some events that are beyond the limits or before `since`. If the log does not exist, deletes all remaining
+ * events. Returns false if nothing is left to delete.
  */
 function trimStep(
   database: Database,
@@ -87,7 +87,9 @@ function trimStep(
   })
 }
 
-/** Removes the log of a deleted thread; if a thread with its id exists again, it keeps the log. */
+/**
+ * Removes the log of a deleted thread. If a thread with this id exists again, the log belongs to that thread and stays.
+ */
 function removeLog(database: Database, thread: ThreadRef): Promise<void> {
   const key = keyValues(thread)
   return database.tx(lockOf(thread), async (session) => {
@@ -96,7 +98,7 @@ function removeLog(database: Database, thread: ThreadRef): Promise<void> {
       await session.query(`UPDATE event_logs SET retired_at = NULL WHERE ${KEY}`, key)
       return
     }
-    // Delete the log first: that waits for a running append, and a later append starts a new log.
+    // The row of the log is deleted first. This waits for an append in progress; a later append creates a new log.
     for (const table of ['event_logs', 'event_chunks'])
       await session.query(`DELETE FROM ${table} WHERE ${KEY}`, key)
   })
@@ -122,7 +124,7 @@ async function charsOfAll(database: Database): Promise<number> {
   return sum
 }
 
-/** The time before which the chunks sum up to `chars`. */
+/** The earliest time before which the chunks together have at least `chars` characters. */
 async function timeOfOldest(database: Database, chars: number): Promise<number> {
   let sum = 0
   let after = 0
@@ -142,7 +144,7 @@ async function timeOfOldest(database: Database, chars: number): Promise<number> 
   }
 }
 
-/** Lets other work run, because SQLite works on the main thread. */
+/** Yields to the event loop, because SQLite statements run on the main thread. */
 function othersTurn(): Promise<void> {
   return new Promise((turn) => setImmediate(turn))
 }

@@ -19,8 +19,8 @@ interface Payload {
 }
 
 /**
- * Notifies the processes of one Postgres database of changed logs, with LISTEN and NOTIFY. The notification is part of
- * the transaction, so that a process cannot die between the two.
+ * Notifies the processes of one Postgres database of changed logs, with LISTEN and NOTIFY. Each notification is part of
+ * the transaction of the change, so that it is sent if and only if the change is committed.
  */
 export function createEventWire({ url, logger }: { url: string; logger: Logger }): EventWire {
   const me = newUuid()

@@ -32,12 +32,12 @@ const COLUMNS = [
   'expires_at',
   'last_used_at',
 ] as const
-/** Selects valid keys, which are not deleted and whose owner is a member. */
+/** SELECT of valid keys: keys that are not deleted and whose owner is a member of the organization. */
 const SELECT_GRANT = `SELECT ${COLUMNS.map((column) => `k.${column}`).join(', ')}, k.key_hash, m.role AS member_role,
     COALESCE(m.all_workspaces, 1) AS member_all_workspaces
   FROM api_keys k LEFT JOIN members m ON m.organization_id = k.organization_id AND m.user_id = k.user_id
   WHERE k.deleted_at IS NULL AND (k.user_id IS NULL OR m.user_id IS NOT NULL)`
-/** Precision of `last_used_at`, which is written at most once in this time. */
+/** Precision of `last_used_at`: it is written at most once in this time. */
 const TOUCH_MS = 60_000
 
 function ofKind(kind: 'personal' | 'service'): string {
@@ -106,7 +106,10 @@ async function keysOf(
   })
 }
 
-/** @throws AppError invalid_request when the key would have no user or a workspace of another organization */
+/**
+ * Checks a new key. @throws AppError invalid_request for a user who is no member of the organization, and for a
+ * workspace of another organization
+ */
 async function refuseForeign(session: SqlSession, key: ApiKey): Promise<void> {
   const { organization_id, user_id, workspace_ids, default_workspace_id } = key
   const named = [...(workspace_ids ?? []), ...(default_workspace_id === null ? [] : [default_workspace_id])]
@@ -124,7 +127,7 @@ export async function findGrant(session: SqlSession, api_key_id: string): Promis
   return row === undefined ? undefined : await toGrant(session, row)
 }
 
-/** Inserts the key unless its hash or its short key is taken; true if it was inserted. */
+/** Inserts the key. Returns false, without inserting it, if its hash or its short key is taken. */
 async function insertKey(session: SqlSession, key: ApiKey & { key_hash: string }): Promise<boolean> {
   const { workspace_ids } = key
   const row: ApiKeyRow = { ...key, read_only: key.read_only ? 1 : 0, all_workspaces: workspace_ids ? 0 : 1 }

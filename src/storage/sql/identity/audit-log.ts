@@ -9,7 +9,7 @@ interface AuditRow extends Omit<AuditEntry, 'details'> {
 const COLUMNS =
   'id, organization_id, at, actor_api_key_id, actor_short_key, actor_user_id, action, subject_id, details'
 
-/** The lock of every transaction that changes an organization's workspaces, members or keys. */
+/** Lock name for every transaction that changes an organization's workspaces, members or keys. */
 export function organizationLock(organization_id: string): string {
   return `organization:${organization_id}`
 }
@@ -39,7 +39,7 @@ export async function recordChange(
   ])
 }
 
-/** Reads entries, newest first; none if no entry has the id `before`. */
+/** Reads the entries before the entry `before`, newest first; none if there is no such entry. */
 export async function readAudit(
   database: Database,
   organization_id: string,

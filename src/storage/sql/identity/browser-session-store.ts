@@ -12,7 +12,7 @@ import { findGrant } from './api-key-store.ts'
 import { organizationLock, recordChange } from './audit-log.ts'
 
 const COLUMNS = 'id, api_key_id, created_at, last_used_at, expires_at'
-/** Precision of `last_used_at`. */
+/** Precision of `last_used_at`: it is written at most once in this time. */
 const TOUCH_MS = 60_000
 
 /** Removes expired sessions, and the oldest ones of a key until there is room for one more. */
@@ -104,7 +104,8 @@ export function createBrowserSessionStore(database: Database): BrowserSessionSto
       return sessionEnd(session, grant.expires_at) > now ? { session, grant } : undefined
     },
     async touch(id, now) {
-      // A session that began while the clock was ahead would end too late, so it ends at most SESSION_MAX_MS from now.
+      // A session that was created while the clock was ahead would last too long. So every session ends at most
+      // SESSION_MAX_MS from now.
       const latest = now + SESSION_MAX_MS
       await database.query(
         `UPDATE browser_sessions SET last_used_at = ?, expires_at = CASE WHEN expires_at > ? THEN ? ELSE expires_at END

@@ -62,14 +62,14 @@ async function findOrMakeUser(session: SqlSession, member: Member): Promise<stri
 }
 
 /**
- * Whether the member is an admin of all workspaces. Every organization keeps at least one, so that every change can be
- * undone.
+ * Whether the member is an admin of all workspaces. Every organization keeps at least one such member, who can undo
+ * every other change.
  */
 function isFullAdmin({ role, workspace_ids }: Member): boolean {
   return role === 'admin' && workspace_ids === null
 }
 
-/** Refuses a change or removal (`undefined`) of a member that would leave no full admin. */
+/** Throws `conflict` if a change of a member, or a removal (`after` is undefined), would leave no full admin. */
 function refuseWithoutAdmin(members: readonly Member[], before: Member, after: Member | undefined): void {
   if (!isFullAdmin(before) || (after !== undefined && isFullAdmin(after))) return
   if (!members.some((member) => member.user_id !== before.user_id && isFullAdmin(member))) {

@@ -9,7 +9,7 @@ const COLUMNS =
 /** Maximum delay until a limit set by another process is used. */
 const MAX_AGE_MS = 5_000
 
-/** Changes or creates the only limit of that workspace or key. */
+/** Sets the limit of a workspace or a key, which has at most one: changes it or creates it. */
 async function set(session: SqlSession, fields: UsageLimitFields, now: number): Promise<UsageLimit> {
   const { organization_id, workspace_id, api_key_id, limit_type, limit_value, mode } = fields
   const [known] = await session.query<Pick<UsageLimit, 'id' | 'created_at'>>(
@@ -43,7 +43,7 @@ export function createUsageLimitStore(database: Database, clock: Clock): UsageLi
   let held: { limits: readonly UsageLimit[]; until: number } | undefined
   let changes = 0
 
-  /** The cache is cleared after a failed change too, because the change may have been stored. */
+  /** Makes the cache expire. Also called after a failed change, because the change may have been stored. */
   const changed = (): void => {
     changes++
     if (held !== undefined) held.until = 0

@@ -11,7 +11,7 @@ it('stores when counting was on', async () => {
   expect(await on(true, 10)).toEqual([{ from: 10, to: Number.POSITIVE_INFINITY }])
   expect(await on(true, 20)).toEqual([{ from: 10, to: Number.POSITIVE_INFINITY }])
   expect(await on(false, 30)).toEqual([{ from: 10, to: 30 }])
-  // The clock was set back.
+  // The clock was set back: 25 is before the last change.
   expect(await on(true, 25)).toEqual([
     { from: 10, to: 30 },
     { from: 31, to: Number.POSITIVE_INFINITY },

@@ -24,7 +24,7 @@ export async function switchUsage(database: Database, is_on: boolean, at: number
   })
 }
 
-/** Converts changes to periods. Changes alternate, beginning with the first time that counting was switched on. */
+/** Converts changes to periods. Changes alternate between on and off; the first one is on. */
 function toPeriods(changes: readonly Switch[]): UsagePeriod[] {
   return changes.flatMap(({ at, is_on }, i) =>
     is_on === 1 ? [{ from: at, to: changes[i + 1]?.at ?? Number.POSITIVE_INFINITY }] : [],

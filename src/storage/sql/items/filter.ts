@@ -3,7 +3,10 @@ import { containsJson } from '../driver/json-contains.ts'
 
 type Compare = (value: unknown, wanted: unknown) => boolean
 
-/** Operators of LangGraph's in-memory store: they compare numbers, so texts that are not numbers have no order. */
+/**
+ * The operators of LangGraph's in-memory store. They compare values as numbers, so texts that are not numbers have no
+ * order.
+ */
 const OPERATORS: Readonly<Record<string, Compare>> = {
   $eq: (value, wanted) => value === wanted,
   $ne: (value, wanted) => value !== wanted,

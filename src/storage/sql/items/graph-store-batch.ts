@@ -25,9 +25,9 @@ function toSearchItem(item: FoundItem): SearchItem {
 const TOO_LARGE = 'The items found are larger than the limit of one search: use a smaller `limit`.'
 
 /**
- * A tenant's long-term memory as one method of LangGraph's interface. Reads return the state before the writes; the
- * last of several writes of a key counts. A search that finds more than `maxBytes` of values rejects. This file does
- * not load LangGraph, because the server uses it.
+ * A tenant's long-term memory as one method of LangGraph's interface. Within a batch, reads return the state before the
+ * writes, and the last of several writes of a key counts. A search whose values exceed `maxBytes` rejects. The server
+ * uses this file, so it must not load LangGraph.
  */
 export function createGraphStoreBatch(
   store: KvStore,
@@ -47,7 +47,7 @@ export function createGraphStoreBatch(
         offset,
         max_bytes: maxBytes,
       })
-      // The graph expects `limit` items, and has no way to read a next page.
+      // The page was cut because of its size. The graph expects `limit` items and cannot read a next page.
       if (found.more && found.items.length < limit)
         throw new AppError('body_too_large', { message: TOO_LARGE })
       return found.items.map(toSearchItem)

@@ -27,7 +27,7 @@ export interface KvStoreOptions {
   default_ttl: number | null
   /** Whether reading an item extends its lifetime. */
   refresh_on_read: boolean
-  /** Undefined for a deployment without semantic search, which ignores `query` and `index`. */
+  /** Undefined for a deployment without semantic search. `query` and `index` are then ignored. */
   index?: ItemIndex | undefined
   /** Default: none. */
   quotas?: Quotas
@@ -35,7 +35,7 @@ export interface KvStoreOptions {
 
 const FOUND = `FROM store_items i WHERE ${OF_ITEM} AND ${IS_THERE}`
 const MINUTE_MS = 60_000
-/** Number of namespaces per statement. */
+/** Number of namespaces that one statement reads. */
 const NAMESPACES = 1000
 
 /** The vectors of an item's texts, by path. */

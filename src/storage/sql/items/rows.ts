@@ -16,7 +16,7 @@ export interface ItemRow {
 
 /** Columns of an `ItemRow`. */
 export const ITEM = 'namespace, item_key, created_at, updated_at, ttl_ms, item'
-/** `WHERE` terms of an item, for `itemKey`. */
+/** `WHERE` terms of an item. `itemKey` returns the parameters. */
 export const OF_ITEM = 'namespace = ? AND item_key = ? AND deployment_id = ? AND workspace_id = ?'
 /** `WHERE` terms of namespaces `p` below a prefix; parameters: the prefix as JSON, deployment, workspace. */
 export const OF_PREFIX = 'p.prefix = ? AND p.deployment_id = ? AND p.workspace_id = ?'
@@ -29,7 +29,7 @@ function sumOf(rows: readonly Sized[]): number {
   return rows.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-/** Values for `OF_ITEM`; `namespace` is JSON. */
+/** The parameters of `OF_ITEM`; `namespace` is JSON. */
 export function itemKey(tenant: Tenant, namespace: string, key: string): SqlValue[] {
   return [namespace, key, tenant.deployment_id, tenant.workspace_id]
 }

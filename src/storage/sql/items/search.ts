@@ -21,7 +21,7 @@ interface VectorRow {
  */
 const FROM_PREFIX = `FROM store_prefixes p JOIN store_items i ON i.namespace = p.namespace
   AND i.deployment_id = p.deployment_id AND i.workspace_id = p.workspace_id WHERE ${OF_PREFIX} AND ${IS_THERE}`
-/** Number of places that one statement reads; a place is small. */
+/** Number of places that one statement reads. Places have no values, so they are small. */
 const PLACES = 5000
 /** Number of items whose vectors are compared at a time. */
 const SCORED = 128
@@ -133,7 +133,7 @@ async function* matchingPlaces(
   }
 }
 
-/** The places of a page, and whether more follow. */
+/** The places of a page and one more place, if more follow. */
 async function placesOfPage(
   session: Pick<Database, 'query'>,
   tenant: Tenant,
@@ -174,7 +174,10 @@ export async function findItems(
   return { found, more: shown.length < places.length }
 }
 
-/** A page of places by similarity of their items to the query; items without vectors come last. */
+/**
+ * The places of a page, sorted by the similarity of the items to the query, and one more place, if more follow. Items
+ * without vectors come last.
+ */
 async function nearestPlaces(
   session: Pick<Database, 'query'>,
   tenant: Tenant,
@@ -193,7 +196,7 @@ async function nearestPlaces(
   return scored.sort((a, b) => (b.score ?? -2) - (a.score ?? -2)).slice(offset, offset + limit + 1)
 }
 
-/** The best similarity of each item's texts. */
+/** The similarity of each item, which is the best similarity of its texts. */
 async function scoresAt(
   session: Pick<Database, 'query'>,
   tenant: Tenant,

@@ -29,7 +29,7 @@ const COLUMNS = [
 ] as const
 const SELECT = `SELECT ${COLUMNS.join(', ')} FROM model_prices`
 
-/** Maximum number of entries, since each new model name may be compared with every entry. */
+/** Maximum number of entries. It is limited because each new model name may be compared with every entry. */
 const MAX_ENTRIES = 300
 /** Maximum delay until an entry changed by another process is used. */
 const MAX_AGE_MS = 5_000
@@ -61,8 +61,8 @@ async function entriesOf(session: SqlSession, workspace_id: string): Promise<Pri
 }
 
 /**
- * The conditions of an entry as a key. Keys must differ, because entries with equal conditions would have no order of
- * precedence.
+ * The conditions of an entry as a key. No two entries may have the same key: neither would take precedence over the
+ * other.
  */
 function conditions(entry: PriceFields): string {
   const { name, match_pattern, match_path, provider, start_time, prompt_token_threshold } = entry
@@ -82,8 +82,8 @@ async function refuseTwin(session: SqlSession, entry: PriceEntry): Promise<void>
 }
 
 /**
- * Snapshots of all entries, read again after a change in this process or after MAX_AGE_MS. If reading fails, the
- * previous snapshot is used.
+ * Snapshots of all entries. They are read again after a change in this process and after MAX_AGE_MS. If reading fails,
+ * the previous snapshot is used.
  */
 function createSnapshots(database: Database, clock: Clock) {
   let held: { snapshot: PriceSnapshot; text: string; until: number } | undefined

@@ -5,12 +5,12 @@ import type { ProjectStore } from '../../../ingest/project-store.ts'
 import type { Database } from '../driver/database.ts'
 import { DEFAULT_NAME, emptyProject, findProject, insertProject } from './rows.ts'
 
-/** Number of cached names. */
+/** Maximum number of cached names and ids; above it, the cache is cleared. */
 const MAX_KNOWN = 50_000
 /** Maximum delay until a name changed by another process is used. */
 const MAX_AGE_MS = 5_000
 
-/** Cache of project ids by workspace and name, and of existing ids, for the hot path. */
+/** Cache of project ids by workspace and name, and of existing ids. Ingest reads it for every TraceRun. */
 function createMemory(clock: Clock) {
   const ids = new Map<string, Map<string, { id: string; until: number }>>()
   const existing = new Map<string, number>()
@@ -60,7 +60,8 @@ export function createProjectResolver(
   const findOrMake = async (workspace_id: string, name: string): Promise<string> => {
     const fresh = emptyProject(workspace_id, newUuid(), name, clock.now())
     let id = (await findProject(database, workspace_id, 'name', fresh.name))?.id
-    // If another process inserts the project between the two statements, the row of that process is used.
+    // If another process has inserted the project after the first read, the insert has no effect, and the row of that
+    // process is read.
     if (id === undefined && (await insertProject(database, fresh))) id = fresh.id
     id ??= (await findProject(database, workspace_id, 'name', fresh.name))?.id
     if (id === undefined)
@@ -76,7 +77,7 @@ export function createProjectResolver(
       memory.remember(workspace_id, name, id)
       return id
     } catch (error) {
-      // Without the database, ingest continues with the names that it has cached.
+      // If the database cannot be reached, ingest continues with cached names, however old they are.
       const last = memory.lastIdOf(workspace_id, name)
       if (last === undefined) throw error
       return last

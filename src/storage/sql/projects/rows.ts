@@ -18,7 +18,7 @@ export function toProject(row: ProjectRow): Project {
   return { ...row, extra: JSON.parse(row.extra) as JsonObject }
 }
 
-/** The project of that id or name in the workspace; undefined when there is none. */
+/** Finds a project of the workspace by its id or name; undefined if there is none. */
 export async function findProject(
   session: SqlSession,
   workspace_id: string,
@@ -30,7 +30,7 @@ export async function findProject(
   return row === undefined ? undefined : toProject(row)
 }
 
-/** Inserts the project unless its id or its name is taken; true if it was inserted. */
+/** Inserts the project. Returns false, without inserting it, if its id or its name is taken. */
 export async function insertProject(session: SqlSession, project: Project): Promise<boolean> {
   const rows = await session.query(
     `INSERT INTO projects (${PROJECT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,

@@ -30,7 +30,7 @@ import {
 const MAX_KEYS = 100_000
 const TYPE = `coalesce(type, CASE WHEN reference_dataset_id IS NULL THEN 'PROJECT' ELSE 'EXPERIMENT' END)`
 
-/** The fields that were given, without the undefined ones. */
+/** The fields that are not undefined. */
 function sentFields(fields: ProjectFields): Partial<Project> {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
@@ -61,7 +61,7 @@ async function change(session: SqlSession, before: Project, fields: Partial<Proj
       after.id,
     ],
   )
-  // If ingest has created a project with that name in the meantime, the constraint refuses the update.
+  // If ingest has created a project with the new name in the meantime, the unique constraint refuses the update.
   await write.catch((error: unknown) => {
     throw toAppError(error).code === 'conflict' ? nameTaken() : error
   })
@@ -99,7 +99,7 @@ function conditionsOf(
 
 function listStatement(workspace_id: string, query: ProjectQuery): { sql: string; params: SqlValue[] } {
   const { where, params } = conditionsOf(workspace_id, query)
-  // One row more than requested shows whether there are others.
+  // Reads one row more than requested, to know whether more rows follow.
   const sql = `SELECT id, octet_length(extra) AS bytes FROM projects WHERE ${where}
     ORDER BY start_time DESC, id LIMIT ? OFFSET ?`
   return { sql, params: [...params, query.limit + 1, query.offset] }

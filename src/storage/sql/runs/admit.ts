@@ -50,7 +50,7 @@ async function findRun(session: RunSession, key: ThreadKey, run_id: string): Pro
   return (await session.query<RunRow>(FIND_RUN, [run_id, key.deployment_id, key.workspace_id]))[0]
 }
 
-/** Whether the run is no longer to be created, because another one was created since it was planned. */
+/** Whether the run must not be created, because another run was created after it was planned. */
 async function isOvertaken(
   session: RunSession,
   key: ThreadKey,
@@ -138,7 +138,10 @@ function asLocked(key: ThreadKey, { metadata, config }: NewThread): LockedThread
   return { ...key, status: 'idle', rest_status: 'idle', has_next: 0, last_seq: 0, last_run_at: 0, ...texts }
 }
 
-/** `fresh`: the thread does not exist yet and is created with the run. */
+/**
+ * Inserts a run, unless its multitask strategy refuses it. `fresh`: the thread to create with the run, if it does not
+ * exist yet.
+ */
 async function insert(
   session: RunSession,
   thread: LockedThread,
@@ -146,8 +149,8 @@ async function insert(
   clock: Clock,
   fresh: NewThread | undefined,
 ): Promise<Admitted> {
-  // The time is not before that of the thread's last run, even if the clock of the process that created that run was
-  // ahead.
+  // The clock of the process that created the thread's last run may have been ahead. The new run must not be older than
+  // that run.
   const now = Math.max(clock.now(), thread.last_run_at)
   const active = thread.status === 'busy' ? await activeRuns(session, thread) : []
   const decision = decideMultitask(admission.multitask_strategy, active, now)
@@ -182,7 +185,7 @@ async function insert(
   return { kind: 'created', run, claim, cancelling: cancelled?.orders ?? [], ended: cancelled?.ended ?? [] }
 }
 
-/** Decides about a new run and stores it. The caller must count a new thread. */
+/** Decides whether a run is admitted and stores it. If `madeThread` is true, the caller must count the new thread. */
 async function admitInto(
   session: RunSession,
   key: ThreadKey,
@@ -215,7 +218,7 @@ function largeBytes({ run: { kwargs } }: RunAdmission): number {
   return rawLength(kwargs.input) + rawLength(kwargs.command)
 }
 
-/** Rolls back the transaction of a run that is refused after a write, or of a batch with a refused run. */
+/** Thrown to roll back the transaction: a run was refused after a write, or one run of a batch was refused. */
 class Refused extends Error {
   readonly index: number
   readonly reason: RefusalReason
@@ -226,7 +229,7 @@ class Refused extends Error {
   }
 }
 
-/** Number of runs of a batch that are stored in one turn of the event loop, which takes some milliseconds. */
+/** Number of runs of a batch that are stored in one turn of the event loop. A turn then takes some milliseconds. */
 const BATCH_STEP = 16
 
 /** Runs `attempt` once more if another transaction has created the same thread or run; the second attempt reads it. */
@@ -285,7 +288,7 @@ function admitSeveral(
   return database.txOfMany(work, bytes)
 }
 
-/** The result of `attempt`, or the refusal that rolled it back. */
+/** Returns the result of `attempt`, or the refusal because of which its transaction was rolled back. */
 async function orRefused<T>(
   attempt: () => Promise<T>,
 ): Promise<T | { kind: 'refused'; index: number; reason: RefusalReason }> {
@@ -297,7 +300,7 @@ async function orRefused<T>(
   }
 }
 
-/** The transactions that decide about new runs and store them; see `RunStore`. */
+/** The part of the run store that admits runs; see `RunStore`. */
 export function createAdmits(
   database: RunDatabase,
   clock: Clock,

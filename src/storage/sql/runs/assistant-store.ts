@@ -56,7 +56,7 @@ function keyOf(tenant: Tenant, assistant_id: string): SqlValue[] {
   return [assistant_id, tenant.deployment_id, tenant.workspace_id]
 }
 
-/** Returns whether the row is new. */
+/** Inserts a row. Returns false, without inserting it, if a row with its key exists. */
 async function insert(
   session: SqlSession,
   table: 'assistants' | 'assistant_versions',
@@ -138,7 +138,9 @@ async function* readAt<Id extends string | number>(
   }
 }
 
-/** The places whose metadata match; holds one portion in memory at a time. */
+/**
+ * The places of rows whose metadata match. Reads the rows in portions, so that only one portion is in memory at a time.
+ */
 async function matching<Id extends string | number>(
   session: SqlSession,
   rows: Rows<Id>,

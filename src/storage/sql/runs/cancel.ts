@@ -16,7 +16,7 @@ export interface RunToCancel {
   thread_id: string
   status: 'pending' | 'running'
   due_at: number
-  /** Null if the run never ran, so that it has written no checkpoints. */
+  /** Null if the run has never been claimed. It has then written no checkpoints. */
   started_at: number | null
   has_webhook: number
 }
@@ -63,8 +63,8 @@ async function endPending(
 }
 
 /**
- * Ends the pending runs among a locked thread's active runs and flags the running one. `columns` are for the thread's
- * `settle`, which the caller must still call.
+ * Cancels active runs of a locked thread: ends the pending ones, and sets `cancel_action` of the running one. The
+ * caller must then call `settle` for the thread, with the returned `columns`.
  */
 export async function cancelRuns(
   session: RunSession,
@@ -96,7 +96,7 @@ export async function cancelRuns(
       pending.flatMap((run) => endOutside(run, status, null)),
     )
   }
-  // An interrupted run counts as the thread's last run; a rolled-back run does not.
+  // An interrupted run counts as the thread's last run and determines its status. A rolled-back run does not.
   const rests = pending.length > 0 && action === 'interrupt'
   return {
     orders,

@@ -14,16 +14,13 @@ import { GRAPHS_KEPT_MS } from '../server-registry.ts'
 import { inList, KEY, keyValues, leaseOf, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'
 import { inChunks, type RunDatabase, type RunSession } from './session.ts'
 
-/**
- * The fields that determine whether a server may claim a run. Ids of revisions are in order of their time
- * (`newTimeUuid`).
- */
+/** The fields that determine whether a server may claim a run. A later revision has a greater id (`newTimeUuid`). */
 type Claimable = Pick<RunRow, 'graph_id' | 'needs_version' | 'revision_id' | 'due_at'>
 
 /**
- * Whether the claimer may execute the run: it knows the run's version, has its graph, and serves the run's revision or a
- * later one. A run that is given up may be claimed too, ten minutes after it was due, because a server of its release
- * may have joined since.
+ * Whether the claimer may execute the run: it knows the run's version, has its graph, and serves the run's revision or
+ * a later one. A run whose version is above `abandoned_above` may be claimed too, but only ten minutes after it was
+ * due: until then, a server of a later release may still start.
  */
 export function mayClaim(claimer: Claimer, run: Claimable, now: number): boolean {
   const { graphs, version = RUN_VERSION, abandoned_above = NONE_ABANDONED, revision_id = null } = claimer
@@ -37,7 +34,7 @@ const NONE_ABANDONED = 2 ** 31 - 1
 
 const DUE_RUN = `status = 'pending' AND (due_at <= ? OR due_at <= created_at)`
 
-/** SQL condition on `threads`: `mayClaim` is true for the next due run of the thread. */
+/** SQL condition on `threads`, with the same rules as `mayClaim`: the claimer may execute the thread's next due run. */
 function mayClaimSql(
   { graphs, version = RUN_VERSION, abandoned_above = NONE_ABANDONED, revision_id = null }: Claimer,
   now: number,
@@ -107,8 +104,8 @@ async function claimNext(
 }
 
 /**
- * SQL of the size of a large value, if there is one, among the due runs of the deployments at `places`. The first two
- * parameters are both the current time.
+ * SELECT of the size of one large value among the due runs of the deployments; no row if there is none. `places` are
+ * the placeholders of the deployments. The first two parameters are both the current time.
  */
 function largeDueSql(places: string): string {
   const bytes = 'coalesce(octet_length(r.input), 0) + coalesce(octet_length(r.command), 0)'
@@ -117,7 +114,7 @@ function largeDueSql(places: string): string {
     WHERE t.next_due <= ? AND r.due_at <= ? AND t.deployment_id || '' IN ${places} AND ${bytes} > ${LARGE_BYTES} LIMIT 1`
 }
 
-/** Makes runs without a delay due now if they are due in the future, because a clock was set back. */
+/** Corrects runs without a delay that would be due in the future, because a clock was set back: makes them due now. */
 async function makeDue(database: RunDatabase, now: number): Promise<void> {
   await database.query(
     `UPDATE threads SET next_due = ? WHERE next_due > ? AND EXISTS (SELECT 1 FROM runs r
@@ -150,7 +147,7 @@ async function claimFree(
   deployments: readonly string[],
   limit: number,
 ): Promise<Claim[]> {
-  // Wait for locked rows. If they were skipped, a run could be left for which no worker is notified again.
+  // Waits for locked rows instead of skipping them. For a skipped run, no worker might be notified again.
   const forUpdate = database.dialect === 'postgres' ? 'FOR UPDATE' : ''
   const { places, values } = inList(deployments)
   const at = clock.now()
@@ -158,7 +155,8 @@ async function claimFree(
   return await database.txOfMany(async (session) => {
     const now = clock.now()
     const may = mayClaimSql(claimer, now)
-    // `|| ''` makes the engine use the index of due threads, which are few, not the index of a deployment's threads.
+    // `|| ''` makes the engine use the index of due threads, of which there are few, instead of the index of a
+    // deployment's threads.
     const free = await session.query<ThreadKey>(
       `SELECT thread_id, deployment_id, workspace_id FROM threads WHERE next_due <= ? AND deployment_id || '' IN ${places}
         ${may.sql} ORDER BY next_due, thread_id LIMIT ? ${forUpdate}`,
@@ -169,14 +167,14 @@ async function claimFree(
   }, bytes)
 }
 
-/** Number at which counting stops, because counting blocks the requests of the server on SQLite. */
+/** Counting stops at this number, because on SQLite it blocks the server's requests. */
 const MAX_COUNTED = 100_000
 
 type Verbs = 'claim' | 'nextDue' | 'waiting' | 'waitingGraphs' | 'waitingVersions' | 'renew'
 
 /** The part of the run store for workers that claim runs; see `RunStore`. */
 export function createRunClaims(database: RunDatabase, clock: Clock): Pick<RunStore, Verbs> {
-  // Times from an earlier process may be from a clock that was ahead.
+  // Time of the last claim. Infinity at first: an earlier process may have stored times from a clock that was ahead.
   let last = Number.POSITIVE_INFINITY
 
   return {

@@ -3,8 +3,8 @@ import type { CronDate } from '../../../runs/run-store.ts'
 import type { SqlSession } from '../driver/database.ts'
 
 /**
- * Moves a cron from a date to its next date. Returns false if another process has done so, or the cron was changed or
- * deleted.
+ * Moves a cron from a date to its next date. Returns false, without a change, if another process has done so, or if the
+ * cron was changed or deleted.
  */
 export async function takeDate(
   session: SqlSession,

@@ -25,7 +25,7 @@ const HELD = `run_id, graph_id, thread_id, deployment_id, workspace_id, lease_to
 
 const FIND_HELD = `SELECT ${HELD} FROM runs WHERE run_id = ? AND ${KEY} AND lease_token = ? AND status = 'running'`
 
-/** Locks the thread of a lease, and then reads its run with `find`; undefined if the lease is lost. */
+/** Locks the thread of a lease and then reads the run with `find`. Returns undefined if the lease is lost. */
 async function lockHeld(
   session: RunSession,
   lease: Lease,
@@ -137,7 +137,7 @@ function givenBack(run: HeldRun, why: NonNullable<Run['error']>, maxAttempts: nu
   return { event, end: { ...NOTHING, error: why } }
 }
 
-/** A time later than any clock. */
+/** A time after the time of every clock. */
 const MAX_TIME = Number.MAX_SAFE_INTEGER
 const OWNER_GONE = { error: 'WorkerLost', message: 'The process that executed the run is gone.' }
 
@@ -168,7 +168,7 @@ function createEndLeased(database: RunDatabase, clock: Clock): EndLeased {
 /** The part of the run store that ends a worker's run; see `RunStore`. */
 export function createRunEnds(database: RunDatabase, clock: Clock): Pick<RunStore, Verbs> {
   const endLeased = createEndLeased(database, clock)
-  // A lease that is just being renewed is not lost: renewing locks the run, and not its thread.
+  // A locked row is skipped: it is being renewed, so its lease is not lost. Renewing locks the run but not its thread.
   const findLost = database.dialect === 'postgres' ? `${FIND_HELD} FOR UPDATE SKIP LOCKED` : FIND_HELD
   const recoverOf = (
     lost: readonly HeldRun[],

@@ -12,7 +12,7 @@ export function deleteRuns(
   key: ThreadKey,
   runs: readonly { run_id: string; started_at: number | null }[],
 ): void {
-  // Delete the runs first, so that a checkpoint that is being written for one is either finished or refused.
+  // The runs are deleted first. A checkpoint that is being written for one of them is then either complete or refused.
   for (const chunk of chunksOf(runs, MAX_IDS)) {
     const { places, values } = inList(chunk.map(({ run_id }) => run_id))
     session.send(`DELETE FROM runs WHERE run_id IN ${places} AND ${KEY}`, [...values, ...keyValues(key)])

@@ -12,7 +12,7 @@ import type { JsonValue } from '../../../schema/json.ts'
 import { rawJson, toJsonText } from '../../../schema/raw-json.ts'
 import type { SqlValue } from '../driver/database.ts'
 
-/** Length above which a value of a run is not parsed. */
+/** A value of a run that is longer than this is not parsed. */
 const RAW_CHARS = 64 << 10
 
 /** Identifies one thread of one tenant. */
@@ -20,7 +20,7 @@ export interface ThreadKey extends Tenant {
   thread_id: string
 }
 
-/** `WHERE` terms of a thread's key, for `keyValues`. */
+/** `WHERE` terms of a thread's key. `keyValues` returns the parameters. */
 export const KEY = 'thread_id = ? AND deployment_id = ? AND workspace_id = ?'
 
 export function keyValues(key: ThreadKey): [string, string, string] {
@@ -28,8 +28,8 @@ export function keyValues(key: ThreadKey): [string, string, string] {
 }
 
 /**
- * Placeholders for a list of at least one value. The list is padded to a power of two, so that there are few
- * statements.
+ * Placeholders and values of a list, which must not be empty. The list is padded to a power of two, so that there are
+ * few different statements.
  */
 export function inList(values: readonly string[]): { places: string; values: string[] } {
   const size = 2 ** Math.ceil(Math.log2(Math.max(values.length, 1)))
@@ -38,7 +38,7 @@ export function inList(values: readonly string[]): { places: string; values: str
   return { places: `(${filled.map(() => '?').join(', ')})`, values: filled }
 }
 
-/** Parts of `items` of at most `size`. */
+/** Splits `items` into parts of at most `size` items. */
 export function chunksOf<T>(items: readonly T[], size: number): T[][] {
   const count = Math.ceil(items.length / size)
   return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size))
@@ -63,15 +63,15 @@ export interface ThreadRow extends ThreadKey {
 const THREAD_HEAD = `t.thread_id, t.deployment_id, t.workspace_id, t.created_at, t.updated_at,
   t.state_updated_at, t.status, t.ttl_strategy, t.ttl_ms, t.expires_at, t.error, t.metadata, t.config, t.interrupts`
 
-/** Selects whole threads as `t` with their values: append a WHERE. */
+/** SELECT of whole threads `t` with their values; the caller appends a WHERE. */
 export const SELECT_THREADS = `SELECT ${THREAD_HEAD}, s.state_values
   FROM threads t LEFT JOIN thread_states s
   ON s.thread_id = t.thread_id AND s.deployment_id = t.deployment_id AND s.workspace_id = t.workspace_id`
 
-/** Threads without their values. */
+/** As `SELECT_THREADS`, without the values. */
 export const SELECT_HEADS = `SELECT ${THREAD_HEAD}, NULL AS state_values FROM threads t`
 
-/** `KEY` of `SELECT_THREADS`. */
+/** `KEY` for the table alias `t` of `SELECT_THREADS`. */
 export const SELECTED_KEY = 't.thread_id = ? AND t.deployment_id = ? AND t.workspace_id = ?'
 
 export function toThread(row: ThreadRow): Thread {
@@ -115,7 +115,7 @@ export interface RunRow extends ThreadKey {
   caller: string
   error: string | null
   metadata: string
-  /** Without `input` and `command`. */
+  /** JSON without `input` and `command`, which are columns of their own. */
   kwargs: string
   input: string | null
   command: string | null
@@ -160,10 +160,10 @@ const RUN_COLUMNS = [
 /** All columns of `runs`, for SELECT and RETURNING. */
 export const RUN_FIELDS = RUN_COLUMNS.join(', ')
 
-/** Finds a run by its id, deployment and workspace, on any thread. */
+/** SELECT of a run by its id, deployment and workspace, on any thread. */
 export const FIND_RUN = `SELECT ${RUN_FIELDS} FROM runs WHERE run_id = ? AND deployment_id = ? AND workspace_id = ?`
 
-/** Inserts a whole row of `runs`, for `runValues`. */
+/** Inserts a whole row of `runs`. `runValues` returns the parameters. */
 export const INSERT_RUN = `INSERT INTO runs (${RUN_FIELDS}) VALUES (${RUN_COLUMNS.map(() => '?').join(', ')})`
 
 export function runValues(row: RunRow): SqlValue[] {
@@ -214,7 +214,7 @@ function readText(text: string | null): JsonValue {
   return text !== null && text.length > RAW_CHARS ? rawJson(text) : parseOptional(text)
 }
 
-/** JSON text of a value that may be raw; null stays null. */
+/** JSON text of a value, which may be an unparsed text; null stays null. */
 export function optionalText(value: JsonValue): string | null {
   return value === null ? null : toJsonText(value)
 }

@@ -77,7 +77,7 @@ function placeOf(tenant: Tenant, thread_id: string | null) {
   return { where, order: 'created_at DESC, run_id DESC', key: [deployment_id, workspace_id] }
 }
 
-/** Bytes of a run in a response. */
+/** SQL of the bytes of a run in a response. */
 const RUN_BYTES = `octet_length(metadata) + octet_length(kwargs) + octet_length(caller)
   + coalesce(octet_length(input), 0) + coalesce(octet_length(command), 0)
   + coalesce(octet_length(error), 0) + coalesce(octet_length(partial_messages), 0)`
@@ -103,8 +103,8 @@ async function readRuns(
 }
 
 /**
- * Detaches the checkpoints of a deleted run from it. They stay in the thread, and a later run with the same id must not
- * roll them back.
+ * Clears the run id of a deleted run's checkpoints. They stay in the thread; without this, a rollback of a later run
+ * with the same id would delete them.
  */
 async function keepCheckpoints(session: SqlSession, key: ThreadKey, run_id: string): Promise<void> {
   const nobody = `deleted:${newUuid()}`

@@ -7,7 +7,7 @@ import { fitting, portionsOf, type Sized } from '../../../base/portions.ts'
 import { chunksOf, inList, SELECT_HEADS, SELECT_THREADS, type ThreadRow, toThread } from './rows.ts'
 import type { RunDatabase } from './session.ts'
 
-/** A thread without its texts; `bytes` is the size of the texts that filters read. */
+/** A thread without its texts. `bytes` is the size of the texts that the filters read. */
 interface Candidate extends Sized {
   thread_id: string
   status: Thread['status']
@@ -16,7 +16,7 @@ interface Candidate extends Sized {
   state_updated_at: number
 }
 
-/** Texts that filters read; null if the database has already ruled out a match. */
+/** Texts that the filters read. Null if the database has found that the thread cannot match. */
 interface Texts {
   thread_id: string
   metadata: string | null
@@ -42,7 +42,10 @@ function hasAll(text: string | null, wanted: readonly [string, JsonValue][]): bo
   return text !== null && containsJson(JSON.parse(text), Object.fromEntries(wanted))
 }
 
-/** SQL condition: the JSON text contains all these keys somewhere. It rules out most threads without parsing. */
+/**
+ * SQL of the JSON text in `column` if it contains all wanted keys somewhere, else NULL. So most threads are ruled out
+ * without parsing.
+ */
 function mayContain(
   database: RunDatabase,
   column: string,
@@ -81,7 +84,7 @@ async function scan(database: RunDatabase, tenant: Tenant, search: ThreadSearch)
   return found
 }
 
-/** The filters of a search on texts of threads. */
+/** Applies the filters of a search to the texts of threads. */
 function createFilter(database: RunDatabase, tenant: Tenant, search: ThreadSearch) {
   const metadata = entriesOf(search.metadata)
   const values = entriesOf(search.values)
@@ -144,11 +147,11 @@ function compare(a: string | number, b: string | number): number {
   return a < b ? -1 : 1
 }
 
-/** Bytes of a thread in a response, without its values. */
+/** SQL of the bytes of a thread in a response, without its values. */
 const THREAD_BYTES = `octet_length(t.metadata) + octet_length(t.config) + octet_length(t.interrupts)
   + coalesce(octet_length(t.error), 0)`
 
-/** Complete threads in the order of `ids`, as many as fit; deleted ones are left out. */
+/** Complete threads in the order of `ids`, as many as fit into the page; deleted ones are left out. */
 async function threadsOf(
   database: RunDatabase,
   tenant: Tenant,
@@ -189,7 +192,7 @@ function isFiltered({ metadata, values, status, visible }: Filters): boolean {
   )
 }
 
-/** The newest or oldest threads of a tenant, read by an index, which is enough for most lists. */
+/** The newest or oldest threads of a tenant, read through an index. This is enough for most lists. */
 async function searchByIndex(database: RunDatabase, tenant: Tenant, search: ThreadSearch) {
   const params = [tenant.deployment_id, tenant.workspace_id]
   const order = search.sort_order === 'asc' ? 'ASC' : 'DESC'

@@ -20,7 +20,7 @@ export interface LockedThread extends ThreadKey {
 
 const LOCKED =
   'thread_id, deployment_id, workspace_id, status, rest_status, has_next, last_seq, last_run_at, metadata, config'
-/** Number of threads that one transaction changes, which takes a few milliseconds. */
+/** Maximum number of threads that one transaction changes, which takes a few milliseconds. */
 const CHUNK = 50
 
 /**
@@ -29,16 +29,18 @@ const CHUNK = 50
 export interface RunSession extends TxSession {
   /** Locks the thread until the end of the transaction, and returns it. */
   lockThread(key: ThreadKey): Promise<LockedThread | undefined>
-  /** Locks those of the threads that exist, in the order of their ids, to the end of the transaction. */
+  /** Locks the threads that exist, in the order of their ids, until the end of the transaction. */
   lockThreads(tenant: Tenant, thread_ids: readonly string[]): Promise<LockedThread[]>
   /**
-   * Writes `columns` to the thread, and computes its status and next due time from its runs after all earlier
-   * statements.
+   * Writes `columns` to the thread, and computes its status and next due time from its runs, including the changes of
+   * all earlier statements.
    */
   settle(key: ThreadKey, now: number, columns?: Readonly<Record<string, SqlValue>>): void
   /** Appends events about this transaction to the thread's log; readers receive them after the commit. */
   publish(key: ThreadKey, items: readonly EventDraft[]): Promise<void>
-  /** Must be called when the thread is deleted. Its log is deleted later, when clients have had time to read it. */
+  /**
+   * Must be called when the thread is deleted. Its log is deleted some minutes later, so that clients can read its end.
+   */
   retireLog(key: ThreadKey): Promise<void>
   /** Deletes runs and the checkpoints that they have written; a run that never started has none. */
   deleteRuns(key: ThreadKey, runs: readonly { run_id: string; started_at: number | null }[]): void
@@ -52,7 +54,7 @@ export interface RunDatabase extends Pick<Database, 'query' | 'dialect'> {
   txOfMany<T>(work: (session: RunSession) => Promise<T>, bytes?: number): Promise<T>
 }
 
-/** Whether the caller may see the thread: its metadata satisfy the condition, or there is no condition. */
+/** Whether the caller may see the thread: there is no condition, or the thread's metadata satisfy it. */
 export function isVisible(
   { metadata }: Pick<LockedThread, 'metadata'>,
   { visible }: { visible?: Visible | undefined },
@@ -67,12 +69,15 @@ const RUNNING = `EXISTS (SELECT 1 ${RUNS_OF('running')})`
 const PENDING = `EXISTS (SELECT 1 ${RUNS_OF('pending')})`
 
 /**
- * SQL of the due time of a run `r`: a run without a delay is due at once, even if the clock that set its time was
- * ahead. Two parameters, both the current time.
+ * SQL of the due time of a run `r`. A run without a delay is due now, even if the clock that set its time was ahead.
+ * Both parameters are the current time.
  */
 const DUE = `CASE WHEN r.due_at <= r.created_at AND r.due_at > CAST(? AS BIGINT) THEN CAST(? AS BIGINT) ELSE r.due_at END`
 
-/** The statement that writes `columns` and updates the status; `resting` when the status at rest is among them. */
+/**
+ * The statement that writes `columns` to a thread and updates its status. `resting`: `rest_status`, the status of a
+ * thread without active runs, is one of the columns.
+ */
 function writeThreadSql(columns: readonly string[], resting: boolean): string {
   return `UPDATE threads SET ${columns.map((column) => `${column} = ?, `).join('')}
     updated_at = ?, expires_at = CAST(? AS BIGINT) + ttl_ms,
@@ -111,7 +116,7 @@ export function openRunSessions(database: Database, events?: RunEvents): RunData
     },
     async lockThreads(tenant, thread_ids) {
       const { places, values } = inList(thread_ids)
-      // Locked always in the same order, which prevents deadlocks.
+      // The rows are always locked in the same order, which prevents deadlocks.
       return await session.query<LockedThread>(
         `SELECT ${LOCKED} FROM threads WHERE thread_id IN ${places} AND deployment_id = ? AND workspace_id = ?
           ORDER BY thread_id${forUpdate}`,
@@ -149,7 +154,10 @@ export function openRunSessions(database: Database, events?: RunEvents): RunData
   }
 }
 
-/** Runs `work` for many threads in several transactions; other work of this process runs in between. */
+/**
+ * Splits a list of threads into chunks and runs `work` for each chunk in a transaction of its own. Other work of this
+ * process runs in between.
+ */
 export async function inChunks<T, R>(
   items: readonly T[],
   work: (chunk: readonly T[]) => Promise<R[]>,

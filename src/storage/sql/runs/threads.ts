@@ -23,8 +23,8 @@ import { inChunks, type RunDatabase, type RunSession, writeState } from './sessi
 import { countUse } from '../workspace-use.ts'
 
 /**
- * Tables with rows of a thread. Runs are first, so that a checkpoint that is being written for one is either finished
- * or refused.
+ * Tables with rows of a thread, in the order of deletion. Runs are first: a checkpoint that is being written for one of
+ * them is then either complete or refused.
  */
 const TABLES_OF_THREAD = [
   'runs',
@@ -45,8 +45,8 @@ function ttlColumns(ttl: ThreadTtl | null, now: number) {
 }
 
 /**
- * Stores a new thread, which is idle, or busy with the columns of `busy`. The transaction fails with AppError conflict
- * if the id is taken.
+ * Stores a new thread. It is idle, unless the columns in `busy` make it busy. The transaction fails with AppError
+ * conflict if the id is taken.
  */
 export function insertThread(
   session: TxSession,

@@ -14,7 +14,7 @@ interface WebhookRow extends Tenant {
 
 const COLUMNS = 'run_id, deployment_id, workspace_id, due_at, tries, url, run, run_values'
 const OF_RUN = 'run_id = ? AND deployment_id = ? AND workspace_id = ?'
-/** SQL condition: no other process has taken the webhook, which would have changed its due time. */
+/** SQL condition: the webhook still has this due time. Another process that takes it changes the due time. */
 const UNTAKEN = `${OF_RUN} AND due_at = ?`
 
 function toWebhook({ run, run_values, run_id: _id, ...row }: WebhookRow): WebhookDue {

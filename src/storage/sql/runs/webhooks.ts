@@ -2,14 +2,14 @@ import type { RunKwargs } from '../../../runs/model.ts'
 import type { SqlSession, TxSession } from '../driver/database.ts'
 import { KEY, keyValues, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'
 
-/** Selects the webhook of a run, with `keyOf`. */
+/** SQL condition on the webhook of a run. `keyOf` returns the parameters. */
 const OF_RUN = 'run_id = ? AND deployment_id = ? AND workspace_id = ?'
 
 function keyOf({ deployment_id, workspace_id }: ThreadKey, run_id: string): string[] {
   return [run_id, deployment_id, workspace_id]
 }
 
-/** A column of `runs`: 1 for a run that has a webhook. */
+/** SQL of the column `has_webhook` for rows of `runs`: 1 for a run that has a webhook, else 0. */
 export const HAS_WEBHOOK = `CASE WHEN EXISTS (SELECT 1 FROM webhooks w WHERE w.run_id = runs.run_id
   AND w.deployment_id = runs.deployment_id AND w.workspace_id = runs.workspace_id) THEN 1 ELSE 0 END AS has_webhook`
 
@@ -28,7 +28,7 @@ export function insertWebhook(
   )
 }
 
-/** Makes the webhook of a run that has just ended due, and stores its body. */
+/** Makes the webhook of a run due, and stores the run and its values for the body. Must be called when the run ends. */
 export async function webhookDue(
   session: SqlSession,
   key: ThreadKey,

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { Database } from '../driver/database.ts'
 
 /**
- * Returns a function that reads the secret of that name: 64 hex digits, the same for all servers of the database. The
- * first read creates it.
+ * Returns a function that reads the secret with this name: 64 hex digits, the same for all servers of the database. The
+ * first read creates the secret.
  */
 export function serverSecret(database: Database, name: string): () => Promise<string> {
   let known: string | undefined

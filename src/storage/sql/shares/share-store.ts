@@ -38,7 +38,7 @@ async function createShare(
 ): Promise<{ token: string; isNew: boolean }> {
   const { kind, project_id } = subject
   const subject_id = subjectId(subject)
-  // A trace has one share, even if the project of its root has changed since.
+  // A trace has only one share, even if its root has moved to another project since.
   const [known] =
     kind === 'thread'
       ? await session.query<ShareRow>(`SELECT token FROM shares WHERE ${OF_THREAD}`, [

@@ -8,7 +8,10 @@ import { sqlName } from './names.ts'
 /** Maximum number of values in one statement; SQLite allows 32,766, Postgres 65,535. */
 const MAX_VALUES = 16_000
 
-/** Restores tables into a database. `place` names it in messages; `migrations` is the folder of its migrations. */
+/**
+ * Restores tables into a database. `place` is the name of the database in messages; `migrations` is the folder of its
+ * migrations.
+ */
 export function createTableLoader(
   database: Database,
   { place, migrations }: { place: string; migrations: URL },

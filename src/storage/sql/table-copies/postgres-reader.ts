@@ -10,7 +10,7 @@ const PIECE_BYTES = 4 << 20
 const SIZES = 1_000
 const CONNECT_TIMEOUT_MS = 30_000
 
-/** Begins the read transaction. All its statements read the same state, and it has no time limit. */
+/** Statements that begin the read transaction. All reads in it see the same state, and it has no time limit. */
 const BEGIN = [
   'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
   'SET LOCAL statement_timeout = 0',
@@ -25,9 +25,9 @@ interface Column {
 }
 
 /**
- * The tables of the folder of migrations in the schema that the URL's search path names, as they are now, in a read
- * transaction. Other programs may have tables in the schema. @throws AppError store_unavailable; backup_unusable for
- * tables of a later release
+ * Reads tables of Postgres in one read transaction, as they are now. Only tables that the `migrations` create are read,
+ * in the schema of the URL's search path: other programs may have tables in that schema. @throws AppError
+ * store_unavailable; backup_unusable for tables of a later release
  */
 export async function readPostgresTables(url: string, migrations: URL): Promise<TableReader> {
   const client = new pg.Client({
@@ -49,7 +49,7 @@ export async function readPostgresTables(url: string, migrations: URL): Promise<
     throw new AppError('store_unavailable', { message: reasonOf(cause), cause })
   })
   const found = await begin(query, migrations).catch(async (error: unknown) => {
-    // An open connection would keep the process from ending.
+    // The connection is closed, because the process cannot end while it is open.
     await client.end().catch(() => undefined)
     throw error
   })
@@ -73,7 +73,7 @@ type Query = <Row>(sql: string) => Promise<Row[]>
 async function begin(query: Query, migrations: URL): Promise<Pick<TableReader, 'version' | 'tables'>> {
   for (const statement of BEGIN) await query(statement)
   const found = await query<{ name: string }>(
-    // In order of creation, so that referenced tables come first.
+    // Tables are in order of creation, so that a table comes after the tables that it references.
     `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = to_regnamespace(current_schema()) ORDER BY oid`,
   )
   const tables = found.map(({ name }) => name)
@@ -90,8 +90,8 @@ async function begin(query: Query, migrations: URL): Promise<Pick<TableReader, '
 }
 
 /**
- * Lines of a table. One cursor returns the sizes of the rows, so that the other returns only as many rows as fit into
- * memory.
+ * The lines of a table. One cursor returns the sizes of the rows. With these sizes, the other cursor fetches only as
+ * many rows as fit into memory.
  */
 async function* linesOf(query: Query, table: string, columns: readonly Column[]): AsyncGenerator<Buffer> {
   const texts = columns.filter(({ type }) => type === 'text').map(({ name }) => sqlName(name))
@@ -111,7 +111,10 @@ async function* linesOf(query: Query, table: string, columns: readonly Column[])
   await query('CLOSE contents')
 }
 
-/** Numbers of successive rows that have at most PIECE_BYTES together; a larger row is alone. */
+/**
+ * Splits successive rows into portions of at most PIECE_BYTES, and returns the number of rows of each. A larger row is
+ * a portion of its own.
+ */
 function portions(sizes: readonly number[]): number[] {
   const counts: number[] = []
   let room = 0

@@ -13,8 +13,8 @@ const NOTHING: TableReader = {
 }
 
 /**
- * The tables of a SQLite file as they are now, in a read transaction: another process may write meanwhile. Rows are read
- * on the calling thread, one at a time. A file that does not exist has no tables.
+ * Reads the tables of a SQLite file in one read transaction, as they are now, even if another process writes meanwhile.
+ * Rows are read on the calling thread, one at a time. A missing file has no tables.
  */
 export function readSqliteTables(file: string): TableReader {
   if (!existsSync(file)) return NOTHING
@@ -25,7 +25,8 @@ export function readSqliteTables(file: string): TableReader {
       .prepare(sql)
       .all()
       .flatMap((row) => Object.values(row))
-  // In order of creation, so that referenced tables come first. The first read begins the transaction.
+  // Tables are in order of creation, so that a table comes after the tables that it references. This first read begins
+  // the transaction.
   const tables = all(
     `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid`,
   ) as string[]

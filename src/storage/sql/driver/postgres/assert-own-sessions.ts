@@ -9,10 +9,10 @@ const PROTOCOL_VIOLATION = '08P01'
 const SETTING = 'weir.session'
 
 /**
- * Checks that each connection has its own session of Postgres, which Weir needs for LISTEN, prepared statements, and
- * the search path and limits that it sends when it connects. A pooler may use another session for each transaction, or
- * drop these settings. Other failures are ignored here; the first statement reports them. @throws AppError
- * config_invalid when `url` leads to such a pooler
+ * Checks that each connection has its own session of Postgres. Weir needs this for LISTEN, for prepared statements, and
+ * for the settings that it sends when it connects (search path and time limits). A pooler may use another session for
+ * each transaction, or drop these settings. Other failures are ignored here; the first statement reports them. @throws
+ * AppError config_invalid when `url` leads to such a pooler
  */
 export async function assertOwnSessions(url: string): Promise<void> {
   const { Client, DatabaseError } = nodePostgres()
@@ -42,7 +42,7 @@ export async function assertOwnSessions(url: string): Promise<void> {
 const POOLED =
   "DATABASE_URL leads to a connection pooler that does not keep a session with its settings for each connection, such as PgBouncer in transaction mode. Give Postgres's own address: Weir pools connections itself, and DATABASE_CONNECTIONS limits how many it opens."
 
-/** Whether the time limit that was sent when connecting was dropped. */
+/** Whether the session lacks the time limit that was sent when connecting. */
 async function isSettingDropped(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ ms: string }>(
     "SELECT setting AS ms FROM pg_settings WHERE name = 'statement_timeout'",
@@ -50,7 +50,10 @@ async function isSettingDropped(client: pg.Client): Promise<boolean> {
   return Number(rows[0]?.ms) !== TIMEOUT_MS
 }
 
-/** Whether a setting of `one` is lost, or found in the session `other`, while `other` is in a transaction. */
+/**
+ * Whether the two connections share a session: a setting made on `one` is missing there, or present on `other`, while
+ * `other` is in a transaction.
+ */
 async function isSessionShared(one: pg.Client, other: pg.Client): Promise<boolean> {
   const value = randomBytes(8).toString('hex')
   const read = async (client: pg.Client): Promise<unknown> => {

@@ -18,7 +18,10 @@ export interface ConnectionShares {
 /** Connections that each server has: for the notifications of four channels, and one for long statements. */
 const FIXED = 5
 
-/** The shares of `total` connections (DATABASE_CONNECTIONS, at least 10); together with the fixed ones they are `total`. */
+/**
+ * Divides `total` connections (DATABASE_CONNECTIONS, at least 10) among the parts of a server. The shares and the FIXED
+ * connections add up to `total`.
+ */
 export function connectionShares(total: number): ConnectionShares {
   const lists = total < 24 ? 1 : total < 64 ? 2 : 4
   const longLists = total < 64 ? 1 : 2
@@ -30,7 +33,8 @@ export function connectionShares(total: number): ConnectionShares {
 }
 
 /**
- * SQL of the number of connections for users who are not superusers; the database or the role may have a lower limit.
+ * SELECT of the number of connections that the current user may open: the limit of the server without its reserved
+ * connections, of the database, or of the role, whichever is lowest.
  */
 const LIMITS = `SELECT LEAST(
     current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
@@ -39,8 +43,8 @@ const LIMITS = `SELECT LEAST(
     (SELECT NULLIF(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)) AS most`
 
 /**
- * Logs the maximum number of connections of this server and of all servers, and warns if Postgres accepts fewer. Work
- * then waits for connections, including those of other programs.
+ * Logs the maximum number of connections of this server and of all servers, and warns if Postgres accepts fewer. In
+ * that case, work may have to wait until other servers or programs close connections.
  */
 export async function reportConnections(
   { database, logger }: { database: Pick<Database, 'query'>; logger: Logger },

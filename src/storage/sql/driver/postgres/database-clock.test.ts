@@ -3,7 +3,9 @@ import { createLogger } from '../../../../base/log.ts'
 import { eventually } from '../../../../../test/support/eventually.ts'
 import { startDatabaseClock } from './database-clock.ts'
 
-/** A database whose clock is `ahead` of the machine's, and answers `late`. */
+/**
+ * A database whose clock is `ahead` milliseconds ahead of the machine's, and whose answers take `late` milliseconds.
+ */
 function createDatabase() {
   const server = { ahead: 0, late: 0, down: false, time: 50_000, reads: 0 }
   const machine = { now: () => Number.NaN, steady: () => server.time }

@@ -12,7 +12,7 @@ export interface DatabaseClockParts {
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
   everyMs?: number
-  /** Clock for durations; its time of day is not used. */
+  /** Clock whose monotonic time is used. On Postgres, its time of day is not used. */
   durations?: Clock
 }
 
@@ -27,7 +27,7 @@ export async function startDatabaseClock(
 ): Promise<Clock> {
   if (database.dialect !== 'postgres') return durations
   const steady = (): number => steadyTime(durations)
-  /** The database's time is `steady() + offset`, to within `error`. */
+  /** Measures `offset`: the time of the database is `steady() + offset`, with an error of at most `error`. */
   const measure = async (): Promise<{ offset: number; error: number }> => {
     const before = steady()
     const [row] = await database.query<{ now: number }>(`SELECT ${DATABASE_NOW} AS now`)
@@ -38,7 +38,7 @@ export async function startDatabaseClock(
   const timer = setInterval(() => {
     measure()
       .then((found) => {
-        // A difference within the error of measurement is ignored, so that the time does not jump without need.
+        // A difference that the error of the measurement can explain is ignored, so that the clock does not jump.
         if (Math.abs(found.offset - offset) > found.error + 1) offset = found.offset
       })
       .catch((error: unknown) => logger.debug({ err: error }, "the database's clock could not be read"))

@@ -9,8 +9,8 @@ export interface ChannelSubscription {
   application_name: string
   receive(payload: string): void
   /**
-   * Called after each connect, since earlier messages may be lost, and for messages that `receive` cannot read, since
-   * other versions may send there.
+   * Called after each connect, since earlier messages may be lost. Also called for messages that `receive` cannot read,
+   * which servers of other versions may send.
    */
   missed(): void
   closed: AbortSignal
@@ -21,7 +21,7 @@ export interface ChannelSubscription {
 
 const RETRY_MS = 250
 
-/** Listens until `closed`, on a separate connection that is reopened when it is lost. */
+/** Listens on a separate connection until `closed` aborts; opens it again when it is lost. */
 export async function listenAlways(listening: ChannelSubscription): Promise<void> {
   const { closed: signal, logger, retryMs = RETRY_MS } = listening
   while (!signal.aborted) {

@@ -20,10 +20,10 @@ const LOOK_MS = 250
 const TELL_EVERY = 120
 
 /**
- * Elects the server that migrates: servers that start at the same time migrate one after the other. The leader holds a
- * lock of a Postgres session, even while it migrates ClickHouse, and the lock ends with its connection. If the leader
- * dies, a waiting server becomes the leader and runs the missing migrations. Waiting servers log the reason. @throws
- * AppError store_unavailable
+ * Elects the server that migrates, so that servers that start at the same time migrate one after the other. The leader
+ * holds an advisory lock of a Postgres session, even while it migrates ClickHouse. The lock ends with the connection:
+ * if the leader dies, a waiting server becomes the leader and runs the missing migrations. Waiting servers log the
+ * reason. @throws AppError store_unavailable
  */
 export function migrationLeader({ url, logger, stopping }: LeaderPlace): AsLeader {
   return async (store, migrations) => {

@@ -6,7 +6,7 @@ import { nodePostgres } from './pg.ts'
 export interface ConnectionOptions {
   /** Maximum number of connections of the pool. */
   size: number
-  /** Time without a freed connection after which waiting work fails. */
+  /** Waiting work fails if no connection is returned for this time. */
   patienceMs: number
 }
 
@@ -14,7 +14,9 @@ export interface ConnectionOptions {
 export interface ConnectionQueue {
   /** @throws AppError store_unavailable when Postgres cannot be reached, or after `patienceMs` without a free connection */
   take(): Promise<pg.PoolClient>
-  /** Returns a connection. A `lost` connection is closed, and does not count as freed. */
+  /**
+   * Returns a connection to the pool. A `lost` connection is closed, and does not extend the waiting time of others.
+   */
   give(client: pg.PoolClient, lost: boolean): void
 }
 
@@ -24,9 +26,9 @@ const TOO_MANY = '53300'
 const PAUSES_MS: RetryOptions['pauses'] = [50, 100, 200, 400, 800]
 
 /**
- * Hands out connections in the order of the requests. If all are in use, work waits for as long as connections are
- * freed from time to time, so that a lot of simultaneous work is slow but does not fail. The same applies while
- * Postgres accepts no further connection.
+ * Hands out connections in the order of the requests. While all are in use, work waits. It fails only if no connection
+ * is returned for `patienceMs`, so that a lot of simultaneous work is slow but does not fail. Work also waits if
+ * Postgres accepts no further connection, for at most `patienceMs`.
  */
 export function createConnectionQueue(
   pool: Pick<pg.Pool, 'connect'>,
@@ -53,7 +55,7 @@ export function createConnectionQueue(
     look()
     await waiter.promise.finally(() => clearTimeout(timer))
   }
-  /** Gives the place to the next request in the queue. */
+  /** Passes the place in the pool to the next request in the queue. */
   const leave = (): void => {
     const [next] = waiting
     if (next === undefined) {
@@ -81,7 +83,7 @@ export function createConnectionQueue(
   }
 }
 
-/** Opens a connection; waits while Postgres has none left for this server. */
+/** Opens a connection. If Postgres accepts no further one, tries again for up to `patienceMs`. */
 async function connect(pool: Pick<pg.Pool, 'connect'>, patienceMs: number): Promise<pg.PoolClient> {
   const until = performance.now() + patienceMs
   try {

@@ -6,15 +6,19 @@ import { nodePostgres } from './pg.ts'
 export interface PostgresTransaction {
   session: TxSession
   /**
-   * Executes the last statements and commits. @throws the error of the first failed statement that no caller awaited
+   * Executes the statements of `atCommit` and commits. @throws the error of the first failed statement that no caller
+   * awaited
    */
   commit(): Promise<void>
 }
 
-/** Error code for a text that is not a number. A last statement refuses the transaction by failing with this code. */
+/**
+ * Error code for a text that is not a number. A statement of `atCommit` fails with it on purpose, to refuse the
+ * transaction.
+ */
 const REFUSED = '22P02'
 
-/** Makes statements of one turn of the event loop reach the server in one write. */
+/** Collects the statements of one turn of the event loop, so that they are written to the socket together. */
 function inOneWrite({ connection: { stream } }: pg.Client): void {
   if (stream.writableCorked > 0) return
   stream.cork()
@@ -22,15 +26,18 @@ function inOneWrite({ connection: { stream } }: pg.Client): void {
 }
 
 /**
- * Opens a transaction, which the caller begins with the session's first statement. `run` executes a statement on
- * `client`. After a failed statement Postgres refuses all others up to the end of the transaction.
+ * Opens a transaction. The first statement that the caller sends must be BEGIN. `run` executes a statement on `client`.
+ * After a failed statement, Postgres refuses all others up to the end of the transaction.
  */
 export function openTransaction(
   client: pg.Client,
   run: (sql: string, params: readonly SqlValue[]) => Promise<pg.QueryResult>,
 ): PostgresTransaction {
   const last: LastStatement[] = []
-  /** The error of the first failed statement that no caller awaits; later statements fail because of it. */
+  /**
+   * The error of the first failed statement that no caller awaits. Later statements fail only because of it, so this
+   * error is thrown instead of theirs.
+   */
   let failed: { error: unknown } | undefined
 
   const query = async (sql: string, params: readonly SqlValue[] = []): Promise<pg.QueryResult> => {
