@@ -11,7 +11,7 @@ COPY processors ./processors
 COPY examples ./examples
 COPY src ./src
 COPY ui ./ui
-# The image has its own Node 24: the packaged one is left out.
+# The image already has Node 24, so the copy in node_modules is removed.
 RUN npm run build && npm prune --omit=dev && rm -rf node_modules/node-linux-*
 
 FROM node:24.21-slim

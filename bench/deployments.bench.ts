@@ -93,7 +93,7 @@ await latencies(weir, 'well', RUNS)
 const alone = await latencies(weir, 'well', RUNS)
 print('runs of one deployment, alone', alone, 'ms')
 
-// Wait before memory is measured: hosts release the memory of loading after ten seconds without work.
+// Hosts release the memory that loading took after ten seconds without work, so memory is measured later.
 const REST_MS = 15_000
 await delay(REST_MS)
 const before = await residentBytes(weir.pid)

@@ -13,7 +13,7 @@ import { BOUNDARY, createTraceBodies } from './load/trace-bodies.ts'
 // lower tenth of all passes is compared.
 // node scripts/launch.mjs bench/derive.bench.ts <other checkout> [passes]
 const SPANS = ['otel-openllmetry', 'otel-openinference-proto', 'otel-vercel-proto', 'otlp-indexed-old']
-/** Share of the first passes, which are not counted, because code is compiled in them. */
+/** Share of the passes at the beginning that are not counted, because code is still being compiled in them. */
 const WARM_UP = 1 / 3
 const TENTH = 0.1
 
@@ -101,7 +101,7 @@ function timed(pass: () => void): number {
   return (performance.now() - from) * 1000
 }
 
-/** The lower tenth of all passes after the warm-up. */
+/** The 10th percentile of all passes after the warm-up. */
 function lowerTenth(passes: readonly number[]): number {
   const counted = passes.slice(Math.floor(passes.length * WARM_UP)).toSorted((a, b) => a - b)
   return counted[Math.floor(counted.length * TENTH)]!
@@ -128,7 +128,7 @@ const times = new Map(
 )
 for (let i = 0; i < Number(passes); i++)
   for (const [title, { ours: mine, theirs: others }] of times) {
-    // Each of the two begins equally often.
+    // Each checkout goes first in half of the passes.
     if (i % 2 === 0) mine.push(timed(ours[title]!))
     others.push(timed(theirs[title]!))
     if (i % 2 === 1) mine.push(timed(ours[title]!))

@@ -82,8 +82,8 @@ function quantile(values: number[], q: number): number {
 }
 
 /**
- * Appends to all threads as fast as possible, `batch` events per append; returns the events per second until all are
- * read.
+ * Appends to all threads as fast as possible, `batch` events per append. Returns the events per second until the
+ * readers have received all of them.
  */
 async function throughput(log: OpenEventLog, events: number, batch: number): Promise<number> {
   const end = new AbortController()

@@ -20,7 +20,7 @@ const weir = await startWeir(folder.dir, {
   DEPLOYMENT_NAME: 'bench',
 })
 
-/** Sends JSON to the deployment or, with a path under /api, to the platform; resolves with the status. */
+/** Sends JSON to the deployment, or to the platform if the path begins with /api; resolves with the status. */
 async function send(path: string, method = 'GET', body?: unknown): Promise<number> {
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body)
   const answer = await weir.fetch(path.startsWith('/api') ? path : DEPLOYMENT + path, {
@@ -37,7 +37,9 @@ async function longestTurnMs(): Promise<number> {
   return Number(/^nodejs_event_loop_delay_max_seconds (\S+)$/m.exec(text)?.[1]) * 1000
 }
 
-/** Runs `work`, and prints the longest turn since the last scrape and the times of `/ok` meanwhile. */
+/**
+ * Runs `work`. Prints the longest turn of the event loop since the last scrape, and the times of `/ok` during the work.
+ */
 async function measure(what: string, work: () => Promise<unknown>): Promise<void> {
   await longestTurnMs()
   const waits: number[] = []
@@ -103,7 +105,7 @@ async function values(): Promise<void> {
 }
 
 async function crons(): Promise<void> {
-  // Late enough that all crons are created before.
+  // Late enough that all crons have been created by then.
   const due = new Date(Math.ceil((Date.now() + 90_000) / 60_000) * 60_000)
   const schedule = `${due.getUTCMinutes()} ${due.getUTCHours()} * * *`
   await measure(`${CRONS} crons created`, async () => {

@@ -70,7 +70,7 @@ async function memory(pid: number): Promise<number> {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
       if (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid) pids.push(Number(name))
     } catch {
-      // The process has ended meanwhile.
+      // The process has ended while its children were counted.
     }
   }
   return pids.reduce(

@@ -37,7 +37,7 @@ const client = new Client({ apiUrl: url, apiKey: KEY })
 async function cpuMs(): Promise<Map<number, number>> {
   const used = new Map<number, number>()
   for (const pid of [weir.pid, ...(await hostsOf(weir.pid))]) {
-    // A host may have ended by now.
+    // A host may have ended before it is read.
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
     if (stat === undefined) continue
     const fields = stat.replace(/^.*\) /, '').split(' ')
@@ -111,8 +111,8 @@ interface Pass {
 }
 
 /**
- * Measures one pass. If a host started or ended in it, whose CPU time would count, the pass is repeated up to `tries`
- * times.
+ * Measures one pass. A pass in which a host started or ended is repeated up to `tries` times, because the CPU time of a
+ * start would be counted.
  */
 async function pass(one: () => Promise<Read>, tries = 3): Promise<Pass> {
   const [before, begun] = [await cpuMs(), performance.now()]
@@ -141,7 +141,7 @@ function median(values: readonly number[]): number {
 async function tokens(): Promise<void> {
   const passes: { v1: Pass; v2: Pass }[] = []
   for (let n = 0; n < WARM_UP + PASSES; n++) passes.push({ v1: await pass(overV1), v2: await pass(overV2) })
-  // The first passes warm up.
+  // The first passes are for warming up.
   const measured = passes.slice(WARM_UP)
   for (const name of ['v1', 'v2'] as const) {
     const of = (key: keyof Pass) => median(measured.map((one) => one[name][key])).toFixed(0)
@@ -156,7 +156,7 @@ async function tokens(): Promise<void> {
   )
 }
 
-/** A server that does nothing with its sockets. */
+/** A server whose sockets do nothing. */
 function startBare(): ChildProcess {
   const code = `import { WebSocketServer } from 'ws'
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false })

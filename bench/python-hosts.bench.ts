@@ -46,7 +46,7 @@ async function cpuMs(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
-/** Starts hosts without a server; the last numbers are those of hosts without runs. */
+/** Starts hosts without a server; prints the time and the CPU of their starts, and their memory without runs. */
 async function starts(): Promise<void> {
   const broker = await startStorageBroker(createLogger({ level: 'silent' }))
   const nothing = async () => ({ body: {}, parts: [] })
@@ -153,7 +153,7 @@ async function tokens(): Promise<void> {
   print('first token of a stream', firsts, 'ms')
 }
 
-/** Measures the time of cancels of runs with an awaiting node. */
+/** Measures how long a cancel takes for runs whose node awaits something. */
 async function cancels(): Promise<void> {
   for (const action of ['interrupt', 'rollback'] as const) {
     const times: number[] = []

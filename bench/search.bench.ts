@@ -23,7 +23,8 @@ const project_id = '00000000-0000-7000-8000-0000000000b1'
 const to = Date.UTC(2026, 0, 1)
 
 /**
- * Fills 6.5 KB for each row of table `runs`, with words from a vocabulary of 60,000; common words are more frequent.
+ * Fills each row of table `runs` with 6.5 KB of words from a vocabulary of 60,000, in which some words are more
+ * frequent than others.
  */
 const FILL = `INSERT INTO run_fragments (workspace_id, run_id, rank, hash, received_at, inputs, outputs)
   WITH sipHash64(run_id) AS seed,

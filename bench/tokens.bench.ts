@@ -70,7 +70,7 @@ const WORST: Record<string, string> = {
   'any UTF-16': textOf(MEBI, () => String.fromCharCode(random(0x10000))),
   digits: textOf(MEBI, () => String(random(10))),
   base64: textOf(MEBI, () => BASE64[random(64)] ?? ''),
-  // The longest pieces that are merged as a whole.
+  // Each of these has the longest pieces that the tokenizer merges as a whole.
   'a, 64 Ki each': textOf(MEBI, () => `${'a'.repeat(65_535)} `),
   'newlines, 64 Ki each': textOf(MEBI, () => `${'\n'.repeat(65_536)}x`),
   'CJK, 64 Ki each': textOf(MEBI, () => `${textOf(65_000, cjk)} `),

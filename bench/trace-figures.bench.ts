@@ -18,7 +18,7 @@ const workspace_id = '00000000-0000-7000-8000-000000000001'
 const project_id = '00000000-0000-7000-8000-0000000000b1'
 const to = Date.UTC(2026, 0, 1)
 
-/** The median time, and the CPU time of this process in the median, in milliseconds. */
+/** The median time of a call, and the CPU time of this process in that call, in milliseconds. */
 async function measure(what: string, work: () => Promise<unknown>): Promise<void> {
   const times: number[] = []
   const cpus: number[] = []

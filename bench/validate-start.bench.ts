@@ -9,7 +9,10 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const BODY = 'test/corpus/ls-js-wrap-openai-chat/request-2.body'
 const ROUNDS = 11
-/** The limit for `weir validate`; the ratio to an empty Node process is independent of the machine. */
+/**
+ * The limit for the duration of `weir validate`, as a ratio to an empty Node process, which does not depend on the
+ * machine.
+ */
 const BAR_MS = 200
 const BAR_RATIO = 8
 

@@ -101,7 +101,7 @@ async function runAll(url: string, count: number): Promise<number[]> {
   return times
 }
 
-/** Numbers of statements that the database has executed, and of transactions among them. */
+/** The number of statements that the database has executed, and the number of transactions in which they were. */
 async function statementsOf(url: string | undefined): Promise<[all: number, begun: number]> {
   if (url === undefined) return [0, 0]
   const database = openPostgres(url)

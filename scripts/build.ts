@@ -7,7 +7,7 @@ import { buildUi } from './ui/build.ts'
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const DIST = join(ROOT, 'dist')
 /**
- * Files other than JavaScript that the program reads at run time; they are copied to the same place relative to the
+ * Files other than JavaScript that the program reads at run time. They are copied to the same place relative to the
  * code.
  */
 const ASSETS = [
@@ -18,7 +18,7 @@ const ASSETS = [
   'examples/graphs/*',
   'hosts/python/**/*.py',
 ]
-/** URLs of worker and child entries, which tsc does not rewrite, unlike import specifiers. */
+/** URLs of the entry files of workers and child processes. Unlike import specifiers, tsc does not rewrite them. */
 const ENTRY_URL = /(new URL\(\s*['"][^'"]+)\.ts(['"]\s*,\s*import\.meta\.url)/g
 
 function compile(): void {
@@ -56,7 +56,10 @@ async function copyAssets(): Promise<number> {
   return copied
 }
 
-/** Copies Swagger UI for /docs, with its licences, so that users of the package need not install all of it. */
+/**
+ * Copies the files of Swagger UI for /docs, with their licences, so that users of the package need not install all of
+ * Swagger UI.
+ */
 async function copySwaggerUi(): Promise<void> {
   const target = join(DIST, 'swagger-ui')
   await mkdir(target, { recursive: true })

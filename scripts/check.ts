@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url))
 const CHECKS: Record<string, readonly string[]> = {
   format: ['node_modules/@biomejs/biome/bin/biome', 'format', '--reporter=summary', '--colors=off'],
   lint: ['node_modules/oxlint/bin/oxlint', '--type-aware', '--format=unix'],
-  // tsc keeps build info, which makes the next check after a few changes several times faster.
+  // tsc keeps build info, with which the next check is several times faster if few files have changed.
   types: [
     'node_modules/typescript/bin/tsc',
     '--noEmit',

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 
-/** Runs the server from source, and restarts it when a source file changes; arguments are passed to `weir serve`. */
+/** Runs the server from source, and restarts it when a source file changes. Arguments are passed to `weir serve`. */
 const child = spawn(process.execPath, ['--watch', 'src/main.ts', 'serve', ...process.argv.slice(2)], {
   stdio: 'inherit',
 })

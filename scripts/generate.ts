@@ -33,7 +33,7 @@ function apiText(routes: readonly GuardedHead[], api?: ApiHead): string {
 
 const ROOMS = /(<!-- rooms -->\n)[\s\S]*?(\n<!-- \/rooms -->)/
 
-/** ARCHITECTURE.md with the current diagram of its rooms between `<!-- rooms -->` and `<!-- /rooms -->`. */
+/** ARCHITECTURE.md with the current diagram of rooms between `<!-- rooms -->` and `<!-- /rooms -->`. */
 async function generateArchitecture(): Promise<string | undefined> {
   const text = await current('ARCHITECTURE.md')
   if (text === undefined || !ROOMS.test(text)) return text
@@ -45,7 +45,7 @@ async function current(path: string): Promise<string | undefined> {
   return await readFile(new URL(path, ROOT), 'utf8').catch(() => undefined)
 }
 
-/** Writes the stale files, or with `--check` only names them and fails. */
+/** Writes the files that are out of date. With `--check`, only prints their names, and fails if there are any. */
 async function main(): Promise<void> {
   const onlyCheck = process.argv.includes('--check')
   const stale: string[] = []

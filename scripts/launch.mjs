@@ -19,8 +19,8 @@ function readJson(path) {
 
 /**
  * The reason why the installed packages do not fit the lock file; undefined if they fit. `lock` is package-lock.json,
- * `installed` is what npm recorded in node_modules/.package-lock.json. Packages for other platforms count as fitting,
- * and so do missing dev dependencies if none is installed.
+ * `installed` is what npm recorded in node_modules/.package-lock.json. Packages for other platforms may be missing, and
+ * so may all dev dependencies together.
  */
 export function staleReason(lock, installed) {
   if (lock === undefined) return undefined
@@ -68,8 +68,8 @@ function installedNode() {
 }
 
 /**
- * Starts Node 24 with the script. Passes signals of this process on, exits with the child's exit code, and ends the
- * child if this process ends unexpectedly.
+ * Starts Node 24 with the script. Passes signals on to the child, exits with its exit code, and ends it if this process
+ * ends unexpectedly.
  */
 function runOn(node, script, args) {
   const tie = new URL('./end-with-launcher.mjs', import.meta.url).href
@@ -92,8 +92,8 @@ function fail(message) {
 }
 
 /**
- * Ends this process when its shell ends: npm starts scripts through a shell that passes no signals on, so a killed `npm
- * start` would leave a server behind.
+ * Ends this process when its shell ends. npm starts scripts through a shell that does not pass signals on, so that a
+ * killed `npm start` would leave a server behind.
  */
 function endWithShell() {
   if (process.env['npm_lifecycle_event'] === undefined || process.stdin.isTTY) return
@@ -107,8 +107,8 @@ function endWithShell() {
 }
 
 /**
- * A folder for compiled code in the temporary folder; undefined if another user could write to it, since its content is
- * executed.
+ * A folder for compiled code in the temporary folder. Undefined if another user could write to the folder, because its
+ * content is executed.
  */
 function ownCacheFolder() {
   const uid = process.getuid?.()
@@ -126,8 +126,8 @@ function ownCacheFolder() {
 const BUILD_PRIORITY = 15
 
 /**
- * Starts a build of the web interface beside the server, unless `ui/dist` was made from the current sources. The build
- * has a low priority, and its failure does not stop the server; `/app` shows the error.
+ * Starts a build of the web interface beside the server, unless `ui/dist` was built from the current sources. The build
+ * has a low priority. If it fails, the server continues, and `/app` shows the error.
  */
 async function buildUiWhereNeeded(node) {
   try {
@@ -147,7 +147,7 @@ async function buildUiWhereNeeded(node) {
 /** Commands of `weir` that serve the web interface. */
 const SERVING = ['serve', 'dev']
 
-/** Runs `script` with `args` on Node 24, in this process if it is new enough. */
+/** Runs `script` with `args` on Node 24: in this process if its version is new enough. */
 export async function launch(script, args, { install = true } = {}) {
   try {
     if (install) installWhereNeeded(script)
@@ -155,7 +155,7 @@ export async function launch(script, args, { install = true } = {}) {
     return fail(error.message)
   }
   endWithShell()
-  // A third of the start-up time is compilation, so this process and its children share a compile cache.
+  // Compilation takes a third of the start-up time, so this process and its children share a compile cache.
   const cache = process.env['NODE_COMPILE_CACHE'] ?? ownCacheFolder()
   if (cache === undefined) process.env['NODE_DISABLE_COMPILE_CACHE'] ??= '1'
   else process.env['NODE_COMPILE_CACHE'] = cache

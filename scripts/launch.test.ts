@@ -102,7 +102,7 @@ describe('launch', () => {
     const { PATH = '' } = process.env
     const own = join(dir, `weir-compile-cache-${process.getuid?.() ?? 'user'}`)
     expect(child({ PATH, TMPDIR: dir }).stdout.toString()).toBe(`${own}\n`)
-    // Another user could write code into it.
+    // Other users could write code into this folder.
     await chmod(own, 0o777)
     expect(child({ PATH, TMPDIR: dir }).stdout.toString()).toBe('undefined\n')
     expect(child({ PATH, NODE_COMPILE_CACHE: join(dir, 'own') }).stdout.toString()).toBe(

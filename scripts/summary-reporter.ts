@@ -1,6 +1,6 @@
 import type { Reporter, TestCase, TestModule, TestSpecification, TestSuite } from 'vitest/node'
 
-/** File and title of a skipped test, or of its outermost skipped suite; the title contains the reason. */
+/** The file and the title of a skipped test, or of its outermost skipped suite. The title contains the reason. */
 function place(test: TestCase): string {
   let found: TestCase | TestSuite = test
   for (let { parent } = test; parent.type === 'suite'; { parent } = parent)
@@ -9,9 +9,9 @@ function place(test: TestCase): string {
 }
 
 /**
- * Prints the settings of property tests, a line `skipped: …` for each suite or test that is marked as skipped, and the
- * last line of every test command: `N passed, N failed`. A file that cannot be loaded, a suite with failing hooks, and
- * an unhandled error count as failed, so that the line agrees with the exit code.
+ * Prints the settings of property tests, a line `skipped: …` for each skipped test or suite, and the last line of every
+ * test command: `N passed, N failed`. A file that cannot be loaded, a suite whose hooks fail, and an unhandled error
+ * each count as failed, so that the line agrees with the exit code.
  */
 export default class SummaryReporter implements Reporter {
   onTestRunStart(specifications: readonly TestSpecification[]): void {

@@ -16,7 +16,7 @@ export interface FilledRuns {
 export const RUNS_PER_TRACE = 7
 const TRACES_PER_INSERT = 20_000
 
-/** SQL of an id like UUIDv7, which begins with the time, followed by pseudo-random digits. */
+/** SQL of an id like UUIDv7: it begins with the time, and pseudo-random digits follow. */
 const idSql = (micros: string, seed: string): string => `toUUID(concat(
   leftPad(lower(hex(toUInt64(intDiv(${micros}, 1000)))), 12, '0'), '7', substring(lower(hex(MD5(${seed}))), 1, 3),
   '8', substring(lower(hex(MD5(${seed}))), 5, 15)))`
@@ -27,7 +27,10 @@ function startSql({ from, to, traces }: Pick<FilledRuns, 'from' | 'to' | 'traces
   return `(toInt64(${from * 1000}) + intDiv(toInt64(${trace}) * ${(to - from) * 1000}, ${traces}))`
 }
 
-/** Fills table `runs` like ingest, with traces spread evenly over the time and, in turn, over the threads. */
+/**
+ * Fills table `runs` with rows like those of ingest. Traces are spread evenly over the time, and over the threads in
+ * turn.
+ */
 export async function fillRuns(db: ClickHouse, fill: FilledRuns): Promise<void> {
   const { workspace_id, project_id, traces, threads } = fill
   for (let from = 0; from < traces; from += TRACES_PER_INSERT) {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-// A server to compare Weir with: it reads a multipart body, parses each part as JSON, and stores nothing.
+// A server with which Weir is compared: it reads a multipart body, parses each part as JSON, and stores nothing.
 const LENGTH = /length[=:] ?(\d+)/i
 
 function parseParts(body: Buffer, boundary: string): void {

@@ -34,7 +34,7 @@ function send(body: Buffer): Promise<boolean> {
   })
 }
 
-/** Sends creates, and updates once the creates are acknowledged, like the client. */
+/** Sends creates, and their updates once the creates are acknowledged, as the client does. */
 async function run(count: number): Promise<number> {
   let next = 0
   let done = 0

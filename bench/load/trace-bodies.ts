@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 
-/** Bodies of a few traces as the LangSmith JS client sends them: one request with the creates, one with the updates. */
+/**
+ * Bodies of a few traces in the form that the LangSmith JS client sends: one request with the creates, one with the
+ * updates.
+ */
 export interface TraceBodies {
   creates: Buffer
   updates: Buffer
@@ -11,10 +14,13 @@ export const RUNS_OF_TRACE = 5
 /** Number of different texts, so that compression and caches work as with real traffic. */
 const TEMPLATES = 12
 
-/** Placeholder of the same length as the id that replaces it. */
+/** A placeholder for an id; it has the length of the id. */
 const placeholder = (n: number): string => `~~~~${String(n).padStart(4, '0')}-aaaa-7aaa-8aaa-aaaaaaaaaaaa`
 
-/** Text of about `size` characters from a fixed vocabulary; the same for the same seed. */
+/**
+ * Returns a function that makes text of about `size` characters from a fixed vocabulary. The same seed gives the same
+ * texts.
+ */
 function createWriter(seed: number): (size: number) => string {
   let state = seed
   const random = (): number => {
@@ -43,7 +49,7 @@ interface WireRun {
   events?: unknown
 }
 
-/** A chain with a retriever, two llm calls of about 6 KB in and 2 KB out, and a tool. */
+/** A chain with a retriever, two llm calls with about 6 KB of input and 2 KB of output each, and a tool. */
 function traceRuns(trace: number, now: number, write: (size: number) => string): WireRun[] {
   const id = (run: number): string => placeholder(trace * RUNS_OF_TRACE + run)
   const iso = (ms: number): string => new Date(now + ms).toISOString().replace('Z', '001Z')
@@ -171,7 +177,7 @@ function multipart(op: 'post' | 'patch', runs: readonly WireRun[]): Buffer {
   return Buffer.from(`${pieces.join('')}--${BOUNDARY}--\r\n`)
 }
 
-/** Returns a function that makes bodies of `perRequest` traces, with new ids at every call. */
+/** Returns a function that makes bodies of `perRequest` traces; each call uses new ids. */
 export function createTraceBodies(perRequest: number): () => TraceBodies {
   const now = Date.now()
   const ids = perRequest * RUNS_OF_TRACE
@@ -193,7 +199,7 @@ export function createTraceBodies(perRequest: number): () => TraceBodies {
 
 interface Template {
   body: Buffer
-  /** The positions of each placeholder, by number. */
+  /** The positions of each placeholder, by the number of the placeholder. */
   places: number[][]
 }
 

@@ -13,11 +13,11 @@ const BATCH = 1000
 const CHILDREN = 50
 const FRAMES = 200
 /**
- * Levels of a deep trace. Each run's `dotted_order` has all ids above it: 50,000 runs in chains of 100 have 150 MB of
- * them, and in chains of 1,000 they would have 1.5 GB.
+ * Levels of a deep trace. The `dotted_order` of a run has the ids of all runs above it. For 50,000 runs in chains of
+ * 100 these are 150 MB; in chains of 1,000 they would be 1.5 GB.
  */
 const LEVELS = 100
-/** In an orphaned trace, the parent of every run with this multiple as its number was never sent. */
+/** In a trace with missing parents, runs whose number is a multiple of this have a parent that was never sent. */
 const ORPHANS = 10
 
 /** Shapes of traces: up to CHILDREN runs below each run, chains, missing parents, no ends. */
@@ -46,7 +46,7 @@ const SCROLL = `new Promise((resolve) => {
   requestAnimationFrame(step)
 })`
 
-/** Searches a text in every frame, since locators search only every 500 ms. */
+/** Looks for a text in every frame, because Playwright's locators look only every 500 ms. */
 const seen = (text: string): string => `new Promise((resolve) => {
   const look = () => document.body.textContent.includes('${text}') ? resolve() : requestAnimationFrame(look)
   look()

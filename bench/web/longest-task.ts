@@ -13,8 +13,8 @@ interface TraceEvent {
 }
 
 /**
- * The longest task of a page's thread, in milliseconds of real time, and of CPU time, which is independent of other
- * processes.
+ * The longest task of a page's main thread, in milliseconds: its real time, and its CPU time, which does not depend on
+ * other processes.
  */
 export interface LongestTask {
   wall: number
@@ -38,7 +38,7 @@ function longestOf(events: readonly TraceEvent[]): LongestTask {
   return longest
 }
 
-/** Traces the page's tasks while `act` runs. */
+/** Traces the tasks of the page while `act` runs. */
 export async function longestTask(page: Page, act: () => Promise<void>): Promise<LongestTask> {
   const session: CDPSession = await page.context().newCDPSession(page)
   const events: TraceEvent[] = []

@@ -1,7 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 
-/** A task of a page's thread. On a busy machine, waiting for a core takes real time but no CPU time. */
+/**
+ * A task of a page's main thread. On a busy machine, waiting for a core adds to the real time but not to the CPU time.
+ */
 export interface PageTask {
   ms: number
   cpuMs: number
@@ -21,8 +23,8 @@ const CATEGORIES = ['toplevel', 'devtools.timeline', 'disabled-by-default-devtoo
 const PROFILER = ['disabled-by-default-v8.cpu_profiler']
 
 /**
- * Records a trace of Chromium while `work` runs, and returns the tasks of the main threads of pages in it. With TRACE=FILE
- * the trace is also written to this file, with a CPU profile, for DevTools; the profiler itself takes CPU.
+ * Records a trace of Chromium while `work` runs. Returns the tasks of the main threads of pages in it. With TRACE=FILE
+ * the trace is also written to this file, with a CPU profile, for DevTools; profiling adds CPU time.
  */
 export async function tasksOf(browser: Browser, page: Page, work: () => Promise<void>): Promise<PageTask[]> {
   const file = process.env['TRACE']

@@ -11,7 +11,10 @@ const TIMES = Number(process.argv[2] ?? 20)
 const RUNS = 400
 const MEGABYTES = 10
 const OBJECTS = 90_000
-/** Pause in which the reads of the page before end. Playwright's wait for an idle network never ends on a live page. */
+/**
+ * A pause in which the page finishes its earlier reads. Playwright cannot wait for an idle network, because a live page
+ * reads without end.
+ */
 const QUIET_MS = 500
 const TYPED = 'step 12 with a longer text'
 
@@ -35,7 +38,7 @@ async function send(post: readonly object[]): Promise<void> {
 }
 
 /**
- * Checks a condition in every frame, since locators check only every 500 ms, and the policy of the page forbids
+ * Checks a condition in every frame. Playwright's locators check only every 500 ms, and the page's policy forbids
  * waitForFunction.
  */
 const until = (condition: string): string => `new Promise((resolve) => {
@@ -62,7 +65,7 @@ async function sendTrace(): Promise<string> {
   return trace_id
 }
 
-/** Measures the time from the address to the first row of a list, each time in a browser with an empty cache. */
+/** Measures the time from the navigation to the first row of a list, each time in a browser with an empty cache. */
 async function measureStart(page: Page, project: string): Promise<void> {
   const state = await page.context().storageState()
   const [times, busy]: [number[], number[]] = [[], []]
@@ -104,7 +107,7 @@ async function measureOpen(page: Page, trace: string): Promise<void> {
   }
   for (let time = 1; time <= TIMES; time += 1) {
     const far = RUNS - 3 * time
-    // A new page has an empty cache of reads; the selection scrolls the tree.
+    // A new page has no cached reads. The tree is scrolled to the row that will be selected.
     await page.goto(`${weir.url}/app/traces/${trace}`)
     await page.locator('#run').getByRole('heading', { name: 'step 0' }).waitFor()
     await page.evaluate(`document.querySelector('#tree').scrollTop = ${far * 28}`)

@@ -43,7 +43,7 @@ await session.send('Performance.enable', { timeDomain: 'threadTicks' })
 
 const runForm = (): Locator => page.getByRole('form', { name: 'Input' })
 
-/** Opens Studio and fills its form in. */
+/** Opens Studio and fills in its form. */
 async function fillForm(fields: Record<string, number>, mode = ''): Promise<void> {
   await page.goto(`${weir.url}/app/deployments/${NAME}/studio?assistant=busy${mode}`)
   for (const [name, value] of Object.entries(fields))
@@ -51,7 +51,10 @@ async function fillForm(fields: Record<string, number>, mode = ''): Promise<void
   await page.waitForTimeout(QUIET_MS)
 }
 
-/** Runs the filled form until `shown`; the tasks of the page from the click to half a second after that. */
+/**
+ * Submits the form that was filled in. Returns the page's tasks from the click until half a second after `shown` has
+ * resolved.
+ */
 async function runTasks(shown: () => Promise<void>): Promise<string> {
   const before = await busyMs(session)
   const tasks = await tasksOf(browser, page, async () => {
@@ -74,7 +77,8 @@ async function measureEvents(): Promise<void> {
   for (let time = 0; time < TIMES; time += 1) {
     await fillForm({ tokens: EVENTS }, '&mode=chat')
     const last = `document.querySelector('[data-role=ai]')?.textContent.includes('tok${EVENTS - 1}')`
-    // Seldom, and of one element: a locator of a text would search the whole page, which takes its thread.
+    // This condition is checked seldom, and on one element: a locator of a text would search the whole page in the
+    // thread that is measured.
     const found = await runTasks(async () => {
       while (!(await page.evaluate<boolean>(last))) await page.waitForTimeout(QUIET_MS)
     })
@@ -85,7 +89,7 @@ async function measureEvents(): Promise<void> {
   }
 }
 
-/** Counts the bytes of the answers that the page receives from now on. */
+/** Counts the bytes of the answers that the page receives after this call. */
 async function countBytes(): Promise<() => number> {
   let bytes = 0
   const received = ({ dataLength }: { dataLength: number }): void => {
@@ -101,7 +105,7 @@ async function countBytes(): Promise<() => number> {
 
 const mb = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
-/** Elements of the page, and its heap after a collection. */
+/** The number of elements of the page, and the size of its heap after a garbage collection. */
 async function size(): Promise<string> {
   await session.send('HeapProfiler.collectGarbage')
   const nodes = await page.evaluate<number>('document.querySelectorAll("*").length')

@@ -52,7 +52,7 @@ class StreamedModel extends BaseChatModel {
     return { ls_provider: this.provider, ls_model_name: this.modelName, ls_model_type: 'chat' as const }
   }
 
-  /** The same without streaming: the pieces as one message, with its tool calls and usage. */
+  /** Answers without streaming: joins the pieces to one message with its tool calls and usage. */
   async _generate(messages: BaseMessage[], options: this['ParsedCallOptions']): Promise<ChatResult> {
     let whole: AIMessageChunk | undefined
     for await (const { message } of this._streamResponseChunks(messages, options)) {
@@ -94,7 +94,7 @@ class StreamedModel extends BaseChatModel {
   }
 }
 
-/** Repeats the last message, a word at a time; a question for the time makes it call the tool. */
+/** A model that repeats the last message, one word at a time. A question about the time makes it call the tool. */
 async function* parrot(messages: readonly BaseMessage[]): AsyncIterable<Piece> {
   const last = messages.at(-1)
   const heard = last?.text ?? ''

@@ -12,14 +12,17 @@ const ROLES = new Map([
 const acmeChat = {
   name: 'acme-chat',
 
-  /** 0 = another format, 1 = the shape fits, 2 = certain. Look at a few keys only: this runs for every llm run. */
+  /**
+   * 0 = another format, 1 = the shape fits, 2 = certain. Look at few keys only, because this runs for every llm
+   * TraceRun.
+   */
   match(side, value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return 0
     if (side === 'inputs') return Array.isArray(value.turns) ? 2 : 0
     return typeof value.reply === 'string' ? 2 : 0
   },
 
-  /** Never throws and never changes `value`. Paths of issues are relative to it. */
+  /** Must never throw, and must never change `value`. Paths of issues are relative to it. */
   normalize(side, value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       return { messages: [], issues: [] }

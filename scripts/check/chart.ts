@@ -9,7 +9,7 @@ import { type Mapping, renderedProblems } from './rendered-chart.ts'
 const ROOT = new URL('../../', import.meta.url)
 const CHART = new URL('deploy/helm/', ROOT)
 const BUILT = fileURLToPath(new URL('.helm/helm', ROOT))
-/** The version for which the chart is rendered. */
+/** The Kubernetes version for which the chart is rendered. */
 const KUBERNETES = '1.33.0'
 const run = promisify(execFile)
 
@@ -26,9 +26,9 @@ const REFUSED = [
 ]
 
 /**
- * Problems of the chart in deploy/helm. With Helm (on the PATH, or built by test/helm/build), the chart is linted, and
- * rendered with each file of `ci/`, and the result is checked. Without Helm, only files are compared: values with their
- * schema and with the templates, and blocks of templates with their ends.
+ * Problems of the chart in deploy/helm. If there is Helm (on the PATH, or built by test/helm/build), it lints the chart
+ * and renders it with each file of `ci/`, and the result is checked. Without Helm, only the files are compared: values
+ * with their schema and with the templates, and the beginnings of template blocks with their ends.
  */
 export async function chartProblems(): Promise<{ problems: string[]; how: string }> {
   const problems = [
@@ -66,8 +66,8 @@ async function findHelm(): Promise<string | undefined> {
 }
 
 /**
- * Problems of values: with each file of `ci/`, they must fit the schema; the chart must have the version of the
- * package, and settings must exist.
+ * Problems of the values. With each file of `ci/`, they must fit the schema. The chart must have the version of the
+ * package. The settings that it sets must exist.
  */
 function valueProblems(): string[] {
   const problems: string[] = []
@@ -135,7 +135,7 @@ function leaves(values: Mapping, prefix = ''): string[] {
   })
 }
 
-/** Merges values like Helm: mappings by key, all others as a whole. */
+/** Merges values as Helm does: mappings by key; any other value is replaced as a whole. */
 function merged(base: Mapping, over: Mapping): Mapping {
   const result = { ...base }
   for (const [key, value] of Object.entries(over)) {

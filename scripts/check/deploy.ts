@@ -25,14 +25,14 @@ function read(path: string): string {
 }
 
 /**
- * Whether an image has an exact version. Without a tag, with `latest` or with only a major version, it can change
+ * Whether an image has an exact version. An image without a tag, with `latest` or with only a major version can change
  * without notice.
  */
 function isPinned(image: string): boolean {
   return /@sha256:[0-9a-f]{64}$/.test(image) || /:(?!latest$)[\w.-]*\d[\w.-]*$/.test(image)
 }
 
-/** Instructions of a Dockerfile, with continued lines joined, and without comments. */
+/** The instructions of a Dockerfile, without comments. Continued lines are joined. */
 function instructions(dockerfile: string): [name: string, rest: string][] {
   const joined = dockerfile.replace(/^\s*#.*\n/gm, '').replace(/\\\n/g, ' ')
   return joined

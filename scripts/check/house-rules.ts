@@ -15,8 +15,8 @@ const EXPORTED =
   /^export (?:declare |abstract |async )*(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm
 
 /**
- * The room of a file: `src/runs/streams/tail.ts` is in the room `runs`; files directly in `src` are in none. In `ui`,
- * which has no rooms, each file counts as a room.
+ * The room of a file: `src/runs/streams/tail.ts` is in the room `runs`. Files directly in `src` are in no room. `ui`
+ * has no rooms, so each of its files counts as a room.
  */
 function roomOf(path: string): string | undefined {
   if (path.startsWith('ui/')) return path
@@ -24,8 +24,8 @@ function roomOf(path: string): string | undefined {
 }
 
 /**
- * Names that two rooms declare and export (in `ui`, two files), unless listed in `same`. A re-exported name is not a
- * declaration.
+ * Names that two rooms (in `ui`: two files) both declare and export, unless they are listed in `same`. A re-exported
+ * name is not a declaration.
  */
 export function findHomonyms(files: readonly SourceFile[], same: ReadonlySet<string>): string[] {
   const places = new Map<string, Map<string, string>>()
@@ -41,7 +41,9 @@ export function findHomonyms(files: readonly SourceFile[], same: ReadonlySet<str
   return homonyms.map(([name, rooms]) => `${name} is exported by ${[...rooms.values()].join(' and ')}`)
 }
 
-/** Folders with too many files, and folders with three files of one prefix, unless listed in `prefixed`. */
+/**
+ * Folders with too many files, and folders with three files of one prefix, unless the prefix is listed in `prefixed`.
+ */
 export function findCrowdedFolders(paths: readonly string[], prefixed: ReadonlySet<string>): string[] {
   const folders = Map.groupBy(paths, (path) => path.slice(0, path.lastIndexOf('/')))
   return [...folders].flatMap(([folder, inside]) => {
@@ -49,7 +51,7 @@ export function findCrowdedFolders(paths: readonly string[], prefixed: ReadonlyS
       inside.length > MAX_FILES
         ? [`${folder} has ${inside.length} files, at most ${MAX_FILES} are read together`]
         : []
-    // `dialog.tsx` and `dialog.module.css` have the same name.
+    // `dialog.tsx` and `dialog.module.css` count as one name.
     const names = new Set(inside.map((path) => path.slice(folder.length + 1).replace(/\..*$/, '')))
     const prefixes = Map.groupBy(names, (name) => name.split(/[-_]/, 1)[0] ?? name)
     const missing = [...prefixes]
@@ -78,15 +80,15 @@ export function findWalkFaults(page: string, files: ReadonlySet<string>): string
 }
 
 /**
- * Minimum lines of a file; a shorter one belongs into the file that imports it, if that is the only one and in the same
- * folder.
+ * Minimum number of lines of a file. A shorter file belongs into the file that imports it, if only that one imports it
+ * and both are in one folder.
  */
 const MIN_LINES = 25
 const IMPORTED = /(?:from|import)\s*\(?'(\.[^']+)'/g
 
 /**
  * Short files that only one file of the same folder imports, unless they are listed in `apart`. A file that another
- * folder imports is not reported, because the walls between rooms may require it.
+ * folder imports is not reported, because the walls between rooms may require a separate file.
  */
 export function findSmallFiles(files: readonly SourceFile[], apart: ReadonlySet<string>): string[] {
   const importers = new Map<string, Set<string>>()
@@ -104,26 +106,26 @@ export function findSmallFiles(files: readonly SourceFile[], apart: ReadonlySet<
   })
 }
 
-/** The title of a test or of a group of tests: a text before a function. */
+/** The title of a test or of a group of tests: a text that a function follows. */
 const TITLE = /\(\s*(['"`])((?:(?!\1).)*)\1,\s*(?:async\s*)?(?:\(|\w+\s*=>)/g
-/** A title in the table of `it.each`, which begins with the number of a rule. */
+/** A title in the table of `it.each`. It begins with the number of a rule. */
 const TITLE_IN_TABLE = /(['"`])((?:[A-Z]+-\d+|N\d+)[,:] (?:(?!\1).)*)\1,/g
 const RULE = /(?<![\w-])([A-Z]+-|N)(\d+)(?: to (?:[A-Z]+-|N)(\d+))?(?!\w)/g
 
-/** The numbers of rules in a text; `S-17 to S-19` stands for three. */
+/** The numbers of rules that a text cites. `S-17 to S-19` stands for three rules. */
 function rulesIn(text: string): string[] {
   return [...text.matchAll(RULE)].flatMap(([, list = '', first = '', last = first]) =>
     Array.from({ length: Number(last) - Number(first) + 1 }, (_, i) => `${list}${Number(first) + i}`),
   )
 }
 
-/** The numbers of rules in the titles of tests. */
+/** The numbers of rules that titles of tests cite. */
 export function citedRules(tests: readonly string[]): Set<string> {
   const titles = tests.flatMap((text) => [...text.matchAll(TITLE), ...text.matchAll(TITLE_IN_TABLE)])
   return new Set(titles.flatMap(([, , title = '']) => rulesIn(title)))
 }
 
-/** Rows of a table or points of a list that begin with the numbers of one or several rules. */
+/** Rows of a table or points of a list that begin with the number of a rule, or with several. */
 const RULE_LINE = /^(?:\| |- \*\*)((?:(?:[A-Z]+-|N)\d+(?:, | to )?)+)(?: \||\*\*)/gm
 
 /** Rules of a page that no title of a test cites. */

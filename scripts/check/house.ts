@@ -29,42 +29,42 @@ const TEXT = [
 const MAX_DISABLES = 5
 const DISABLE = /(?:oxlint|eslint)-disable/
 const DISABLE_WITH_REASON = /(?:oxlint|eslint)-disable[\w-]*\s+[\w/,\s@-]+\s--\s\S/
-// Split into parts, so that this file does not match.
+// The words are joined here, so that this file does not match itself.
 const HOMES = ['work', 'root', 'home/\\w+', 'Users/\\w+'].join('|')
 const MACHINE_PATH = new RegExp(`(?:^|[\\s'"\`(=])/(?:${HOMES})/`)
 const SUPPRESSED_TYPES = new RegExp(['@ts', '(?:ignore|nocheck)'].join('-'))
 
 /** Names that two rooms export on purpose, with the same role in each. */
 const SAME_PART = new Set([
-  // The routes of one kind of resource, in each of the two APIs.
+  // Each of the two APIs has routes for this kind of resource.
   'runRoutes',
   'systemRoutes',
 ])
-/** Folders of data: recorded requests, results and pictures, with a file for each case. */
+/** Folders of data: recorded requests, results and pictures. They have a file for each case. */
 const DATA = /^test\/(?:corpus|golden)\/[^/]+\/|^test\/long\/web\/pictures\//
 /** Prefixes that three files of a folder may share. */
 const PREFIXED = new Set([
-  // One message format per file, under its vendor's name.
+  // Each file has one message format, and its name begins with the vendor's.
   'processors/openai',
 ])
 
-/** Short files that are separate from their only importer, for the reason above each. */
+/** Short files that stay separate from their only importer, each for the reason above it. */
 const APART = new Set([
-  // One file for each use case that has a view for one user.
+  // Each use case that shows data to one user has its own file.
   'src/runs/access/streams.ts',
-  // Rules that a test imports separately.
+  // A test imports these rules without their importer.
   'src/deploy/deployment-name.ts',
   'src/deploy/plan.ts',
   'ui/views/settings/keys/key-rights.ts',
-  // One file for each kind of records that the fuzzer makes.
+  // Each kind of records that the fuzzer makes has its own file.
   'test/support/fuzz/secrets.ts',
-  // A separate component, beside the others of the page.
+  // The page's other components have files of their own, too.
   'ui/views/project/live-mark.tsx',
 ])
 
-/** Rules that no title of a test cites, for the reason above each. */
+/** Rules that no title of a test cites, each for the reason above it. */
 const NOT_SHOWN = new Set([
-  // Deployed code has no network of its own; docs/graphs/deployments.md lists the addresses that the code can reach.
+  // Deployed code has no network of its own. docs/graphs/deployments.md lists the addresses that the code can reach.
   'P-26',
   // Timing belongs in benches: bench/protocols.bench.ts measures it.
   'V-48',
@@ -99,7 +99,7 @@ const problems = [
     .slice(MAX_DISABLES)
     .map((found) => ({ ...found, why: `more than ${MAX_DISABLES} lint rules disabled` })),
 ]
-// Generated types have the names of their schemas, which rooms also use for the same data in another form.
+// Generated types are named after their schemas. Rooms use the same names for the same data in another form.
 const sources = globSync(['src/**/*.ts', 'processors/**/*.ts', 'ui/**/*.{ts,tsx}'], { cwd: ROOT }).filter(
   (path) => !/\.(?:test|gen)\.ts$/.test(path),
 )
@@ -113,7 +113,7 @@ const readable = globSync('{src,processors,ui,scripts,hosts,test,bench}/**/*.{ts
 }).filter(
   (path) => !/\.gen\.ts$|__init__\.py$|(?:^|\/)(?:dist|node_modules)\//.test(path) && !DATA.test(path),
 )
-/** Unit tests are beside the code, and are checked separately. */
+/** Unit tests are beside the code; they are checked separately. */
 const [code, unitTests] = [false, true].map((wanted) =>
   readable.filter((path) => (/\.test\.\w+$/.test(path) && !path.startsWith('test/')) === wanted),
 ) as [string[], string[]]
@@ -121,7 +121,7 @@ const testTexts = tests.map((path) => ({ path, text: read(path) }))
 const cited = citedRules(testTexts.map(({ text }) => text))
 const messages = [
   ...problems.map(({ file, line, why, text }) => `${file}:${line}: ${why}: ${text}`),
-  // The web interface imports no code of the server, and may use the same names for other things.
+  // The web interface imports no code of the server, so the same name may mean something else there.
   ...Object.values(Object.groupBy(texts, ({ path }) => (path.startsWith('ui/') ? 'ui' : 'server'))).flatMap(
     (side) => findHomonyms(side, SAME_PART),
   ),

@@ -19,7 +19,7 @@ const PLATFORM =
   /(android|darwin|freebsd|linux|openharmony|win32)-(arm64|arm|x64|ppc64|riscv64|s390x|ia32)(?:-(\w+))?$/
 const LIBC: Record<string, string> = { gnu: 'glibc', gnueabihf: 'glibc', musl: 'musl', musleabihf: 'musl' }
 
-/** os, cpu and libc from a package's name: `@chdb/lib-linux-arm64-gnu`. */
+/** os, cpu and libc according to a package's name, such as `@chdb/lib-linux-arm64-gnu`. */
 function platformOf(name: string): Pick<LockEntry, 'os' | 'cpu' | 'libc'> | undefined {
   if (name.endsWith('-wasm32-wasi')) return { cpu: ['wasm32'] }
   const [, os, cpu, abi] = PLATFORM.exec(name) ?? []
@@ -28,7 +28,7 @@ function platformOf(name: string): Pick<LockEntry, 'os' | 'cpu' | 'libc'> | unde
   return libc === undefined ? { cpu: [cpu], os: [os] } : { cpu: [cpu], libc: [libc], os: [os] }
 }
 
-/** Whether Node's lookup from `path` upwards finds `name` in the lock. */
+/** Whether the lock has `name` where Node looks it up, from `path` upwards. */
 function isLocked(packages: LockPackages, path: string, name: string): boolean {
   let at = path
   for (;;) {
@@ -39,9 +39,9 @@ function isLocked(packages: LockPackages, path: string, name: string): boolean {
 }
 
 /**
- * Entries for the platform packages that the lock lacks, by path. If a registry lacks these packages, npm writes a lock
- * without them, which `npm ci` refuses, and with which other platforms lack the package (decision D-2). Throws for an
- * optional package whose name contains no platform.
+ * Entries, by path, for the platform packages that the lock lacks. If a registry does not have these packages, npm
+ * writes a lock without them. `npm ci` refuses such a lock, and the package is missing on other platforms (decision
+ * D-2). Throws for an optional package whose name contains no platform.
  */
 export function missingPlatformPackages(packages: LockPackages): LockPackages {
   const missing: LockPackages = {}

@@ -14,7 +14,7 @@ const MANIFEST = new URL('../../package.json', import.meta.url)
 function pinProblems(manifest: Manifest, packages: LockPackages): string[] {
   const wanted = { ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies }
   return Object.entries(wanted).flatMap(([name, asked]) => {
-    // In an alias, the version is after the name of the package: `npm:name@1.2.3`.
+    // In an alias (`npm:name@1.2.3`), the version follows the name of the package.
     const version = asked.replace(/^npm:.+@/, '')
     const locked = packages[`node_modules/${name}`]?.version
     if (!/^\d+\.\d+\.\d+/.test(version)) return [`package.json: ${name} is not pinned exactly: ${version}`]
@@ -41,7 +41,7 @@ function complete(lock: { packages: LockPackages }, missing: LockPackages): void
   writeFileSync(LOCK, `${JSON.stringify({ ...lock, packages: Object.fromEntries(all) }, null, 2)}\n`)
 }
 
-/** Checks the lock; `--fix` adds platform packages that this machine's registry lacks. */
+/** Checks the lock. `--fix` adds platform packages that the registry of this machine lacks. */
 function main(): void {
   const lock = JSON.parse(readFileSync(LOCK, 'utf8')) as { packages: LockPackages }
   const manifest = JSON.parse(readFileSync(MANIFEST, 'utf8')) as Manifest

@@ -47,7 +47,7 @@ interface Listening {
   deployment_url: string
 }
 
-/** URLs of a server started from the installed package, from its JSON log. */
+/** Waits until a server that was started from the installed package listens. Returns its URLs from its JSON log. */
 async function listening(output: Readable): Promise<Listening> {
   const lines: string[] = []
   for await (const line of createInterface(output)) {
@@ -57,7 +57,7 @@ async function listening(output: Readable): Promise<Listening> {
   throw new Error(`the server ended without listening:\n${lines.join('\n')}`)
 }
 
-/** The answer of the example graph, which is hosted by default. */
+/** Asks the example graph, which is hosted by default; returns its answer. */
 async function askExample(deployment_url: string, dir: string): Promise<string> {
   const key = (await readFile(join(dir, 'data/api-key'), 'utf8')).trim()
   const answer = await fetch(`${deployment_url}/runs/wait`, {
@@ -118,7 +118,7 @@ async function checkCommands(weir: string, dir: string): Promise<void> {
   check(bad.status === 1, 'weir validate to end with 1 for a run that fails a requirement')
 }
 
-/** Packs the package, installs it in an empty folder without dev dependencies, and uses it there. */
+/** Packs the package, installs it in an empty folder without dev dependencies, and runs it there. */
 async function main(): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'weir-package-'))
   try {

@@ -4,9 +4,9 @@ import { parseAllDocuments } from 'yaml'
 export type Mapping = Record<string, unknown>
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
-/** Kinds that are always rendered, and those that a switch adds. */
+/** Kinds of objects that are always rendered, and kinds that a switch adds. */
 const KINDS = ['NetworkPolicy', 'PodDisruptionBudget', 'Service', 'Service', 'ServiceAccount', 'StatefulSet']
-/** Seconds within which a server stops, after the delay. */
+/** Seconds that a server needs at most to stop, after the delay. */
 const STOP_SECONDS = 20
 
 /** The value at a path such as `spec.template.spec`; undefined if there is none. */
@@ -57,7 +57,10 @@ function kindProblems(objects: readonly Mapping[], values: Mapping): string[] {
     : [`it has ${found.join(', ')} in place of ${expected.join(', ')}`]
 }
 
-/** Checks probes, volumes, the time to stop, secrets, and that either the chart or the autoscaler sets the number of servers. */
+/**
+ * Checks probes, volumes, the time to stop and secrets. Either the chart or the autoscaler must set the number of
+ * servers, not both.
+ */
 function serverProblems(server: Mapping, values: Mapping): string[] {
   const problems: string[] = []
   const pod = at(server, 'spec.template.spec')

@@ -15,7 +15,7 @@ export interface Cruise {
   summary: { violations: { from: string; to: string; rule: { name: string } }[] }
 }
 
-/** Cruises src, processors and ui with the rules of .dependency-cruiser.cjs. */
+/** Runs dependency-cruiser on src, processors and ui with the rules of .dependency-cruiser.cjs. */
 export function cruiseSources(): Cruise {
   const folders = ['src', 'processors', 'ui'].filter(
     (folder) => globSync(`${folder}/**/*.{ts,tsx}`, { cwd: ROOT }).length > 0,
@@ -29,7 +29,8 @@ export function cruiseSources(): Cruise {
 }
 
 /**
- * Source files that the cruise did not read, because a tool that cannot parse a file would pass without checking it.
+ * Source files that dependency-cruiser did not read. It skips a file that it cannot parse, and the file would pass
+ * unchecked.
  */
 export function unseenFiles(cruise: Cruise): string[] {
   const seen = new Set(cruise.modules.map((module) => module.source))
@@ -37,7 +38,7 @@ export function unseenFiles(cruise: Cruise): string[] {
   return files.filter((file) => !/\.(?:test|d)\.ts$/.test(file) && !seen.has(file))
 }
 
-/** The room of a file; undefined for `start`, which may import every room and is not drawn. */
+/** The room of a file. Undefined for `start`, which may import every room and is not drawn. */
 function roomOf(path: string): string | undefined {
   const room = /^(?:src\/([\w-]+)\/|(processors)\/)/.exec(path)?.slice(1).find(Boolean)
   return room === 'start' ? undefined : room

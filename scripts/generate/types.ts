@@ -14,8 +14,8 @@ export async function listSchemas(schemaDir: URL): Promise<string[]> {
 }
 
 /**
- * TypeScript for every schema in the folder: each named type, and `SchemaTypes` from schema name to type. All are
- * compiled as one umbrella schema, so that a type in several schemas is written once.
+ * TypeScript for all schemas in the folder: each named type, and `SchemaTypes`, which maps the name of a schema to its
+ * type. All schemas are compiled as parts of one, so that a type that several schemas use is written once.
  */
 export async function generateTypes(schemaDir: URL): Promise<string> {
   const names = await listSchemas(schemaDir)

@@ -3,7 +3,7 @@ import { ERRORS } from '../../src/base/errors.ts'
 
 const BANNER = '/* Generated from docs/api/openapi.json by `npm run generate`. Do not edit. */'
 
-/** The parts of an OpenAPI document that are read here. */
+/** The parts of an OpenAPI document that are used here. */
 interface Document {
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, object> }
@@ -17,7 +17,7 @@ interface Operation {
 
 type Content = Record<string, { schema?: object }>
 
-/** Schema of the JSON in a body or an answer; undefined if it has another content type. */
+/** The schema of the JSON in a body or an answer; undefined for other content types. */
 function jsonSchema(content: Content | undefined): object | undefined {
   return content?.['application/json']?.schema
 }
@@ -26,7 +26,7 @@ function objectOf(properties: Record<string, object>, required: readonly string[
   return { type: 'object', additionalProperties: false, properties, required: [...required] }
 }
 
-/** Makes the schema of an operation for its caller: `query`, and `body` and `reply` if the operation has them. */
+/** The schema of an operation from the caller's side: `query`, and `body` and `reply` if the operation has them. */
 function operationSchema({ parameters = [], requestBody, responses }: Operation): object {
   const asked = parameters.filter((parameter) => parameter.in === 'query')
   const success = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
@@ -39,7 +39,7 @@ function operationSchema({ parameters = [], requestBody, responses }: Operation)
 }
 
 /**
- * TypeScript for the operations of an OpenAPI document: `Operations` from `GET /api/v1/sessions` to its query, body and
+ * TypeScript for the operations of an OpenAPI document: `Operations` maps `GET /api/v1/sessions` to its query, body and
  * reply. Operations whose answer is not JSON have no `reply`.
  */
 export async function generateUiTypes(document: object): Promise<string> {
@@ -69,7 +69,7 @@ export async function generateUiTypes(document: object): Promise<string> {
   })
 }
 
-/** The meaning of every error code, for pages that show codes. */
+/** The meaning of every error code, for pages that show error codes. */
 export function generateErrorTexts(): string {
   const texts = Object.fromEntries(Object.entries(ERRORS).map(([code, { message }]) => [code, message]))
   const banner = '/* Generated from src/base/errors.ts by `npm run generate`. Do not edit. */'

@@ -8,9 +8,11 @@ import { MANIFEST, writeFirstPages } from './first-pages.ts'
 import { uiHash } from './hash.mjs'
 
 const COMPRESSED = /\.(?:js|css|html|svg)$/
-/** Minimum size of a compressed file; the headers of the encoding take more than smaller files gain. */
+/**
+ * Minimum size of a file that is compressed. For a smaller file, the headers of the encoding take more than is gained.
+ */
 const MIN_COMPRESSED_BYTES = 512
-/** Age of a lock after which its build was killed or hangs, so that another build may start. */
+/** A lock of this age belongs to a build that was killed or hangs, so another build may start. */
 const STALE_LOCK_MS = 120_000
 
 async function compress(folder: string): Promise<void> {
@@ -25,10 +27,10 @@ async function compress(folder: string): Promise<void> {
   }
 }
 
-/** Builds the interface, with compressed copies, into `target`, which is replaced in one step at the end. */
+/** Builds the interface into `target`, with compressed copies. The old content is replaced in one step at the end. */
 export async function buildUi(target: string): Promise<void> {
   const temporary = join(UI, `.dist-${process.pid}`)
-  // For any other value, such as that of tests, Vite uses React's slow development code.
+  // With any other value, such as that of tests, Vite uses React's slow development code.
   process.env['NODE_ENV'] = 'production'
   try {
     const config = uiConfig()
@@ -46,7 +48,7 @@ export async function buildUi(target: string): Promise<void> {
   }
 }
 
-/** Takes the lock of builds in this clone; returns false while another process builds. */
+/** Takes the lock for builds in this clone. Returns false while another process builds. */
 async function takeLock(lock: string): Promise<boolean> {
   const made = await mkdir(lock).then(
     () => true,
@@ -62,7 +64,10 @@ async function takeLock(lock: string): Promise<boolean> {
   )
 }
 
-/** Builds `ui/dist` of this clone. An error is written to `ui/.dist-error`, from which the server reads it. */
+/**
+ * Builds `ui/dist` of this clone. If the build fails, the error is written to `ui/.dist-error`, where the server reads
+ * it.
+ */
 async function main(): Promise<void> {
   const lock = join(UI, '.dist-lock')
   const errorFile = join(UI, '.dist-error')

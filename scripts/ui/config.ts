@@ -5,7 +5,8 @@ import type { InlineConfig } from 'vite'
 export const UI = fileURLToPath(new URL('../../ui/', import.meta.url))
 
 /**
- * Small files that most pages use. They share one file, because each separate file costs every first load a request.
+ * Small files that most pages use. They are bundled into one file, because each separate file costs every first load a
+ * request.
  */
 const COMMON = new RegExp(
   [
@@ -17,8 +18,8 @@ const COMMON = new RegExp(
 )
 
 /**
- * Groups of files that are loaded together: the files that every page needs, and those that most pages need. The
- * bundler divides all other files.
+ * Groups of files that are bundled together: those that every page needs, and those that most pages need. The bundler
+ * divides the rest.
  */
 const GROUPS = [
   { name: 'core', tags: ['$initial' as const], priority: 2 },
@@ -26,7 +27,8 @@ const GROUPS = [
 ]
 
 /**
- * Returns Vite's configuration for `ui`. All assets are files, since the content security policy allows no data: URLs.
+ * Vite's configuration for `ui`. All assets are separate files, because the content security policy allows no data:
+ * URLs.
  */
 export function uiConfig(): InlineConfig {
   return {
@@ -36,7 +38,7 @@ export function uiConfig(): InlineConfig {
     envDir: false,
     logLevel: 'error',
     clearScreen: false,
-    // The SDK's hook imports `langsmith` for tracing, which would double the size of Studio.
+    // The SDK's hook imports `langsmith` for tracing. That package would double the size of Studio.
     resolve: { alias: [{ find: /^langsmith(?:\/.*)?$/, replacement: `${UI}no-tracing.ts` }] },
     css: { modules: { generateScopedName: '[name]_[local]_[hash:base64:4]' } },
     build: {

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A page that is often opened first: its paths, its file, and the paths of the API that it reads at once. */
+/** A page that is often opened first: its paths, its source file, and the API paths that it reads at once. */
 interface FirstPage {
   paths: readonly string[]
   file: string
@@ -9,8 +9,8 @@ interface FirstPage {
 }
 
 /**
- * Pages that are often opened first. Every page also reads the session. Paths that a page does not read must not be
- * listed, because they would be loaded in vain.
+ * Pages that are often opened first, and what they read. Every page also reads the session. A path that the page does
+ * not read must not be listed, because the browser would load it in vain.
  */
 const FIRST_PAGES: readonly FirstPage[] = [
   {
@@ -42,10 +42,10 @@ export interface Chunk {
 /** Chunks by the path of their source. */
 export type Manifest = Readonly<Record<string, Chunk>>
 
-/** Path of Vite's manifest below the folder of the built interface. */
+/** Path of Vite's manifest in the folder of the built interface. */
 export const MANIFEST = 'manifest.json'
 
-/** Every file that is loaded with a chunk. */
+/** All files that a chunk needs. */
 export function filesOf(manifest: Manifest, key: string, found = new Set<string>()): Set<string> {
   const chunk = manifest[key]
   if (chunk === undefined || found.has(chunk.file)) return found
@@ -63,8 +63,9 @@ export function entryOf(manifest: Manifest): string {
 }
 
 /**
- * Replaces the manifest in a built interface by `pages.json`: for each page that is often opened first, the files and
- * the reads that the server names in the header of the page, so that a browser starts them before it runs any code.
+ * Replaces the manifest in a built interface by `pages.json`. For each page that is often opened first, it lists the
+ * files and reads that the server names in the header of the page. So the browser requests them before it runs any
+ * code.
  */
 export async function writeFirstPages(folder: string): Promise<void> {
   const path = join(folder, MANIFEST)

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-/** Files that builds make, and files that no build reads. */
+/** Files that are not input of a build: its own results, and tests. */
 const LEFT_OUT = /^(?:dist|\.dist-[^/]*)(?:\/|$)|\.test\.ts$/
 
-/** Hash of all input of a build of the web interface: its sources, the build scripts, and the locked packages. */
+/** Hash of all input of a build of the web interface: the sources, the build scripts, and the locked packages. */
 export function uiHash() {
   const sources = readdirSync(join(ROOT, 'ui'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -3,12 +3,13 @@ import { uiConfig } from './config.ts'
 
 const PORT = 5184
 const DEFAULT_SERVER = 'http://127.0.0.1:1984'
-/** Paths that the server serves; all others belong to the interface. */
+/** Paths of the server. All other paths belong to the interface. */
 const SERVED = ['/api', '/auth', '/live', '/runs', '/sessions', '/docs', '/deployments']
 
 /**
- * Serves the web interface from its sources, and shows changes at once; calls are passed to the server at WEIR_URL. The
- * header `origin` is removed, since without a key the server accepts no calls from pages of another origin.
+ * Serves the web interface from its sources, and shows changes at once. Calls are passed on to the server at WEIR_URL.
+ * The header `origin` gets that server's address, because the server refuses calls without a key from pages of another
+ * origin.
  */
 const target = process.env['WEIR_URL'] ?? DEFAULT_SERVER
 const proxied = { target, headers: { origin: target }, changeOrigin: true }

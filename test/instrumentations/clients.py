@@ -1,8 +1,8 @@
-"""Applications that trace themselves, each with one instrumentation, unmodified, as its documentation sets it up.
+"""Applications that trace themselves. Each uses one unmodified instrumentation, set up as in its documentation.
 
-Argument: the name of one, which is a function below. The environment has WEIR_URL, WEIR_KEY, PROJECT and
-VENDOR_URL. Each asks the vendor plainly, in a stream, for a tool and with its result, and once for a model that is refused, as
-far as it can do so; it prints the versions of what it used.
+Argument: the name of an application, which is a function below. The environment has WEIR_URL, WEIR_KEY, PROJECT and
+VENDOR_URL. Each makes a plain call, a streamed one, one that uses a tool, one with the tool's result, and one for a
+model that is refused, as far as it supports them. It prints the versions of its packages.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ app = []
 
 
 def finish(provider):
-    """Ends the application's span and sends all."""
+    """Ends the application's span, and sends all data."""
     from opentelemetry._logs import get_logger_provider
 
     app[0].end()
@@ -75,7 +75,7 @@ def refused(call):
 
 
 def chats(client):
-    """Everything that OpenAI's chat completions are asked for."""
+    """Makes every kind of call of OpenAI's chat completions."""
     create = client.chat.completions.create
     hello = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": HELLO}]
     create(model=GPT, messages=hello)
@@ -90,7 +90,7 @@ def chats(client):
 
 
 def responses(client):
-    """The same calls with OpenAI's Responses API."""
+    """Makes the same calls with OpenAI's Responses API."""
     create = client.responses.create
     create(model=GPT, instructions=SYSTEM, input=HELLO)
     for _ in create(model=GPT, input=HELLO, stream=True):
@@ -104,7 +104,7 @@ def responses(client):
 
 
 def claude(client):
-    """The same of Anthropic."""
+    """Makes the same calls with Anthropic's messages."""
     create = client.messages.create
     hello = {"max_tokens": 100, "system": SYSTEM, "messages": [{"role": "user", "content": HELLO}]}
     create(model=CLAUDE, **hello)
@@ -345,7 +345,7 @@ def openllmetry_ollama():
 
 
 def logfire_sends():
-    """Logfire as its documentation points it at another back end."""
+    """Logfire, set up for another back end as in its documentation."""
     import logfire
 
     logfire.configure(send_to_logfire=False, console=False)

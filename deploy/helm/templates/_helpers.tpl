@@ -14,7 +14,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 
-{{- /* The ports of a Service: the same for the balanced one and the one that names each server. */ -}}
+{{- /* The ports of a Service. The Service for load balancing and the one that names each server have the same ports. */ -}}
 {{- define "weir.servicePorts" -}}
 - name: http
   port: {{ .Values.ports.platform }}

@@ -1,4 +1,4 @@
-"""Feedback as a user of the Python SDK works with it. Prints what it got as JSON."""
+"""Writes and reads feedback with the Python SDK. Prints the answers as JSON."""
 
 import datetime
 import json

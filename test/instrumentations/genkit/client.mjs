@@ -5,7 +5,7 @@ import { BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { genkit, z } from 'genkit'
 import { enableTelemetry, flushTracing } from 'genkit/tracing'
 
-// Genkit with its plugin for OpenAI. It reads the same environment variables as ../clients.py, and prints the same.
+// Genkit with its plugin for OpenAI. The environment and what is printed are those of ../clients.py.
 const { WEIR_URL, WEIR_KEY, PROJECT, VENDOR_URL } = process.env
 const headers = { 'x-api-key': WEIR_KEY, 'langsmith-project': PROJECT }
 const exporter = new OTLPTraceExporter({ url: `${WEIR_URL}/v1/traces`, headers })

@@ -6,8 +6,7 @@ import { Observability } from '@mastra/observability'
 import { OtelExporter } from '@mastra/otel-exporter'
 import { z } from 'zod'
 
-// Mastra with its exporter for OpenTelemetry. It reads the same environment variables as ../clients.py, and prints the
-// same.
+// Mastra with its exporter for OpenTelemetry. The environment and what is printed are those of ../clients.py.
 const { WEIR_URL, WEIR_KEY, PROJECT, VENDOR_URL } = process.env
 const headers = { 'x-api-key': WEIR_KEY, 'langsmith-project': PROJECT }
 const custom = { endpoint: `${WEIR_URL}/v1/traces`, protocol: 'http/protobuf', headers }

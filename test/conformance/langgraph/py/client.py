@@ -1,6 +1,6 @@
-"""Acts as a user of LangGraph's Python SDK, against the deployment that the environment names.
+"""Calls the deployment that the environment names with LangGraph's Python SDK.
 
-Prints what it was answered as one JSON object.
+Prints the answers as one JSON object.
 """
 
 import json

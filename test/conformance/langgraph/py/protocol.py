@@ -1,6 +1,6 @@
-"""Acts as a user of `client.threads.stream()` of LangGraph's Python SDK, against the deployment that the environment names.
+"""Calls the deployment that the environment names with `client.threads.stream()` of LangGraph's Python SDK.
 
-Prints what it was answered as one JSON object.
+Prints the answers as one JSON object.
 """
 
 import asyncio
@@ -86,7 +86,7 @@ async def runs(transport):
 
 
 def sync_runs():
-    """The same with the client that is not asynchronous."""
+    """The same with the synchronous client."""
     said = {}
     client = get_sync_client(url=url, api_key=key)
     with client.threads.stream(assistant_id="tokens", headers=HEADERS) as thread:

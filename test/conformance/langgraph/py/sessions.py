@@ -1,6 +1,6 @@
 """Plays recorded sessions of LangGraph's Python SDK: each is the text of an asynchronous function in `SESSIONS`.
 
-`SESSIONS` is a JSON object of sessions by name, `{"url", "script"}`. Prints what each of them noted as one JSON object.
+`SESSIONS` is a JSON object of sessions by name, `{"url", "script"}`. Prints the notes of each session as one JSON object.
 """
 
 import asyncio

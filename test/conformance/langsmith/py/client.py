@@ -1,7 +1,7 @@
-"""Acts as a user of the Python SDK, against the server that the environment names.
+"""Uses the server that the environment names with the Python SDK.
 
-Traces, flushes, reads everything back through the SDK, and prints what it read as one JSON object. Anything that the
-SDK logs or warns of goes to stderr, where the test wants nothing.
+Traces, flushes, reads everything back through the SDK, and prints what it read as one JSON object. Logs and warnings of
+the SDK go to stderr; the test expects none.
 """
 
 import json
@@ -115,7 +115,7 @@ def two_requests():
 
 
 def read_ended(run_ids):
-    """The runs once all of them are there and ended."""
+    """The runs, once all of them exist and have ended."""
     deadline = time.monotonic() + PATIENCE
     while True:
         found = list(client.list_runs(project_name=PROJECT, run_ids=run_ids)) if client.has_project(PROJECT) else []

@@ -1,4 +1,4 @@
-"""API v2, sharing and statistics as a user of the newest Python SDK works with them. Prints what it got as JSON."""
+"""Uses API v2, sharing and statistics with the newest Python SDK. Prints the answers as JSON."""
 
 import asyncio
 import json

@@ -1,6 +1,6 @@
 //! An application in Rust that traces itself with rig-core's own spans, as rig's and OpenTelemetry's documentation
-//! set it up. The environment has WEIR_URL, WEIR_KEY, PROJECT and VENDOR_URL. It asks the vendor plainly, in a stream,
-//! for a tool and with its result, and once for a model that is refused.
+//! set it up. It reads WEIR_URL, WEIR_KEY, PROJECT and VENDOR_URL from the environment. It makes a plain call, a streamed
+//! one, one that uses a tool, one with the tool's result, and one for a model that the vendor refuses.
 
 use std::collections::HashMap;
 use std::env::var;
@@ -64,7 +64,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .with_headers(headers)
         .build()?;
     let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).build();
-    // Without the places of the code, which are paths of the machine that has compiled it.
+    // No locations in the code: they contain paths of the machine that compiled it.
     let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("app")).with_location(false);
     tracing_subscriber::registry().with(layer).with(LevelFilter::INFO).init();
     calls().instrument(tracing::info_span!("app")).await?;

@@ -1,9 +1,9 @@
 /*
- * Preloaded into a process (LD_PRELOAD), this notes what a disk would have after a loss of power: of the files and folders
- * below FORGETFUL_ROOT, what they held when they were last synced. A file's bytes go to FORGETFUL_NOTES/f-<key>, a folder's
- * names to d-<key>, as lines "f|d|l <key> <name>", and the target of a symbolic link, which is kept with its name, to
- * l-<key>. The key is the inode's number and time of birth, because numbers are used again. What was never synced is not
- * there: this is the strictest disk that POSIX allows.
+ * A library for LD_PRELOAD. It records what a disk would have after a loss of power: the content of the files and folders
+ * below FORGETFUL_ROOT at their last sync. A file's bytes are written to FORGETFUL_NOTES/f-<key>, and a folder's names to
+ * d-<key>, as lines "f|d|l <key> <name>". The target of a symbolic link is written to l-<key> when its name is recorded.
+ * The key is the inode's number and birth time, because numbers are reused. Nothing is recorded of what was never synced:
+ * this is the strictest disk that POSIX allows.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -30,7 +30,7 @@ static int key_of(int at, const char *name, int flags, char *key, size_t size, u
 static void copy_file(int fd, FILE *out) {
   char path[64], bytes[65536];
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  /* A description of its own: that of the caller may be for writing only. */
+  /* Opens the file again, because the caller's descriptor may be write-only. */
   int in = open(path, O_RDONLY | O_CLOEXEC);
   if (in < 0) return;
   ssize_t count;
