@@ -29,7 +29,10 @@ export interface Config {
   readonly deploymentPort: number
   /** Port of OTLP over gRPC; undefined if it is off. */
   readonly otlpGrpcPort: number | undefined
-  /** Ports set in the environment. If a default port is taken, the next free port is used (D-55), or gRPC is off. */
+  /**
+   * The ports that are set in the environment. If the default of any other port is taken, the next free port is used
+   * (D-55), or OTLP over gRPC is off.
+   */
   readonly namedPorts: readonly PortSetting[]
   readonly dataDir: string
   /** Undefined for an embedded ClickHouse in `dataDir`. */
@@ -40,7 +43,7 @@ export interface Config {
   readonly databaseConnections: number
   /** Undefined if events are in the run database. */
   readonly redisUrl: string | undefined
-  /** Time for which a run whose events cannot be stored waits; after that it fails. */
+  /** Time for which a run waits while its events cannot be stored; then the run fails. */
   readonly redisOutageMs: number
   /** Undefined if attachments are files in `dataDir`. */
   readonly blobUrl: string | undefined
@@ -73,7 +76,7 @@ export interface Config {
   readonly eventsMaxBytes: number
   /** Limits of each workspace. */
   readonly quotas: Readonly<Quotas>
-  /** Whether traces are counted and the usage API is available, which needs both switches. */
+  /** Whether traces are counted and the usage API is available: true if both of its variables are true. */
   readonly granularUsage: boolean
   /** Settings of the graphs and runs of every deployment. */
   readonly runs: RunsConfig
@@ -105,7 +108,7 @@ export interface DeployConfig {
   /** Maximum number of simultaneous builds. */
   readonly builds: number
   readonly maxSourceBytes: number
-  /** Undefined: one is generated and kept in `dataDir`. */
+  /** Undefined for a generated one, which is kept in `dataDir`. */
   readonly secretsKey: string | undefined
   readonly plan: 'developer' | 'plus' | 'startup' | 'enterprise'
 }
@@ -122,7 +125,7 @@ export interface RunsConfig {
   readonly startMs: number
   /** Time for which runs may continue on a replaced revision. */
   readonly drainMs: number
-  /** Undefined: one is generated and kept in `dataDir`. */
+  /** Undefined for a generated one, which is kept in `dataDir`. */
   readonly webhookSecret: string | undefined
   readonly webhooksToPrivateAddresses: boolean
   /** The server's environment. langgraph.json may name its variables; hosts get only a few of them. */
@@ -153,7 +156,7 @@ interface SettingSchema {
   'x-off'?: string
 }
 
-/** Folder of the files that come with Weir, relative to the sources and to the build. */
+/** Folder of the files that come with Weir; the path is the same from the sources and from the build. */
 const PACKAGED = new URL('../', import.meta.url)
 const SCHEMA_FILE = new URL('schemas/config.schema.json', PACKAGED)
 /** Default path of the graphs of `weir dev`. */
@@ -368,7 +371,10 @@ export function readConfig(env: Environment = process.env): Config {
   return toConfig(result.value, effective, env)
 }
 
-/** Message about characters that a shell removes from a value, unlike files of Docker and systemd; else undefined. */
+/**
+ * Message about quotes or `~` in a value, which a shell would replace, but files of Docker and systemd keep.
+ * Undefined if the value has neither.
+ */
 function shellMistake(schema: SettingSchema, text: string): string | undefined {
   if (schema['x-secret'] !== undefined) return undefined
   if (/^(["']).*\1$/s.test(text)) return 'has quotes around its value, leave them out'

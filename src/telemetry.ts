@@ -26,9 +26,9 @@ function toAttributes(labels: string): Attributes {
 }
 
 /**
- * Exports the Prometheus metrics through OpenTelemetry as well, read from the same text, under the same names: a
- * counter as a counter, a gauge as a gauge, a histogram as its `_sum` and `_count`. Metrics that are registered later
- * are found within 10 s.
+ * Exports the metrics of the Prometheus text through OpenTelemetry as well, under the same names: a counter as a
+ * counter, a gauge as a gauge, a histogram as its `_sum` and `_count`. Metrics that are registered later are found
+ * within 10 s.
  */
 function bridgeMetrics(metrics: Metrics): () => void {
   const meter = otelMetrics.getMeter('weir')

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 
-/** Allowed values of BOOTSTRAP_API_KEY (D-7); generated keys match it too. */
+/** Pattern of the allowed values of BOOTSTRAP_API_KEY (D-7). Generated keys match it too. */
 const API_KEY = /^[A-Za-z0-9_-]{16,128}$/
 
 /** Generates a key: `lsv2_pt_…` for a user (personal), `lsv2_sk_…` for a service. */

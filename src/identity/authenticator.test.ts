@@ -125,7 +125,7 @@ describe('authenticate', () => {
     setAway(true)
     later(31_000)
     expect(await attempt(KEY)).toBe(A)
-    // The database is not queried for each request; once it responds, its answers are used again.
+    // During an outage, the database is not queried for each request. Once it responds, its answers are used again.
     const asked = calls.length
     expect([await attempt(KEY), calls.length]).toEqual([A, asked])
     deleteKey()

@@ -18,7 +18,10 @@ export interface Credentials {
   workspace: string | undefined
 }
 
-/** Whether a request uses data of one workspace, or of the organization, in which case no workspace need be chosen. */
+/**
+ * Whether a request uses data of one workspace, or of the organization. A request for the organization need not name
+ * a workspace.
+ */
 export type ActsIn = 'workspace' | 'organization'
 
 /** Determines the principal of a request. */
@@ -54,7 +57,7 @@ function toKnownKey(grant: KeyGrant, session?: PrincipalSession): KnownKey {
   return { grant, permissions: permissionsOf(grant), ...(session && { session }) }
 }
 
-/** The choices of a single request. */
+/** The parts of a request that select its workspace. */
 interface Choice {
   workspace: string | undefined
   acts_in: ActsIn

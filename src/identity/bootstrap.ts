@@ -69,8 +69,8 @@ function toStored(key: string): { key_hash: string; short_key: string } {
 }
 
 /**
- * Creates a key for the oldest admin of all workspaces of an organization without a valid admin key; without such an
- * admin, for the oldest admin, who gets all workspaces.
+ * Creates a key for an organization without a valid admin key of all workspaces. The key belongs to the oldest admin
+ * of all workspaces. If there is none, it belongs to the oldest admin, who then gets all workspaces.
  */
 async function replaceAdminKey(store: IdentityStore, organization_id: string, options: BootstrapOptions) {
   const members = await store.members(organization_id)

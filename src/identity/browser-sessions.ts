@@ -51,7 +51,10 @@ export function sessionEnd(
 export interface BrowserSessionStore {
   /** Stores a ticket for the key, with an audit entry; returns false if there is no such key. */
   addTicket(secret_hash: string, api_key_id: string, now: number): Promise<boolean>
-  /** Removes a ticket and returns its key; undefined for an unknown, used or expired ticket. Only one caller gets it. */
+  /**
+   * Removes a ticket and returns its key; undefined for an unknown, used or expired ticket. Only one caller gets the
+   * key.
+   */
   takeTicket(secret_hash: string, now: number): Promise<string | undefined>
   /** Starts a session of the key, with an audit entry; undefined when there is no such key or it has expired. */
   start(

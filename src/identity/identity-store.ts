@@ -79,7 +79,7 @@ export interface AuditQuery {
   limit: number
   /** Only entries older than the one with this id. */
   before?: string
-  /** An action, or the part of one before a dot. */
+  /** A whole action, such as `member.add`, or its first part, `member`. */
   action?: string
   /** The user or the API key that made the changes, by id. */
   actor?: string
@@ -173,8 +173,8 @@ export interface IdentityStore {
    */
   findKey(key_hash: string): Promise<{ key_hash: string; grant: KeyGrant } | undefined>
   /**
-   * The grant for AUTH=off: that of the organization's oldest admin key of all workspaces without an expiry, otherwise
-   * of the one with the latest expiry, which may be past.
+   * The grant for AUTH=off: that of the organization's oldest admin key of all workspaces that never expires. If
+   * there is no such key, that of the admin key of all workspaces that expires last; it may have expired already.
    */
   adminGrant(organization_id: string): Promise<KeyGrant | undefined>
   /** Records the last use of the key, to the minute; `at` in epoch milliseconds. */

@@ -135,7 +135,7 @@ function pass(
   return gate.pass({ workspace_id, api_key_id, traces: () => tracesOf(rows) })
 }
 
-/** Fills in the project ids that decoding left open. */
+/** Writes the project ids, which are unknown during decoding, into the rows. */
 async function resolveProjects(
   projects: ProjectStore,
   workspace_id: string,

@@ -34,11 +34,11 @@ export interface LaneTasks {
   }
   'derive-go-on': { input: ReadBack; output: DeriveStep }
   'read-trace-run': {
-    /** `prices` is set for a TraceRun with newer fragments than its row. */
+    /** `prices` is set if the TraceRun has newer fragments than its row. */
     input: { read: ReadRows; choice: FieldChoice; prices: PriceSnapshot | undefined; media_link?: string }
     output: Uint8Array | undefined
   }
-  /** The file at a JSON Pointer into the response of the task above. */
+  /** The file at a JSON Pointer into the output of `read-trace-run`. */
   'read-media': {
     input: { read: ReadRows; prices: PriceSnapshot | undefined; pointer: string }
     output: Media | undefined
@@ -56,7 +56,7 @@ export interface LaneTasks {
     }
     output: Uint8Array
   }
-  /** The page as NDJSON, with the places where its TraceRuns contain a text. */
+  /** A page as NDJSON: the paths at which each of its TraceRuns contains a text. */
   'read-matches': {
     input: { read: ReadRows; cursors: { next: string | null; prev: string | null }; text: string }
     output: Uint8Array
@@ -77,7 +77,7 @@ export interface LaneTasks {
 
 /** Data that a decoding thread receives at its start. */
 export interface DecodeLaneData {
-  /** Difference of the priority below that of acknowledging threads: 0 to 19, as for `nice`. */
+  /** How much lower the priority is than that of acknowledging threads: 0 to 19, as for `nice`. */
   niceness: number
 }
 

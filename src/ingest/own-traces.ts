@@ -13,7 +13,7 @@ export interface OwnTracesDeps {
   clock: Clock
   logger: Logger
   metrics: Metrics
-  /** Pauses before further attempts; the last pause is repeated while there is no room. */
+  /** Milliseconds before each further attempt; the last pause is repeated while there is no room. */
   pausesMs?: readonly number[]
 }
 
@@ -59,7 +59,7 @@ export function createOwnTraces(deps: OwnTracesDeps): OwnTraces {
   const ending = new AbortController()
   let bytes = 0
 
-  /** Waits before an attempt. The long pauses, which wait for room, end at once when the server stops. */
+  /** Waits before an attempt. The long pauses after errors about room end at once when the server stops. */
   async function pause(attempt: number): Promise<void> {
     const ms = pausesMs[attempt]
     if (ms !== undefined) return delay(ms)
@@ -126,8 +126,8 @@ function headOf(
 }
 
 /**
- * Whether another attempt is made: a limited number of times after temporary errors; until the server stops after
- * errors about room on the disk.
+ * Whether another attempt is made. After temporary errors, the number of attempts is limited. After errors about room
+ * on the disk, attempts continue until the server stops.
  */
 function mayTryAgain(error: unknown, isEarly: boolean, isEnding: boolean): boolean {
   const { code, retryable } = toAppError(error)

@@ -13,7 +13,8 @@ export interface Share {
 /** Shares of traces and threads. A trace, or a thread of a project, has at most one share. */
 export interface ShareStore {
   /**
-   * Returns the subject's token: the stored one, otherwise a new one, which is `wanted` unless that is in use.
+   * Returns the token of the subject's share. If there is no share, creates one with the token `wanted`, or with a
+   * new token if `wanted` is absent or in use.
    * @throws AppError quota_reached when the workspace has too many shares
    */
   create(

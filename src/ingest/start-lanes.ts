@@ -34,11 +34,14 @@ const READ_TIMEOUT_MS = 60_000
  */
 const DERIVE_TIMEOUT_MS = 120_000
 /**
- * Size of the young generation: it has room for the parsed payloads of a batch, so that they are collected without
- * copying.
+ * Size of V8's young generation. The parsed payloads of a batch fit into it, so that they are collected without being
+ * copied.
  */
 const YOUNG_GENERATION_MB = 96
-/** Niceness of deriving and reading, so that acknowledging has precedence; the embedded engine has the same. */
+/**
+ * Niceness of the threads that derive and read, so that acknowledging threads have precedence. The embedded engine
+ * has the same niceness.
+ */
 const BACKGROUND_NICENESS = 10
 /**
  * Idle time after which the threads of lanes without state end, so that an idle server does not pay for them; they

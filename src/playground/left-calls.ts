@@ -10,7 +10,7 @@ export interface PendingCall {
   ends_by: string
 }
 
-/** Ends the traces of calls whose server ended before them. */
+/** Ends the traces of calls that were running when their server ended. */
 export interface LeftCalls {
   /** Resolves with the number of ended calls. @throws AppError when the stores do not answer */
   end(): Promise<number>

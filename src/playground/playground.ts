@@ -23,7 +23,7 @@ import { hostOf, parseBaseUrl, type VendorCaller } from './vendor-call.ts'
 /** Every provider, in the order in which they are listed. */
 export const PROVIDERS: readonly Provider[] = [openai, anthropic, google, openaiCompatible]
 
-/** One event of a call, in the order in which they are sent. */
+/** The events of a call, in the order in which they are sent. */
 export type PlaygroundEvent =
   | { event: 'run'; data: { run_id: string; trace_id: string; project: string; start_time: string } }
   | { event: 'delta'; data: Delta }
@@ -102,7 +102,7 @@ function missingAddress(): never {
   throw new AppError('invalid_request', { details: [{ loc: ['body', 'base_url'], msg, type: 'missing' }] })
 }
 
-/** The provider of the trace: a server that is only compatible with OpenAI's API has other prices. */
+/** The provider in the trace. A server that is only compatible with OpenAI's API has other prices than OpenAI. */
 function nameOf({ name }: Provider, base_url: URL): string {
   return name === 'openai-compatible' ? hostOf(base_url) : name
 }
@@ -137,7 +137,7 @@ function toCall({
   }
 }
 
-/** Fields of blocks that a large body has as raw JSON texts. */
+/** Fields of blocks that are still unparsed JSON if the request had a large body. */
 const LARGE_FIELDS = ['text', 'base64', 'url'] as const
 
 function withParsedBlocks(message: Message): Message {
@@ -179,7 +179,7 @@ async function* runCall(running: RunningCall, left: AbortSignal): AsyncGenerator
     failure = left.aborted ? cancelled() : toAppError(error)
     yield { event: 'error', data: problemOf(failure) }
   } finally {
-    // Done even if the reader stops reading the events.
+    // This also runs if the reader stops reading the events.
     trace.end(answer, failure?.message)
   }
   const { duration_ms, first_token_ms } = trace

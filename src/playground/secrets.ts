@@ -22,7 +22,7 @@ export interface WorkspaceSecretStore {
   /** Lists the secrets of a workspace in the order of their names. */
   list(workspace_id: string): Promise<WorkspaceSecret[]>
   find(workspace_id: string, key: string): Promise<SealedWorkspaceSecret | undefined>
-  /** Any stored secret, with which SECRETS_KEY is checked. */
+  /** Any stored secret. The start decrypts it to check SECRETS_KEY. */
   any(): Promise<SealedWorkspaceSecret | undefined>
   /**
    * Creates, replaces and deletes secrets in one transaction, all or none. Returns the outcome of each.

@@ -42,7 +42,7 @@ type PageInput = Omit<LaneTasks['read-page']['input'], 'choice'>
 /** Maximum number of TraceRuns of a trace in one response (D-19). */
 const TRACE_PAGE = 1000
 const NONE = new Uint8Array(0)
-/** Fields of a list that are only in the payloads, which are loaded if one of these fields is requested. */
+/** Fields of a list that are only in the payloads. Payloads are loaded if one of these fields is requested. */
 const PAYLOAD_FIELDS = new Set([
   'inputs',
   'outputs',

@@ -29,8 +29,8 @@ export interface Outline {
 }
 
 /**
- * Time before `after` whose changes an answer repeats, since clocks differ, and rows become visible some time after
- * they are written.
+ * An answer repeats the changes of this time before `after`, because clocks differ and rows become visible some time
+ * after they are written.
  */
 const OVERLAP_MS = 10_000
 const VERSION = /^(\d{1,15})-(\d{1,15})-(\d{1,20})$/

@@ -41,7 +41,7 @@ export async function planRead(
   const [only] = run_ids
   const [outlines, ...payloads] = await Promise.all([
     store.outlines(workspace_id, run_ids),
-    // For a single TraceRun, a second query would take most of the time.
+    // Payloads of a single TraceRun are read with its outlines, because a second query would take most of the time.
     ...(run_ids.length === 1 && only !== undefined ? [store.smallPayloads(workspace_id, only)] : []),
   ])
   const fragments = fragmentsIn({ outlines, payloads })

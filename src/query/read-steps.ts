@@ -49,11 +49,13 @@ export interface ReadStepsDeps {
 
 /** Maximum bytes of payloads in memory for all responses; converting them to JSON needs a multiple of this. */
 const READ_BYTES = 256 * 1024 * 1024
-/** Limits of queries with filters, which scan many rows; the other connections of the store stay free for fast reads. */
+/**
+ * Limits of queries with filters. They scan many rows; the other connections of the store stay free for fast reads.
+ */
 const FILTERED = { at_once: 4, at_once_per_key: 2, waiting_per_key: 64 }
 const NONE = new Uint8Array(0)
 
-/** Creates the steps of all reads of a server, to which its limits apply together. */
+/** Creates the steps that all reads of a server share, so that the limits apply to all of them together. */
 export function createReadSteps({ store, readLane }: ReadStepsDeps): ReadSteps {
   const budget = createByteBudget(READ_BYTES)
   const filtered = createFairQueue(FILTERED)

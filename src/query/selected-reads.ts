@@ -91,7 +91,7 @@ export interface SelectedReads {
 }
 
 const DAY_US = 86_400_000_000
-/** Maximum number of TraceRuns in the list of a trace, which is that of LangSmith's API for a trace. */
+/** Maximum number of TraceRuns in the list of a trace; LangSmith's API has the same maximum. */
 const MAX_OF_TRACE = 25_000
 const NONE = new Uint8Array(0)
 

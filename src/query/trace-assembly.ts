@@ -101,7 +101,7 @@ export function createTraceAssembly(context: LlmContext): TraceAssembly {
   }
 }
 
-/** Fields of the root of a trace in which no call is shown twice. */
+/** The facts about a trace from the sums of the store, for a trace in which no call is shown twice. */
 function inSums({ thread_id, ...sums }: TraceSums): OfTrace {
   const { prompt_cost, completion_cost, total_cost, estimated_cost } = sums
   const counts = {

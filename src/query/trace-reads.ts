@@ -97,7 +97,7 @@ export interface TraceReads {
     choice?: FieldChoice,
     media_link?: string,
   ): Promise<Uint8Array | undefined>
-  /** The file at a JSON Pointer into the TraceRun, which must be one that `media_link` replaces by a link. */
+  /** The file at a JSON Pointer into the TraceRun. Only a file that `media_link` replaces by a link is returned. */
   media(workspace_id: string, id: string, pointer: string): Promise<Media | undefined>
   trace(workspace_id: string, trace_id: string, options: TraceOptions): Promise<Uint8Array | undefined>
   /**
@@ -130,7 +130,10 @@ export interface TraceReads {
   /** Values by project; projects without TraceRuns are left out. */
   projectCounts(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectCounts>>
   projectStats(workspace_id: string, project_ids: readonly string[]): Promise<Map<string, ProjectStats>>
-  /** The validation report for any body that ingest accepts, with the workspace's prices, as JSON bytes; stores nothing. */
+  /**
+   * The validation report for any body that ingest accepts, with the workspace's prices, as JSON bytes. Stores
+   * nothing.
+   */
   validate(
     workspace_id: string,
     type: { content_type: string; content_encoding: string },

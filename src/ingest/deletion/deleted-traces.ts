@@ -92,7 +92,7 @@ function keepOperations(decoded: Decoded, kept: readonly Operation[]): void {
   decoded.count = kept.length
 }
 
-/** Index of the last of the ascending numbers that is not above `value`; -1 for none. */
+/** Index of the last of the ascending numbers that is at most `value`; -1 if all are larger. */
 function lastAtOrBefore(ascending: readonly number[], value: number): number {
   let [low, high] = [0, ascending.length]
   while (low < high) {

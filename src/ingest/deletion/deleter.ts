@@ -15,7 +15,7 @@ import type { TraceDeletion } from './trace-deletion.ts'
 export interface Deleter {
   /**
    * Refuses new data of a trace from now on, and queues the job. Returns undefined for an unknown trace.
-   * @throws AppError conflict when too many wait
+   * @throws AppError conflict when too many jobs wait
    */
   submit(workspace_id: string, scope: DeletionScope): Promise<DeletionJob | undefined>
   get(workspace_id: string, id: string): Promise<DeletionJob | undefined>
@@ -26,7 +26,7 @@ export interface Deleter {
 export interface DeleterDeps {
   traces: TraceDeletion
   deletions: DeletionStore
-  /** The shares, which are removed for deleted records. */
+  /** The store from which the shares of deleted traces and projects are removed. */
   shares: Pick<ShareStore, 'removeTraces' | 'removeProject'>
   blobs: BlobStore
   ingester: Pick<Ingester, 'settled'>
@@ -41,7 +41,7 @@ const PAGE = 4_000
 const TRACES_PAGE = 500
 /** Time for which data of a deleted trace is refused. */
 const REFUSED_MS = 24 * 3_600_000
-/** Time after which data that was in flight at the request has arrived; a job searches once more after it. */
+/** Time within which data that was in flight at the request arrives. A job searches once more after this time. */
 const ARRIVED_MS = 10_000
 const RETRY_MS = 1_000
 
@@ -193,7 +193,7 @@ class JobRunner implements Deleter {
       const before = job.deleted
       await this.#traces(job, trace_ids)
       if (this.#turns.signal.aborted) return
-      // Without this, the job would find the same page again and again.
+      // If nothing was deleted, the next turn would find the same page again, without end.
       if (found.length === 0 && job.deleted === before)
         throw new AppError('internal', { message: 'A deletion found runs, but their traces have no runs.' })
       job.scope = { ...scope, pending: [] }
@@ -201,7 +201,7 @@ class JobRunner implements Deleter {
     }
   }
 
-  /** Deletes page after page until `next` gives no more. */
+  /** Deletes page after page until `next` returns an empty page. */
   async #pages(job: DeletionJob, next: () => Promise<string[]>): Promise<void> {
     const { deletions, clock } = this.#deps
     for (;;) {

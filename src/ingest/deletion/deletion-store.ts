@@ -40,14 +40,14 @@ export interface DeletedIds {
   among(workspace_id: string, ids: readonly string[]): Promise<Set<string>>
 }
 
-/** Deletions and what they leave behind. */
+/** Deletion jobs, the ids for which new data is refused, and attachments that may be unused. */
 export interface DeletionStore extends DeletedIds {
   /** Refuses the ids until `expires_at`: at once in this process, within a second in others. */
   refuse(workspace_id: string, ids: readonly string[], expires_at: number): Promise<void>
   /** Deletes the records that have expired at `now`: ids, and jobs that ended a week ago. */
   forget(now: number): Promise<void>
 
-  /** @throws AppError conflict when too many wait */
+  /** @throws AppError conflict when too many jobs wait */
   add(job: DeletionJob): Promise<void>
   /** Calls the listener whenever a job is added in this process. */
   onAdded(listener: () => void): void
@@ -56,12 +56,12 @@ export interface DeletionStore extends DeletedIds {
   /** Queued and running jobs of all workspaces, oldest first. */
   unfinished(): Promise<DeletionJob[]>
 
-  /** Notes attachments that may be unused. */
+  /** Records attachments that may be unused, to be checked later. */
   noteBlobs(sha256s: readonly string[], now: number): Promise<void>
   /** Some of the attachments that were noted at or before the time. */
   notedBlobs(until: number): Promise<string[]>
   forgetBlobs(sha256s: readonly string[]): Promise<void>
 
-  /** Projects whose TraceRuns expire, with the days that they are kept. */
+  /** Projects whose TraceRuns expire, and the number of days for which they are kept. */
   expiring(): Promise<{ workspace_id: string; project_id: string; days: number }[]>
 }

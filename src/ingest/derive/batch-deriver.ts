@@ -33,8 +33,8 @@ export interface BatchDeriver {
   /** @throws LaneFailure when deriving itself failed, AppError when the store failed */
   derive(payloads: Payloads, signal: AbortSignal): Promise<Derived>
   /**
-   * Derives a failed batch again in ever smaller groups, so that one bad TraceRun does not delay all others. A TraceRun
-   * that fails alone is derived from its head only, for as long as the process lives, and this is logged. The whole
+   * Derives a failed batch again in ever smaller groups, so that one bad TraceRun does not delay all others. A
+   * TraceRun that fails alone is derived from its head only until the process ends, and this is logged. The whole
    * batch must be stored already.
    */
   deriveApart(payloads: Payloads, signal: AbortSignal): Promise<Derived[]>
@@ -45,7 +45,7 @@ export interface BatchDeriver {
 /** Deriving failed for a reason other than the store, so that another try would usually fail too. */
 export class LaneFailure extends Error {}
 
-/** Maximum number of TraceRuns known to be not derivable. */
+/** Maximum number of TraceRuns that are remembered as not derivable. */
 const MAX_HEAD_ONLY = 1000
 
 export function createBatchDeriver(deps: BatchDeriverDeps, timed: StepTimer): BatchDeriver {
@@ -59,8 +59,8 @@ class LaneBatchDeriver implements BatchDeriver {
   /** Keys of TraceRuns to derive from their heads. */
   readonly #headOnly = new Set<string>()
   /**
-   * Whether some children wait; undefined until it was read from the store. A process that alone writes to the store
-   * reads it only once.
+   * Whether any TraceRun waits for its parent; undefined until this was read from the store. A process that alone
+   * writes to the store reads it only once.
    */
   #someWait: boolean | undefined
 

@@ -28,11 +28,15 @@ export interface WorkspaceIds {
 export interface BatchNeeds {
   outlines: WorkspaceIds[]
   children_of: WorkspaceIds[]
-  /** Traces in which the TraceRuns below the root that has the trace's id must be derived again. */
+  /**
+   * Traces whose id may now belong to another root. The TraceRuns below the root with that id must be derived again.
+   */
   below: WorkspaceIds[]
 }
 
-/** Depth up to which ancestors are read; deeper chains without any dotted_order stay provisional. */
+/**
+ * Number of levels of ancestors that are read. In deeper chains without any dotted_order, places stay provisional.
+ */
 const MAX_ROUNDS = 20
 const NONE = new Uint8Array(0)
 
@@ -54,7 +58,7 @@ export class DeriveBatch {
   readonly #roots = new Set<string>()
   /** Fragments that are stored under the id of their trace but belong to another TraceRun, by that TraceRun's key. */
   readonly #misfiled = new Map<string, StoredFragment[]>()
-  /** Traces whose first root may have changed; true once their TraceRuns were requested. */
+  /** Traces whose first root may have changed; the value is true once the TraceRuns below it have been requested. */
   readonly #rerooted = new Map<string, boolean>()
   #rounds = 0
 
@@ -223,8 +227,8 @@ export class DeriveBatch {
   }
 
   /**
-   * Copies fragments that are stored under another id to a touched TraceRun: log records under the id of its span, or the
-   * span under the id of the trace. The copies are appended to `out`. Returns their number.
+   * Copies fragments that are stored under another id to a touched TraceRun: log records under the id of its span, or
+   * the span under the id of the trace. The copies are appended to `out`. Returns their number.
    */
   adopt(key: string, out: RowWriter): number {
     let count = 0

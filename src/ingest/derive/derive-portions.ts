@@ -1,13 +1,13 @@
 import { idsOf, type SizedColumn, SIZED_COLUMNS, sizeOf } from '../../trace/rows/fragment.ts'
 import type { PayloadWant } from '../../trace/derive/payload-plan.ts'
 
-/** Columns of stored fragments of one workspace. */
+/** Columns of stored fragments to read, all of one workspace. */
 export interface WorkspaceWants {
   workspace_id: string
   wants: FragmentWant[]
 }
 
-/** Columns of one stored fragment. */
+/** Columns of one stored fragment to read. */
 export interface FragmentWant {
   run_id: string
   /** Content hash, 32 hex digits. */

@@ -31,7 +31,7 @@ describe('a TraceRun with large payloads', () => {
     const { rows, readBack } = storedIn([[post], ...updates.map((update) => [update])], memoryBytes)
     expect(rows.get(id)).toEqual(whole)
     expect(Object.keys(whole.metadata)).toHaveLength(UPDATES)
-    // Every update except the first ones needs the winning outputs and the metadata of all earlier ones.
+    // Every update except the first ones reads back the outputs that count, and the metadata of all earlier updates.
     expect(readBack.all).toBeLessThan(UPDATES * (BYTES + UPDATES * 300))
     expect(readBack.most).toBeLessThan(BYTES + UPDATES * 300)
   })

@@ -237,8 +237,8 @@ class DeriveWork {
 type Lineages = (workspace_id: string, run_id: string) => ParentLineage | undefined
 
 /**
- * Creates a function that finds, and caches, the lineage of a TraceRun in the batch. Undefined in a cycle, and beyond
- * MAX_DEPTH.
+ * Creates a function that finds, and caches, the lineage of a TraceRun in the batch. Its result is undefined in a
+ * cycle of parents, and beyond MAX_DEPTH.
  */
 function createLineages(batch: DeriveBatch): Lineages {
   const known = new Map<string, ParentLineage | undefined>()

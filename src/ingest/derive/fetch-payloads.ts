@@ -4,14 +4,14 @@ import type { FragmentWant, WorkspaceWants } from './derive-portions.ts'
 import type { TraceStore } from '../store/trace-store.ts'
 
 /**
- * Maximum sizes of a fragment's unwanted columns for which the whole fragment is read, so that most fragments share one
+ * A fragment is read whole if its unwanted columns have at most these sizes, so that most fragments share one
  * statement.
  */
 const SMALL_REST = { always: 1024, most: 16 * 1024 } as const
 
 /**
- * Reads columns of stored fragments, as PAYLOAD_COLUMNS rows. The caller limits the size. @throws AppError
- * store_unavailable if a fragment is missing, as on a replica that is behind
+ * Reads columns of stored fragments, as PAYLOAD_COLUMNS rows. The caller limits the size.
+ * @throws AppError store_unavailable if a fragment is missing, for example on a replica that is behind
  */
 export async function fetchPayloads(
   store: Pick<TraceStore, 'payloads'>,

@@ -29,7 +29,7 @@ export interface FeedbackConfigQuery {
 
 /** Feedback configs by workspace and key. */
 export interface FeedbackConfigStore {
-  /** By key. */
+  /** Sorted by key. */
   list(workspace_id: string, query: FeedbackConfigQuery): Promise<FeedbackConfig[]>
   /**
    * Returns the existing config of that key if it is equal. @throws AppError conflict when it differs, quota_reached

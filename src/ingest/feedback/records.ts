@@ -5,7 +5,7 @@ import { RowWriter } from '../../trace/rows/row-binary.ts'
 import type { Ingester } from '../ingester.ts'
 import type { TraceStore } from '../store/trace-store.ts'
 
-/** Feedback records by their own id. Every later read includes the effect of a finished call. */
+/** Feedback records by their own id. A read that begins after a change has finished returns the changed state. */
 export interface FeedbackRecords {
   /** Returns the record, with all fields that clients expect; undefined if there is none with that id. */
   read(workspace_id: string, id: string): Promise<JsonObject | undefined>

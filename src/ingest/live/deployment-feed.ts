@@ -1,6 +1,6 @@
-/** Tells the listeners of this server that deployments have changed, here or on another server of the same database. */
+/** Notifies the listeners of this server when deployments change, here or on another server of the same database. */
 export interface DeploymentFeed {
-  /** A deployment or a revision of any workspace has changed. */
+  /** Must be called when a deployment or a revision of any workspace has changed. */
   tell(): void
   /** Adds a listener; the returned function removes it. */
   listen(changed: () => void): () => void

@@ -11,7 +11,8 @@ export interface LivePeers {
 }
 
 /**
- * Receives changes of a workspace. `more`: there are further changes, which are not listed, in one project or in any.
+ * Receives changes of a workspace. `more`: further changes were not listed, in this project or, if it is undefined,
+ * in any project.
  */
 export interface LiveListener {
   changed(run: RunChange): void

@@ -67,7 +67,8 @@ export function createReadBuffer(): TakeBuffer {
 }
 
 /**
- * Writes all of the buffers at `position`. A short write is continued, because the next write then reports the cause.
+ * Writes all of the buffers at `position`. After a short write the rest is written; if the disk has a fault, that
+ * second write reports it.
  */
 export async function writeAt(file: LogFile, buffers: readonly Buffer[], position: number): Promise<void> {
   let rest = buffers.filter((buffer) => buffer.length > 0)

@@ -8,8 +8,8 @@ import { AppError } from '../../base/errors.ts'
  *   frame header    0 magic "WFR1" · 4 u32 payload length · 8 u32 payload crc · 12 u32 kind · 16 u32 count
  *                   20 f64 received_at · 28 f64 frames before · 36 f64 items before · 44 u32 crc
  *
- * The crc of a frame header starts from the segment's random salt, so that bytes in a payload which look
- * like a frame are never taken for one when the reader has to find its place again after damage.
+ * The crc of a frame header starts from the segment's random salt. So bytes in a payload that look like a frame are not
+ * read as a frame when the reader searches for the next one after damage.
  */
 
 /** The offset of the first frame of a segment. */

@@ -254,7 +254,7 @@ describe('the lock', () => {
     await symlink('nowhere', guard)
     const opening = bench.open()
     opening.catch(() => undefined)
-    // Enough turns for the guard to be read.
+    // Enough turns of the event loop for this process to read the guard.
     for (let turn = 0; turn < 100; turn++) await readdir(bench.dir)
     await rm(guard)
     expect(await readTexts(await opening)).toEqual([])

@@ -57,9 +57,9 @@ export interface IngestLog {
    */
   append(record: LogRecord): Promise<LogPosition>
   /**
-   * The durable frames after `from`, in order, all of one segment: as many as fit into `maxBytes` of payload, and at least
-   * one. Empty at the end of the log. The payloads are in shared memory and valid until the next read. Damaged bytes are
-   * skipped and logged.
+   * The durable frames after `from`, in order, all of one segment: as many as fit into `maxBytes` of payload, and at
+   * least one. Empty at the end of the log. The payloads are in shared memory and valid until the next read. Damaged
+   * bytes are skipped and logged.
    */
   read(from: LogPosition, maxBytes: number): Promise<LogFrame[]>
   /** Resolves when there may be something to read after `position`, the signal aborts, or the log closes. */
@@ -142,7 +142,7 @@ class SegmentedLog implements IngestLog {
     this.#segments = segments
     this.#report = recovered.report
     this.#damagedBytes = recovered.damaged_bytes
-    // Never a number that was used before, because old positions in that segment would point into the new file.
+    // The number was never used before. Otherwise old positions in that segment would point into the new file.
     const nextNumber = Math.max(position.segment, recovered.lastNumber) + 1
     const onDurable = (first: FrameHeader): void => this.#grown(first)
     const writer = { directory, segments, nextNumber, frames, items, segmentBytes, fsync, openFile, logger }

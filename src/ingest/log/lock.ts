@@ -44,7 +44,10 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
   }
 }
 
-/** Removes the lock if its process has ended; only the holder of the guard may do so, so a fresh lock is never removed. */
+/**
+ * Removes the lock if its process has ended. Only the holder of the guard may do this, so a fresh lock is never
+ * removed.
+ */
 async function removeStale(path: string, directory: string): Promise<void> {
   await refuseIfAlive(path, directory)
   const guard = `${path}.takeover`
@@ -103,7 +106,7 @@ async function isAlive(owner: Owner): Promise<boolean> {
   return started === null || owner.started === null || started === owner.started
 }
 
-/** When a process started, in clock ticks since boot; `dead` for a zombie; null if /proc has no answer. */
+/** When a process started, in clock ticks since boot; `dead` for a zombie; null if /proc has no entry for it. */
 async function startOf(pid: number): Promise<string | null> {
   const stat = await readText(`/proc/${pid}/stat`)
   if (stat === null) return null

@@ -22,7 +22,7 @@ export function comparePositions(a: LogPosition, b: LogPosition): number {
 }
 
 /**
- * The position saved in the directory: `missing` if there is none, `damaged` if the file is invalid. After both,
+ * The position saved in the directory: `missing` if there is none, `damaged` if the file is invalid. In both cases
  * everything in the log counts as waiting; storing it again changes nothing.
  */
 export async function loadPosition(directory: string): Promise<LogPosition | 'missing' | 'damaged'> {

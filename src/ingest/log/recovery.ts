@@ -36,8 +36,8 @@ interface RecoveryOptions {
 
 /**
  * Finds the segments at and after the position, and checks every frame of the last one: an incomplete end is cut off.
- * Earlier segments were complete when the next segment began; damage since then is found by reading. @throws AppError
- * `log_unusable` for a segment of a later format version
+ * Earlier segments were complete when the next segment began; later damage is found when they are read.
+ * @throws AppError `log_unusable` for a segment of a later format version
  */
 export async function recoverSegments(options: RecoveryOptions): Promise<RecoveredLog> {
   const { directory, position } = options

@@ -8,7 +8,7 @@ import {
   SEGMENT_HEADER_BYTES,
 } from './frame.ts'
 
-/** Default of the size at which the log begins a new segment. */
+/** Default size at which the log begins a new segment. */
 export const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024
 const SEARCH_WINDOW_BYTES = 1024 * 1024
 

@@ -101,7 +101,10 @@ export class LogWriter {
     return this.#active?.segment.number ?? null
   }
 
-  /** Resolves with the position after the record once it is durable. @throws AppError `log_unavailable`, `disk_full`, `disk_unwritable` */
+  /**
+   * Resolves with the position after the record once it is durable.
+   * @throws AppError `log_unavailable`, `disk_full`, `disk_unwritable`
+   */
   append(record: LogRecord): Promise<LogPosition> {
     const { buffer, byteOffset, byteLength } = record.payload
     if (byteLength > MAX_FRAME_PAYLOAD_BYTES) return Promise.reject(new AppError('body_too_large'))
@@ -157,7 +160,7 @@ export class LogWriter {
     let count = 0
     for (const { size } of this.#queue) {
       bytes += size
-      // a frame larger than a segment gets one of its own
+      // a frame larger than a segment gets a segment of its own
       const fits = bytes <= room || (count === 0 && used === SEGMENT_HEADER_BYTES)
       if (!fits || (count > 0 && bytes > GROUP_BYTES)) break
       count += 1

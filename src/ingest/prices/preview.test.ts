@@ -9,7 +9,10 @@ const WORKSPACE = '11111111-1111-4111-8111-111111111111'
 const SCOPE = { start_time: 0, end_time: 1_000_000, project_ids: null }
 const NOW: PriceChange = { fields: undefined, replaces: undefined }
 
-/** A preview over `count` TraceRuns, one each microsecond, whose cost changes from 1 to 3; and its reads. */
+/**
+ * A preview over `count` TraceRuns, and the queries that it has read. The TraceRuns start one microsecond apart, and
+ * the cost of each changes from 1 to 3.
+ */
 function previewOver(count: number) {
   const reads: ListQuery[] = []
   const store: Partial<TraceStore> = {

@@ -6,7 +6,7 @@ import type { WorkerPool } from '../../worker-threads/worker-pool.ts'
 /** Looks up a price by the rules of ingest. */
 export type PriceLookup = (workspace_id: string, query: PriceQuery) => Promise<FoundPrice>
 
-/** Looks up prices in the lane that has loaded them, so that the main thread does not hold the default prices. */
+/** Looks up prices in the lane that has loaded them, so that the main thread need not load the default prices. */
 export function createPriceLookup(lane: WorkerPool, prices: PriceStore): PriceLookup {
   return async (workspace_id, query) => {
     const input: LaneTasks['find-price']['input'] = { workspace_id, query, prices: await prices.snapshot() }

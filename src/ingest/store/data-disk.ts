@@ -19,8 +19,9 @@ export interface DataDisk {
   /** Like `look`. @throws AppError `disk_full` or `disk_unwritable` when the disk is not writable */
   check(): Promise<void>
   /**
-   * Check before work that needs disk space later. Returns at once if the last check found the disk writable, otherwise
-   * checks as `check` does. @throws AppError `disk_full` or `disk_unwritable`
+   * The check before work that needs disk space later. Returns at once if the last check found the disk writable;
+   * otherwise does the same as `check`.
+   * @throws AppError `disk_full` or `disk_unwritable`
    */
   assertRoom(): Promise<void>
   stop(): Promise<void>

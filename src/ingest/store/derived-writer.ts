@@ -26,7 +26,7 @@ export interface Derived {
   /** Copies of fragments that belong to another TraceRun, under the id of that TraceRun. */
   adopted: Uint8Array<ArrayBuffer>
   adopted_count: number
-  /** Claims of its operations about which traces count. */
+  /** Claims of the batch's operations that their traces count for usage. */
   claims: Uint8Array<ArrayBuffer>
   claims_count: number
   /** The TraceRuns of `rows`, for listeners of live changes. */
@@ -51,7 +51,7 @@ export class DerivedWriter {
   #waitingCount = 0
   #resolvedCount = 0
 
-  /** `periods`: operations received in these periods make claims that their traces count. */
+  /** `periods`: only operations received in these periods make claims that their traces count. */
   constructor(periods: readonly UsagePeriod[]) {
     this.#periods = periods
   }

@@ -2,7 +2,7 @@
 export interface TraceState {
   /** Time of the last write of a row, in epoch milliseconds; 0 for rows of an earlier release. */
   written_at: number
-  /** Number of rows, including those that a changed trace_id left behind. */
+  /** Number of rows, including old rows of TraceRuns whose trace_id has changed since. */
   runs: number
   /** The sum of their versions. */
   versions: number

@@ -52,8 +52,8 @@ export interface RunFigures {
   /** Share of the ended TraceRuns that failed, 0 to 1. */
   error_rate: number | null
   /**
-   * Share of TraceRuns with a first token among the ended llm TraceRuns; for roots, share of traces among the ended
-   * traces with llm TraceRuns.
+   * Share of the ended llm TraceRuns that have a first token. For roots: share of the ended traces with llm TraceRuns
+   * that have a first token.
    */
   streaming_rate: number | null
   latency: Percentiles

@@ -83,7 +83,7 @@ class BatchSteps {
       await inserting
       return [derived]
     } catch (thrown) {
-      await inserting // it inserts bytes of this batch, and the derivation below must find all of it
+      await inserting // the derivation below reads back the rows that this inserts
       if (!(thrown instanceof LaneFailure)) throw thrown
       return this.#deriver.deriveApart(fragments, signal)
     }
@@ -101,9 +101,9 @@ class BatchSteps {
   }
 
   /**
-   * Whether unknown parents have arrived through another process meanwhile, which may have searched for waiting
-   * children before these were recorded. Each parent is checked once, because a process that stores it later finds the
-   * record.
+   * Whether unknown parents have arrived through another process meanwhile. That process may have searched for
+   * waiting children before these were recorded. Each parent is checked once, because a process that stores it later
+   * finds the record.
    */
   async #haveCome(derived: readonly Derived[], asked: Set<string>): Promise<boolean> {
     const unknown = derived.flatMap((part) => part.unknown_parents).filter((key) => !asked.has(key))

@@ -7,7 +7,7 @@ export interface ThreadWindow {
   to: number
 }
 
-/** Threads of a window that have, for each of the conditions, a trace that satisfies it. */
+/** Threads of a window. For each of the conditions, at least one trace of the thread satisfies it. */
 export interface ThreadSelection extends ThreadWindow {
   /** Conditions on a root. */
   filter?: Filter
@@ -23,7 +23,7 @@ export interface ThreadQuery extends ThreadSelection {
    * written.
    */
   written: number
-  /** The place of the thread before the first of the page. */
+  /** The place of the last thread of the previous page. */
   after?: Pick<ThreadPlace, 'last_start' | 'last_trace_id'>
   limit: number
 }
@@ -89,7 +89,7 @@ export interface TurnFilters {
 export interface TurnQuery extends TurnFilters {
   project_id: string
   thread_id: string
-  /** The place of the trace before the first of the page. */
+  /** The place of the last trace of the previous page. */
   after?: Pick<ThreadTurn, 'sort_time' | 'trace_id'>
   limit: number
 }
@@ -112,7 +112,7 @@ export interface ThreadStore {
     thread_ids: readonly string[],
     limit: number,
   ): Promise<string[]>
-  /** Columns of up to `limit` TraceRuns of these traces, at most 1,000, in the project. */
+  /** Columns of up to `limit` TraceRuns of these traces of the project; at most 1,000 traces. */
   rowsOfTraces(
     workspace_id: string,
     project_id: string,

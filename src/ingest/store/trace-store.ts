@@ -25,7 +25,9 @@ export interface ListQuery {
   trace_filter?: Filter
   /** A condition that some TraceRun of the trace satisfies. */
   tree_filter?: Filter
-  /** Selects only roots of traces of these threads, or of the threads of a selection; needs a single project. */
+  /**
+   * Selects only roots of traces in these threads, or in the threads of a selection. The query must name one project.
+   */
   of_threads?: readonly string[] | ThreadSelection
   /** Range of the modification time of the feedback that conditions compare; the end is exclusive. */
   feedback_from?: number

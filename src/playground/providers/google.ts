@@ -134,7 +134,7 @@ function readEvent(data: JsonObject): ReadEvent {
   }
 }
 
-/** Reads a part of an answer. A call is always complete. */
+/** Reads a part of an answer. Gemini sends each tool call in a single part. */
 function readPart(part: JsonObject): Delta[] {
   const said = text(part['text'])
   if (said !== undefined) return [{ type: part['thought'] === true ? 'reasoning' : 'text', text: said }]

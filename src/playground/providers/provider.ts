@@ -4,7 +4,10 @@ import type { Message, PlaygroundRunCreate } from '../../schema/types.gen.ts'
 /** Names of the providers in requests. */
 export type ProviderName = PlaygroundRunCreate['provider']
 
-/** The number of calls that a model may make: `auto` any, `none` none, `required` at least one, `name` one of a tool. */
+/**
+ * The calls that a model may make: `auto` any number, `none` no call, `required` at least one, `name` one of the
+ * named tool.
+ */
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
 
 /** One call of a model, in the form that is common to all providers. */

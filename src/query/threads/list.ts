@@ -21,7 +21,7 @@ export const ALWAYS = { from: 0, to: Number.MAX_SAFE_INTEGER }
 /** Maximum number of traces, and of TraceRuns, that are added up here; the store adds up more. */
 const FEW_TRACES = 500
 const FEW_ROWS = 5_000
-/** Numbers of threads that the first step of a search with thread_filter examines, and each further step. */
+/** Number of threads that a search with thread_filter examines in its first step, and in each further step. */
 const FIRST_STEP = 100
 const STEP = 500
 /** Maximum number of threads that a thread_filter selects for figures, since their ids are a parameter. */
@@ -172,8 +172,8 @@ export async function withFeedback(
 }
 
 /**
- * The traces of these threads that started in the window, and rows with these columns, including perhaps rows of other
- * traces; undefined if there are too many to add up here.
+ * Reads the traces of these threads that started in the window, and rows with these columns. The rows may include
+ * those of other traces. Undefined if there are too many traces or rows to add up here.
  */
 export async function fewTurns(
   { store }: ReadSteps,

@@ -8,7 +8,7 @@ import type { ReadFragments } from '../read-plan.ts'
 import { readTurns, type Turn } from './sums.ts'
 import { separated } from '../trace-assembly.ts'
 
-/** Rows of roots, and their columns, which are those for deriving the roots and those of the selected fields. */
+/** Rows of roots, and their columns: those for deriving the roots, and those of the selected fields. */
 export interface TurnRoots {
   rows: Uint8Array
   columns: readonly (keyof TraceRunRow)[]
@@ -17,7 +17,7 @@ export interface TurnRoots {
 /** A page of the traces of a thread, as read from the store. */
 export interface TurnPage {
   thread_id: string
-  /** All TraceRuns of the traces, and their columns, which are those of turns and of the selected fields. */
+  /** All TraceRuns of the traces, and their columns: those of turns, and those of the selected fields. */
   rows: Uint8Array
   columns: readonly (keyof TraceRunRow)[]
   /** The roots, if selected fields are only in their payloads. Otherwise the roots are among `rows`. */

@@ -20,7 +20,7 @@ import {
 
 /**
  * Gathers the operations of a JSON body: `{post, patch}`, one record (`POST /runs`), or the changes to the TraceRun
- * that the path names. Of a body that is known to be truncated, keeps the complete records. Throws AppError
+ * that the path names. If the body is known to be truncated, its complete records are kept. Throws AppError
  * unsupported_media_type, invalid_json, invalid_request (the body has none of these three forms) and too_many_parts.
  */
 export function gatherJson(
@@ -86,7 +86,7 @@ function gatherRecord(head: RequestHead, cursor: JsonCursor, op: Op, operations:
   addSplitRecord(operations.of(op, id), record, head.limits.max_part_bytes)
 }
 
-/** The other faults of a record that has no id. */
+/** The faults of a record without an id, besides the missing id. */
 function faultsOf(record: JsonValue, op: Op): readonly Fault[] {
   const checked = isObject(record) ? checkHead(record, op, undefined, '') : []
   return 'ended' in checked ? [] : checked

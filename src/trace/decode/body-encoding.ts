@@ -109,7 +109,7 @@ function unzstd(body: Uint8Array, options: ZlibOptions): Buffer {
 function unzstdFrame(body: Uint8Array, options: ZlibOptions): { buffer: Buffer; consumed: number } {
   const { chunkSize, maxOutputLength, finishFlush } = options
   const withInfo: ZstdOptions & { info: true } = { chunkSize, maxOutputLength, finishFlush, info: true }
-  // With `info` the result is an object with the engine, which the type declarations lack.
+  // `info: true` makes the function return `{buffer, engine}`. Node's type declarations lack this form.
   const { buffer, engine } = zstdDecompressSync(body, withInfo) as unknown as {
     buffer: Buffer
     engine: { bytesWritten: number }

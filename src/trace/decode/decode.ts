@@ -11,7 +11,7 @@ import { BIG_FIELDS, RANK, writeFragment } from '../rows/fragment.ts'
 import { decodeOtlp } from '../otel/wire/decode.ts'
 import { RowWriter } from '../rows/row-binary.ts'
 
-/** Name of the project of a create that names no project. */
+/** Name of the project for creates without a project. */
 const DEFAULT_PROJECT = 'default'
 /** Bytes of a fragment before its first String: keys, rank, hash, time, three ids. */
 const FRAGMENT_KEYS = 105
@@ -76,7 +76,7 @@ function sizeOf({ fields, attachments }: Operation, head: Buffer): number {
   return size
 }
 
-/** Bytes of a String of `length` bytes: its length in base 128, then its content. */
+/** RowBinary size of a String in bytes: its length as a varint, then its content. */
 function stringSize(length: number): number {
   let size = length + 1
   for (let rest = length; rest > 127; rest = Math.floor(rest / 128)) size++

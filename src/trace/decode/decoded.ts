@@ -1,9 +1,6 @@
 import type { ErrorCode } from '../../base/errors.ts'
 
-/**
- * The sender and time of a request and the encoding of its body: everything that decoding needs besides the
- * bytes.
- */
+/** Everything that decoding needs besides the bytes of the body. */
 export interface RequestHead {
   /** The ingest route that received the request. */
   kind: 'multipart' | 'batch' | 'create' | 'update' | 'otlp-traces' | 'otlp-logs'
@@ -44,8 +41,8 @@ export interface Fault {
   field: string | null
   reason: string
   /**
-   * LangSmith's wording and status for the same fault, used if nothing of a request could be stored, since users search
-   * for this text.
+   * Status and text of LangSmith's response to the same fault. They are used if nothing of a request could be stored,
+   * because users search for this text.
    */
   error: string
   status: 400 | 409 | 422 | 413
@@ -53,17 +50,19 @@ export interface Fault {
 
 /** A submitted item that is not stored, and the first reason (D-6). */
 export interface Rejected extends Fault {
-  /** The id as the client sent it (lower case with dashes if it is a uuid); null if it sent none. */
+  /** The id that the client sent; a uuid is in lower case with dashes. Null if the client sent none. */
   run_id: string | null
   /** Further reasons, for reports; only for the first thousand items of a request. */
   further?: readonly Fault[]
 }
 
-/** A project that fragments of a request name; it must be resolved to an id before the fragments are stored. */
+/**
+ * A project that is named in a request. It must be resolved to an id before the fragments of the request are stored.
+ */
 export interface ProjectReference {
   session_name: string | null
   session_id: string | null
-  /** Positions in `rows` at which the id must be written. */
+  /** Positions in `rows` at which the project id must be written. */
   offsets: number[]
 }
 

@@ -54,7 +54,7 @@ export function dottedOrderFault(
   }
 }
 
-/** A fault with status 422; `error` is LangSmith's text where there is a known one. */
+/** A fault with status 422; `error` is LangSmith's text if one is known. */
 export function unprocessable(code: ErrorCode, field: string | null, reason: string, error?: string): Fault {
   return { code, field, reason, error: error ?? `Unprocessable entity: ${reason}`, status: 422 }
 }

@@ -11,7 +11,7 @@ import { MAX_DEPTH, parentLineage } from '../derive/lineage/parent-lineage.ts'
 export interface GatheredTraceRuns {
   /** TraceRuns in the order of their first fragments. */
   traceRuns: MergedTraceRun[]
-  /** The place of one of `traceRuns`; undefined for any other id. */
+  /** Returns the place of one of `traceRuns` in its trace; undefined for any other id. */
   parentOf(id: string): ParentLineage | undefined
 }
 

@@ -12,10 +12,7 @@ export function namedTrace(head: JsonObject | undefined): string | undefined {
   return parsed?.ok ? parsed.segments[0]?.id : undefined
 }
 
-/**
- * Traces that operations (fragments as RowBinary rows) may begin: traces that the operations name, and roots that they
- * create.
- */
+/** The traces that these operations (fragments as RowBinary rows) name, and those whose root they create. */
 export function tracesOf(rows: Uint8Array): Set<string> {
   const traces = new Set<string>()
   for (const fragment of readFragments(rows)) {
@@ -25,7 +22,10 @@ export function tracesOf(rows: Uint8Array): Set<string> {
   return traces
 }
 
-/** The operations (as in `tracesOf`) that belong to none of the traces, as rows, and their number. */
+/**
+ * The rows of the operations that belong to none of `traces`, and their number. Operations of an unknown trace are
+ * kept.
+ */
 export function withoutTraces(
   rows: Uint8Array,
   traces: ReadonlySet<string>,

@@ -5,7 +5,7 @@ import { newOperation, type Operation } from './record.ts'
 import type { Blob, Fault, Rejected } from './decoded.ts'
 import type { FeedbackRow } from '../rows/feedback.ts'
 
-/** Maximum number of rejected items whose faults are all kept. */
+/** Number of rejected items for which all faults are kept; for further items only the first fault is kept. */
 const MAX_EXPLAINED = 1000
 
 interface Attachment {
@@ -52,7 +52,10 @@ export function gatherOperations(): Operations {
     return operation
   }
 
-  /** The further faults, only of the first items, since a hostile body may have five for each of its items. */
+  /**
+   * The faults of an item after its first one. They are kept only for the first items of a request, because a hostile
+   * body may have five faults in each item.
+   */
   function explained(further: readonly Fault[]): Pick<Rejected, 'further'> {
     return rejected.length < MAX_EXPLAINED ? { further } : {}
   }
@@ -120,7 +123,7 @@ function storeAttachments(named: ReadonlyMap<string, Attachment>, blobs: Map<str
   const entries = [...named].sort(([a], [b]) => (a < b ? -1 : 1))
   const described = entries.map(([name, { mime_type, bytes }]) => {
     const sha256 = createHash('sha256').update(bytes).digest('hex')
-    // A copy, because it is needed longer than the body, and is transferred to another thread without it.
+    // A copy, because the bytes are needed longer than the body and are transferred to another thread without it.
     if (!blobs.has(sha256)) blobs.set(sha256, { sha256, bytes: new Uint8Array(bytes) })
     return [name, { mime_type, size: bytes.length, sha256 }] as const
   })

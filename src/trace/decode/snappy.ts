@@ -4,11 +4,11 @@ import { AppError } from '../../base/errors.ts'
 const STREAM_BEGIN = Buffer.from([0xff, 6, 0, 0, ...Buffer.from('sNaPpY')])
 const COMPRESSED = 0
 const PLAIN = 1
-/** Chunk type from which chunks may be skipped; a reader must support all types below it. */
+/** Lowest type of the chunks that a reader may skip; it must support all lower types. */
 const SKIPPABLE = 0x80
 const CHUNK_HEAD_BYTES = 4
 const CRC_BYTES = 4
-/** Maximum bytes of output for a byte of input: a copy makes 64 bytes from 3. */
+/** Maximum bytes of output per byte of input: a copy of 3 bytes makes at most 64 bytes. */
 const MOST_PER_BYTE = 64 / 3
 
 /**
@@ -45,7 +45,10 @@ function readFrames(bytes: Buffer, maxLength: number): Buffer {
   return Buffer.concat(outputs)
 }
 
-/** One block (https://github.com/google/snappy/blob/main/format_description.txt): its length, then literals and copies. */
+/**
+ * One block (https://github.com/google/snappy/blob/main/format_description.txt): its length, then literals and
+ * copies.
+ */
 function readBlock(bytes: Buffer, maxLength: number): Buffer {
   const reader = { bytes, at: 0 }
   const length = readLength(reader)

@@ -23,7 +23,7 @@ interface PartHeaders {
 
 /** Maximum size of a header block; longer ones are not read. */
 const MAX_HEADER_BYTES = 65_536
-/** Size above which a header block is checked, because it may contain the next parts. */
+/** Size above which a header block is searched for delimiters, because it may contain the next parts. */
 const USUAL_HEADER_BYTES = 2048
 const BLANK_LINE = Buffer.from('\r\n\r\n')
 const NO_HEADERS: PartHeaders = { name: undefined, content_type: '', content_encoding: '', length: -1 }

@@ -49,8 +49,8 @@ const run = (id: string, more: object = {}): object => ({
 const text = (...values: unknown[]): string => values.map((value) => JSON.stringify(value)).join('\n')
 
 /**
- * Reads a body; returns a letter for each fragment (`a`, `b`… by the last digit of the id, upper case for creates), and
- * the codes of the rejected items.
+ * Reads a body. Returns a letter for each fragment (`a`, `b`… by the last digit of the id, upper case for creates),
+ * and the codes of the rejected items.
  */
 function read(
   body: string | Uint8Array,

@@ -8,7 +8,7 @@ import type { LlmContext } from '../derive/llm.ts'
 import { otlpFormat } from '../otel/wire/answer.ts'
 import { createReport } from '../derive/report.ts'
 
-/** Field 1, length-delimited, of an OTLP request; as text it is a line feed. */
+/** First byte of an OTLP request: field 1, length-delimited. As text it is a line feed. */
 const FIRST_FIELD = 10
 
 /** The content of a body: fragments as RowBinary rows, and the items that ingest would refuse. */
@@ -32,8 +32,8 @@ export function reportBody(head: RequestHead, body: Uint8Array, context: LlmCont
 }
 
 /**
- * Decodes a body of which only the content type, or nothing at all, is known: multipart, a batch, one run, a list of
- * runs, OTLP traces or logs in either encoding, or NDJSON with one of these on each line; `head.kind` is ignored.
+ * Decodes a body whose kind is unknown: multipart, a batch, one run, a list of runs, OTLP traces or logs in either
+ * encoding, or NDJSON with one of these on each line. `head.kind` is ignored, and the content type may be missing.
  * @throws AppError if nothing in the body can be read
  */
 export function readBody(head: RequestHead, body: Uint8Array): ReadBody {
@@ -53,7 +53,7 @@ export function readBody(head: RequestHead, body: Uint8Array): ReadBody {
 
 /**
  * Reads a body of type protobuf, or a body that begins like an OTLP message and is one; undefined for other bodies.
- * Traces and logs differ in fields with the same number.
+ * Traces and logs use some field numbers with different types, so a body can be read as only one of them.
  */
 function readProto(head: RequestHead, bytes: Buffer): ReadBody | undefined {
   const isProto = otlpFormat(head.content_type) === 'protobuf'

@@ -3,7 +3,7 @@ import { joinPath } from '../../schema/issue.ts'
 import { type JsonValue, isObject } from '../../schema/json.ts'
 import type { Hints, Normalized, Processor, Side } from '../messages/processor.ts'
 
-/** A side in canonical form, and the processor that made it. */
+/** The messages of one side (inputs or outputs) in canonical form, and the processor that made them. */
 export interface ChosenFormat extends Normalized {
   /** Name of the processor. */
   format: string
@@ -55,9 +55,9 @@ export function plainText(outputs: JsonValue | undefined): string | undefined {
 }
 
 /**
- * The processor that fits a side best: the one with the highest match, among equal ones that of the outer value, then
- * the first of the list. Undefined if no processor recognises the side. A processor that throws, as only a user's own
- * may, counts as no match, and its name is reported.
+ * Finds the processor with the highest match for a side or for a value inside its wrappers. Of equal matches, the one
+ * on the outermost value counts, then the first processor of the list. Undefined if no processor recognises the side.
+ * Only a user's processor can throw: it then counts as no match, and an issue names it.
  */
 export function chooseFormat(
   side: Side,

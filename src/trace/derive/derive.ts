@@ -22,7 +22,7 @@ export interface DeriveContext extends LlmContext {
 const EARLIEST = Date.UTC(2015, 0, 1) * 1000
 const DAY = 86_400_000_000
 
-/** Whether TraceRuns of this type have counts themselves (rule N6). */
+/** Whether TraceRuns of this type have token counts of their own (rule N6). */
 export function carriesUsage(runType: string): boolean {
   return runType === 'llm' || runType === 'embedding'
 }
@@ -202,7 +202,7 @@ function readThread(metadata: JsonObject): string | undefined {
   return text(metadata['thread_id']) ?? text(metadata['session_id']) ?? text(metadata['conversation_id'])
 }
 
-/** Whether outputs are read: for types without counts only if they may contain a cost. */
+/** Whether outputs must be read. For types without token counts, only if they may contain a cost. */
 function usesOutputs(merged: MergedTraceRun, runType: string): boolean {
   const bytes = merged.raw.outputs
   return (
@@ -241,7 +241,10 @@ function readSide(
   return parsed.value
 }
 
-/** On other types only costs count, never tokens: parents repeat their children's sums (rule N6). */
+/**
+ * On types without token counts, sent costs count but sent tokens do not, because parents repeat the sums of their
+ * children (rule N6).
+ */
 function costsOnly(usage: Usage): Usage {
   return usage.total_cost === undefined ? emptyUsage() : { ...emptyUsage(), total_cost: usage.total_cost }
 }

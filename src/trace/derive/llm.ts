@@ -16,10 +16,10 @@ import { addTier, serviceTierOf } from '../price/service-tier.ts'
 import { reportedUsage } from '../tokens/usage.ts'
 import { judge } from './verdicts.ts'
 
-/** The input of an estimate. */
+/** One side of a TraceRun, as input of an estimate. */
 export interface Countable {
   messages: readonly Message[]
-  /** The side as sent, for sides that no processor recognised. */
+  /** The side without wrappers; counted as text if no processor recognised it. */
   raw: JsonValue | undefined
   recognised: boolean
   tools: JsonValue | undefined
@@ -127,7 +127,7 @@ function spoken(outputs: JsonValue | undefined, issues: Issue[]): Message[] {
   return text === undefined || !isJson ? [] : [message('assistant', [textBlock(text)])]
 }
 
-/** The innermost unwrapped value that names a model, otherwise the innermost value. */
+/** The outermost value that names a model; undefined if none does. */
 function withModel(candidates: { value: JsonValue }[] | undefined): JsonValue | undefined {
   const named = candidates?.find(
     ({ value }) => isObject(value) && (text(value['model']) ?? text(value['model_name'])) !== undefined,
@@ -135,7 +135,7 @@ function withModel(candidates: { value: JsonValue }[] | undefined): JsonValue | 
   return named?.value
 }
 
-/** The hints for one side of a span, including the telemetry from which the side was built. */
+/** Returns the hints, with the telemetry from which a span's side was built. */
 function withDialect(hints: Hints, side: MappedSide | undefined): Hints {
   return side?.dialect === undefined ? hints : { ...hints, dialect: side.dialect }
 }
@@ -163,15 +163,15 @@ function embeddedText(inputs: JsonValue): JsonValue {
 
 interface Sides {
   inputs: JsonValue | undefined
-  /** Undefined if there are none, or if the call failed and its outputs are empty. */
+  /** Undefined if there are no outputs, or if the call failed and its outputs are empty. */
   outputs: JsonValue | undefined
   input: ChosenFormat | undefined
   output: ChosenFormat | undefined
 }
 
 /**
- * Estimates the count of a side for which none was reported, once the TraceRun has ended, because counts may arrive
- * until then. Returns the encoding that was used.
+ * Estimates the count of each side without a reported count. Does nothing while the TraceRun is pending and has no
+ * outputs, because counts may still arrive. Returns the encoding that was used.
  */
 function estimateMissing(
   traceRun: TraceRun,
@@ -182,7 +182,7 @@ function estimateMissing(
   const { usage, issues } = traceRun
   if (traceRun.status === 'pending' && sides.outputs === undefined) return undefined
   if (isUncounted(traceRun, sides)) return undefined
-  // If the content of a span was not captured, its amount is unknown.
+  // A successful span without outputs did not capture them, so the number of their tokens is unknown.
   const isSilent = traceRun.mapped !== undefined && sides.outputs === undefined && traceRun.status !== 'error'
   const needsOutput = usage.source.output === null && traceRun.run_type === 'llm' && !isSilent
   if (usage.source.input !== null && !needsOutput) return undefined
@@ -234,8 +234,9 @@ function isOnlySystem({ mapped }: TraceRun, { input_messages }: LlmFacts): boole
 }
 
 /**
- * The part that a span shows. Spans without messages on both sides are steps, although frameworks mark them as model
- * calls.
+ * Whether a span shows a call, a request whose answer is a separate span, or only a step of a framework. A successful
+ * span without counts is a step if it has inputs or outputs, but neither in a known message format. Frameworks mark
+ * such steps as model calls too.
  */
 function partOf({ status, mapped, usage }: TraceRun, sides: Sides): LlmFacts['part'] {
   if (usage.source.input !== null || usage.source.output !== null || mapped?.run_type !== 'llm') return 'call'

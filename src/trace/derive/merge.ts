@@ -38,8 +38,8 @@ export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
   if (own.length > 1) merged.project_id = firstProject(own) ?? merged.project_id
   // The receive time is that of the TraceRun's own fragments, without those of its parts.
   if (merged.keys.length > 0) merged.received_at = Math.min(...merged.keys.map((key) => key.received_at))
-  // Another root may have had this id before the first root arrived; usage counts the fragment of that root under this
-  // id.
+  // Another root may have had this id until the first root arrived. Usage has then counted the fragment of that root
+  // under this id.
   for (const fragment of [...(roots?.others.values() ?? [])].flat())
     addFacts(merged, fragment, headOf(fragment))
   merged.created ||= typeof merged.head['name'] === 'string' && merged.head['start_time'] !== undefined
@@ -84,8 +84,8 @@ export function inMergeOrder(all: readonly StoredFragment[]): readonly StoredFra
 }
 
 /**
- * Receive time of a span; 0 for LangSmith's updates, which complement each other independently of their times. A span
- * is sent only once, so two spans with the same ids contradict each other, and the one received last counts.
+ * The receive time of a span's fragment: a span is sent only once, so of two spans with the same ids the one received
+ * last counts. 0 for LangSmith's updates, which complement each other in any order.
  */
 function spanSentAt({ head, received_at }: StoredFragment): number {
   return Buffer.from(head.buffer, head.byteOffset, head.byteLength).includes('"span_id"') ? received_at : 0

@@ -36,7 +36,10 @@ export interface MergedTraceRun {
   raw: Partial<Record<BigField, Uint8Array>>
   extra: JsonObject
   attachments: Record<string, Attachment>
-  /** The facts of each fragment. Each may have been the sort key of an earlier row, and usage counts each. */
+  /**
+   * The facts of each fragment. An earlier row may be stored under the start and project of any of them, and usage
+   * counts each of them.
+   */
   keys: FragmentFacts[]
   issues: Issue[]
 }

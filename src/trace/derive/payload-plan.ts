@@ -79,7 +79,7 @@ export function planPayload(all: readonly StoredFragment[], maxBytes = MAX_PAYLO
   return plan
 }
 
-/** Whether nothing must be loaded or left out, which is usual. */
+/** Whether no column must be loaded or left out; usually true. */
 function isAtHand(fragments: readonly StoredFragment[], maxBytes: number): boolean {
   let bytes = 0
   for (const fragment of fragments) {
@@ -102,7 +102,7 @@ function deciding(latestFirst: readonly StoredFragment[], column: SizedColumn): 
   return found
 }
 
-/** `mergeFragments` for fragments whose plan has been fetched: adds an issue about omitted columns. */
+/** Merges fragments whose planned payloads have been loaded; adds an issue about omitted columns. */
 export function mergePlanned(
   fragments: readonly StoredFragment[],
   maxBytes = MAX_PAYLOAD_BYTES,
@@ -137,7 +137,7 @@ function omissions(omitted: PayloadPlan['omitted']): Issue[] {
   })
 }
 
-/** `mergeFragments` without payloads, for a TraceRun that cannot be derived from all its fragments. */
+/** Merges fragments without their payloads, for a TraceRun that cannot be derived from whole fragments. */
 export function mergeHeads(fragments: readonly StoredFragment[]): MergedTraceRun {
   const merged = mergeFragments(
     fragments.map((fragment) => {

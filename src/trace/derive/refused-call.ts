@@ -29,7 +29,7 @@ export function isRefusal(...texts: (string | undefined)[]): boolean {
 }
 
 /**
- * Whether outputs contain no answer, as SDKs write them for a failed call: null or an empty value in their wrapping, or
+ * Whether outputs contain no answer. For a failed call, SDKs write null or an empty value (wrapped or not), or
  * messages of a known format without text, reasoning, media and tool calls.
  */
 export function isEmptyAnswer(

@@ -252,7 +252,7 @@ describe('createReport of spans', () => {
     const agent = span(1, { 'gen_ai.operation.name': 'invoke_agent', ...MODEL, ...USAGE, ...CONTENT })
     const report = reportOnExports(jsonExport([agent]))
     expect(runOf(report)).toMatchObject({ run_type: 'chain', valid: true })
-    // The agent itself has no model and counts; its calls have them.
+    // The agent itself has no model and no counts; its calls have them.
     expect(failing(report)).toEqual(['run_type', 'model', 'usage'])
   })
 

@@ -56,8 +56,8 @@ function reportRun(traceRun: TraceRun, context: LlmContext): ReportedRun {
 }
 
 /**
- * The four verdicts, even for types other than llm, so that the report on a TraceRun without a run_type has its other
- * faults.
+ * The four verdicts, even for types other than llm, so that the report on a TraceRun without a run_type also lists
+ * its other faults.
  */
 function checksOf(traceRun: TraceRun, context: LlmContext): Checks {
   if (!carriesUsage(traceRun.run_type)) {

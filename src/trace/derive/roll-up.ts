@@ -242,5 +242,5 @@ function noTotals(): Totals {
   }
 }
 
-/** The sum of TraceRuns that do not count, such as most tools and small steps. */
+/** The totals of a subtree in which no TraceRun counts. All such subtrees share this object. */
 const NOTHING: Totals = Object.freeze(noTotals())

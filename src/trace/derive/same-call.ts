@@ -22,9 +22,10 @@ const SHORTEST_ID = 16
 type CallNames = Pick<LlmFacts, 'response_id' | 'model' | 'part'>
 
 /**
- * The number of the model call that an llm TraceRun shows. It is equal for equal response ids and models, ignoring the
- * version in the model's name; for calls without an answer (`isUnanswered`), for equal models. 0 if the model is
- * unknown, or the id is unknown or too short; NO_CALL and REQUEST for TraceRuns that show no call.
+ * The number of the model call that an llm TraceRun shows. TraceRuns with the same response id and model have the
+ * same number; the version in the model's name is ignored. For calls without an answer (`isUnanswered`), the model
+ * alone determines the number. 0 if the model is unknown, or the response id is missing or too short. NO_CALL for a
+ * step, REQUEST for a request whose answer is a separate span.
  */
 export function callIdOf({ response_id, model, part }: CallNames, isUnanswered: boolean): number {
   if (part !== 'call') return part === 'step' ? NO_CALL : REQUEST
@@ -90,13 +91,16 @@ export interface CallRow {
 }
 
 /**
- * Returns the TraceRuns of one trace whose call another TraceRun describes in more detail, with the other one. The
- * result does not depend on the order of the rows; storage/clickhouse/usage/counted-sql.ts has the same rules in SQL. -
- * Of those with the same response id and model that overlap in time, one counts: if their counts differ, one with the
- * vendor's own, else the one with the most detail. A TraceRun with other calls below it (`holdsOthers`) is preferred
- * only if all of the group have calls below them: its counts are sums. - What is below a request whose answer is
- * another span shows the call of that answer. - Of the failed calls of a model, one without messages shows a call with
- * messages whose time it lies within.
+ * Returns the TraceRuns of one trace whose call another TraceRun describes in more detail, each with the id of the
+ * other one. The result does not depend on the order of the rows; storage/clickhouse/usage/counted-sql.ts has the
+ * same rules in SQL.
+ * - TraceRuns with the same response id and model that overlap in time show the same call, and one of them counts. If
+ * their counts differ, it is one whose counts the vendor's own SDK read; otherwise it is the one with the most
+ * detail. A TraceRun with other calls below it (`holdsOthers`) is chosen only if all of the group have calls below
+ * them, because its counts are sums.
+ * - llm TraceRuns below a request whose answer is a separate span show the call of that answer.
+ * - A failed call without messages shows the same call as a failed call of that model with messages, if its time lies
+ * within the time of the other.
  */
 export function findDoubles<Row extends CallRow>(
   rows: readonly Row[],
@@ -180,7 +184,7 @@ function addBelow(
   }
 }
 
-/** Groups of rows, each of which overlaps with another of its group. */
+/** Groups rows by time: each row overlaps with an earlier row of its group. */
 function overlapping<Row extends CallRow>(rows: Row[]): Row[][] {
   const islands: Row[][] = []
   let end = Number.NEGATIVE_INFINITY

@@ -122,7 +122,7 @@ function microsOfFraction(text: string, from: number, to: number): number {
   return digits(text, from, kept) * 10 ** (6 - (kept - from))
 }
 
-/** Minutes east of UTC of the offset at the end of `text`; 0 if there is none, undefined if it is malformed. */
+/** Minutes east of UTC of the offset at the end of `text`; 0 without an offset, undefined for a malformed one. */
 function offsetMinutes(text: string, at: number): number | undefined {
   if (at === text.length || (at === text.length - 1 && text[at] === 'Z')) return 0
   const match = OFFSET.exec(text.slice(at))

@@ -9,7 +9,7 @@ import type { MergedTraceRun } from './merged-trace-run.ts'
 /** A TraceRun with everything that is derived from its fragments. Times are epoch microseconds. */
 export interface TraceRun extends Lineage {
   merged: MergedTraceRun
-  /** The result of mapping its span; undefined if it was not an OpenTelemetry span. */
+  /** The mapped span; undefined for a TraceRun that was not sent as an OpenTelemetry span. */
   mapped: MappedSpan | undefined
   id: string
   name: string
@@ -55,7 +55,7 @@ export interface Verdict {
   reason?: string
 }
 
-/** The four requirements, judged independently (D-13). */
+/** The four requirements; each verdict is independent of the others (D-13). */
 export interface Checks {
   run_type: Verdict
   format: Verdict

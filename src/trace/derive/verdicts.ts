@@ -15,7 +15,7 @@ interface Evidence {
   encoding: string | undefined
 }
 
-/** Judges an llm TraceRun whose facts, usage and issues are complete. */
+/** The verdicts on an llm TraceRun, whose facts, usage and issues must be complete. */
 export function judge(traceRun: TraceRun, llm: LlmFacts, evidence: Evidence): Checks {
   return {
     run_type: traceRun.run_type === 'llm' ? OK : fail(`run_type is ${traceRun.run_type}, not llm`),

@@ -132,7 +132,7 @@ export function textOf({ value, at }: FilterLiteral): string {
   throw badFilter(at, 'expected a text in quotes that is not empty.')
 }
 
-/** The object in a JSON text, whose backslashes may be doubled for the quotes around it, or not. */
+/** Parses the JSON object in a quoted text. The backslashes of the JSON may be doubled because of the quotes. */
 export function objectOf(literal: FilterLiteral): Record<string, unknown> {
   for (const text of [literal.value, literal.source]) {
     try {

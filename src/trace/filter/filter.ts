@@ -44,7 +44,7 @@ export type SearchField = FilterField | 'metadata'
 /** Lists of a TraceRun whose entries have a key and a value. */
 type EntryList = 'metadata' | 'feedback'
 
-/** A condition on the TraceRun, or one half of a condition on an entry of a list. */
+/** A condition on the TraceRun, or on the key or the value of an entry of a list. */
 type Part =
   | { about: 'trace_run'; filter: Filter }
   | { about: 'key' | 'value'; among: EntryList; filter: Filter }
@@ -111,8 +111,8 @@ function isComparison(name: string): name is Comparison {
 }
 
 /**
- * The parts of an `and`. A key and a value in it are conditions on the same entry; several keys and values are paired
- * in order.
+ * The condition of an `and`. Conditions on a key and on a value within the same `and` apply to the same entry;
+ * several keys and values are paired in order.
  */
 function conjunction(call: FilterCall): Part {
   const parts = conditions(call).map(readCall)
@@ -125,7 +125,10 @@ function conjunction(call: FilterCall): Part {
   return onRow(join('and', [...whole.map(inner), ...entries]))
 }
 
-/** Halves of conditions on one list, each with its other half if there is one. */
+/**
+ * Conditions on the entries of one list: each condition on a key is joined with the condition on its value, if there
+ * is one.
+ */
 function entriesOf(call: FilterCall, among: EntryList, halves: readonly Half[]): Filter[] {
   const own = halves.filter((half) => half.among === among)
   const keys = own.filter((half) => half.about === 'key')
@@ -152,8 +155,8 @@ function disjunction(call: FilterCall): Part {
 }
 
 /**
- * The condition of `not`. With a key, no entry has the key. With a value, an entry has another value: the entry with
- * the key in the same `and`, if there is one.
+ * The condition of `not`. A negated key means that no entry has the key. A negated value means that an entry has
+ * another value; a key in the same `and` selects that entry.
  */
 function negation(part: Part): Part {
   return part.about === 'value'
@@ -205,7 +208,9 @@ function membership(call: FilterCall): Part {
   })
 }
 
-/** `has(tags, "x")`, and `has(metadata, '{"k": "v"}')`: every entry of the object. */
+/**
+ * `has(tags, "x")`, and `has(metadata, '{"k": "v"}')`, which is true if the metadata has every entry of the object.
+ */
 function containment(call: FilterCall): Filter {
   const [subject, operand] = pair(call)
   const name = nameOf(subject)
@@ -286,7 +291,7 @@ function isAlike(part: Part, other: Part): boolean {
 }
 
 /**
- * Converts a part to a condition on the TraceRun. A test of a key or value without its other half is true if any entry
+ * Converts a part to a condition on the TraceRun. A condition on only a key or only a value is true if any entry
  * satisfies it.
  */
 function onTraceRun(part: Part): Filter {

@@ -20,7 +20,7 @@ export interface FeedbackFigures {
 /** Figures by feedback key. */
 export type FeedbackStats = Record<string, FeedbackFigures>
 
-/** The figures as JSON of an answer. */
+/** The figures in the form of a response. */
 export function feedbackStatsJson(stats: FeedbackStats) {
   return Object.fromEntries(
     Object.entries(stats).map(([key, one]) => [key, { ...one, contains_thread_feedback: false }]),

@@ -9,9 +9,10 @@ const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 
 /**
- * A position in JSON text that is read once, from front to back, without parsing values: only their brackets and quotes
- * are read. So values keep every digit and escape, a fault inside a value affects only that value (contract fact 3:
- * bare NaN), and depth has no cost. Functions here throw JsonScanError if the text is not JSON.
+ * A position in JSON text that is read once, from front to back, without parsing values: only their brackets and
+ * quotes are read. So values keep every digit and escape, a fault inside a value affects only that value (contract
+ * fact 3: bare NaN), and deep nesting takes no extra time. Functions here throw JsonScanError if the text is not
+ * JSON.
  */
 export interface JsonCursor {
   readonly buffer: Buffer

@@ -51,7 +51,7 @@ function tryParse(text: string): JsonValue | undefined {
 }
 
 /**
- * Replaces the bare tokens NaN, Infinity and -Infinity, which Python's json module writes, outside of strings by null.
+ * Replaces the bare tokens NaN, Infinity and -Infinity outside of strings by null; Python's json module writes them.
  * Returns the same text if there are none.
  */
 function withoutBareNumbers(text: string): string {

@@ -37,8 +37,8 @@ export function pathsOf(value: unknown, text: string): string[] {
 }
 
 /**
- * Converts a page of TraceRuns to NDJSON: for each its id and the paths at which it contains the text, and after them
- * the cursors.
+ * Converts a page of TraceRuns to NDJSON. Each line has the id of a TraceRun and the paths at which it contains the
+ * text; the last line has the cursors.
  */
 export function matchLines(page: Uint8Array, text: string): Uint8Array<ArrayBuffer> {
   const { runs, cursors } = JSON.parse(new TextDecoder().decode(page)) as Page

@@ -17,9 +17,9 @@ const [QUOTE, BACKSLASH, COMMA, EQUALS] = [0x22, 0x5c, 0x2c, 0x3d]
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * The JSON with `{"$media", "size", "mime"}` for each text that is a file of more than 4 KB in base64, or a data: URL
- * of one. `$media` is `link` with the text's JSON Pointer, size the bytes of the file. Everything else is kept byte for
- * byte.
+ * Replaces each text that is a file of more than 4 KB in base64, or a data: URL of one, by `{"$media", "size",
+ * "mime"}`. `$media` is `link` followed by the text's JSON Pointer, `size` the number of bytes of the file.
+ * Everything else is kept byte for byte.
  */
 export function withMediaLinks(json: Uint8Array<ArrayBuffer>, link: string): Uint8Array<ArrayBuffer> {
   const bytes = asBuffer(json)

@@ -106,7 +106,10 @@ function knowsTokens({ run_type, input_tokens, output_tokens }: OutlineColumns):
   return carriesUsage(run_type) && (input_tokens !== null || output_tokens !== null)
 }
 
-/** Ids of the TraceRuns whose own tokens are known, and of all ancestors of those that the roll-up counts. */
+/**
+ * Ids of the TraceRuns that are shown with tokens: those whose own tokens are known, and the ancestors of those that
+ * the roll-up counts.
+ */
 function idsWithTokens(rows: readonly OutlineColumns[], { counted }: RollUp): ReadonlySet<string> {
   const byId = new Map(rows.map((row) => [row.run_id, row]))
   const own = new Set<string>()

@@ -5,7 +5,7 @@ export interface RunLinks {
   /** URL of the server, without a trailing slash. */
   address: string
   workspace_id: string
-  /** Tokens of the traces that are shared. */
+  /** Tokens of shared traces, by trace id. */
   share_tokens: ReadonlyMap<string, string>
   /** Key of the signatures of attachment links. */
   key: string

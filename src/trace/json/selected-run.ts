@@ -36,7 +36,7 @@ interface RunField {
   columns: readonly Column[]
   /** Whether the value is only in the payloads; a function decides for each row. */
   whole?: boolean | ((row: TraceRunRow) => boolean)
-  /** The facts about the trace that the field shows if requested: sums over the subtree, or the thread. */
+  /** The facts about the trace that the field needs: sums over the subtree (if requested), or the thread. */
   of_trace?: 'sums' | 'thread'
   value(parts: RunParts): unknown
 }
@@ -71,7 +71,7 @@ function counted(columns: readonly Column[], value: (counts: ShownCounts) => unk
   return { columns, of_trace: 'sums', value: ({ counts }) => value(counts) }
 }
 
-/** A value that Weir does not have. */
+/** A field whose value Weir does not have. */
 const unknown = (value: null | false = null): RunField => ({ columns: [], value: () => value })
 
 const OWN_TOKENS: readonly Column[] = ['run_type', 'input_tokens', 'output_tokens']

@@ -24,7 +24,10 @@ export type Piece = string | Uint8Array
 
 const LIST_PEEK_BYTES = 64
 
-/** Token and cost fields at the top of a TraceRun as read: its own on llm and embedding, else the roll-up. */
+/**
+ * Top-level token and cost fields of a TraceRun in a response: its own for types llm and embedding, the roll-up for
+ * other types.
+ */
 export interface TopCounts extends EstimatedPart {
   prompt_tokens: number
   completion_tokens: number
@@ -76,7 +79,7 @@ export function ownCounts(row: EstimatedRow): TopCounts {
   }
 }
 
-/** Fields of a TraceRun that depend on its trace. */
+/** The facts about a trace that the fields of its TraceRuns show. */
 export interface OfTrace extends Pick<RollUp, 'same_calls' | 'thread_id'> {
   of(run_id: string): TopCounts
 }
@@ -97,7 +100,7 @@ export function aboutInTrace(
   }
 }
 
-/** Totals of a trace as read. */
+/** Totals of a trace in the form of a response. */
 export function totalsJson(totals: Totals) {
   const { llm_runs, error_runs, unpriced_runs } = totals
   return { ...countFields(totals), llm_runs, error_runs, unpriced_runs }
@@ -197,7 +200,7 @@ function timeToFirstToken(row: TraceRunRow): number | null {
   return row.first_token_time === null ? null : Math.max(0, row.first_token_time - row.start_time) / 1000
 }
 
-/** Rule LLM-11. */
+/** Rule LLM-11: output tokens per second from the first token, otherwise from the start, to the end. */
 function tokensPerSecond(row: TraceRunRow): number | null {
   const { run_type, output_tokens, first_token_time, start_time, end_time } = row
   if (run_type !== 'llm' || !output_tokens || end_time === null) return null
@@ -227,7 +230,7 @@ export function costNumber(value: bigint | null): number | null {
   return value === null ? null : Number(formatDecimal(value))
 }
 
-/** The fields of each TraceRun in a response: all, or the selected ones; never the omitted ones. */
+/** The fields of each TraceRun in a response: all or the selected ones, without the omitted ones. */
 export interface FieldChoice {
   select?: readonly string[] | undefined
   omit?: readonly string[] | undefined

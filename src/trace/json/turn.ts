@@ -38,7 +38,7 @@ const OF_ROOT = [
 ] as const
 type OfRoot = (typeof OF_ROOT)[number]
 
-/** Placeholder for links, which the fields do not contain. */
+/** Links for the fields of the root, none of which contains a link. */
 const NO_LINKS: RunLinks = { address: '', workspace_id: '', share_tokens: new Map(), key: '', expires: 0 }
 
 /** The columns of the root that FIELDS need. */

@@ -4,7 +4,8 @@ export interface TextWithoutMedia {
   removed: number
 }
 
-// A data URL up to the first character that cannot be part of one; every repetition is bounded or unambiguous.
+// A data URL up to the first character that cannot be part of one. Every repetition is bounded or unambiguous, so
+// that matching takes linear time.
 const DATA_URL = /data:[\w.+-]{1,80}\/[\w.+-]{1,120}(?:;[\w.=+-]{1,120}){0,5},[^\s"'`<>()\\]*/gi
 // Shorter texts are not searched.
 const SHORTEST_DATA_URL = 32
@@ -13,10 +14,10 @@ const SHORTEST_BASE64 = 1024
 const SHORTEST_LINE = 60
 
 /**
- * Removes embedded media from a text, which a model does not receive as text: data URLs, and runs of 1,024 or more
- * characters of base64. A run counts as base64 if it has no spaces, breaks lines only after 60 characters or more, and
- * mixes upper case (at least a tenth), lower case (a tenth) and digits (a thirtieth), as encoded bytes do. So words,
- * code, hex, long URLs and `aaaa…` stay. Linear in the length of the text.
+ * Removes embedded media from a text, because models do not receive media as text. Embedded media are data URLs, and
+ * runs of 1,024 or more characters of base64. A run counts as base64 if it has no spaces, breaks lines only after 60
+ * characters or more, and mixes upper case (at least a tenth), lower case (a tenth) and digits (a thirtieth), as
+ * encoded bytes do. So words, code, hex, long URLs and `aaaa…` stay. Linear in the length of the text.
  */
 export function withoutMedia(text: string): TextWithoutMedia {
   if (text.length < SHORTEST_DATA_URL) return { text, removed: 0 }

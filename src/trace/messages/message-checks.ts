@@ -61,7 +61,7 @@ export function readCanonicalMessages(
   return messages
 }
 
-/** One message; `calls` holds the ids of the tool calls made so far and gets those of this message. */
+/** Checks one message. `calls` contains the ids of the tool calls made so far; the ids of this message are added. */
 export function readCanonicalMessage(
   value: JsonValue,
   path: string,
@@ -202,7 +202,7 @@ function checkMedia(block: JsonObject, path: string, issues: Issue[]): true {
   return true
 }
 
-/** Adds calls that are listed beside the content to the content, unless they are already there. */
+/** Adds the calls that a message lists beside its content, unless the content contains them already. */
 function withListedCalls(
   calls: JsonValue | undefined,
   content: ContentBlock[],

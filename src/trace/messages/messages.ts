@@ -71,7 +71,9 @@ export function resolveRole(value: unknown, absent: MessageRole, path: string, i
   return taken
 }
 
-/** A value in a message for people: at most about 40 characters of it. */
+/**
+ * A value in the text of an issue: at most about 40 characters of a string, and only the type of a list or an object.
+ */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)
   if (Array.isArray(value)) return 'a list'
@@ -204,7 +206,7 @@ export function keptBlock(value: JsonValue, path: string, issues: Issue[]): Cont
   return kept(value)
 }
 
-/** Keeps a value that cannot be read as content, unchanged. */
+/** Puts a value that cannot be read as content into a block, unchanged. */
 export function kept(value: JsonValue): ContentBlock {
   return { type: 'text', text: '', extras: { unread: value } }
 }
@@ -247,7 +249,7 @@ export interface SideFacts {
   tools?: JsonValue | undefined
   model?: JsonValue | undefined
   provider?: string | undefined
-  /** The vendor's own usage object, if it is not at a place that is searched for all formats. */
+  /** The vendor's own usage object, if it is at a place that only this format has. */
   usage?: JsonValue | undefined
 }
 

@@ -5,20 +5,26 @@ import { priceProvider } from './default-price-match.ts'
 import type { Price, PriceQuery, PriceSource, Rates } from './price.ts'
 import { type PricePattern, compilePricePattern } from './pattern.ts'
 
-/** An own price of a workspace. Costs are dollars per token as decimal strings. */
+/** A price that a workspace has added. Costs are dollars per token as decimal strings. */
 export interface PriceEntry {
   id: string
   workspace_id: string
   name: string
   /** Pattern that must occur in the model name; see compilePricePattern. */
   match_pattern: string
-  /** Only stored for LangSmith's clients, since Weir finds the model name by the rules of the interface. */
+  /**
+   * Stored and returned for LangSmith's clients, but not used: Weir finds the model name by the rules of the
+   * interface.
+   */
   match_path: string[]
   /** Null matches every provider. */
   provider: string | null
   /** Time from which the entry is valid, in epoch microseconds; null if it has always been valid. */
   start_time: number | null
-  /** Number of prompt tokens above which the entry applies, to the whole request; null for all prompts. */
+  /**
+   * Number of prompt tokens above which the entry applies; it then applies to the whole request. Null for all
+   * prompts.
+   */
   prompt_token_threshold: number | null
   prompt_cost: string
   completion_cost: string
@@ -126,7 +132,7 @@ function bySpecificity(a: OwnPrice, b: OwnPrice): number {
 }
 
 interface Names {
-  /** The name as stored, and without the provider's prefix, which rows of earlier releases have. */
+  /** The stored name, and the same name without the provider's prefix, which rows of earlier releases contain. */
   plain: string[]
   /** The name with the provider's prefix, as clients send it. */
   prefixed: string[]

@@ -68,7 +68,7 @@ export function completeCosts(
   }
 }
 
-/** Whether the sides, of which one may have been sent, do not add up to the sent total. */
+/** Whether the costs of the two sides, each sent or else computed, do not add up to the sent total. */
 function contradicts(
   own: (field: keyof typeof SENT) => Decimal | undefined,
   computed: Cost | undefined,

@@ -4,7 +4,8 @@ export type Decimal = bigint
 const SCALE = 18
 const UNIT = 10n ** BigInt(SCALE)
 /**
- * Maximum amount, 10^18 dollars; a higher amount is a mistake. Sums of some maximum amounts still fit Decimal(38, 18).
+ * Maximum amount, 10^18 dollars; a higher amount is a mistake. A sum of several such amounts still fits into
+ * Decimal(38, 18).
  */
 const LIMIT = 10n ** 36n
 const NUMBER = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/

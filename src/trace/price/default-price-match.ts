@@ -54,8 +54,8 @@ const BEDROCK_MAKER =
   /^(ai21|amazon|anthropic|cohere|deepseek|google|luma|meta|minimax|mistral|moonshot|nvidia|openai|qwen|stability|writer)\.(?=[a-z])/
 
 /**
- * The provider's id in the default prices; undefined for a provider that they lack, `local` for the user's own
- * machines.
+ * The provider's id in the default prices: `local` for the user's own machines, undefined if the default prices lack
+ * the provider.
  */
 export function priceProvider(provider: string | undefined): string | undefined {
   if (provider === undefined) return undefined
@@ -85,7 +85,7 @@ export function candidates(model: string, provider: string | undefined): Candida
   const bare = steps.at(-1)!.model
   if (home !== undefined) {
     for (const step of steps) add(home, step.model)
-    // The price data contains paths of models, of which a TraceRun has only the last segment.
+    // The price data contains paths of models; a TraceRun has only the last segment of such a path.
     if (home === 'fireworks') add(home, `accounts/fireworks/models/${bare}`)
     if (home === 'azure') for (const each of insideDeployment(bare)) add(home, each)
   }
@@ -100,7 +100,7 @@ export function candidates(model: string, provider: string | undefined): Candida
   return [...found.values()]
 }
 
-/** A model's name without prefixes, version, variant and date, which is equal for all spellings of a model. */
+/** A model's name without prefixes, version, variant and date. It is the same for all spellings of a model. */
 export function modelStem(model: string): string {
   return model
     .slice(model.lastIndexOf('/') + 1, 256)
@@ -115,9 +115,7 @@ interface Unwrapped {
   model: string
   /** The provider that the prefix names. */
   provider: string | undefined
-  /**
-   * Whether the prefix is Bedrock's name for the vendor that made the model, which is not the vendor that serves it.
-   */
+  /** Whether the prefix is Bedrock's name for the vendor that made the model, and not the provider that serves it. */
   isMaker: boolean
 }
 

@@ -38,7 +38,7 @@ const OUTPUT_KEYS: Readonly<Record<string, readonly string[]>> = {
 export interface PriceData {
   package: string
   version: string
-  /** Date of the newest price that has begun, `2026-09-01`. */
+  /** Start date of the newest price that has taken effect, e.g. `2026-09-01`. */
   newest_price: string
 }
 
@@ -157,7 +157,7 @@ function isWithin(time: Date, start: string, end: string): boolean {
   return to < from ? now >= from || now < to : now >= from && now < to
 }
 
-/** The threshold that a prompt exceeds; 0 for none. */
+/** The highest threshold that a prompt exceeds; 0 if it exceeds none. */
 function tierStart(prices: ModelPrice, inputTokens: number): number {
   let start = 0
   for (const price of Object.values(prices)) {
@@ -206,7 +206,10 @@ function rateOf(price: number | TieredPrices | undefined, inputTokens: number): 
   return perMillion === undefined ? undefined : divide(perMillion, PER_MILLION)
 }
 
-/** Adds the rates of OpenAI's flex processing, half of the standard prices, which are the only ones in the data. */
+/**
+ * Adds the rates of OpenAI's flex processing, which are half of the standard rates. The data contains only the
+ * standard rates.
+ */
 function withFlex({ base, details }: Rates): Rates {
   if (base === undefined) return { base, details }
   const flex: Record<string, Decimal> = { flex: divide(base, 2n) }

@@ -57,7 +57,10 @@ function knowsTier(tier: string, key: string, { details }: Rates): boolean {
   return Object.hasOwn(details, tier) || Object.hasOwn(details, key)
 }
 
-/** Service tiers: their keys split the whole count among them. */
+/**
+ * Service tiers. Tokens of a tier that also have a detail are counted under a joint key (`flex_cache_read`), the
+ * others under the name of the tier (`flex`).
+ */
 export const TIERS: readonly string[] = ['flex', 'priority', 'batch', 'scale']
 const ORDER = [
   'cache_read_over_200k',
@@ -126,7 +129,10 @@ function inOrder(sent: Readonly<Record<string, number>>, tokens: number, rates: 
   )
 }
 
-/** Applies a tier that has all tokens of a side to the other details too. A tier without a price applies to none. */
+/**
+ * If one tier has all tokens of a side, its name is added to the other details: `cache_read` becomes
+ * `flex_cache_read`. A tier without a price is left out.
+ */
 function inTier(
   counts: Readonly<Record<string, number>>,
   tokens: number,

@@ -10,7 +10,7 @@ export interface PricePattern {
 const MAX_SOURCE = 512
 const MAX_STATES = 512
 const MAX_DEPTH = 32
-/** Length up to which model names are compared. */
+/** Number of UTF-16 units of a model name that are compared; the rest is ignored. */
 const MAX_MODEL = 256
 
 type Test = (code: number) => boolean
@@ -176,7 +176,7 @@ class PatternParser {
     else if (char === '{') bounds = this.#bounds()
     if (!bounds) return node
     if (node.kind === 'place') throw new SyntaxError('repeats what has no length')
-    this.#take('?') // lazy: finds the same
+    this.#take('?') // a lazy quantifier finds the same matches
     if ('*+?{'.includes(this.#peek() ?? '-')) throw new SyntaxError('repeats a repetition')
     return { kind: 'repeat', node, least: bounds[0], most: bounds[1] }
   }

@@ -8,14 +8,17 @@ import { completeCosts } from './complete-costs.ts'
 
 /** The fields of a TraceRun on which its costs depend. */
 interface Priced {
-  /** Start as sent, since prices have a first day. */
+  /** Start as sent, because prices take effect on a date. */
   start_time: number
   usage: Usage
   llm: { model: string | undefined; provider: string | undefined } | undefined
   issues: Issue[]
 }
 
-/** Computes costs that were not sent, from the workspace's prices at its start time. Unknown costs stay absent, with an issue. */
+/**
+ * Computes costs that were not sent, from the workspace's prices at its start time. Unknown costs stay absent, with
+ * an issue.
+ */
 export function priceTraceRun(traceRun: Priced, prices: PriceSource): void {
   const { usage, llm, start_time } = traceRun
   if (!llm || (usage.input_tokens === undefined && usage.output_tokens === undefined)) return

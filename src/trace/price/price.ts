@@ -23,7 +23,7 @@ export interface PriceQuery {
   model: string | undefined
   /** In its normalised form (D-15). */
   provider: string | undefined
-  /** Start of the call in epoch microseconds, since prices have a first day. */
+  /** Start of the call in epoch microseconds, because prices take effect on a date. */
   at: number
   /** Length of the prompt, on which some prices depend. */
   input_tokens: number | undefined

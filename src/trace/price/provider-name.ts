@@ -52,7 +52,7 @@ export const PROVIDER_SPELLINGS: readonly (readonly [string, string])[] = Object
   ([shown, others]) => others.map((other) => [other, shown] as const),
 )
 const SHOWN: ReadonlyMap<string, string> = new Map(PROVIDER_SPELLINGS)
-/** A map, since the name of a provider may also be that of a property of every object. */
+/** A Map, because a provider may have the name of a property that every object has, such as `constructor`. */
 const OTHERS: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(SPELLINGS))
 
 /** A provider's name in lower case, without operation suffix, in the displayed spelling (D-15). */

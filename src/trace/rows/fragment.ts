@@ -48,7 +48,7 @@ export type SizedColumn = (typeof SIZED_COLUMNS)[number]
 
 const EMPTY = new Uint8Array(0)
 const HASH_BYTES = 16
-/** A column that is written as zeros, and overwritten with the hash once the content is known. */
+/** A column that is first written as zeros, and overwritten with the hash once the content is known. */
 const hashKey: Codec<unknown> = {
   write: (out) => {
     out.u64(0)

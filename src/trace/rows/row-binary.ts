@@ -175,7 +175,7 @@ export class RowReader {
   private readonly view: DataView
   /** Position of the next value. */
   at: number
-  /** Buffer in which the text of a uuid is composed, which takes a fifth of the time of joining its parts. */
+  /** Buffer in which the text of a uuid is composed: five times as fast as joining the parts of the text. */
   private readonly uuidText = Buffer.from(DASHES, 'latin1')
   /** Short strings by hash, and the positions of their bytes. */
   private readonly kept: string[] = []
@@ -286,7 +286,7 @@ export class RowReader {
     let hash = size
     for (let i = start; i < start + size; i++) hash = (Math.imul(hash, 31) + buffer[i]!) | 0
     const place = (hash ^ (hash >>> 8)) & (KEPT - 1)
-    // The size is stored before a string, so equal bytes from the size on are an equal string.
+    // The comparison begins at the size, which is stored before the string, so equal bytes mean an equal string.
     const known = keptAt[place]!
     if (known >= 0 && sameBytes(buffer, known, start - 1, size + 1)) return kept[place]!
     keptAt[place] = start - 1

@@ -122,8 +122,8 @@ export function rowFormat<Row extends object>(codecs: Codecs<Row>): RowFormat<Ro
   ): Generator<Pick<Row, K>> {
     const from = new RowReader(rows)
     const readInto = reader(wanted)
-    // For V8, copies of an object with all properties are plain records. Adding the properties one by one to each row
-    // would make each row a hash table, which takes three times as long to fill and to read.
+    // V8 stores copies of an object that already has all properties as plain records. If the properties were added
+    // one by one to each row, the row would become a hash table, which takes three times as long to fill and to read.
     const blank = JSON.parse(`{${wanted.map((column) => `"${column}":null`).join()}}`) as Pick<Row, K>
     while (!from.done) {
       const row = { ...blank }

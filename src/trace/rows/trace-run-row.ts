@@ -94,7 +94,10 @@ const cost: Codec<bigint | null> = {
   ...knownCost,
   write: (out, value) => knownCost.write(out, fits(value) ? value : null),
 }
-/** Parts of a cost. If a part is too large, the cost is too: the cost is then null, and its parts are zero. */
+/**
+ * Parts of a cost. A part that is too large is stored as zero; the cost is then too large as well, and is stored as
+ * null.
+ */
 const costs = map<bigint>({ ...i128, write: (out, value) => out.i128(fits(value) ? value : 0n) })
 const texts = map(string)
 const counts = map(u64)
@@ -199,9 +202,9 @@ export function checkBit(check: (typeof CHECKS)[number]): number {
   return CHECKS.indexOf(check)
 }
 
-/** Number of versions of a row from the same fragments: those derived before the parent arrived, and those after. */
+/** Number of versions of a row from the same fragments: PRICINGS before the parent arrived, and as many after. */
 const VERSIONS = 2 ** 21
-/** Number of versions of either kind: the first as derived, the others with changed prices. */
+/** Number of versions of each kind: the first as derived, the others after changes of prices. */
 const PRICINGS = 2 ** 20
 
 /** The number of fragments, and of other roots of its trace, from which a row was derived. */
@@ -288,8 +291,8 @@ function codesOf({ issues }: TraceRun): string[] {
 }
 
 /**
- * Rows that delete earlier rows of the TraceRun, which a derivation from fewer fragments may have written under another
- * sort key. Usually none, because both SDKs repeat project and start in their updates.
+ * Rows that delete earlier rows of the TraceRun. A derivation from fewer fragments may have written such a row under
+ * another sort key. Usually there are none, because both SDKs repeat project and start in their updates.
  */
 export function tombstones(traceRun: TraceRun, row: TraceRunRow): TraceRunRow[] {
   const { keys } = traceRun.merged

@@ -115,15 +115,15 @@ const FRAMES: Readonly<Record<TokenFamily, Frame>> = {
   gemini: BARE,
 }
 
-// Besides the text of the definitions.
+// Tokens that tool definitions add to those of their text.
 const NAMESPACE_OVERHEAD = 9
 // Anthropic's documented example: 42 tokens for a definition whose JSON has 53 in o200k.
 const CLAUDE_JSON_FACTOR = 0.8
 
 interface Tally {
-  /** Tokens that are not those of a text. */
+  /** Tokens that are added to those of the texts. */
   fixed: number
-  /** Counts a text without its media; `factor` replaces the model's own. */
+  /** Counts a text without its media. The tokens are multiplied by `factor`, by default that of the model. */
   add(text: string, factor?: number): void
   /** Counts the text of a block, followed by `suffix`. */
   addBlock(block: ContentBlock, suffix: string): void

@@ -36,7 +36,7 @@ const DEFAULT_MAX_CHARS = 1 << 20
 const DEFAULT_CACHE_ENTRIES = 8192
 // Minimum length of a cached text, because counting a shorter one again is faster than hashing it.
 const CACHED_FROM = 512
-// UTF-16 units that are counted of a text beyond the budget, in windows spread evenly from start to end.
+// Number of UTF-16 units that are counted in a text beyond the budget, in windows spread evenly from start to end.
 const SAMPLE_UNITS = 1 << 17
 const SAMPLE_WINDOWS = 16
 // Minimum size of a reliable sample; with fewer units, a text gets the rate of earlier texts.

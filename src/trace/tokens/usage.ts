@@ -26,10 +26,10 @@ export interface Usage {
 type Detail = 'input_token_details' | 'output_token_details'
 
 /**
- * The reported tokens and costs of a TraceRun, by the precedence of their sources, normalised by the rules N1 to N4 and N7
- * of §2.5. Counts are those of the first source that has any; a missing side is taken from the next source that has it.
- * Costs come from the first source that has any. Attributes of a span (`span`) come first. `billsThoughts`: the vendor
- * bills tokens of its total beyond input and output (see `restCounted`).
+ * The reported tokens and costs of a TraceRun, normalised by the rules N1 to N4 and N7 of §2.5. Counts are those of
+ * the first source that has any; a missing side is taken from the next source that has it. Costs come from the first
+ * source that has any. Attributes of a span (`span`) come first. `billsThoughts`: the vendor bills tokens of its
+ * total beyond input and output (see `restCounted`).
  */
 export function reportedUsage(
   outputs: JsonValue | undefined,
@@ -206,7 +206,10 @@ function isDetailName(name: string): boolean {
   return name !== '__proto__' && name.length <= 128
 }
 
-/** Applies rules N2 and N3: if the total exceeds the sum by exactly the reasoning tokens, output lacks them. */
+/**
+ * Applies rules N2 and N3: if the total exceeds the sum by exactly the reasoning tokens, they are added to the
+ * output.
+ */
 function reconcileTotal(
   usage: Usage,
   total: number | undefined,
@@ -248,8 +251,8 @@ function reconcileTotal(
 }
 
 /**
- * Adds the tokens by which Gemini's total exceeds input plus output. They are thoughts, which are billed as output; or, if
- * the thoughts are already counted, tool results in the prompt, which are billed as input.
+ * Adds the tokens by which Gemini's total exceeds input plus output. They are thoughts, which are billed as output.
+ * If the thoughts are already counted, they are tool results in the prompt, which are billed as input.
  */
 function countRest(usage: Usage, rest: number, reasoning: number, path: string): Issue {
   const beside = reasoning > usage.output_tokens! && rest >= reasoning ? reasoning : 0
@@ -283,7 +286,7 @@ function addSeparateCache(usage: Usage, issues: Issue[]): void {
   usage.input_tokens += cached
 }
 
-/** Cached input tokens; writes reported as one count and by duration are the same tokens (rule N7). */
+/** Cached input tokens. Writes that are reported both as one count and by duration count once (rule N7). */
 function cacheTokens({ input_token_details: details }: Usage): number {
   const ephemeral = (details['ephemeral_5m_input_tokens'] ?? 0) + (details['ephemeral_1h_input_tokens'] ?? 0)
   const written = details['cache_creation'] ?? details['cache_write'] ?? 0

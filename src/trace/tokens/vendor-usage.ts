@@ -100,8 +100,8 @@ function isAnthropic(raw: JsonObject): boolean {
 }
 
 /**
- * Converts Gemini's counts, whose sides exclude tool results, which are billed as input, and thoughts, billed as
- * output.
+ * Converts Gemini's counts. The prompt count excludes tool results, which are billed as input; the candidates count
+ * excludes thoughts, which are billed as output.
  */
 function fromGemini(raw: JsonObject): JsonObject {
   const get = (camel: string, snake: string): JsonValue | undefined => raw[camel] ?? raw[snake]

@@ -14,7 +14,7 @@ import { parseTime } from '../../trace/derive/time.ts'
 export const BASIS = {
   /** The operation, its TraceRun or the parent of that TraceRun names the trace. */
   stated: 0,
-  /** No received data contradicts that the TraceRun is the root of its own trace. */
+  /** According to all received data, the TraceRun is the root of its own trace. */
   itself: 1,
   /** The TraceRun is placed under the id of a parent whose trace no operation names. */
   parent: 2,
@@ -64,8 +64,8 @@ export interface UsagePeriod {
 }
 
 /**
- * The receive time of an operation that arrives now. If a period is open, the time is not before its beginning, which a
- * process with a clock that is ahead may have set.
+ * The receive time of an operation that arrives now. If a period is open, the time is not before the beginning of the
+ * period: a process whose clock is ahead may have set that beginning.
  */
 export function receiveTime(now: number, periods: readonly UsagePeriod[]): number {
   const open = periods.find(({ to }) => to === Number.POSITIVE_INFINITY)
@@ -136,8 +136,8 @@ export class UsageClaims {
   }
 
   /**
-   * Voids claims for the assumed place of an operation that did not determine its place alone, because the actual place
-   * differs.
+   * An operation that did not contain its whole place may have made claims for an assumed place. Voids these claims
+   * if the actual place differs.
    */
   #void(merged: MergedTraceRun, trace_id: string, facts: FragmentFacts): void {
     const parent = parseUuid(facts.head?.['parent_run_id'])
@@ -206,7 +206,7 @@ function creates({ rank, head }: FragmentFacts): boolean {
   return rank === RANK.create || (typeof head?.['name'] === 'string' && head['start_time'] !== undefined)
 }
 
-/** Distinguishes attributions of equal weight, with the same result everywhere. */
+/** A number that orders claims of equal weight. Every process computes the same number for equal attributions. */
 function attributionHash({ start, project_id, user_id, api_key_id }: Candidate): bigint {
   return BigInt(`0x${hash('sha1', `${start} ${project_id} ${user_id} ${api_key_id}`, 'hex').slice(0, 16)}`)
 }

@@ -48,8 +48,8 @@ export interface UsageRecorderDeps {
 }
 
 /**
- * Time after sending a mark for which it covers changes. Less than the margin by which a complete rollup is younger
- * than the last mark (storage/clickhouse/usage/rollups.ts).
+ * Time after sending a mark for which the mark covers changes. It must be less than the time by which a complete
+ * rollup is younger than the last mark (storage/clickhouse/usage/rollups.ts).
  */
 const MARK_HOLDS_MS = 3_000
 const MAX_MARKS = 10_000
@@ -136,7 +136,7 @@ class ClaimRecorder implements UsageRecorder {
     for (const [key] of due) this.#marked.set(key, now)
   }
 
-  /** Whether the recorded claims make this claim irrelevant, even after later claims. */
+  /** Whether the recorded claims make this claim ineffective, whatever claims follow. */
   #isSettled(claim: UsageClaim): boolean {
     const known = this.#memory.get(keyOf(claim))
     if (!known) return false

@@ -21,10 +21,10 @@ export interface UsageRollerDeps {
 }
 
 const INTERVAL_MS = 5_000
-/** Number of intervals without changes of this process after which changes of other processes are searched. */
+/** After this number of intervals without changes of this process, changes of other processes are searched for. */
 const IDLE_INTERVALS = 60
 
-/** Rolls up the changes of earlier processes first, and then new changes; checks rarely without changes. */
+/** Rolls up the changes of earlier processes first, and then new changes. While there are none, checks are rare. */
 export function startUsageRoller(deps: UsageRollerDeps): UsageRoller {
   return { stop: startWhenReady(deps.ready, async (signal) => await run(deps, signal)) }
 }

@@ -51,7 +51,7 @@ export function keyIdOf(api_key: string, { short_keys }: UsageNames): string | u
   return UUID.test(id) ? id : undefined
 }
 
-/** The excluded groups, with the ids of keys. A name that is not a key's has no records. */
+/** The excluded groups, with the ids of keys. A name that belongs to no key matches no records. */
 export function excludedOf({ excluded }: UsageSelection, names: UsageNames): ExcludedGroups {
   const { project_id, user_id, api_key } = excluded
   const api_key_id = api_key.flatMap((name) => keyIdOf(name, names) ?? [])

@@ -15,7 +15,7 @@ export interface UsageQuery {
   /** Epoch milliseconds. */
   start: number
   end: number
-  /** Start of the first bucket in epoch milliseconds, which is that of a UTC hour or a UTC day. */
+  /** Start of the first bucket, a full UTC hour or UTC day, in epoch milliseconds. */
   origin: number
   stride: Stride
   group_by: Grouping

@@ -49,9 +49,9 @@ export interface ParentLineage {
 export type ParentOf = (id: string) => ParentLineage | undefined
 
 /**
- * The ids of TraceRuns that may be the parent with which the place of `merged` is found; empty if its place was sent
- * (REST). A span contains the span id of its parent. A root is stored under the id of the trace instead of its span id,
- * so that id is included.
+ * The ids under which the parent of `merged` may be stored. Empty if the place of `merged` was sent (REST), or if it
+ * has no parent. A span names its parent by span id, but a root span is stored under the id of its trace, so that id
+ * is included.
  */
 export function neededParents(merged: MergedTraceRun): string[] {
   if (text(merged.head['dotted_order']) !== undefined) return []
@@ -119,7 +119,9 @@ export function deriveLineage(
   }
 }
 
-/** The parent by its id, or the trace's root if the root came from the parent's span. */
+/**
+ * The parent with this id. If the parent's span is the root of the trace, the parent has the id of the trace instead.
+ */
 function findParent(
   merged: MergedTraceRun,
   parentId: string,

@@ -3,8 +3,8 @@ import { type ParentLineage, type ParentOf, deriveLineage } from './lineage.ts'
 import type { MergedTraceRun } from '../merged-trace-run.ts'
 
 /**
- * Depth below which places stay provisional in a trace that was sent without any dotted_order, because the length of a
- * dotted_order grows with the depth.
+ * Maximum depth of final places in a trace that was sent without any dotted_order. Deeper places stay provisional,
+ * because the length of a dotted_order grows with the depth.
  */
 export const MAX_DEPTH = 256
 

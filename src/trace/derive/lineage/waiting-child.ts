@@ -1,9 +1,9 @@
 import { flag, rowFormat, uuid } from '../../rows/row-format.ts'
 
 /**
- * A TraceRun that was sent without its place in the trace before its parent arrived; `resolved` once it has been
- * derived with the parent. The later of two rows of a pair counts; the store adds the time, and deletes rows after a
- * week.
+ * A TraceRun that was sent without its place in the trace, before its parent arrived. `resolved` is true once it has
+ * been derived with the parent. Of several rows with the same parent and child, the last one counts. The store adds
+ * the time, and deletes rows after a week.
  */
 export interface WaitingChild {
   workspace_id: string

@@ -2,7 +2,9 @@ import { type JsonObject, type JsonValue, isObject, text } from '../../../schema
 import type { SpanEvent, SpanLog } from '../span/span.ts'
 import { type Entry, type SpanView, readJson, unflatten } from '../span/view.ts'
 
-/** The messages to and from the model in events or log records of the span, in semconv's loose shape. */
+/**
+ * The messages to and from the model in events or log records of the span, in a loose form of the GenAI conventions.
+ */
 export interface SpokenEvents {
   inputs: JsonObject[]
   outputs: JsonObject[]
@@ -15,7 +17,7 @@ interface ContentEvent {
 }
 
 const INPUT_EVENT = /^gen_ai\.(system|user|assistant|tool)\.message$/
-/** Order of events with the same time: logs arrive in no order. */
+/** Order of events with the same time, because log records arrive in any order. */
 const TURN = ['system', 'user', 'assistant', 'tool']
 
 /** The conversation in the span's events and log records; empty if content was not captured. */

@@ -9,7 +9,7 @@ const FIRST_EVENTS = new Set([
   'ai.stream.firstChunk',
   'First Token Stream Event',
   'llm.content.completion.chunk',
-  // OpenLLMetry, for each piece, and MLflow.
+  // OpenLLMetry sends this event for each piece, MLflow too.
   'gen_ai.content.completion.chunk',
   'mlflow.chunk.item.0',
 ])
@@ -55,10 +55,10 @@ export function hasTokenEvent({ span }: SpanView): boolean {
  */
 const PRINTED = /['"]completion_start_time['"]: ?['"](\d{4}-\d\d-\d\dT[\d:.]{8,15})['"]/
 const PRINTED_IN = ['output.value', 'haystack.component.output'] as const
-/** Microseconds of which all offsets of time zones are multiples. */
+/** All offsets of time zones are multiples of this number of microseconds. */
 const QUARTER = 900_000_000
 
-/** The printed time, in the time zone that makes it the closest after the start. */
+/** The printed time. Its time zone is unknown; the zone that makes it the closest time after the start is used. */
 function printedTime(view: SpanView, start: number): number | undefined {
   if (!/haystack/i.test(view.span.scope.name ?? '')) return undefined
   const local = PRINTED.exec(view.text(...PRINTED_IN) ?? '')?.[1]

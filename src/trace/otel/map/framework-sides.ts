@@ -54,7 +54,7 @@ export function logfireOutput({ view }: SideContext): Found {
   return filled(answer)
 }
 
-/** Attributes that Mastra's exporter writes for its own steps, whose names contain the kind of the step. */
+/** Attributes that Mastra's exporter writes for its own steps; their names contain the kind of the step. */
 export function mastra(view: SpanView, side: 'input' | 'output'): Found {
   const type = view.text('mastra.span.type')
   return type === undefined ? undefined : filled(view.json(`mastra.${type}.${side}`))

@@ -17,7 +17,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ['responses', 'llm'],
   ['anthropic_messages', 'llm'],
   ['call_llm', 'llm'],
-  // Semantic Kernel's.
+  // Kinds of Semantic Kernel.
   ['chat.completions', 'llm'],
   ['chat.streaming_completions', 'llm'],
   ['text.completions', 'llm'],
@@ -49,8 +49,8 @@ const KIND_KEYS = [
 ]
 
 /**
- * The run type of a span. Parents with the sums of their children are chains, independently of other attributes (rule
- * N6): `ai.generateText`, invoke_agent, workflows.
+ * The run type of a span. A parent that repeats the sums of its children is a chain, whatever its other attributes
+ * are (rule N6): `ai.generateText`, invoke_agent, workflows.
  */
 export function runTypeOf(view: SpanView): string {
   const sent = view.text('langsmith.span.kind')?.toLowerCase()

@@ -78,7 +78,7 @@ function providerOf(view: SpanView): string | undefined {
   return named ?? mlflowText(view, 'mlflow.llm.provider')
 }
 
-/** Providers by the Python module of their SDK, which exceptions name. */
+/** Providers by the Python module of their SDK; the type of an exception begins with this module. */
 const SDKS: Readonly<Record<string, string>> = {
   openai: 'openai',
   anthropic: 'anthropic',
@@ -104,7 +104,7 @@ function providerOfClient({ span }: SpanView): string | undefined {
   return undefined
 }
 
-/** Adds names of frameworks from the attributes for the provider, each under the attribute's name. */
+/** Adds the attributes that should name the provider but name a framework, each under its own name. */
 function addFrameworks(view: SpanView, add: (key: string, value: JsonValue | undefined) => void): void {
   for (const key of PROVIDER) {
     const found = view.text(key)

@@ -99,7 +99,7 @@ const OUTPUTS: readonly Source[] = [
   ({ view }) => haystackSide(view, 'output'),
 ]
 
-/** Both sides of a span's TraceRun, in order of precedence; absent if the span has none. */
+/** Both sides of a span's TraceRun, each from the first source that has it; absent if no source has it. */
 export function mapSides(
   view: SpanView,
   runType: string,
@@ -125,8 +125,9 @@ function firstSide(
 }
 
 /**
- * Converts a value to a side: objects unchanged, lists of messages under `messages`, text in the shape of its
- * operation.
+ * Converts a value to a side. Objects are unchanged, and lists of messages are put under `messages`. The text of a
+ * model call becomes a completion or a message, depending on the operation. Any other value is put under `input` or
+ * `output`.
  */
 function wrap(value: JsonValue, key: 'input' | 'output', { view, runType }: SideContext): JsonObject {
   if (isObject(value)) return value
@@ -187,7 +188,7 @@ function isEmpty({ parts, content }: JsonObject): boolean {
   return Array.isArray(parts) && parts.length === 0 && !content
 }
 
-/** Tool calls that litellm writes beside a message without parts, each as a completion. */
+/** Tool calls that litellm writes to `gen_ai.completion.{n}.function_call` beside a message without parts. */
 function indexedCalls(view: SpanView): JsonObject[] {
   return listOf(view, 'gen_ai.completion').flatMap((entry) => {
     const call = isObject(entry) ? entry['function_call'] : undefined

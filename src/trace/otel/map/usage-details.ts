@@ -16,7 +16,7 @@ export interface UsageDetails {
   total: JsonValue | undefined
 }
 
-/** Attributes of each detail, the first match counts (facts: the alias table). */
+/** Attributes of each detail; the first match counts. */
 const INPUT: readonly (readonly [detail: string, keys: readonly string[]])[] = [
   [
     'cache_read',
@@ -177,8 +177,8 @@ function addProviderMetadata(view: SpanView, input: JsonObject): number | undefi
 }
 
 /**
- * Google's ADK sends counts of thoughts and of the cache only inside the vendor's answer, an attribute of the span. Adds
- * them; returns the total of that answer.
+ * Adds the counts of thoughts and of the cache from the vendor's answer in an attribute of the span. Google's ADK
+ * sends them only there. Returns the total of that answer.
  */
 function addAdk(view: SpanView, input: JsonObject, output: JsonObject): JsonValue | undefined {
   if (view.get('gcp.vertex.agent.llm_response') === undefined) return undefined

@@ -187,7 +187,7 @@ function restOf(value: JsonObject): number {
   return count('total_tokens') - count('input_tokens') - count('output_tokens')
 }
 
-/** Adds tokens of the total that the count attributes leave out, if the vendor's response shows their kind. */
+/** Adds tokens that are in the total but not in the count attributes, if the vendor's response shows their kind. */
 function completeFromAnswer(view: SpanView, value: JsonObject, issues: Issue[]): void {
   const rest = restOf(value)
   const { output_token_details: details } = value

@@ -5,7 +5,7 @@ import { parseTime } from '../../derive/time.ts'
 import { type MappedSpan, mapSpan } from '../map/span.ts'
 import { spanOf } from './span.ts'
 
-/** The mapped span as which a TraceRun was sent; undefined for a TraceRun from LangSmith's API. */
+/** The mapped span of a TraceRun that was sent as a span; undefined for a TraceRun from LangSmith's API. */
 export function mapMerged(merged: MergedTraceRun): MappedSpan | undefined {
   const span = spanOf(merged)
   if (span === undefined) return undefined
@@ -15,9 +15,7 @@ export function mapMerged(merged: MergedTraceRun): MappedSpan | undefined {
   })
 }
 
-/**
- * The merged record with the mapped span in the fields of a TraceRun; fields that LangSmith's API received are kept.
- */
+/** The merged record with the values of the mapped span. Fields that LangSmith's API received are kept. */
 export function withSpan(merged: MergedTraceRun, mapped: MappedSpan): MergedTraceRun {
   const { head, extra } = merged
   const { invocation_params, reference_example_id } = mapped

@@ -4,8 +4,8 @@ import { parseDottedOrder } from '../../derive/lineage/dotted-order.ts'
 import type { IncomingSpan } from '../wire/record.ts'
 
 /**
- * Field in the head of a span whose TraceRun id the client sent. It is set only if that id is the id of the trace,
- * because a span without a parent gets the same id.
+ * Field in the head of a span whose TraceRun id the client sent. It is set only if that id is the id of the trace:
+ * without the field, such a span would look like a span without a parent, which gets the same id.
  */
 export const ID_SENT = 'id_sent'
 

@@ -4,12 +4,12 @@ import type { MergedTraceRun } from '../../derive/merged-trace-run.ts'
 import { spanUuid } from './ids.ts'
 
 /**
- * A fragment that belongs to a TraceRun with another id. The id of a TraceRun differs from that of its span if it is
- * the root, which has the trace's id, or if the client sent an id. Log records, which have only a trace id and a span
- * id, and the alias of the span are then stored under the span's id. They are parts of a TraceRun.
+ * A fragment that is stored under the id of a span, but belongs to a TraceRun with another id. The ids differ if the
+ * TraceRun is the root, which has the id of the trace, or if the client sent an id. Such parts are log records, which
+ * contain only a trace id and a span id, and the alias of the span, which contains the id of the TraceRun.
  */
 export interface SpanParts {
-  /** Ids of TraceRuns that may be the owner; one of them is. */
+  /** Ids of TraceRuns, one of which is the owner of the fragment. */
   owners: string[]
   span_id: string
 }

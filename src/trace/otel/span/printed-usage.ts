@@ -5,13 +5,13 @@ import { type SpanView, asNumber } from './view.ts'
 
 /** Maximum length of printed counts in characters. */
 const MOST_TEXT = 4096
-/** Marks before the counts in a printed Python answer: a field of an object, or an entry of a dict. */
+/** Texts that precede the counts in an answer printed by Python: a field of an object, or an entry of a dict. */
 const MARKS = ['usage=', "'usage': "] as const
 
 /**
  * The counts in an answer that a span of OpenInference contains as printed by Python: `ChatCompletion(…,
- * usage=CompletionUsage(prompt_tokens=3, …))` or `ChatMessage(…, _meta={'usage': {…}})`. They have details that the
- * span's attributes lack. Undefined if they differ from those of the attributes, since the model itself may have
+ * usage=CompletionUsage(prompt_tokens=3, …))` or `ChatMessage(…, _meta={'usage': {…}})`. They have details that
+ * the span's attributes lack. Undefined if they differ from those of the attributes, since the model itself may have
  * written the text.
  */
 export function printedUsage(view: SpanView): JsonObject | undefined {
@@ -25,7 +25,7 @@ export function printedUsage(view: SpanView): JsonObject | undefined {
 }
 
 function readPrinted(answer: string) {
-  // The counts are after the model's text.
+  // The last match is used, because the counts are after the model's text.
   const [place, mark] = MARKS.map((text) => [answer.lastIndexOf(text), text] as const).reduce((a, b) =>
     b[0] > a[0] ? b : a,
   )

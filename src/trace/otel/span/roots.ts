@@ -48,7 +48,7 @@ export function splitRoots(fragments: readonly StoredFragment[]): RootSpans | un
   else own.push(...(first?.fragments ?? []))
   if (others.length === 0) return undefined
   const byId = new Map(others.map(({ span_id, fragments: theirs }) => [span_id, theirs]))
-  // Log records that belong to a span while it was the only root are also stored under the span's own id.
+  // Log records that arrived while their span was the only root are also stored under the span's own id.
   for (const { span_id, fragment } of parts)
     if (span_id === undefined || !byId.has(span_id)) own.push(fragment)
   return { own, others: byId }

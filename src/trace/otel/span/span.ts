@@ -48,7 +48,10 @@ export const SPAN_KEY = 'otel_span'
 /** Prefix of the keys of its log records in `extra`; a content hash follows. */
 export const LOG_PREFIX = 'otel_log:'
 
-/** The span as which a TraceRun was sent, with its log records; undefined for a TraceRun from LangSmith's API. */
+/**
+ * The span of a TraceRun that was sent as a span, with its log records; undefined for a TraceRun from LangSmith's
+ * API.
+ */
 export function spanOf(merged: MergedTraceRun): OtelSpan | undefined {
   const span = merged.extra[SPAN_KEY]
   if (!isObject(span)) return undefined

@@ -23,7 +23,7 @@ import { spanIds, spanUuid } from '../span/ids.ts'
 import { timeText, writeStoredSpan } from './stored-span.ts'
 
 const NONE = new Uint8Array(0)
-/** Name of the project of a span that names no project. */
+/** Name of the project for spans without a project. */
 const DEFAULT_PROJECT = 'default'
 
 /**

@@ -68,7 +68,7 @@ export type IncomingSpan = Pick<
   WireSpan,
   'trace_id' | 'span_id' | 'parent_span_id' | 'name' | 'start' | 'end' | 'fault'
 > & {
-  /** All attributes of the record that begin with MARK_PREFIX, and perhaps others. */
+  /** Attributes of the record: at least all that begin with MARK_PREFIX. */
   marks: JsonObject
   /** Appends the span's fields, without the attribute named `without`. */
   write(out: ProtoWriter, without: string | undefined): void
@@ -78,7 +78,7 @@ export type IncomingSpan = Pick<
 export interface IncomingSource {
   resource: Uint8Array
   scope: Uint8Array
-  /** The resource's attributes that begin with MARK_PREFIX; others may be among them. */
+  /** Attributes of the resource: at least all that begin with MARK_PREFIX. */
   marks: JsonObject
 }
 

@@ -6,7 +6,7 @@ import { readProtoSpans } from './proto/decode.ts'
 import { type IncomingSource, type IncomingSpan, isTime, type OtlpSource, type WireSpan } from './record.ts'
 import type { ProtoWriter } from './proto/writer.ts'
 
-/** First byte of a stored span, with which neither JSON nor text of clients begins. */
+/** First byte of a stored span. Neither JSON nor text of clients begins with this byte. */
 const MARKER = 0
 
 /**

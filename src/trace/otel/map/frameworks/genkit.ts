@@ -24,8 +24,8 @@ export function genkitProvider(view: SpanView): string | undefined {
 }
 
 /**
- * The counts of an answer of Genkit. Its own counts may lack cache and reasoning tokens: if the vendor's answer beside
- * them has the same output or total, its counts are used.
+ * The counts of an answer of Genkit. Genkit's own counts may lack cache and reasoning tokens. If the vendor's answer
+ * beside them has the same output or total, the vendor's counts are used.
  */
 export function genkitUsage(view: SpanView): FoundUsage | undefined {
   if (view.get(OUTPUT) === undefined) return undefined

@@ -36,7 +36,7 @@ it('a generator is a call with the messages, the model, the provider and the cou
       replies: [
         {
           role: 'assistant',
-          // An hour ahead of UTC.
+          // The sender's local time, one hour ahead of UTC.
           meta: { model: 'gpt-4.1-mini', completion_start_time: '2026-11-23T02:35:29.250000', usage },
           content: [{ reasoning: { reasoning_text: 'hm' } }, { text: 'Sunny.' }],
         },

@@ -6,7 +6,7 @@ import type { SpanView } from '../../span/view.ts'
 const TYPE = 'haystack.component.type'
 const OUTPUT = 'haystack.component.output'
 
-/** Run types by the end of a component's class: OpenAIChatGenerator, OllamaTextEmbedder. */
+/** Run types by the end of a component's class name: OpenAIChatGenerator, OllamaTextEmbedder. */
 const TYPES = [
   [/Generator$/, 'llm'],
   [/Embedder$/, 'embedding'],
@@ -25,7 +25,7 @@ export function haystackProvider(view: SpanView): string | undefined {
   return /\.(?:generators|embedders)\.(?:chat\.)?([a-z]+)\w*\./.exec(module)?.[1]
 }
 
-/** The model that answered; Haystack's spans name no other. */
+/** The model that answered. Haystack's spans do not contain the requested model. */
 export function haystackModel(view: SpanView): string | undefined {
   return text(answerOf(view)?.['model'])
 }

@@ -29,7 +29,7 @@ export function isMlflow(view: SpanView): boolean {
 
 /**
  * The counts and costs of a span of MLflow. MLflow's own counts lack reasoning tokens and, for some vendors, cache
- * tokens: if the vendor's answer in the outputs has the same output count, its counts are used.
+ * tokens. If the vendor's answer in the outputs has the same output count, the vendor's counts are used.
  */
 export function mlflowUsage(view: SpanView): FoundUsage | undefined {
   if (!isMlflow(view)) return undefined
