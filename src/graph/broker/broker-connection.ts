@@ -18,7 +18,7 @@ export interface BrokerAnswer {
 
 /** A host's connection to the storage broker of its server. */
 export interface BrokerConnection {
-  /** @throws AppError the reason of a refusal, store_unavailable when the connection has ended */
+  /** @throws AppError the refusal of the broker; store_unavailable when the connection has ended */
   request(op: BrokerOperationName, message: BrokerMessage): Promise<BrokerAnswer>
   close(): void
 }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../base/errors.ts'
 
-/** The operations that hosts have (P-25). */
+/** The operations that a host may request (P-25). */
 export type BrokerOperationName = 'get' | 'list' | 'marks' | 'put' | 'put_writes' | 'store_batch'
 
 /** Frames from a host: first `open` with the host's token, then requests. The answers may come in any order. */
@@ -13,7 +13,7 @@ export type FromBroker =
   | { id: number; body: Record<string, unknown> }
   | { id: number; refused: { code: ErrorCode; message: string } }
 
-/** Values are parts of a frame; the broker passes them on unparsed. */
+/** The content of a frame. Values are in the parts, which the broker passes on unparsed. */
 export interface BrokerMessage {
   body: Record<string, unknown>
   parts: readonly (string | Uint8Array)[]
@@ -28,7 +28,7 @@ export type BrokerOperation = (
 /** The operations of one deployment. */
 export type BrokerOperations = Readonly<Record<BrokerOperationName, BrokerOperation>>
 
-/** The largest frame, request or answer. */
+/** Maximum bytes of a frame, for requests and answers. */
 export const MAX_BROKER_FRAME: number = 256 << 20
 
 /** Options with which a host connects to the broker; part of the host's first message. */

@@ -16,13 +16,13 @@ import {
 /** The access of one host to the storage of its deployment. */
 export interface BrokerGrant {
   place: BrokerPlace
-  /** Ends the access, and the connection. */
+  /** Ends the access and closes the host's connection. */
   revoke(): void
 }
 
 /** Serves hosts over a Unix socket, so that they need no access to the server's stores (P-25). */
 export interface StorageBroker {
-  /** Access of one host: a token for one connection, which allows only these operations. */
+  /** Gives one host access: a token that is valid for one connection and only for these operations. */
   grant(operations: BrokerOperations): BrokerGrant
   close(): Promise<void>
 }
@@ -34,15 +34,15 @@ interface Granted {
 
 /** Maximum size of the first frame of a connection, which contains its token. */
 const MAX_OPEN_FRAME = 4_096
-/** Time for a new connection to send its token. */
+/** Time limit for a new connection to send its token. */
 const OPEN_MS = 10_000
 /** Maximum number of connections that have not sent a token yet. */
 const MAX_UNKNOWN = 64
-/** Maximum bytes of requests and answers of one host in memory; above it the host's socket is not read. */
+/** Maximum bytes of one host's requests and answers in memory. Above it, the host's socket is not read. */
 const MAX_BYTES = 32 << 20
 const MAX_REQUESTS = 256
 
-/** Opens the socket, in a folder with owner-only access. */
+/** Opens the socket of the broker, in a folder that only its owner may access. */
 export async function startStorageBroker(logger: Logger): Promise<StorageBroker> {
   const folder = await makeSocketFolder('store')
   const path = socketPath(folder, 'broker')
@@ -78,12 +78,12 @@ export async function startStorageBroker(logger: Logger): Promise<StorageBroker>
   }
 }
 
-/** Tokens are stored as hashes, so the time of a look-up reveals nothing about a token. */
+/** The key under which a token is stored. It is a hash, so the time of a look-up reveals nothing about a token. */
 function keyOf(token: string): string {
   return hash('sha256', token, 'base64')
 }
 
-/** Serves one connection. A wrong token ends it without an answer. */
+/** Serves one connection. If its token is wrong, the connection is closed without an answer. */
 function serve(socket: Socket, grants: ReadonlyMap<string, Granted>, logger: Logger): void {
   let granted: Granted | undefined
   const unopened = setTimeout(() => socket.destroy(), OPEN_MS)

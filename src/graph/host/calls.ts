@@ -105,10 +105,7 @@ async function updateState(
   return withState(body, snapshot)
 }
 
-/**
- * Converts values to one object. Several updates of a state may be a list of objects, in which later values replace
- * earlier ones.
- */
+/** Converts values to one object. A client may send a list of objects, whose later values then replace earlier ones. */
 function toUpdateValues(values: JsonValue): Record<string, unknown> {
   if (Array.isArray(values) && values.every(isObject))
     return Object.assign({}, ...values) as Record<string, unknown>

@@ -21,14 +21,14 @@ import type { FromHost, OpenHost, StateHead, ToHost } from '../pool/messages.ts'
 /** Opens the storage of graphs with the options of the first message. */
 export type OpenStorage = (message: OpenHost) => Promise<GraphStorage>
 
-/** Number of items at which a batch is sent before the event loop's turn has ended. */
+/** A batch with this number of items is sent at once, before the turn of the event loop ends. */
 const BATCH_ITEMS = 64
 /** Maximum characters in the cache of texts of states. */
 const KEPT_CHARS = 4 << 20
 
 /**
  * Runs a graph host: opens storage and graphs with the options of the first message, then executes jobs and answers
- * calls until the server ends the process or exits. `version` is LangGraph's.
+ * calls. It runs until the server ends it or exits itself. `version` is the version of LangGraph.
  */
 export function serveHost(openStorage: OpenStorage, version: string): void {
   new HostChild(openStorage, version).listen()
@@ -158,12 +158,12 @@ function allOf(failures: readonly LoadFailure[]): string {
   return failures.map(({ message }) => message).join('\n')
 }
 
-/** The module of `store.index.embed`, as a path; empty without one. */
+/** The path of the module of `store.index.embed`; empty if there is none. */
 function embedFile({ store_index: index }: OpenHost): string {
   return String(index?.['embed'] ?? '').replace(/:[^:]*$/, '')
 }
 
-/** Reports each file to the server once, and all files of one turn of the event loop together. */
+/** Reports each file to the server only once. Files of one turn of the event loop are reported together. */
 function createFileReport(channel: Channel<FromHost>): { add(file: string): void; flush(): void } {
   const reported = new Set<string>()
   let files: string[] = []
@@ -188,7 +188,9 @@ interface Outbox {
   flush(): void
 }
 
-/** Collects the items of a turn of the event loop into one frame per job, or several frames during a long turn. */
+/**
+ * Collects the items of a turn of the event loop and sends one frame for each job; several frames during a long turn.
+ */
 function createOutbox(channel: Channel<FromHost>): Outbox {
   let job = 0
   let batch: StreamItem[] = []
@@ -256,7 +258,8 @@ async function sendAnswer(
 }
 
 /**
- * Converts an error of a call to a refusal. Errors that LangGraph throws during a call are about the call's arguments.
+ * Converts an error of a call to a refusal. Errors that LangGraph throws during a call count as errors in its
+ * arguments.
  */
 function refusal(thrown: unknown): AppError {
   if (thrown instanceof AppError || !(thrown instanceof Error)) return toAppError(thrown)

@@ -10,8 +10,9 @@ export interface GraphDefaults {
 const NAME = 'LANGGRAPH_CONFIG'
 
 /**
- * Reads `LANGGRAPH_CONFIG` of a deployment's `env`: a JSON map of graph names to `{"configurable": {…}, "context": {…}}`,
- * as LangGraph's server does: all but `context` is config. `file` is the path of langgraph.json, for errors.
+ * Reads `LANGGRAPH_CONFIG` of a deployment's `env`, as LangGraph's server does: a JSON map of graph names to
+ * `{"configurable": {…}, "context": {…}}`. All members except `context` are config. `file` is the path of
+ * langgraph.json, for errors.
  * @throws AppError config_invalid
  */
 export function readGraphDefaults(

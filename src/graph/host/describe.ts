@@ -29,7 +29,7 @@ export async function describeSchemas(
 
 /**
  * Schemas of the graph's subgraphs by namespace, or NEEDS_TYPES.
- * @throws AppError not_found for a namespace without any
+ * @throws AppError not_found for a namespace without subgraphs
  */
 export async function describeSubgraphs(
   graph: AnyGraph,
@@ -51,13 +51,16 @@ export async function describeSubgraphs(
   return JSON.stringify(found)
 }
 
-/** Subgraph schemas under two sets of names: those of the SDK's types, and those of LangGraph's JavaScript server. */
+/**
+ * The schemas of a subgraph under the names of LangGraph's JavaScript server. They are sent in addition to the names of
+ * the SDK's types.
+ */
 function shortNames(schemas: GraphSchemas): object {
   const { state_schema: state, input_schema: input, output_schema: output, config_schema: config } = schemas
   return { state, input, output, config }
 }
 
-/** The schemas of the exported graph itself, whose name is the only one without a `|`. */
+/** The name and the schemas of the exported graph itself. Its name is the only one without a `|`. */
 function rootOf<T>(typed: Record<string, T>): [name: string, schemas: T | undefined] {
   const name = Object.keys(typed).find((key) => !key.includes('|')) ?? ''
   return [name, typed[name]]

@@ -25,10 +25,10 @@ export interface ExecuteDeps {
   storage: GraphStorage
   /** Prepares the models of a graph for runs of protocol v2. */
   modelsOf(graph_id: string): Promise<void>
-  /** Project of own traces. */
+  /** The project to which runs are traced. */
   project: string
   versions: { langgraph: string }
-  /** The turns of the process's event loop. */
+  /** The event loop of the process as a receiver; see `createTurns`. */
   turns: Receiver
 }
 
@@ -41,12 +41,12 @@ export interface JobOutput extends Receiver {
 /** The abort reason of a cancel. */
 export const CANCELLED = new Error('The run was cancelled.')
 
-/** The abort reason of a cancel before a rollback, which needs no state of the run. */
+/** The abort reason of a cancel by rollback; the end of the run then needs no state. */
 export const ROLLED_BACK = new Error('The run is rolled back.')
 
-/** Time limit for the end of LangGraph's stream after a cancel; after it the stream is abandoned. */
+/** After a cancel, a stream of LangGraph that does not end within this time is abandoned. */
 const ABANDON_MS = 50
-/** Time limit for storing the last writes of a stream, whose events may be ahead of its checkpoints. */
+/** Time limit for storing the last writes of a stream: its events may be sent before its checkpoints are stored. */
 const SETTLE_MS = 10_000
 
 /** Executes a run to its end; aborting `signal` with CANCELLED or ROLLED_BACK cancels it. Never rejects. */
@@ -106,9 +106,9 @@ interface RunConfig {
   configurable: Configurable
 }
 
-/** The run's config in LangGraph's form: a client cannot override the fields that identify the run. */
+/** The run's config in LangGraph's form. The fields that identify the run override those of the client. */
 function graphConfig({ run }: GraphJob, { versions }: ExecuteDeps): RunConfig {
-  // Earlier versions stored runs without removing these keys.
+  // The keys are removed here too, because earlier versions stored runs with them.
   const config = withoutRuntimeKeys(run.kwargs.config)
   const limit = config['recursion_limit']
   const tags = config['tags']
@@ -137,7 +137,7 @@ function graphConfig({ run }: GraphJob, { versions }: ExecuteDeps): RunConfig {
   }
 }
 
-/** The config for a factory: plain data. */
+/** The config for a factory, as plain data. */
 function factoryConfig({ configurable, ...rest }: RunConfig): JsonObject {
   return { ...rest, configurable: configurable as JsonObject }
 }
@@ -160,7 +160,8 @@ function streamOptions(
     ...(kwargs.interrupt_before === null ? {} : { interruptBefore: kwargs.interrupt_before }),
     ...(kwargs.interrupt_after === null ? {} : { interruptAfter: kwargs.interrupt_after }),
     ...(handler === undefined ? {} : { callbacks: [handler] }),
-    // The checkpointer decides how far a run may be ahead of what is stored, so LangGraph waits for it after each step.
+    // With `sync`, LangGraph waits for the checkpointer after each step. The checkpointer decides whether the run may
+    // continue before the step is stored.
     durability: kwargs.durability === 'exit' ? 'exit' : 'sync',
     subgraphs: kwargs.subgraphs,
     streamMode: libraryModes(kwargs.stream_mode),
@@ -169,8 +170,8 @@ function streamOptions(
 }
 
 /**
- * LangGraph's setting to refuse answers to interrupts that do not wait. It is only set for the first attempt: if that is
- * lost, some of the interrupts may have been answered by then.
+ * LangGraph's setting to refuse answers to interrupts that do not wait. It is set only for the first attempt: a later
+ * attempt may find that the first one has already answered some of the interrupts.
  */
 function strictness({ kwargs, attempt }: GraphJob['run']): Configurable {
   return kwargs.strict_resume === true && attempt === 1 ? { __pregel_strict_resume: true } : {}
@@ -204,7 +205,7 @@ async function consume({ graph, input, options, run, items, output, signal }: Re
   const subgraphs = options['subgraphs'] === true
   let isLeft = false
   const emit = (made: StreamItem[]) => {
-    // A cancelled run sends only the ends of its nodes.
+    // After a cancel, only lifecycle events are sent.
     const shown = signal.aborted ? made.filter(({ event }) => event.startsWith(V2_ENTRIES.lifecycle)) : made
     if (shown.length > 0 && !isLeft) output.items(shown)
   }
@@ -271,7 +272,10 @@ function toChunk(chunk: unknown, subgraphs: boolean): StreamChunk {
   return [[], mode, data]
 }
 
-/** Resolves some time after a cancel, so that a node that ignores the cancel cannot delay the end of the run. */
+/**
+ * Resolves when `reading` has ended, or ABANDON_MS after a cancel. So a node that ignores the cancel cannot delay the
+ * end of the run.
+ */
 function abandoned(signal: AbortSignal, reading: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const leave = () => void sleep(ABANDON_MS).then(resolve)
@@ -282,8 +286,8 @@ function abandoned(signal: AbortSignal, reading: Promise<void>): Promise<void> {
 }
 
 /**
- * The graph with a checkpointer that reads stored checkpoints, because an interrupted node may have changed the values
- * in memory.
+ * The graph with a checkpointer that reads stored checkpoints. Values in memory are not used, because an interrupted
+ * node may have changed them.
  */
 function stored({ storage }: ExecuteDeps, { tenant }: GraphJob, graph: AnyGraph): AnyGraph {
   return bindGraph(graph, storage.checkpointer(tenant), storage.store(tenant))
@@ -307,7 +311,7 @@ function failed(thrown: unknown, state: GraphState | undefined, output: JobOutpu
   return { kind: 'failed', error, message, retryable, state, ...where }
 }
 
-/** The fields of LangGraph's UnknownInterruptError, which says why answers to interrupts were refused (V-13). */
+/** The fields of LangGraph's UnknownInterruptError: the reason for which answers to interrupts were refused (V-13). */
 function refusalOf(thrown: unknown): object | undefined {
   if (!(thrown instanceof Error) || thrown.name !== 'UnknownInterruptError') return undefined
   const { reason, interruptIds, pendingIds } = thrown as Error & Record<string, unknown>

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { graphJsonText } from './json-text.ts'
 import { tries } from '../../../test/support/properties.ts'
 
-/** The output of LangGraph's JS server: messages by their `toDict`, flat. */
+/** The output of LangGraph's JS server, in which messages are the flat result of their `toDict`. */
 function reference(value: unknown): unknown {
   const text = JSON.stringify(value, function (this: Record<string, unknown>, key: string, made: unknown) {
     const raw = this[key]
@@ -22,8 +22,7 @@ const content = fc.oneof(
   fc.array(fc.record({ type: fc.constant('text'), text: fc.string() }), { maxLength: 2 }),
 )
 /**
- * Whether the reference can print a value: LangChain loses or wraps members with these names, which Weir prints
- * unchanged.
+ * Whether the reference can print a value unchanged, as Weir does. LangChain drops or wraps members with these names.
  */
 const isPrintable = (value: unknown): boolean => !/"(__proto__|lc)":/.test(JSON.stringify(value))
 const data = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 2 }).filter(isPrintable)

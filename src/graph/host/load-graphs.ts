@@ -14,11 +14,11 @@ export interface LoadedGraphs {
   /** Graphs that cannot be loaded. */
   failures: readonly LoadFailure[]
   /**
-   * Returns the graph; if the module exports a factory, the result of calling the factory with `config`.
+   * Returns the graph. If the module exports a factory, calls it with `config` and returns the result.
    * @throws AppError not_found for an unknown name; GraphLoadError; errors of the user's code unchanged
    */
   graph(graph_id: string, config: JsonObject): Promise<AnyGraph>
-  /** Whether the graph is the same for each config; false if a factory makes it. */
+  /** Whether the graph is the same for every config. False for a graph that a factory makes. */
   isFixed(graph_id: string): boolean
 }
 
@@ -56,7 +56,7 @@ export async function loadGraphs(
   }
 }
 
-/** Turns `process.exit()` during a load into an error: one module must not end the process of all graphs. */
+/** Makes `process.exit()` throw an error during a load, because one module must not end the process of all graphs. */
 async function withoutExit<T>(load: () => Promise<T>): Promise<T> {
   const { exit } = process
   process.exit = (code) => {
@@ -89,7 +89,9 @@ export async function loadExport(file: string, name: string): Promise<unknown> {
   }
 }
 
-/** @throws AppError config_invalid for a missing export; errors of the module unchanged */
+/**
+ * Imports an export of a module. @throws AppError config_invalid for a missing export; errors of the module unchanged
+ */
 async function importExport(file: string, name: string): Promise<unknown> {
   const module = (await import(pathToFileURL(file).href)) as Record<string, unknown>
   const value = exportOf(module, name)
@@ -108,8 +110,8 @@ function reasonOf(cause: unknown): string {
 }
 
 /**
- * A CommonJS module's exports are under `default`; if it was compiled from an ES module, its default export is inside
- * that.
+ * Finds an export. The exports of a CommonJS module are under `default`. If the module was compiled from an ES module,
+ * its default export is the member `default` of that object.
  */
 function exportOf(module: Record<string, unknown>, name: string): unknown {
   const whole = module['default']
@@ -168,7 +170,7 @@ function isOwnFile(url: string): boolean {
   return url.startsWith('file:') && !url.includes('/node_modules/')
 }
 
-/** Possible files of a relative specifier that was not found. */
+/** The files that a relative specifier may mean, if none of them was found. */
 function soughtFiles(specifier: string, parent: string | undefined): string[] {
   const url = specifier.startsWith('.') ? URL.parse(specifier, parent) : null
   if (url === null || !isOwnFile(url.href)) return []

@@ -14,7 +14,7 @@ export interface GraphLogLine {
 
 type LogLevel = 'error' | 'warn' | 'info' | 'debug' | 'trace'
 
-/** Key of the global from which the SDK reads the server's logger. */
+/** Symbol of the global property from which the SDK reads the server's logger. */
 const PLACE = Symbol.for('langgraph.api.sdk-logger')
 
 /** Weir's log level for each level of the SDK. */
@@ -53,7 +53,7 @@ interface ConfigInContext {
   metadata?: Record<string, unknown>
 }
 
-/** The name of the node that executes, from the async context, which all copies of LangGraph share. */
+/** The name of the node that is executing. It is read from the async context, which all copies of LangGraph share. */
 function currentNode(): string | null {
   const config = AsyncLocalStorageProviderSingleton.getRunnableConfig() as ConfigInContext | undefined
   const node = config?.metadata?.['langgraph_node']
@@ -61,8 +61,8 @@ function currentNode(): string | null {
 }
 
 /**
- * Text and fields of a call: `({message, …})` has both in one object; in `(text, {…})` the keys of the object are the
- * fields.
+ * The text and the fields of a call. In `({message, …})` the object contains both; in `(text, {…})` the object contains
+ * the fields.
  */
 function contentOf(message: unknown, meta: readonly unknown[]): Pick<GraphLogLine, 'text' | 'fields'> {
   const fields: Record<string, unknown> = Object.assign({}, ...meta.map(fieldsOf))
@@ -86,8 +86,8 @@ function bounded(message: unknown, fields: object): Pick<GraphLogLine, 'text' | 
 }
 
 /**
- * Returns fields that JSON can contain and that are short enough; other values, such as cycles, are printed with
- * `util.inspect`.
+ * Returns the fields as JSON of limited length. Values that JSON cannot contain, such as cycles, are converted to text
+ * with `util.inspect`.
  */
 function boundedFields(fields: object): JsonObject {
   try {

@@ -5,16 +5,18 @@ import { expectCheckpoint } from './state/expect-checkpoint.ts'
 import type { AnyGraph } from './load-graphs.ts'
 import { toCommand } from './to-command.ts'
 
-/** The input of a graph, and the checkpoint from which it starts unless that is the last one. */
+/**
+ * The input of a graph, and the config of the checkpoint from which it starts; an empty config for the last checkpoint.
+ */
 export interface RunInput {
   input: unknown
   configurable: JsonObject
 }
 
 /**
- * Returns the input of an attempt. A later attempt continues from the last checkpoint of its run, if there is one,
- * because input, command and fork have already taken effect. @throws AppError not_found for a fork of a checkpoint that
- * the thread does not have
+ * Returns the input of an attempt. If an earlier attempt of the run has stored a checkpoint, the attempt continues from
+ * it: the input, the command or the fork has already taken effect. @throws AppError not_found for a fork of a
+ * checkpoint that the thread does not have
  */
 export async function runInput(
   { run }: GraphJob,
@@ -43,8 +45,8 @@ function forkOf({ checkpoint_id, checkpoint_ns, checkpoint_map }: JsonObject): J
 }
 
 /**
- * Gives an answer to every open interrupt by the interrupt's id. Without an id, LangGraph ignores the answers `false`,
- * `0` and `''`.
+ * Converts the answers `false`, `0` and `''` to answers by the id of each open interrupt, because LangGraph ignores
+ * them without an id. Returns other commands unchanged.
  */
 async function answerInterruptsById(
   command: JsonObject,

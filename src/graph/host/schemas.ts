@@ -37,7 +37,10 @@ interface JsonSchemaModule {
 /** A zod schema as JSON Schema; undefined for any other value. `options` are those of LangGraph's registry. */
 type FromZod = (definition: unknown, options?: object) => JsonObject | undefined
 
-/** Uses the copy of LangGraph that `file` imports: only that copy's registry has the graph's `jsonSchemaExtra`. */
+/**
+ * Creates a reader with the copy of LangGraph that `file` imports: only the registry of that copy has the graph's
+ * `jsonSchemaExtra`.
+ */
 export function createSchemaReader(importFor: ImportFor, file: string): SchemaReader {
   let loading: Promise<FromZod> | undefined
   return {
@@ -70,10 +73,13 @@ async function loadFromZod(importFor: ImportFor, file: string): Promise<FromZod>
   }
 }
 
-/** Prefix of a description in which the registry stores a `jsonSchemaExtra`, since zod keeps descriptions. */
+/**
+ * Prefix of a description in which the registry stores a `jsonSchemaExtra`. Zod passes descriptions on to the JSON
+ * Schema.
+ */
 const EXTRAS = 'lg:'
 
-/** Replaces each description that holds a `jsonSchemaExtra` by its keys. */
+/** Replaces each description that contains a `jsonSchemaExtra` by the members of that object. */
 function takeExtras(value: JsonValue | undefined): JsonValue | undefined {
   if (Array.isArray(value)) return value.map((item) => takeExtras(item) ?? null)
   if (!isObject(value)) return value
@@ -83,7 +89,10 @@ function takeExtras(value: JsonValue | undefined): JsonValue | undefined {
   return { ...rest, ...(JSON.parse(description.slice(EXTRAS.length)) as JsonObject) }
 }
 
-/** The definitions that exist at run time, from private fields, which LangGraph's own server reads too. */
+/**
+ * The definitions of schemas that exist at run time. They are in private fields, which LangGraph's own server reads
+ * too.
+ */
 function definitionsOf(builder: object): Record<'state' | 'input' | 'output' | 'config', unknown> {
   const fields = builder as Record<string, unknown>
   const state = fields['_schemaRuntimeDefinition']
@@ -96,9 +105,9 @@ function definitionsOf(builder: object): Record<'state' | 'input' | 'output' | '
   }
 }
 
-/** Marks an input definition that is the state with all keys optional. */
+/** The value of an input definition that stands for the state with all keys optional. */
 const PARTIAL_STATE = Symbol.for('langgraph.state.partial')
-/** Options for inputs: all keys are optional, and reducers define the types. */
+/** Options for schemas of updates: all keys are optional, and a key with a reducer has the reducer's input type. */
 const UPDATE = { withReducerSchema: true, asPartial: true }
 
 function readSchemas(definitions: ReturnType<typeof definitionsOf>, fromZod: FromZod): KnownSchemas {
@@ -134,7 +143,7 @@ function asStateSchema(value: unknown): StateSchemaLike | undefined {
   return value as StateSchemaLike
 }
 
-/** Undefined when the schema cannot be converted. */
+/** The result of `make`; undefined if the schema cannot be converted. */
 function attempt(make: () => JsonObject | undefined): JsonObject | undefined {
   try {
     return make() ?? undefined
@@ -155,8 +164,8 @@ export function parseTypes(types: string): Record<string, KnownSchemas> {
 }
 
 /**
- * Schemas from the graph's definition, otherwise from its TypeScript types. Without either, a schema has the
- * names of the channels without types, and only a list of messages is recognised.
+ * Each schema is from the graph's definition, otherwise from its TypeScript types. If neither has it, the schema
+ * contains only the names of the channels; only a channel with a list of messages gets a type.
  */
 export function completeSchemas(
   graph: AnyGraph,
@@ -175,8 +184,8 @@ export function completeSchemas(
 }
 
 /**
- * Names of the input. A StateGraph receives its input in the channel `__start__`, so this name is replaced by the keys
- * of the input.
+ * The names of the input channels. A StateGraph receives its input in the channel `__start__`; this name is replaced by
+ * the keys of the input.
  */
 function inputNames(graph: AnyGraph, names: unknown): unknown {
   if (names !== '__start__' || !('builder' in graph)) return names

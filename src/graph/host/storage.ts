@@ -4,9 +4,9 @@ import type { Lease } from '../../runs/run-store.ts'
 
 /** A checkpointer with a method that waits for its writes. */
 export interface RunCheckpointer extends BaseCheckpointSaver {
-  /** Resolves when all writes are durable. @throws the error of a write that was refused */
+  /** Resolves when all writes are durable. @throws the error of a refused write */
   stored(): Promise<void>
-  /** While too many bytes wait to be stored: a promise that resolves when they are stored or refused. */
+  /** Undefined, or a promise while too many bytes wait to be stored; it resolves when they are stored or refused. */
   caughtUp(): Promise<void> | undefined
 }
 
@@ -32,7 +32,9 @@ export interface GraphStorage {
   ): Promise<readonly { checkpoint_id: string; mark: string }[]>
   /** Long-term memory of a tenant. */
   store(tenant: Tenant): BaseStore
-  /** Vectors of texts, with `store.index.embed` of langgraph.json; undefined without it. */
+  /**
+   * Returns vectors of texts, computed by `store.index.embed` of langgraph.json. Undefined if langgraph.json has none.
+   */
   embed: ((texts: readonly string[]) => Promise<readonly (readonly number[])[]>) | undefined
   close(): Promise<void>
 }

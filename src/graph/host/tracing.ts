@@ -7,21 +7,21 @@ export interface RunTracer {
   /** Callbacks to be added to those of the run. */
   handler: LangChainTracer
   /**
-   * Sends the remaining operations. Open TraceRuns end here, with `error` as the reason, because an abandoned node
-   * reports no end.
+   * Ends open TraceRuns with `error` as the reason, because an abandoned node reports no end, and sends the remaining
+   * operations.
    */
   end(error: string): void
 }
 
-/** Time for which an operation waits for others; short, so that users can watch a long run. */
+/** Time for which an operation waits for others. It is short, so that users can watch a long run. */
 const FLUSH_MS = 250
 
-/** Characters of operations after which a body is sent; the next ones get a body of their own. */
+/** A body with more than this number of characters is sent; further operations go into another body. */
 const BODY_CHARS = 4 << 20
 
 /**
  * A tracer that passes its operations to `send` as batch bodies (`{"post":[…],"patch":[…]}`), a quarter of a second
- * after the first operation and at the end. A TraceRun that begins and ends in between is one operation.
+ * after the first operation and at the end. A TraceRun that begins and ends between two bodies is one operation.
  */
 export function createRunTracer(project: string, send: (body: string) => void): RunTracer {
   const pending = new Map<string, Operation>()
@@ -59,7 +59,7 @@ export function createRunTracer(project: string, send: (body: string) => void): 
   }
 }
 
-/** Collects texts of operations in order, and passes them to `send` as a body when they have `BODY_CHARS`. */
+/** Collects texts of operations in order. Passes them to `send` as a body when they exceed `BODY_CHARS`. */
 function createBody(send: (body: string) => void) {
   let texts = { post: [] as string[], patch: [] as string[] }
   let chars = 0
@@ -79,7 +79,7 @@ function createBody(send: (body: string) => void) {
 }
 
 /**
- * A TraceRun, whose state at the time of sending is printed; or a finished operation of `traceable` code inside a node.
+ * A TraceRun, which is converted to text when it is sent; or a finished operation of `traceable` code inside a node.
  */
 type Operation =
   | { run: TracedRun; parents: ReadonlySet<string>; project: string }
@@ -88,15 +88,16 @@ type Operation =
 type Collect = (id: string, operation: Operation) => void
 
 /**
- * LangChain's tracer without its run trees. LangChain builds several run trees per step, which took 2 ms a run, and a
- * time that grew with the square of the steps. `traceable` code inside nodes gets a run tree when needed.
+ * LangChain's tracer without its run trees. LangChain builds several run trees for each step. They took 2 ms per run,
+ * and time that grew with the square of the number of steps. A run tree is only built when `traceable` code inside a
+ * node needs it.
  */
 class CollectingTracer extends LangChainTracer {
   override usesRunTreeMap = false
   readonly #collect: Collect
   readonly #parents = new Set<string>()
   readonly #timed = new Set<string>()
-  /** TraceRuns closed by a cancel; later callbacks for them are ignored. */
+  /** TraceRuns that `closeAll` has ended; later callbacks for them are ignored. */
   readonly #closed = new Map<string, TracedRun>()
 
   constructor(project: string, collect: Collect) {
@@ -112,12 +113,17 @@ class CollectingTracer extends LangChainTracer {
     this.#add(run)
   }
 
-  /** Adds no children, because they would keep the whole trace in memory until its end. */
+  /**
+   * Does not store children, which would keep the whole trace in memory until its end. Records only that the parent has
+   * some.
+   */
   protected override _addChildRun(parent: TracedRun): void {
     this.#parents.add(parent.id)
   }
 
-  /** Records only the time of the first token; all tokens with their chunks would be most of the trace. */
+  /**
+   * Records only the first token, for its time. All tokens with their chunks would be the largest part of the trace.
+   */
   override async handleLLMNewToken(token: string, _index: unknown, runId: string): Promise<TracedRun> {
     const run = this.getRunById(runId)
     if (run === undefined) throw new Error('No llm run for a token.')
@@ -128,7 +134,7 @@ class CollectingTracer extends LangChainTracer {
     return run
   }
 
-  /** Records the time of the first token of a model whose events are read instead of its tokens (V-47). */
+  /** Records the first token, for its time, if the events of the model are read instead of its tokens (V-47). */
   override async handleChatModelStreamEvent(event: ChatModelStreamEvent, runId: string): Promise<void> {
     if (event.event !== 'content-block-delta' || this.#timed.has(runId)) return
     const token = 'text' in event.delta ? event.delta.text : ''
@@ -149,7 +155,8 @@ class CollectingTracer extends LangChainTracer {
   }
 
   /**
-   * Returns a placeholder for a run tree in LangChain's context; `traceable` code replaces it when it creates a child.
+   * Returns a placeholder for a run tree. LangChain puts it into its context. The real run tree is built when
+   * `traceable` code creates a child of it.
    */
   override getRunTreeWithTracingConfig(id: string): never {
     const run = this.runMap.get(id)
@@ -214,14 +221,14 @@ function collectingClient(collect: Collect): object {
   }
 }
 
-/** True for LangGraph's own bookkeeping (writes, branches), unless it has a child or an error. */
+/** True for a finished operation of LangGraph's own bookkeeping (writes, branches) that has no child. */
 function isNoise(operation: Operation): boolean {
   if (!('run' in operation)) return false
   const { run, parents } = operation
   return run.end_time !== undefined && run.tags?.includes('langsmith:hidden') === true && !parents.has(run.id)
 }
 
-/** The JSON text of an operation; without its payloads if they cannot be printed because of a cycle. */
+/** The JSON text of an operation. If its payloads cannot be printed because of a cycle, they are left out. */
 function operationText(operation: Operation): string {
   const record = 'ready' in operation ? operation.ready : traceRunRecord(operation.run, operation.project)
   try {

@@ -46,7 +46,7 @@ async function open(asked: OpenApp, report: (file: string) => void): Promise<App
   loopback.ask = ask
   const listener = getRequestListener(fetch as never, { overrideGlobalObjects: false })
   const server = createServer((req, res) => void listener(req, res))
-  // The request body may be a stream, which has no time limit.
+  // No time limit, because the body of a request may be a long stream.
   server.requestTimeout = 0
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject).listen(asked.listen, resolve)
@@ -59,8 +59,8 @@ function isHono(app: unknown): app is Hono<Env> {
 }
 
 /**
- * Opens the app as LangGraph's server does: its middleware and routes come first, and requests that it does not answer
- * go to Weir's routes. Uses the project's own copy of Hono.
+ * Opens the app as LangGraph's server does: its middleware and routes come first, and requests that match none of its
+ * routes are passed on to Weir's routes. Uses the project's own copy of Hono.
  */
 function aroundHono(app: Hono<Env>, { core, inner }: OpenApp): Opened {
   const outer = new (app.constructor as new () => Hono<Env>)()
@@ -80,7 +80,7 @@ function aroundHono(app: Hono<Env>, { core, inner }: OpenApp): Opened {
   return { fetch: (request, env) => outer.fetch(request, env), ask, routes }
 }
 
-/** Opens an app that is an object with a `fetch` handler, or such a handler. */
+/** Opens an app that is a `fetch` handler, or an object with one. */
 function aroundHandler(app: unknown, { file, inner, export: name }: OpenApp): Opened {
   const handler = hasFetch(app) ? app : undefined
   if (handler === undefined && typeof app !== 'function') {
@@ -98,9 +98,8 @@ function hasFetch(app: unknown): app is { fetch: Fetch } {
 }
 
 /**
- * Installs the fetch function that the SDK's `new Client()` uses when it gets no address. A client that is
- * created while the app loads keeps this function, so the caller sets `ask` of the result after the app has
- * loaded.
+ * Installs the fetch function that the SDK's `new Client()` uses if it gets no address. A client that is created while
+ * the app loads keeps this function. So the caller must set `ask` of the result when the app has loaded.
  */
 function bindLoopback(): { ask: Ask } {
   const loopback = { ask: async () => new Response('The app is being loaded.', { status: 503 }) } as {
@@ -111,7 +110,10 @@ function bindLoopback(): { ask: Ask } {
   return loopback
 }
 
-/** Forwards the request to the routes of Weir. A body that a middleware has read is sent as the middleware left it. */
+/**
+ * Forwards the request to the routes of Weir. If a middleware has read the body, the body is taken from Hono's cache,
+ * with the changes of the middleware.
+ */
 async function passOn({ req }: Context<Env>, target: string): Promise<Response> {
   const { raw, bodyCache } = req
   const isRead = raw.body !== null && Object.keys(bodyCache).length > 0
@@ -126,18 +128,19 @@ type Body = ReadableStream | ArrayBuffer | null
 function forward(request: Request, socketPath: string, body: Body = request.body as Body): Promise<Response> {
   const { pathname, search } = new URL(request.url)
   const headers = Object.fromEntries([...request.headers].filter(([name]) => !DROPPED.has(name)))
-  // Without this header Node sends the body of a DELETE or OPTIONS unframed, and the server reads it as the next request.
+  // Without this header, Node sends the body of a DELETE or OPTIONS without its length, and the server would read the
+  // body as the next request.
   if (body !== null) headers['transfer-encoding'] = 'chunked'
   const { promise, resolve, reject } = Promise.withResolvers<Response>()
   const { method, signal } = request
-  // No keep-alive: the server may close an idle connection just as it is reused.
+  // Connections are not reused, because the server may close an idle one at the moment of its reuse.
   const connection = { socketPath, agent: false } as const
   const asked = askServer({ ...connection, method, path: pathname + search, headers, signal }, (answer) =>
     resolve(toResponse(answer, method)),
   )
   asked.once('error', reject)
-  // Node's signal does not reference its Request and does not abort after the Request is collected. `asked`
-  // keeps the Request in memory.
+  // The signal of a Request does not abort after the Request was garbage-collected. This listener keeps the Request in
+  // memory until `asked` is closed.
   asked.once('close', () => void request)
   if (body === null) asked.end()
   else if (body instanceof ArrayBuffer) asked.end(Buffer.from(body))

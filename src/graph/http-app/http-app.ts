@@ -53,9 +53,9 @@ export interface HttpApp {
 const START_MS = 30_000
 /** Pause before the next start when the module could not be loaded. */
 const START_PAUSE_MS = 1_000
-/** Time limit for the shutdown of the app; then its process is killed. */
+/** Time limit for the shutdown of the app, after which its process is killed. */
 const STOP_MS = 2_000
-/** Time for which a socket file stays held open after its process has ended. */
+/** Time for which a socket file is held open after its process has ended. */
 const CLOSE_MS = 60_000
 
 interface Life {
@@ -138,7 +138,8 @@ function begin(launch: HostLaunch<OpenApp>, loaded: HttpAppOptions['loaded']): L
   async function opening(routes: OpenHttpApp['routes']): Promise<OpenHttpApp> {
     const { listen } = launch.open
     if (launch.confine === undefined || platform !== 'linux') return { socket: listen, routes }
-    // The app can replace the file by a link, which would lead requests to a socket that the app itself cannot reach.
+    // The socket is held open, because the app could replace its file by a link to a socket that the app itself cannot
+    // reach, and requests would go there.
     const held = await holdSocket(listen).catch((error: unknown) => {
       process.kill()
       throw error
@@ -147,7 +148,8 @@ function begin(launch: HostLaunch<OpenApp>, loaded: HttpAppOptions['loaded']): L
       process.kill()
       throw unavailable('The HTTP app listens on no socket.')
     }
-    // Requests that have just read the path may still connect, so the path must not lead to another file yet.
+    // The socket is released later: requests that have already got the path may still connect, and the path must not
+    // lead to another file until then.
     void process.exited.then(() => setTimeout(() => void held.close(), CLOSE_MS).unref())
     return { socket: held.path, routes }
   }

@@ -18,7 +18,7 @@ export interface OpenApp {
 /** Messages of the server to that process. */
 export type ToHttpApp =
   | OpenApp
-  /** The process ends, after the shutdown of an ASGI app. */
+  /** Ends the process. An ASGI app is shut down before that. */
   | { type: 'stop' }
 
 /** A route or middleware of the app. `method` is `ALL` if it accepts every method; `path` is a pattern of Hono. */
@@ -29,7 +29,10 @@ export interface AppRoute {
 
 /** Messages of the app's process to the server. */
 export type FromHttpApp =
-  /** `routes` is null for an app that is only a `fetch` handler: it gets the requests that match no route of Weir. */
+  /**
+   * `routes` is null for an app that is only a `fetch` handler. Such an app gets the requests that match no route of
+   * Weir.
+   */
   | { type: 'opened'; routes: AppRoute[] | null }
   | { type: 'failed'; message: string }
   /** Absolute paths of modules outside of packages that the app loaded or failed to find. */

@@ -30,7 +30,7 @@ export function createHostsByLanguage(begun: DeploymentFile, createPool: CreateP
     return poolFor(entry?.language)
   }
 
-  /** The pool of a graph. For a graph that is no longer in the file, any pool: the pool refuses it. */
+  /** The pool of a graph. For a graph that is no longer in the file, returns any pool, which then refuses the graph. */
   function poolFor(language: GraphEntry['language'] | undefined): GraphHosts {
     const found = (language && pools.get(language)) ?? [...pools.values()][0]
     if (found === undefined) throw new AppError('host_unavailable')

@@ -8,7 +8,7 @@ interface Head {
   type: string
 }
 
-/** A stream that the test writes into; `sent` is what the channel wrote. */
+/** A channel over a stream into which the test writes. `sent` are the bytes that the channel wrote. */
 function open(onFrame: (frame: Frame<Head>) => void) {
   const sent: Buffer[] = []
   const stream = new Duplex({
@@ -22,7 +22,7 @@ function open(onFrame: (frame: Frame<Head>) => void) {
   return { channel, stream, sent }
 }
 
-/** The frames that a channel receives when bytes arrive in pieces. */
+/** The frames that a channel receives if the bytes arrive in these pieces. */
 async function hear(pieces: readonly Buffer[]): Promise<Frame<Head>[]> {
   const frames: Frame<Head>[] = []
   const { stream } = open((frame) => frames.push(frame))

@@ -10,23 +10,26 @@ export interface Frame<Head> {
 
 /** One end of the channel. */
 export interface Channel<Out> {
-  /** Sends in order. Texts are UTF-8; after the end nothing is sent. */
+  /** Sends a frame; frames keep their order. Texts are sent as UTF-8. Does nothing after the stream has ended. */
   send(head: Out, parts?: readonly (string | Uint8Array)[]): void
   /** Bytes that the process at the other end has not read yet. */
   readonly waiting: number
-  /** While many bytes wait: a promise that resolves when the other process has read them, or is gone. */
+  /**
+   * Undefined, or a promise while more than MAX_WAITING bytes wait; it resolves when the other process has read them,
+   * or has ended.
+   */
   caughtUp(): Promise<void> | undefined
 }
 
-/** A frame larger than this is a fault of the process that sent it. */
+/** Maximum bytes of a frame. A larger frame is a fault of the process that sent it. */
 const MAX_FRAME = 1 << 30
-/** Waiting bytes above which a process should send no more. */
+/** If more than this number of bytes wait, a process should send no more. */
 const MAX_WAITING = 16 << 20
 
 /**
- * Sends and receives frames over a stream: 4 bytes length of the rest, 4 bytes length of the head, the head as JSON
- * with `sizes` of the parts, the parts. `onFrame` is called in order; an invalid frame, or one of more than `maxBytes`,
- * ends the stream.
+ * Sends and receives frames over a stream. A frame consists of 4 bytes with the length of the rest, 4 bytes with the
+ * length of the head, the head as JSON with the `sizes` of the parts, and the parts. `onFrame` is called in order. An
+ * invalid frame, or one with more than `maxBytes`, ends the stream.
  */
 export function openChannel<In extends object, Out extends object>(
   stream: Duplex,
@@ -52,7 +55,7 @@ export function openChannel<In extends object, Out extends object>(
     },
     caughtUp() {
       if (stream.writableLength <= MAX_WAITING || !stream.writable) return undefined
-      // One for all runs of a host that wait, since Node warns of more than ten listeners.
+      // All runs of a host that wait share one promise, since Node warns of more than ten listeners.
       return (drain ??= drained(stream).finally(() => (drain = undefined)))
     },
   }
@@ -70,7 +73,7 @@ function drained(stream: Duplex): Promise<void> {
   })
 }
 
-/** A frame as bytes, for callers that must write it synchronously. */
+/** Encodes a frame as bytes, for callers that must write it synchronously. */
 export function encodeFrame(head: object, parts: readonly (string | Uint8Array)[] = []): Buffer {
   const sizes = parts.map((part) => (typeof part === 'string' ? Buffer.byteLength(part) : part.byteLength))
   const headText = toJsonText(sizes.length === 0 ? head : { ...head, sizes })

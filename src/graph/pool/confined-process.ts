@@ -10,8 +10,8 @@ interface Exit {
 const SIGNALLED = 128
 
 /**
- * Returns the end of the process in a sandbox, from that of the sandbox: its exit code is 128 plus the number of the
- * signal.
+ * Converts the end of a sandbox to the end of the process in it. If a signal ended that process, the sandbox exits with
+ * 128 plus the number of the signal.
  */
 export function exitInside({ code, signal }: Exit): Exit {
   if (code === null || code <= SIGNALLED) return { code, signal }
@@ -20,8 +20,9 @@ export function exitInside({ code, signal }: Exit): Exit {
 }
 
 /**
- * The pid of the program that a sandbox runs: the oldest child of its init process, which is the only child of the
- * sandbox. Signals must go to this process, and its memory is that of the host. Undefined while the sandbox starts.
+ * The pid of the program that a sandbox runs. The sandbox has one child, its init process, whose oldest child is the
+ * program. Signals must be sent to the program, and its memory counts as the memory of the host. Undefined while the
+ * sandbox starts.
  */
 export function pidInside(sandbox: number): number | undefined {
   const children = new Map<number, { pid: number; started: number }>()

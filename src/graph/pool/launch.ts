@@ -13,26 +13,26 @@ import {
   nodeCommand,
 } from './process.ts'
 
-/** Gives a host its access to run state, until `revoke` is called. */
+/** Creates the access of one host to run state. It ends when `revoke` is called. */
 export type GrantStorage = () => { storage: JsonObject; revoke(): void }
 
 /** Options of the graph hosts of a deployment. */
 export interface GraphHostOptions extends ChildOptions {
   file: DeploymentFile
   /**
-   * Options with which a host opens run state. The value is passed unchanged to the host's composition root. A function
-   * returns a separate access for each host.
+   * Options with which a host opens run state, passed on unchanged to the host's composition root. If it is a function,
+   * it is called for each host and returns a separate access.
    */
   storage: JsonObject | GrantStorage
-  /** Receives starts and ends of hosts. */
+  /** Called when a host starts or ends. */
   noted?: HostNotes | undefined
   /** Hides values of secrets in messages of hosts. */
   mask?: ((text: string) => string) | undefined
-  /** Tracing project of the deployment's runs: its name. */
+  /** Name of the project to which the deployment's runs are traced. */
   project: string
   /** Milliseconds without a message after which a host is killed (HOST_STALL_SECONDS). */
   stallMs: number
-  /** Milliseconds without a message after a cancel, after which a host is killed (CANCEL_GRACE_SECONDS). */
+  /** After a cancel, a host that sends no message for this number of milliseconds is killed (CANCEL_GRACE_SECONDS). */
   cancelGraceMs: number
   /** Called with absolute paths of modules outside of packages that a host loaded or failed to find. */
   loaded?: (files: readonly string[]) => void
@@ -44,15 +44,15 @@ export interface GraphHostOptions extends ChildOptions {
   entry?: string
   /** Default: the Node that runs this process. */
   nodePath?: string
-  /** Resident memory above which a host is killed, if the system reports it (Linux). Default: no bound. */
+  /** Resident memory in bytes above which a host is killed. Only on Linux, which reports it. Default: no limit. */
   maxBytes?: number
   /** Number of hosts that are kept ready while there is no work. Default 1. */
   minHosts?: number
   /** Maximum number of hosts, including blocked ones. Default 8. */
   maxHosts?: number
-  /** Time without work after which hosts other than the first end. Default 60 s. */
+  /** Time without work after which spare hosts end, in milliseconds. Default 60 s. */
   spareIdleMs?: number
-  /** Minimum time between attempts to load a graph that failed to load. Default 30 s. */
+  /** Minimum time between attempts to load a graph that failed to load, in milliseconds. Default 30 s. */
   tryAgainMs?: number
 }
 
@@ -88,8 +88,8 @@ function programOf(options: GraphHostOptions, { folder }: DeploymentFile) {
 }
 
 /**
- * Returns the paths outside of its project that a confined host can reach: the socket of the storage broker, and the
- * folder of the socket of its own API, which is opened later than the host.
+ * The paths outside of its project that a confined host must be able to reach: the socket of the storage broker, and
+ * the folder of the socket of its own API. It is the folder, because that socket is opened after the host.
  */
 function socketsOf({ ownApi }: GraphHostOptions, storage: JsonObject | undefined): string[] {
   const { socket } = Object(storage?.['broker']) as { socket?: string }

@@ -28,26 +28,26 @@ export interface HostJob {
   readonly id: number
   readonly job: GraphJob
   readonly events: GraphEvents
-  /** True after the host ended for an unknown reason. The job then runs alone: if the host ends again, it is the cause. */
+  /**
+   * True if a host ended for an unknown reason while it executed this run. The job then runs alone on a host: if that
+   * host ends too, the job is the cause.
+   */
   readonly runsAlone: boolean
   /** Reports how the job ended; only the first call counts. */
   settle(end: GraphEnd): void
 }
 
-/** The jobs of a host when its process ended unexpectedly. */
+/** The unexpected end of a host's process, and the jobs that the host had. */
 export interface HostDeath {
   /** Jobs that had begun. */
   begun: HostJob[]
-  /** Jobs that had not begun: another host may execute them. */
+  /** Jobs that had not begun. Another host may execute them. */
   offered: HostJob[]
   /** The job that caused the death, if known. */
   culprit: number | undefined
   error: LostError
   message: string
-  /**
-   * Whether the host failed to open for a reason that lies in the graphs; false for a host that was killed from
-   * outside.
-   */
+  /** Whether the host failed to open because of its graphs. False for a host that was killed from outside. */
   unopened: boolean
   /** Graphs that the host could not load. */
   failures: readonly LoadFailure[]
@@ -55,14 +55,14 @@ export interface HostDeath {
 
 /** Callbacks into the pool. */
 export interface LinkEvents {
-  /** The host has opened, and may already be superseded. */
+  /** Called when the host has opened. It may already be superseded then. */
   opened(link: HostLink): void
-  /** The host responds again, or has finished a job. */
+  /** Called when the host responds again, or has finished a job. */
   free(link: HostLink): void
-  /** The job was not accepted in time. */
+  /** Called when the host has not accepted the job in time. */
   passed(link: HostLink, job: HostJob): void
   gone(link: HostLink, death: HostDeath): void
-  /** The host has loaded, or tried to load, these modules (absolute paths). */
+  /** Called when the host has loaded, or tried to load, these modules (absolute paths). */
   loaded(files: readonly string[]): void
 }
 
@@ -83,12 +83,14 @@ interface Blame {
   culprit: number | undefined
 }
 
-/** Time limit for the answer to an offer; after it the host counts as blocked and is skipped. */
+/** Time limit for the answer to an offer. After it, the host counts as blocked and another host gets the job. */
 const OFFER_MS = 100
-/** Time limit for the exit of a host; then it is killed. */
+/** Time limit for the exit of a host, after which it is killed. */
 const STOP_MS = 2_000
 
-/** The server's side of one graph host, from the start of its process to its end. */
+/**
+ * One graph host as the server sees it: its process, its jobs and its calls, from the start of the process to its end.
+ */
 export class HostLink {
   /** `retired`: the host gets no new work, and exits when its jobs are done. */
   state: 'starting' | 'open' | 'retired' | 'gone' = 'starting'
@@ -150,7 +152,7 @@ export class HostLink {
     return this.#isIdle ? 0 : now - Math.max(this.#lastWord, this.#owesSince)
   }
 
-  /** Offers a job: if the host accepts it, it begins; else `passed` is called. */
+  /** Offers a job. It begins when the host accepts it. If the host does not accept it in time, `passed` is called. */
   offer(job: HostJob): void {
     this.#owe()
     const item: Held = { job, begun: false, timer: undefined }
@@ -159,7 +161,10 @@ export class HostLink {
     this.#process.channel.send({ type: 'offer', id: job.id, job: job.job })
   }
 
-  /** Withdraws an offer, or sends a cancel to the host. True when the job had not begun. */
+  /**
+   * Withdraws the offer of a job that has not begun, and returns true. For a job that has begun, sends a cancel to the
+   * host and returns false.
+   */
   cancel(id: number, needsState: boolean): boolean {
     const found = this.#held.get(id)
     if (found?.begun === true) {
@@ -173,7 +178,7 @@ export class HostLink {
     return true
   }
 
-  /** @throws AppError the host's refusal; host_unavailable when its process ends unexpectedly */
+  /** Calls the host. @throws AppError the host's refusal; host_unavailable when its process ends unexpectedly */
   call(tenant: Tenant, call: HostCall): Promise<GraphAnswer> {
     this.#owe()
     const id = this.#nextCall++
@@ -189,7 +194,10 @@ export class HostLink {
     return this.#superseded
   }
 
-  /** Retires the host because other hosts have newer code. Its end then does not count as a failure of the graphs. */
+  /**
+   * Retires the host because other hosts have newer code. After this, its end does not count as a failure of the
+   * graphs.
+   */
   supersede(): void {
     this.#superseded = true
     this.retire()
@@ -206,7 +214,7 @@ export class HostLink {
     this.#process.kill()
   }
 
-  /** Kills the host because of its memory; if a single run had begun on it, that run is the cause. */
+  /** Kills the host because of its memory. If exactly one job has begun on it, that job is the cause. */
   endForMemory(message: string): void {
     this.#blame ??= { message, error: 'OutOfMemory', culprit: this.#onlyBegun() }
     this.#process.kill()
@@ -369,7 +377,8 @@ export class HostLink {
 }
 
 /**
- * The only job of a host that crashed caused the crash; the only job of a host that was killed from outside did not.
+ * The id of the job that caused the end of a host, if only one had begun. Undefined if the host was killed from
+ * outside, which no job causes.
  */
 function onlyCulprit(begun: readonly HostJob[], exit: HostExit): number | undefined {
   return begun.length === 1 && !isFromOutside(exit) ? begun[0]?.id : undefined

@@ -23,18 +23,21 @@ export interface OpenHost {
 /** From the server to a host. */
 export type ToHost =
   | OpenHost
-  /** A job that the host may begin once it is granted; the host answers `ready`. */
+  /** Offers a job. The host answers `ready` if it can begin the job, and begins it after `go`. */
   | { type: 'offer'; id: number; job: GraphJob }
-  /** Grants the offered job. A job is never begun without this, so that none runs in two hosts. */
+  /** Grants the offered job. No job is begun without this message, so that no job runs in two hosts. */
   | { type: 'go'; id: number }
-  /** The offered job went to another host. */
+  /** Withdraws the offer of a job, because it was given to another host or cancelled. */
   | { type: 'drop'; id: number }
-  /** `state: false`: the host may leave the state out of the end, since the run is rolled back. */
+  /** `state: false`: the run is rolled back, so the host may leave the state out of its end. */
   | { type: 'cancel'; id: number; state?: false }
   | { type: 'call'; id: number; tenant: Tenant; call: HostCall }
   | { type: 'stop' }
 
-/** Calls of a host: those of the port, and the state that a run left when its host ended unexpectedly. */
+/**
+ * Calls of a host: the calls of `GraphHost`; `end_state`, the state that a run had when its host ended unexpectedly;
+ * and `embed`.
+ */
 export type HostCall =
   | GraphCall
   | { name: 'end_state'; graph_id: string; config: JsonObject; made_with: JsonObject }
@@ -61,10 +64,12 @@ export type FromHost =
   | { type: 'items'; id: number; events: string[] }
   /** Part: the batch body. */
   | { type: 'trace'; id: number }
-  /** Parts: values of the state, its rest, and the last `values` event where it differs. */
+  /**
+   * Parts: the values of the state, the rest of the state, and the last `values` event if it differs from the values.
+   */
   | { type: 'end'; id: number; end: EndHead; state: StateHead | null; values: 'none' | 'state' | 'own' }
   /**
-   * Parts: the response body, then the values and the rest of the state if there is one. `next`: the checkpoint from
+   * Parts: the body of the response; if there is a state, also its values and its rest. `next`: the checkpoint from
    * which a truncated history continues.
    */
   | { type: 'answer'; id: number; state: StateHead | null; next?: string }
@@ -72,7 +77,7 @@ export type FromHost =
   | { type: 'refused'; id: number; code: ErrorCode; message: string; broken?: true }
   /** Sent every quarter of a second while the host works. */
   | { type: 'beat' }
-  /** Sent just before the exit: the job whose code ends the process. */
+  /** Sent just before the exit: the job whose code exits the process. */
   | { type: 'culprit'; id: number; message: string }
   /** The host accepts no more jobs, because of an uncaught error. */
   | { type: 'retire'; message: string }

@@ -20,7 +20,10 @@ import { Readiness } from './readiness.ts'
 export interface GraphHosts extends GraphHost {
   /** Loads the graphs again from disk: new hosts get the next runs, and old hosts exit after their last run. */
   reload(file: DeploymentFile): void
-  /** Vectors by the deployment's own `store.index.embed`. @throws AppError invalid_request without one */
+  /**
+   * Returns vectors of texts, computed by the deployment's own `store.index.embed`. @throws AppError invalid_request
+   * for a deployment without one
+   */
   embed(texts: readonly string[]): Promise<number[][]>
   /** Pids of the running processes. */
   pids(): number[]
@@ -32,8 +35,8 @@ export interface GraphHosts extends GraphHost {
 const SILENT_MS = 1_000
 const WATCH_MS = 250
 /**
- * Milliseconds of use after which a deployment gets a spare host, so that runs need not wait for a start if the first
- * host is blocked.
+ * After this number of milliseconds of use, a deployment gets a spare host. If the first host is then blocked, runs
+ * need not wait for another one to start.
  */
 const SPARE_AFTER_MS = 1_000
 /** Number of hosts of a deployment in use: a working host and a spare one. */
@@ -41,13 +44,13 @@ const HOSTS_IN_USE = 2
 /** Milliseconds without runs after which the spare host ends. */
 const SPARE_IDLE_MS = 60_000
 const MAX_HOSTS = 8
-/** Number of runs at which a host gets no more runs while another host has fewer. */
+/** A host with this number of runs gets no more while another host has fewer. */
 const LOADED = 4
 /** Milliseconds without runs after which a host beyond the wanted number ends. */
 const SURPLUS_IDLE_MS = 5_000
 /** Minimum time between attempts to load a graph that failed to load. */
 const TRY_AGAIN_MS = 30_000
-/** The tenant of calls for embeddings, which belong to none. */
+/** Calls for embeddings belong to no tenant, so they get these empty ids. */
 const NO_TENANT = { workspace_id: '', deployment_id: '' }
 const LOAD_FAILED = { kind: 'failed', error: 'GraphLoadError', retryable: false, state: undefined } as const
 const STOPPED: GraphEnd = {
@@ -71,7 +74,7 @@ class HostPool implements GraphHosts {
   readonly #options: GraphHostOptions
   readonly #homes = new Map<number, HostLink>()
   readonly #waiting: HostJob[] = []
-  /** Runs whose host ended unexpectedly for an unknown reason. */
+  /** Ids of runs whose host ended unexpectedly for an unknown reason. */
   readonly #suspects = new Set<string>()
   readonly #readiness: Readiness
   #file: DeploymentFile
@@ -79,7 +82,7 @@ class HostPool implements GraphHosts {
   #stopped = false
   #nextId = 1
   #use: { since: number; last: number } | undefined
-  /** Time of the last load, or of the start of a running one. */
+  /** Time of the last load, or of the start of a load in progress. */
   #loadedAt = 0
   #watch: NodeJS.Timeout | undefined
   #endWatches: (() => void)[] = []
@@ -195,7 +198,7 @@ class HostPool implements GraphHosts {
     this.#keepWatch()
   }
 
-  /** Supersedes the hosts that loaded fewer graphs than this one. */
+  /** Handles the opening of a host. Supersedes the hosts on which more graphs failed to load. */
   #hostOpened(link: HostLink): void {
     this.#loadedAt = performance.now()
     if (link.state === 'open') {
@@ -207,7 +210,7 @@ class HostPool implements GraphHosts {
     this.#dispatch()
   }
 
-  /** The load failure of a graph that no open host can serve; without an open host, the failure of the last load. */
+  /** The load failure of a graph that no open host can serve. If no host is open, the failure of the last load. */
   #failureOf(graph_id: string): LoadFailure | undefined {
     const open = this.#hosts.filter((host) => host.state === 'open')
     const found = open.map((host) => host.failureOf(graph_id))
@@ -216,8 +219,8 @@ class HostPool implements GraphHosts {
   }
 
   /**
-   * Starts another host to load a failed graph again, since a missing module may exist now; the open hosts continue to
-   * serve.
+   * Starts another host to load a failed graph again, since a missing module may exist now. The open hosts continue to
+   * execute runs.
    */
   #tryAgain(graph_id: string): void {
     const now = performance.now()
@@ -261,7 +264,7 @@ class HostPool implements GraphHosts {
     job.settle({ kind: 'lost', culprit: isCulprit, error, message, state })
   }
 
-  /** The last state of a run whose host ended unexpectedly. */
+  /** Reads the last state of a run whose host ended unexpectedly; undefined if it cannot be read. */
   async #endState({ job }: HostJob): Promise<GraphState | undefined> {
     const { graph_id, thread_id, kwargs } = job.run
     const about = { config: { configurable: { thread_id, checkpoint_ns: '' } }, made_with: kwargs.config }
@@ -289,8 +292,9 @@ class HostPool implements GraphHosts {
   }
 
   /**
-   * The host for a job, among free hosts that have the graph, or all free hosts if none has it: the oldest with little
-   * load, else the least loaded. A job that must run alone gets an idle host.
+   * Chooses the host for a job among the free hosts that have loaded the graph, or among all free hosts if none has. It
+   * is the oldest host with fewer than LOADED jobs; if there is none, the host with the fewest. A job that must run
+   * alone gets an idle host.
    */
   #pick(alone: boolean, graph_id?: string): HostLink | undefined {
     const free = this.#able().filter((host) => !host.taken && (!alone || host.load === 0))
@@ -306,7 +310,7 @@ class HostPool implements GraphHosts {
 
   /**
    * Hosts that still send messages, including hosts that missed an offer. On an overloaded machine all hosts miss
-   * offers, and another host would only add to the load.
+   * offers, and starting another host would only add to the load.
    */
   #present(): HostLink[] {
     const now = performance.now()
@@ -320,7 +324,7 @@ class HostPool implements GraphHosts {
     else if (this.#hosts.length === 0) setTimeout(() => this.#dispatch(), pause)
   }
 
-  /** Number of able hosts that the pool keeps: the minimum, or more while the deployment is in use. */
+  /** Number of responding hosts that the pool keeps: the minimum, or more while the deployment is in use. */
   #wanted(): number {
     const isInUse = this.#use !== undefined && performance.now() - this.#use.since > SPARE_AFTER_MS
     return Math.max(this.#options.minHosts ?? 1, isInUse ? HOSTS_IN_USE : 1)
@@ -338,10 +342,13 @@ class HostPool implements GraphHosts {
     this.#watch = setInterval(() => this.#look(), WATCH_MS).unref()
   }
 
-  /** Finds silent hosts, and keeps the wanted number ready. Stops itself when the deployment is not in use. */
+  /**
+   * Checks the hosts: finds silent ones, and starts or retires hosts to keep the wanted number. The checks stop when
+   * the deployment is not in use.
+   */
   #look(): void {
     const now = performance.now()
-    // If this process itself was blocked, it has not yet read the messages of the hosts.
+    // If this process itself was blocked, the hosts may only seem silent: their messages have not been read yet.
     const isLate = now - this.#lastWatch > 2 * WATCH_MS
     this.#lastWatch = now
     if (!isLate) for (const host of this.#hosts) this.#judge(host, host.silence(now))
@@ -371,7 +378,7 @@ class HostPool implements GraphHosts {
     }
   }
 
-  /** Cancels the job, and kills the host if it does not react. */
+  /** Cancels the job. Kills the host if it then sends no message for `cancelGraceMs`. */
   #cancel(job: HostJob, needsState: boolean): void {
     const host = this.#homes.get(job.id)
     if (host === undefined || host.cancel(job.id, needsState)) {

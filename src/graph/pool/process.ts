@@ -36,7 +36,9 @@ export interface HostLaunch<Open extends object = OpenHost> {
   printed?: PrintedLines | undefined
   /** Receives notes about start and end of the process. */
   noted?: HostNotes | undefined
-  /** Hides values of secrets in messages of the process: why graphs cannot be loaded, and why it ends (P-16). */
+  /**
+   * Hides values of secrets in messages of the process, which give the reasons for failed loads and for its end (P-16).
+   */
   mask?: ((text: string) => string) | undefined
   /** Records the child so that the next start can end it (D-4); resolves with a function that removes the record. */
   record: (name: string, pid: number) => Promise<() => Promise<void>>
@@ -44,7 +46,7 @@ export interface HostLaunch<Open extends object = OpenHost> {
   findHeldUp?: FindHeldUp
   /** Isolates the process. Default: no isolation. */
   confine?: Confine | undefined
-  /** Sockets, and folders of sockets, to which the process connects, as in `ProcessCommand.reach`; default: none. */
+  /** Sockets, and folders with sockets, to which the process connects, as in `ProcessCommand.reach`; default: none. */
   reach?: readonly string[]
   /** Folders in which the process makes sockets, as in `ProcessCommand.socketFolders`; default: none. */
   socketFolders?: readonly string[]
@@ -52,10 +54,10 @@ export interface HostLaunch<Open extends object = OpenHost> {
   ended?: () => void
 }
 
-/** Receives lines that a process prints, with the id under which the server has started it. */
+/** Receives lines that a process prints. `pid` is the id of the process that the server started. */
 export type PrintedLines = (from: 'stdout' | 'stderr', line: string, pid: number | undefined) => void
 
-/** Receives a sentence about a process, such as its start or its death. */
+/** Receives a sentence about a process, such as about its start or its end. */
 export type HostNotes = (level: 'INFO' | 'WARNING', message: string) => void
 
 /** Options of every kind of child process that runs a deployment's code. */
@@ -98,12 +100,15 @@ export interface HostProcess<Out extends object = ToHost> {
   onStderr: (listener: (line: string) => void) => void
 }
 
-/** Time for which programs that a process has started may keep its output open after its end. */
+/** Programs that a process has started may keep its output open for this time after its end. */
 const OUTPUT_MS = 1_000
 const STDERR_KEPT = 4_000
 const LINE_KEPT = 4_000
 
-/** Starts a host and sends it its first message; `onFrame` is called with its frames, in order, until it exits. */
+/**
+ * Starts a host and sends the first message to it. `onFrame` is called with the frames of the host, in order, until it
+ * exits.
+ */
 export function startHostProcess<In extends object = FromHost, Out extends object = ToHost>(
   launch: HostLaunch<Out & { type: 'open' }>,
   onFrame: (frame: Frame<In>) => void,
@@ -121,7 +126,8 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   let stderr = ''
   const listeners: ((line: string) => void)[] = []
   eachLine(child.stdout, (line) => {
-    // `printed` masks secrets. The server's log does not, so it gets none of these lines (P-16).
+    // If there is a `printed`, it masks secrets. The server's log does not mask them, so it then gets none of the lines
+    // (P-16).
     if (printed) printed('stdout', line, child.pid)
     else log.info({ text: line }, 'graph host wrote')
   })
@@ -162,7 +168,7 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   }
 }
 
-/** Makes the command of a process, with its isolation. */
+/** The command of a process, including its isolation. */
 function commandOf({
   command: { file, args },
   env: all,
@@ -179,12 +185,12 @@ function commandOf({
 }
 
 /**
- * Flags of a host. node:sqlite and, in a source tree, TypeScript would print warnings. The inspector, which is opened
- * only when the host is blocked, uses any free port.
+ * Flags of a host. Without the first one, node:sqlite would print a warning, and in a source tree TypeScript too. The
+ * inspector, which is opened only when the host is blocked, uses any free port.
  */
 const FLAGS = ['--disable-warning=ExperimentalWarning', '--inspect-port=127.0.0.1:0']
 
-/** Lines on stderr about the running code of a blocked host, from Node's inspector or the Python host. */
+/** Lines on stderr that Node's inspector or the Python host prints about the running code of a blocked host. */
 const HELD_UP =
   /^Debugger |^For help, see: https:\/\/nodejs|^weir-host: |^(Current thread|Thread) 0x|^ {2}File ".+", line \d+ in /
 
@@ -204,8 +210,8 @@ const PASSED_ON = [
 ]
 
 /**
- * The folder in which `require` finds packages that a graph's own folder lacks; `prepareLoader` does the same for
- * `import`.
+ * The folder in which `require` finds packages that a graph's own folder does not have. `prepareLoader` has the same
+ * effect for `import`.
  */
 export const OWN_PACKAGES = createRequire(import.meta.url)
   .resolve('@langchain/langgraph/package.json')
@@ -236,7 +242,7 @@ export function hostEnvironment(
 
 function childGone(child: ChildProcess, { file, missing }: HostCommand): Promise<ProcessEnd> {
   return new Promise((resolve) => {
-    // 'close' is emitted after the last byte of every pipe, so the host's last messages are read first.
+    // 'close' is emitted after all pipes have ended, so the last messages of the host have been read by then.
     child.once('close', (code, signal) => resolve({ code, signal }))
     child.once('error', ({ code, message }: NodeJS.ErrnoException) => {
       const unstarted = code === 'ENOENT' && missing !== undefined ? missing : `${file}: ${message}`
@@ -246,8 +252,8 @@ function childGone(child: ChildProcess, { file, missing }: HostCommand): Promise
 }
 
 /**
- * Ends the programs that a process has left behind, if possible, and closes the output of the process. An open output
- * would keep the process from counting as ended.
+ * After the exit of a process: ends the programs that it has left behind, if possible, and closes its output after
+ * OUTPUT_MS. While its output is open, the process does not count as ended.
  */
 function endWhatIsLeft(child: ChildProcess, started: ConfinedCommand['started'], logger: Logger): void {
   const end = child.pid === undefined ? undefined : started?.(child.pid)

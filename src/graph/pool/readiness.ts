@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { GraphLoadError, type LoadFailure } from '../project/load-failure.ts'
 
-/** Pause before the next start after a host that did not open. */
+/** Pause before the next start after a host could not be opened. */
 const START_PAUSE_MS = 1_000
 
 interface Waiter {
@@ -16,7 +16,7 @@ export class Readiness {
   readonly #waiters = new Set<Waiter>()
   #failed: { error: AppError; at: number } | undefined
   #failures: readonly LoadFailure[] = []
-  /** Messages that were logged already; a spare host must not log them again. */
+  /** Messages that were already logged. They are not logged again if another host fails in the same way. */
   #logged = new Set<string>()
 
   constructor(logger: Logger) {

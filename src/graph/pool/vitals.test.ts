@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Duplex, Readable } from 'node:stream'
 import { expect, it } from 'vitest'
 
-/** A host whose exit handler throws, as that of a library may. */
+/** A host whose exit handler throws, as the exit handler of a library may. */
 const HOST = `
   import { AsyncLocalStorage } from 'node:async_hooks'
   import { openServerSocket, watchProcess } from ${JSON.stringify(new URL('./vitals.ts', import.meta.url).href)}

@@ -10,19 +10,19 @@ import { type Channel, encodeFrame } from './channel.ts'
 import { JOB_OF_CODE } from './inspector/inspector.ts'
 import type { FromHost } from './messages.ts'
 
-/** The file descriptor of a host's channel to the server, if the host gets no path of a socket. */
+/** The file descriptor of a host's channel to the server. It is used if the host gets no path of a socket. */
 const CHANNEL_FD = 3
 
 /**
- * Opens the socket of the channel to the server; the process ends when the socket closes. SIGINT and SIGTERM, which a
- * terminal or systemd sends to the whole process group, are ignored, because the server waits for running work and ends
- * its children last. Files that user code creates get the umask that the server was started with.
+ * Opens the socket of the channel to the server. When the socket closes, the process ends. A terminal or systemd sends
+ * SIGINT and SIGTERM to the whole process group; they are ignored, because the server waits for running work and ends
+ * its children last. Sets the umask with which the server was started, for files that user code creates.
  */
 export function openServerSocket(): Socket {
   takeUmask(process.argv)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
-  // After the server was killed, writing output fails. Without a listener that error is an uncaught exception, whose
-  // report fails again, without end.
+  // After the server was killed, writing output fails. Without a listener, this error would be an uncaught exception,
+  // whose report would fail again, in an endless loop.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   const path = takeFlag(process.argv, CHANNEL_FLAG)
   const socket =
@@ -30,7 +30,7 @@ export function openServerSocket(): Socket {
   return socket.on('close', endProcess)
 }
 
-/** Ends this process, even if an exit handler of user code throws, which would keep the process alive. */
+/** Ends this process. An exit handler of user code that throws cannot prevent it. */
 function endProcess(): void {
   try {
     process.exit(0)
@@ -39,24 +39,27 @@ function endProcess(): void {
   }
 }
 
-/** Writes to the channel at once, for the last message of a process. */
+/** Writes to the channel synchronously; for the last message of a process. */
 export function writeLast(socket: Socket, bytes: Uint8Array): void {
   const { _handle } = socket as { _handle?: { fd: number } }
   writeSync(_handle?.fd ?? CHANNEL_FD, bytes)
 }
 
-/** Interval of heartbeats: a quarter of the time without a message after which a host gets no new jobs. */
+/** Interval of heartbeats. A host gets no new jobs after four times this interval without a message. */
 const BEAT_MS = 250
-/** Idle time after which a host releases the memory of its work. */
+/** Idle time after which a host runs a garbage collection, to release the memory of its work. */
 const REST_MS = 10_000
 
-/** Sends the host's heartbeat while it has jobs; an idle host has only the timer that releases memory. */
+/** Sends heartbeats of the host while it has jobs. An idle host sends none. */
 export interface Heart {
   begin(): void
   end(): void
 }
 
-/** Beats on the channel four times a second between `begin` and `end`, for any number of jobs. */
+/**
+ * Creates a heart that sends `beat` on the channel four times a second, from the first `begin` until each job has
+ * called `end`.
+ */
 export function createHeart(channel: Channel<FromHost>): Heart {
   let active = 0
   let timer: NodeJS.Timeout | undefined
@@ -80,9 +83,9 @@ export function createHeart(channel: Channel<FromHost>): Heart {
 }
 
 /**
- * Reports effects of user code on the process. An exit is reported just before it happens, with the job that caused it,
- * as the asynchronous context shows. An uncaught error fails its job and retires the host, and does not end the other
- * jobs. `last` writes to the channel at once.
+ * Reports what user code causes in the process. An exit is reported just before it happens, with the job that caused
+ * it, which is known from the asynchronous context. An uncaught error fails its job and retires the host, but does not
+ * end the other jobs. `last` must write to the channel synchronously.
  */
 export function watchProcess(
   channel: Channel<FromHost>,

@@ -8,7 +8,7 @@ import { watchFiles } from './watch-files.ts'
 /** Actions for a deployment whose files have changed. */
 export interface DeploymentReload {
   hosts: Pick<GraphHosts, 'reload' | 'ready' | 'graphs'>
-  /** Applies the changed langgraph.json; called after the hosts have begun to reload. */
+  /** Applies the changed langgraph.json. It is called after the hosts have begun to reload. */
   accept(file: DeploymentFile): Promise<void>
 }
 
@@ -21,7 +21,7 @@ export interface DeploymentWatch {
   close(): void
 }
 
-/** The parts of langgraph.json that are read only when the server starts, by name. */
+/** By name, the parts of langgraph.json whose changes need a restart of the server. */
 function readAtStart(file: DeploymentFile): Record<string, unknown> {
   const { configurable_headers: _, ...http } = file.http
   const { webhooks, ui, store_index, store_ttl, checkpointer_ttl } = file
@@ -41,7 +41,7 @@ interface WatchOptions {
   logger: Logger
 }
 
-/** Reads the current content of the file; undefined if it cannot be used. */
+/** Reads the file again. Returns undefined if its current content is invalid. */
 async function readAgain(
   before: DeploymentFile,
   { environment, logger }: WatchOptions,

@@ -13,7 +13,7 @@ let watch: FileWatch
 let told: string[]
 let failures: string[]
 const at = (...names: string[]): string => join(dir, ...names)
-/** Waits until changes of these files are reported, after the last call. */
+/** Waits until changes of these files are reported. Reports before the previous call do not count. */
 const expectTold = (...files: string[]): Promise<void> =>
   eventually(async () => {
     expect(told).toEqual(expect.arrayContaining(files))

@@ -10,21 +10,21 @@ export interface FileWatch {
 
 /** Callbacks of a watch. */
 export interface FileWatchOptions {
-  /** Files were written, created, replaced or removed; called once they have not changed for a moment. */
+  /** Called after files were written, created, replaced or removed, and have then not changed for SETTLE_MS. */
   changed(files: readonly string[]): void
-  /** A folder cannot be watched: changes in it will not be noticed. */
+  /** Called if a folder cannot be watched. Changes in it are then not reported. */
   failed(folder: string, error: unknown): void
 }
 
 /**
- * Time without further changes before changes are reported: an editor writes several times while saving, and a checkout
- * writes many files.
+ * Changes are reported after this time without further ones: an editor writes several times while saving, and a
+ * checkout writes many files.
  */
 const SETTLE_MS = 100
 
 /**
- * Watches files through their folders, so that a file which an editor replaces by another of the same name is still
- * watched. For a folder that is removed, or does not exist yet, the nearest existing folder above it is watched.
+ * Watches the folders of the files. So a file is still watched after an editor has replaced it by another file of the
+ * same name. If a folder does not exist, or is removed, the nearest existing folder above it is watched.
  */
 export function watchFiles({ changed, failed }: FileWatchOptions): FileWatch {
   const folders = new Map<string, WatchedFolder>()
@@ -90,10 +90,10 @@ class WatchedFolder {
       watcher.on('error', (error) => this.#events.failed(this.#path, error))
       this.#watcher = watcher
       this.#at = { path, inode: inodeOf(path) }
-      // Changes during the setup of the watch were not reported.
+      // The folder may have appeared or disappeared before the watch was ready, without a report.
       if (nearestFolder(this.#path) !== path) this.#attach()
     } catch (error) {
-      // The file was removed between the look-up and the watch.
+      // The folder was removed between `nearestFolder` and `watch`.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#attach()
       else this.#events.failed(this.#path, error)
     }
@@ -102,12 +102,12 @@ class WatchedFolder {
   #noteChange(name: string | null): void {
     const at = this.#at
     const wasThere = at?.path === this.#path
-    // The last report about a removed folder has the folder's own name. The inode is no proof, because a new folder may
-    // get the same one.
+    // If a folder is removed, the last report about it has the folder's own name. Comparing inodes is not enough,
+    // because a new folder may get the same inode.
     const isGone = at === undefined || name === basename(at.path)
     const isSame = !isGone && at.path === nearestFolder(this.#path) && at.inode === inodeOf(at.path)
     if (!isSame) this.#attach()
-    // If the folder appeared, disappeared or was replaced, so did its files.
+    // If the folder has appeared, disappeared or been replaced, all its files count as changed.
     const isAbout = isSame ? wasThere && (name === null || this.names.has(name)) : true
     if (!isAbout) return
     const files = isSame && name !== null ? [name] : [...this.names]

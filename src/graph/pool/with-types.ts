@@ -5,8 +5,8 @@ import type { GraphHosts } from './pool.ts'
 import type { TypeSchemas } from '../type-schemas/type-schemas.ts'
 
 /**
- * Wraps the hosts, and adds schemas from TypeScript types that a graph's definition lacks, unless the call already
- * contains some.
+ * Wraps the hosts. If a call for schemas needs TypeScript types that it does not contain, reads them and repeats the
+ * call with them.
  */
 export function withTypes(hosts: GraphHosts, types: TypeSchemas, begun: DeploymentFile): GraphHosts {
   let file = begun

@@ -28,7 +28,7 @@ export interface DeploymentFile {
   /** Absolute paths of all files that were read: langgraph.json and those of `env` and `auth`. */
   sources: string[]
   graphs: GraphEntry[]
-  /** Environment variables of graph hosts, besides those that every process needs. */
+  /** Environment variables of graph hosts, in addition to those that every process needs. */
   env: Record<string, string>
   configurable_headers: HeaderRule
   /** A custom auth handler; null without one. */
@@ -40,7 +40,7 @@ export interface DeploymentFile {
   store_index: JsonObject | null
   store_ttl: JsonObject | null
   checkpointer_ttl: JsonObject | null
-  /** `http` and `webhooks` unchanged, for the parts that serve them. */
+  /** `http` and `webhooks` of the file, unchanged; the parts of the server that use them read them. */
   http: JsonObject
   webhooks: JsonObject
 }
@@ -52,8 +52,8 @@ const DEFAULT_HEADERS: HeaderRule = {
 }
 
 /**
- * Reads a langgraph.json. If `env` is a list, its names are looked up in `environment`, which has no other use. If
- * `given` is set, it replaces `env` of the file. @throws AppError config_invalid with what is wrong and where
+ * Reads a langgraph.json. If its `env` is a list of names, their values are read from `environment`, which has no other
+ * use. If `given` is set, it replaces `env` of the file. @throws AppError config_invalid with the error and its place
  */
 export async function readDeploymentFile(
   path: string,
@@ -127,7 +127,7 @@ async function readJson(file: string): Promise<JsonObject> {
     throw invalid(unreadableText(file, cause), cause)
   }
   try {
-    // Editors on Windows put a byte order mark first.
+    // Editors on Windows write a byte order mark at the beginning.
     const value: unknown = JSON.parse(content.replace(/^\uFEFF/, ''))
     if (isObject(value)) return value
   } catch (cause) {
@@ -137,7 +137,7 @@ async function readJson(file: string): Promise<JsonObject> {
   throw invalid(`${file} must hold a JSON object.`)
 }
 
-/** Advice for a file that other JSON readers would accept. */
+/** Advice for a file with an error that other JSON readers accept, such as a comment. */
 function jsonAdvice(file: string, content: string): string {
   if (!file.endsWith('.json')) return ' GRAPHS and --graphs name the langgraph.json of a project.'
   if (/^\s*(\/\/|\/\*)/m.test(content)) return ' JSON has no comments: remove them.'
@@ -236,7 +236,7 @@ function readSources({ env, auth }: JsonObject, folder: string): string[] {
   ]
 }
 
-/** Makes `embed` an absolute `file:export` if it is a path; `openai:…` and similar values are kept. */
+/** Converts `embed` to an absolute `file:export` if it is a path. Other values, such as `openai:…`, stay. */
 function readIndex(value: unknown, folder: string): JsonObject | null {
   if (!isObject(value)) return null
   const embed = text(value['embed'])

@@ -7,8 +7,8 @@ export type GraphLanguage = 'javascript' | 'python'
 export interface GraphSpec {
   language: GraphLanguage
   /**
-   * Absolute path of the module. For an entry with a Python module (`package.module:export`), the path of its file in a
-   * project without the folder `src`.
+   * Absolute path of the module. For a Python module (`package.module:export`): the path that its file has in a project
+   * without a folder `src`.
    */
   file: string
   /** Name of a Python module such as `agent.graph`; null for a file. */
@@ -21,7 +21,7 @@ const PYTHON_FILE = /\.py$/
 const JAVASCRIPT_FILE = /\.[cm]?[jt]sx?$/
 const MODULE_NAME = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/
 
-/** Reads `file:export` or, as Python projects have it, `package.module:export`. */
+/** Reads `file:export`, or `package.module:export` of a Python project. */
 export function readGraphSpec(spec: string, folder: string): GraphSpec {
   const { path, export: name } = splitSpec(spec)
   const isModule = MODULE_NAME.test(path) && !PYTHON_FILE.test(path) && !JAVASCRIPT_FILE.test(path)
@@ -34,7 +34,7 @@ export function readGraphSpec(spec: string, folder: string): GraphSpec {
   return { language: 'javascript', file, module: null, export: name ?? 'default' }
 }
 
-/** The path and the export of `path:export`. A drive letter's colon is part of the path. */
+/** Splits `path:export`. The colon of a drive letter is part of the path. */
 export function splitSpec(spec: string): { path: string; export: string | undefined } {
   const at = spec.lastIndexOf(':')
   if (at <= 1) return { path: spec, export: undefined }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 
 const MANIFEST = '@langchain/langgraph/package.json'
 
-/** Version of the LangGraph that a module resolves; undefined without one. */
+/** Version of the LangGraph that a module imports; undefined if it finds none. */
 function versionFor(file: string): string | undefined {
   try {
     const text = readFileSync(createRequire(file).resolve(MANIFEST), 'utf8')
@@ -19,7 +19,10 @@ export function differsByMore(one: string, other: string): boolean {
   return line(one) !== line(other)
 }
 
-/** A warning when the LangGraph that a graph's file resolves differs from Weir's by more than a patch version. */
+/**
+ * A warning if the LangGraph that a graph's file imports differs from Weir's by more than a patch version; undefined
+ * otherwise.
+ */
 export function langgraphWarning(files: readonly string[], ours = versionFor(import.meta.filename)) {
   for (const file of files) {
     const project = versionFor(file)

@@ -8,17 +8,17 @@ import type { GraphEntry } from './deployment-file.ts'
 /** Why one graph of a deployment cannot be loaded. */
 export interface LoadFailure {
   graph_id: string
-  /** Absolute path of the module that failed, if known; otherwise of the graph's module. */
+  /** Absolute path of the module that failed. If it is not known: the path of the graph's module. */
   file: string
   /** Line number, from 1; null for a reason without a line, such as a missing export. */
   line: number | null
-  /** One line. */
+  /** The reason, in one line. */
   reason: string
-  /** Graph, place and reason in one sentence, for the banner, the log, runs and assistants. */
+  /** One sentence with graph, place and reason, for the banner, the log, runs and assistants. */
   message: string
 }
 
-/** Error of runs and calls of a graph that cannot be loaded, with the code graph_not_loaded. */
+/** The error for runs and calls of a graph that cannot be loaded. Its code is graph_not_loaded. */
 export class GraphLoadError extends AppError {
   constructor({ message }: Pick<LoadFailure, 'message'>) {
     super('graph_not_loaded', { message })
@@ -36,8 +36,8 @@ interface Fault extends Place {
 }
 
 /**
- * A load failure from a thrown value. `files` are the user's modules in the order in which they were resolved: they are
- * checked for syntax errors, because V8 does not report which module has one.
+ * Converts a thrown value to a load failure. `files` are the user's modules in the order in which they were resolved.
+ * For a syntax error, they are checked one by one, because V8 does not report the module.
  */
 export function describeLoadFailure(
   entry: Pick<GraphEntry, 'graph_id' | 'file'>,
@@ -60,7 +60,7 @@ function faultOf(file: string, thrown: unknown, files: readonly string[]): Fault
   if (!existsSync(file)) return { file, line: null, reason: 'There is no such file.' }
   if (!(thrown instanceof Error))
     return { file, line: null, reason: firstLine(`${String(thrown)} was thrown.`) }
-  // An error of importExport() about a missing export.
+  // The error that importExport() throws for a missing export.
   if (thrown instanceof AppError) return { file, line: null, reason: thrown.message }
   const own = { file, line: null, reason: `${thrown.name}: ${firstLine(thrown.message)}` }
   return (
@@ -72,7 +72,7 @@ function firstLine(text: string): string {
   return text.split('\n')[0] ?? ''
 }
 
-/** The fault for a missing module; its place is the line with the import. */
+/** The fault for a missing module. Its place is the line of the import. */
 function missingModule(error: Error & { code?: unknown; requireStack?: unknown }): Fault | undefined {
   if (error.code !== 'MODULE_NOT_FOUND' && error.code !== 'ERR_MODULE_NOT_FOUND') return undefined
   const [words = '', from] = firstLine(error.message).split(' imported from ')
@@ -89,7 +89,7 @@ function lineNaming(file: string, name: string): number | null {
   return at < 0 ? null : at + 1
 }
 
-/** Parses an error of tsx about TypeScript syntax: `/path/file.ts:3:10: ERROR: …`. */
+/** Parses the message of tsx about a syntax error in TypeScript: `/path/file.ts:3:10: ERROR: …`. */
 function transformFault({ message }: Error): Fault | undefined {
   const found = /^(\/.+?):(\d+):\d+: ERROR: (.*)$/m.exec(message)
   if (found === null) return undefined
@@ -126,7 +126,10 @@ function isOfUser(file: string): boolean {
 const JAVASCRIPT = /\.[cm]?js$/
 const CHECKED = 20
 
-/** Runs `node --check` on each file, newest first. Its output names the line, unlike the error of `import`. */
+/**
+ * Runs `node --check` on each file, the last resolved first. In contrast to the error of `import`, its output names the
+ * line.
+ */
 function placeOfSyntaxError(files: readonly string[]): Place | undefined {
   const candidates = [...new Set(files)].filter((file) => JAVASCRIPT.test(file)).slice(-CHECKED)
   for (const file of candidates.reverse()) {

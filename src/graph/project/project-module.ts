@@ -7,8 +7,8 @@ export type ImportFor = <Module>(file: string, specifier: string) => Promise<Mod
 const SCHEME = 'weir-project:'
 
 /**
- * Creates a function that imports the project's own copy of a package if it has one: module state, such as LangGraph's
- * schema registry, exists once per copy. `prepareLoader` adds Weir's own packages.
+ * Creates a function that imports the project's own copy of a package if it has one, since each copy has its own module
+ * state, such as LangGraph's schema registry. For other packages, `prepareLoader` makes Weir's copies available.
  */
 export function createImportFor(): ImportFor {
   registerHooks({

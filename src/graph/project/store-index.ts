@@ -12,8 +12,8 @@ export interface StoreIndex {
 const OWN = /^(.+\.(?:[cm]?[jt]sx?|py)):([^:]+)$/
 
 /**
- * `store.index` of langgraph.json with `embed: "file:export"`. Undefined without it, and for a provider's name, which
- * Weir does not support.
+ * Reads `store.index` of langgraph.json with `embed: "file:export"`. Undefined if there is no index, and if `embed` is
+ * the name of a provider, which Weir does not support.
  */
 export function readStoreIndex(index: JsonObject | null): StoreIndex | undefined {
   const embed = index?.['embed']

@@ -8,8 +8,8 @@ export type FolderKind = 'api' | 'app' | 'store' | 'ui'
 export const LONGEST_FOLDER_NAME = 'weir-store-4294967295-4194304-XXXXXX'.length
 
 /**
- * Makes a folder in `parent` for this process, with owner-only access. Folders of the same kind whose process is gone, as
- * after `kill -9`, are removed first.
+ * Makes a folder in `parent` for this process, which only its owner may access. First removes folders of the same kind
+ * whose process has ended without removing them, for example after `kill -9`.
  */
 export async function makeTemporaryFolder(parent: string, kind: FolderKind): Promise<string> {
   const prefix = `weir-${kind}-${await pidNamespace()}-`
@@ -17,7 +17,10 @@ export async function makeTemporaryFolder(parent: string, kind: FolderKind): Pro
   return mkdtemp(join(parent, `${prefix}${process.pid}-`))
 }
 
-/** Id of the pid namespace: containers may share the parent folder, and a pid is only valid in its own namespace. */
+/**
+ * Id of the pid namespace. It is part of the name, because containers may share the parent folder, and a pid is only
+ * valid within its namespace.
+ */
 async function pidNamespace(): Promise<string> {
   const link = await readlink('/proc/self/ns/pid').catch(() => '')
   return /\d+/.exec(link)?.[0] ?? '0'
@@ -31,7 +34,7 @@ async function removeLeftovers(
   for (const name of await readdir(parent).catch(() => [])) {
     const pid = name.startsWith(prefix) ? /^(\d+)-\w{6}$/.exec(name.slice(prefix.length))?.[1] : undefined
     if (pid === undefined || isAlive(Number(pid))) continue
-    // A folder that cannot be removed belongs to another user.
+    // Errors are ignored: a folder that cannot be removed belongs to another user.
     await remove(join(parent, name)).catch(() => undefined)
   }
 }
@@ -39,8 +42,8 @@ async function removeLeftovers(
 const removeAll = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
 
 /**
- * Removes a folder of sockets, but not folders in it. Deployed code may create a folder there and replace it by a link,
- * which would lead the removal elsewhere.
+ * Removes a folder of sockets with the files in it, but does not enter folders in it. Deployed code may create a folder
+ * there and replace it by a link, so that files elsewhere would be removed.
  */
 export async function removeSockets(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => [])

@@ -4,14 +4,14 @@ import { MAIN } from './interpreter.ts'
 
 const TIMEOUT_MS = 2_000
 const LINE = /^weir-host: held up by (\d+|-) at (.+)$/
-/** Lines of `faulthandler`, which differ from those of tracebacks by a comma. */
+/** First line of a thread's stack in the output of `faulthandler`. */
 const THREAD = /^(Current thread|Thread) 0x[0-9a-f]+ .*\(most recent call first\):$/
 const FRAME = /^ {2}File "(.+)", line (\d+) in /
 
 /**
- * Finds the code that blocks a Python host. On SIGUSR1 the host prints the stacks of its threads, then the job and the
- * place of the code that its event loop executes. While code outside of Python runs, the host prints only the stacks;
- * the place is then that of the call, and the job is unknown.
+ * Finds the code that blocks a Python host. On SIGUSR1 the host prints the stacks of its threads, and then the job and
+ * the place of the code that its event loop executes. While code outside of Python runs, the host prints only the
+ * stacks. The place is then the call of that code, and the job is unknown.
  */
 export const findPythonHeldUp: FindHeldUp = (ask, eachLine) => {
   return new Promise((resolve) => {
@@ -39,7 +39,7 @@ export const findPythonHeldUp: FindHeldUp = (ask, eachLine) => {
   })
 }
 
-/** True for a file of the project: outside of packages, of Python and of the host. */
+/** True for a file of the project: not a file of a package, of Python or of the host. */
 function isOwnFile(file: string): boolean {
   return (
     file.startsWith('/') &&

@@ -6,15 +6,15 @@ import type { HostCommand } from '../pool/process.ts'
 /** The part of a Python project that one process serves: its graphs, its auth handlers, or its HTTP app. */
 type PythonRole = 'graphs' | 'user-auth' | 'http-app'
 
-/** Path of the program for all roles; needs no build, and only the packages of the project. */
+/** Path of the Python program for all roles. It needs no build, and no packages other than those of the project. */
 export const MAIN: string = fileURLToPath(new URL('../../../hosts/python/main.py', import.meta.url))
 
 const MISSING =
   'The project has Python code, and python3 is not on the PATH. Install Python 3.11 or newer, and the packages of the project in an environment of its own (`uv sync`, or `python3 -m venv .venv && .venv/bin/pip install -e .`).'
 
 /**
- * A host with the project's own interpreter (P-28): that of `.venv` in the project's folder or the nearest one above
- * it, as uv finds it; then that of VIRTUAL_ENV; then python3.
+ * The command of a host with the project's own interpreter (P-28). It is the first that exists of: `.venv` in the
+ * project's folder or the nearest folder above it, as uv searches it; VIRTUAL_ENV; python3.
  */
 export function pythonCommand(
   role: PythonRole,

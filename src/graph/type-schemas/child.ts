@@ -31,7 +31,9 @@ async function readTypes(asked: ToTypeHost): Promise<{ text: string; files: Read
   return { text, files: [...files] }
 }
 
-/** Records the project's files that the compiler reads, and the package.json of LangGraph for its version. */
+/**
+ * Records the project's files that the compiler reads, and the package.json of LangGraph, which contains its version.
+ */
 function watchReads(): Map<string, string> {
   const files = new Map<string, string>()
   const read = ts.sys.readFile.bind(ts.sys)
@@ -54,7 +56,7 @@ function hashOf(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex')
 }
 
-/** Resolves packages that the project lacks from Weir's installation, as for graphs. */
+/** Makes packages that the project does not have resolve from Weir's installation, as for graphs. */
 function addPackages(folder: string): void {
   const last = join(parse(process.cwd()).root, 'node_modules')
   const { fileExists, directoryExists, readFile, realpath } = ts.sys
@@ -68,8 +70,8 @@ function addPackages(folder: string): void {
 }
 
 /**
- * Module that replaces TypeScript for the schema parser. The parser type-checks all files only to print errors, which
- * takes more than half of its time.
+ * Source of a module that the schema parser imports instead of TypeScript. It omits the type check of all files, which
+ * the parser uses only to print errors, and which takes more than half of its time.
  */
 const UNCHECKED = "export * from 'typescript'; export const getPreEmitDiagnostics = () => []"
 

@@ -4,11 +4,11 @@ export interface ToTypeHost {
   /** Absolute path of the module. */
   file: string
   export: string
-  /** Folder with packages for projects that lack them. */
+  /** Folder with packages for projects that do not have them. */
   packages: string
 }
 
-/** A source file of the schemas, and the SHA-256 of its content. */
+/** A file that was read for the schemas, and the SHA-256 of its content. */
 export type ReadFile = [path: string, hash: string]
 
 /** The only message that the host sends. */

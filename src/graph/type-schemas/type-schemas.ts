@@ -18,7 +18,7 @@ import type { FromTypeHost, ReadFile, ToTypeHost } from './messages.ts'
 
 /** Options for reading types. */
 export interface TypeSchemasOptions extends ChildOptions {
-  /** Folder of the cache, which outlives the server: one file per graph. */
+  /** Folder of the cache, with one file for each graph. The cache stays after the server has ended. */
   folder: string
   /** Time limit of the compiler for one graph. Default 60 s. */
   timeoutMs?: number
@@ -27,8 +27,8 @@ export interface TypeSchemasOptions extends ChildOptions {
 /** Schemas from TypeScript types, read in a separate process. */
 export interface TypeSchemas {
   /**
-   * JSON text of the schemas of a graph and its subgraphs by namespace; `null` when they cannot be read, which is logged.
-   * Takes seconds for a new or changed file, else a cache look-up. Never rejects.
+   * JSON text of the schemas of a graph and its subgraphs by namespace; `null` when they cannot be read, which is
+   * logged. Takes seconds for a new or changed file; otherwise the schemas are in the cache. Never rejects.
    */
   read(entry: Module): Promise<string>
   stop(): Promise<void>
@@ -43,14 +43,14 @@ interface Answer {
 }
 
 const TIMEOUT_MS = 60_000
-/** Limit of the compiler's heap; a project of usual size needs 300 to 500 MB. */
+/** Heap limit of the compiler. A project of usual size needs 300 to 500 MB. */
 const MAX_HEAP_MB = 1_536
 /** Pause before a file that could not be read is tried again. */
 const FAILURE_PAUSE_MS = 60_000
 const TYPESCRIPT = /\.[cm]?tsx?$/
 const NONE = 'null'
 
-/** Starts no process before the first call of `read`. */
+/** Makes a reader. It starts no process before the first call of `read`. */
 export function createTypeSchemas(options: TypeSchemasOptions): TypeSchemas {
   return new TypeReader(options)
 }
@@ -103,7 +103,9 @@ class TypeReader implements TypeSchemas {
     return answer.text
   }
 
-  /** Runs one compiler at a time, because of its CPU and memory use. */
+  /**
+   * Runs `work` after all earlier work: only one compiler runs at a time, because it needs much CPU time and memory.
+   */
   #next<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#last.then(work)
     this.#last = done.catch(() => undefined)
@@ -162,7 +164,7 @@ async function keep(path: string, answer: Answer): Promise<void> {
   await rename(`${path}.part`, path)
 }
 
-/** Empty for a missing file. */
+/** The hash of a file's content; empty for a missing file. */
 async function hashOf(file: string): Promise<string> {
   const content = await readFile(file).catch(() => undefined)
   return content === undefined ? '' : createHash('sha256').update(content).digest('hex')

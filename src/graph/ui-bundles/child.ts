@@ -64,7 +64,7 @@ async function bundle({ folder, ui, shared, watch }: ToUiHost, graph_id: string,
   } finally {
     await rm(output, { recursive: true, force: true })
   }
-  // Sent last, because the server may end this process as soon as it has the files.
+  // This message is sent last, because the server may end this process as soon as it has received the files.
   send(
     { type: 'bundled', graph_id, names: files.map(({ name }) => name) },
     files.map(({ content }) => content),

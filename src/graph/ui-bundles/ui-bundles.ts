@@ -35,7 +35,7 @@ export interface UiBundles {
 }
 
 const TIMEOUT_MS = 60_000
-/** Limit for all files of a graph together. */
+/** Maximum bytes of all files of a graph together. */
 const MAX_BYTES = 32 << 20
 
 interface Pending {
@@ -98,7 +98,7 @@ export function startUiBundles(options: UiBundlesOptions): UiBundles {
   }
 }
 
-/** A promise with a handler that prevents an unhandled rejection; the error is logged elsewhere. */
+/** A pending promise whose rejection needs no handler; the error is logged elsewhere. */
 function newPending(): Pending {
   const pending = Promise.withResolvers<UiBundle>()
   pending.promise.catch(() => undefined)

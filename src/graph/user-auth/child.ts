@@ -9,7 +9,7 @@ import { openServerSocket } from '../pool/vitals.ts'
 import { loadExport, prepareLoader } from '../host/load-graphs.ts'
 import type { FromUserAuth, AuthRequest, ToUserAuth } from './messages.ts'
 
-/** Key of the handlers in an `Auth` of `@langchain/langgraph-sdk/auth`, which has no public access to them. */
+/** Property with the handlers of an `Auth` of `@langchain/langgraph-sdk/auth`. There is no public access to them. */
 const HANDLERS = '~handlerCache'
 
 type Handler = (asked: object) => unknown
@@ -75,7 +75,7 @@ async function authenticate(handlers: Handlers, request: AuthRequest): Promise<A
   throw new Error('authenticate() must return a text, or an object with the text "identity".')
 }
 
-/** Maximum size of a user, which is stored with every run and parsed by the server. */
+/** Maximum size of a user as JSON. It is limited because the user is stored with every run and parsed by the server. */
 const MAX_USER_CHARS = 65_536
 
 function userOf(result: JsonObject): AccessUser {
@@ -114,10 +114,13 @@ async function ask(
   return { filter: isFilter ? result : null, changed }
 }
 
-/** The fields that a handler can change, by event. For a new run only its metadata, because the input may be large. */
+/**
+ * The fields that a handler can change, for each event with a restriction. For a new run only its metadata can change,
+ * because the input may be large.
+ */
 const CHANGEABLE: Readonly<Record<string, readonly string[]>> = { 'threads:create_run': ['metadata'] }
 
-/** The fields of a value that a handler may change, each as JSON text. */
+/** The fields of a value that a handler may change, as JSON texts. They are compared before and after the call. */
 function fieldTexts(event: string, value: JsonObject): Map<string, string> {
   const fields = CHANGEABLE[event] ?? Object.keys(value)
   return new Map(fields.map((field) => [field, JSON.stringify(value[field]) ?? 'null']))
@@ -141,7 +144,7 @@ function sendAnswer(
   else channel.send({ ...head, in_part: IN_PART }, [part])
 }
 
-/** Weir's codes for a handler's `HTTPException`; other errors are faults of the handler, not of the caller. */
+/** Weir's codes for the status of a handler's `HTTPException`. Other errors count as faults of the handler. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid_request',
   401: 'unauthorized',
@@ -157,7 +160,7 @@ function refusalOf(error: unknown): { code: ErrorCode; message: string } {
   if (error instanceof AppError) return { code: error.code, message: error.message }
   const status = isHttpException(error) ? error.status : 500
   const code = CODES[status] ?? (status < 500 ? 'forbidden' : 'auth_failed')
-  // The server logs what its processes write here.
+  // The server logs the stderr of this process.
   if (code === 'auth_failed') process.stderr.write(`${inspect(error)}\n`)
   return { code, message: code === 'auth_failed' ? new AppError(code).message : messageOf(error) }
 }

@@ -19,13 +19,16 @@ export type ToUserAuth =
 
 /** Messages from that process to the server. */
 export type FromUserAuth =
-  /** `handlers` has the names of the handlers for calls. */
+  /** `handlers`: the names of the registered handlers of events. */
   | { type: 'opened'; handlers: string[] }
   | { type: 'failed'; message: string }
   /** A line logged by a handler. */
   | ({ type: 'log' } & GraphLogLine)
-  /** Null: not authenticated. */
+  /** `user` is null if the request is not authenticated. */
   | { type: 'user'; id: number; user: AccessUser | null }
-  /** `value` has the fields that the handler has changed; a field named by `in_part` is JSON in the frame's part. */
+  /**
+   * `value` contains the fields that the handler has changed. `in_part` names a field whose JSON text is in the part of
+   * the frame instead.
+   */
   | { type: 'answer'; id: number; filter: JsonObject | null; value: JsonObject; in_part?: string }
   | { type: 'refused'; id: number; code: ErrorCode; message: string }

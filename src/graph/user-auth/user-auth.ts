@@ -32,11 +32,11 @@ export interface UserAuthOptions extends ChildOptions {
 export interface UserAuth extends AccessRules {
   /** Whether users of LangGraph Studio may authenticate with a key of Weir. */
   readonly studio: boolean
-  /** Resolves when the file is loaded. @throws AppError auth_unavailable with the reason why it cannot be */
+  /** Resolves when the file is loaded. @throws AppError auth_unavailable with the reason if it cannot be loaded */
   ready(): Promise<void>
   /** Returns the user; undefined for a request that the file rejects. @throws AppError the handler's own error */
   authenticate(request: AuthRequest): Promise<AccessUser | undefined>
-  /** Restarts with the file as it is on disk now, and with the current langgraph.json. */
+  /** Restarts the process with the current content of the file and of langgraph.json. */
   reload(file: AuthFile): void
   stop(): Promise<void>
 }
@@ -44,18 +44,18 @@ export interface UserAuth extends AccessRules {
 const TIMEOUT_MS = 10_000
 const START_MS = 30_000
 /**
- * Heap limit of the process, unless langgraph.json sets NODE_OPTIONS. A memory leak in the auth file then ends only
+ * Heap limit of the process, unless langgraph.json sets NODE_OPTIONS. With it, a memory leak in the auth file ends only
  * this process, which is restarted.
  */
 const MAX_HEAP_MB = 512
-/** Minimum pause before another start after the file could not be loaded. */
+/** Minimum pause between a failed load of the file and the next start. */
 const START_PAUSE_MS = 1_000
 
 type Question = Extract<ToUserAuth, { id: number }>
 type Asked = Question extends infer Q ? (Q extends Question ? Omit<Q, 'id'> : never) : never
 type Reply = Extract<FromUserAuth, { id: number }>
 
-/** One run of the process. */
+/** One process, from its start to its end. */
 interface Life {
   process: HostProcess<ToUserAuth>
   /** Resolves with the names of the file's handlers. */
@@ -66,7 +66,7 @@ interface Life {
   waiting: Map<number, { resolve(reply: Reply): void; reject(error: AppError): void }>
 }
 
-/** Starts the process; after its end, the next call restarts it. */
+/** Starts the process. If it has ended, the next call starts it again. */
 export function createUserAuth(options: UserAuthOptions): UserAuth {
   const { logger, timeoutMs = TIMEOUT_MS } = options
   let { file } = options
@@ -128,20 +128,21 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
 }
 
 /**
- * Sends a question to the process and waits for the answer, for a limited time. @throws AppError the handler's own
+ * Sends a request to the process and waits for the answer, for at most `timeoutMs`. @throws AppError the handler's own
  * error; auth_unavailable
  */
 async function exchangeWith(life: Life, asked: Question, timeoutMs: number): Promise<Reply> {
   const { process, opened, waiting } = life
   await opened
-  // The process may have ended in between.
+  // The process may have ended while this call waited for `opened`.
   if (life.gone) throw unavailable(ENDED)
   const { promise, resolve, reject } = Promise.withResolvers<Reply>()
   waiting.set(asked.id, { resolve, reject })
   const start = performance.now()
   const timer = setTimeout(() => {
     reject(unavailable(`The auth handler took longer than ${timeoutMs / 1000} s.`))
-    // The process has sent no message since its start: it is blocked and would block all callers.
+    // The process has sent no message since this request began. It is blocked and would block all callers, so it is
+    // killed.
     if (life.lastMessageAt < start) process.kill()
   }, timeoutMs)
   try {
@@ -153,7 +154,7 @@ async function exchangeWith(life: Life, asked: Question, timeoutMs: number): Pro
   }
 }
 
-/** Length above which a value is not parsed. */
+/** A value that is longer than this is not parsed. */
 const RAW_CHARS = 64 << 10
 
 const ENDED = 'The process of the auth file has ended.'
@@ -199,7 +200,7 @@ function begin(options: UserAuthOptions): Life {
   return life
 }
 
-/** The answer together with the field that was sent as a part; a large field is raw JSON. */
+/** Adds to the answer the field that was sent as a part. A large field stays unparsed JSON text. */
 function withPart(reply: Reply, [part]: readonly Buffer[]): Reply {
   if (reply.type !== 'answer' || reply.in_part === undefined || part === undefined) return reply
   const text = part.toString('utf8')

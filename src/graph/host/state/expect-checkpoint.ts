@@ -3,8 +3,9 @@ import { AppError } from '../../../base/errors.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 
 /**
- * Resolves if the checkpoint of the config exists, or the config has no checkpoint id or an empty one. LangGraph itself
- * reads a missing checkpoint as an empty state, and would store the result in the thread. @throws AppError not_found
+ * Resolves if the checkpoint of the config exists, or if the config has no checkpoint id or an empty one. Without this
+ * check, LangGraph would treat a missing checkpoint as an empty state and store the result in the thread. @throws
+ * AppError not_found
  */
 export async function expectCheckpoint(saver: BaseCheckpointSaver, config: JsonObject): Promise<void> {
   const { configurable } = config

@@ -13,7 +13,7 @@ const CALL = {
   select: null,
 } as const
 
-/** A graph with `count` states of `mb` megabytes each, which counts the states that were read. */
+/** A graph with `count` states of `mb` megabytes each; it counts how many of them are read. */
 function graphOf(count: number, mb: number) {
   const made: number[] = []
   const graph = {

@@ -13,7 +13,10 @@ export interface HistorySource {
   graph: AnyGraph
   storage: Pick<GraphStorage, 'marks'>
   tenant: Tenant
-  /** Cache of the texts of states. Undefined for a graph that is made for each call, since its states may differ. */
+  /**
+   * Cache of the texts of states. Undefined for a graph that a factory makes for each call, since its states may
+   * differ.
+   */
   texts: StateTexts | undefined
 }
 
@@ -29,8 +32,8 @@ interface Shown {
 const ANSWER_CHARS = 32 << 20
 
 /**
- * JSON text of a thread's ThreadStates, newest first. If not all fit into one response, `next` is the checkpoint of the
- * last state in it; the next call sends it as `before`.
+ * JSON text of a thread's ThreadStates, newest first. If they do not all fit into one response, `next` is the
+ * checkpoint of the last state in the response; the next call sends it as `before`.
  */
 export async function readThreadHistory(source: HistorySource, call: HistoryCall): Promise<GraphAnswer> {
   const found = (await readCached(source, call)) ?? (await readStates(source.graph, call, call.limit))
@@ -49,7 +52,10 @@ function fitting(states: readonly Shown[]): readonly Shown[] {
   return end < 0 ? states : states.slice(0, end)
 }
 
-/** Reads states from LangGraph's own history, 0.1 ms each, until they exceed the maximum length of a response. */
+/**
+ * Reads states from LangGraph's own history until they exceed the maximum length of a response. Each state takes 0.1
+ * ms.
+ */
 async function readStates(graph: AnyGraph, call: HistoryCall, limit: number): Promise<Shown[]> {
   const shown: Shown[] = []
   let chars = 0
@@ -83,7 +89,7 @@ async function readCached(source: HistorySource, call: HistoryCall): Promise<Sho
   }
   const marks = await storage.marks(tenant, { ...scan, limit: call.limit })
   if (marks.length === 0) return undefined
-  // JSON, so that an empty selection differs from a missing one, and names may contain any character.
+  // The selection as JSON, in which an empty selection differs from a missing one, and names may contain any character.
   const fields = JSON.stringify(call.select)
   const keyOf = (id: string): string => `${call.graph_id} ${thread_id} ${id} ${fields}`
   const known = marks.map(({ checkpoint_id: id, mark }) => ({ id, text: texts.get(keyOf(id), mark) }))
@@ -115,7 +121,7 @@ function idOf(config: object): string | undefined {
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
-/** A config that holds only the checkpoint in `before`, which is a config or a checkpoint. */
+/** A config with only the id of the checkpoint in `before`, which is a config or a checkpoint. */
 function toConfig(before: JsonObject): JsonObject {
   const checkpoint_id = idOf(isObject(before['configurable']) ? before : { configurable: before })
   return { configurable: checkpoint_id === undefined ? {} : { checkpoint_id } }

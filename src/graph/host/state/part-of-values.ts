@@ -13,8 +13,8 @@ function pathsOf(select: readonly string[]): Path[] {
 }
 
 /**
- * Returns the fields of an object, or of each object in a list, with which a path begins. Other values are returned
- * unchanged.
+ * Returns only the selected fields of an object, or of each object in a list: those with which one of the paths begins.
+ * Other values are returned unchanged.
  */
 function partOf(value: unknown, paths: readonly Path[]): unknown {
   if (paths.some((path) => path.length === 0)) return value
@@ -33,9 +33,9 @@ function partOf(value: unknown, paths: readonly Path[]): unknown {
 }
 
 /**
- * The parts of a state's values that `select` names: `values.messages` is one field, `values.messages.id` the ids of
- * its items. Undefined if `select` names no part. Below the first field, names are those of the printed JSON, which may
- * differ from those of the object.
+ * The parts of a state's values that `select` names: `values.messages` is one field, `values.messages.id` are the ids
+ * of its items. Undefined if `select` names no part. Below the first field, `select` uses the names of the printed
+ * JSON, which may differ from the names of the object.
  */
 export function partOfValues(values: unknown, select: readonly string[]): unknown {
   const paths = pathsOf(select)

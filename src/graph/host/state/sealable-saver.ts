@@ -11,8 +11,8 @@ import type { RunnableConfig } from '@langchain/core/runnables'
 import type { RunCheckpointer } from '../storage.ts'
 
 /**
- * Passes calls on to another saver; once sealed, stores nothing. A cancelled run may continue in the background, since
- * a node can ignore the cancel; its later writes must not become state.
+ * Passes calls on to another saver until it is sealed; then it stores nothing. A cancelled run may continue in the
+ * background, since a node can ignore the cancel, and its later writes must not become state.
  */
 export class SealableSaver extends BaseCheckpointSaver {
   readonly #inner: RunCheckpointer
@@ -20,7 +20,7 @@ export class SealableSaver extends BaseCheckpointSaver {
   readonly #afterStep: () => Promise<void>
   #sealed = false
 
-  /** A checkpoint is stored only when `afterStep` has resolved too; see `createStepPace`. */
+  /** The write of a checkpoint resolves only after `afterStep` has resolved too; see `createStepPace`. */
   constructor(inner: RunCheckpointer, afterStep: () => Promise<void> = async () => undefined) {
     super(inner.serde)
     this.#inner = inner
@@ -33,20 +33,20 @@ export class SealableSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Seals the saver once all begun writes, and the writes that wait for them, are stored. The checkpoint of a step
-   * waits for the one before it, and a cancel must not lose the last finished step.
+   * Waits until all writes that have begun are stored, and then the writes that waited for them, and seals the saver.
+   * The checkpoint of a step waits for the previous one, and a cancel must not lose the last finished step.
    */
   async settled(): Promise<void> {
     do {
       await Promise.allSettled(this.#writing)
       await new Promise(setImmediate)
     } while (this.#writing.size > 0)
-    // A write during the wait would be stored after the state of the run has been read.
+    // Sealed before the wait: a write during the wait would be stored after the state of the run was read.
     this.seal()
     await this.#inner.stored().catch(() => undefined)
   }
 
-  /** Resolves when all writes are durable. @throws the error of a write that was refused */
+  /** Resolves when all writes are durable. @throws the error of a refused write */
   stored(): Promise<void> {
     return this.#inner.stored()
   }

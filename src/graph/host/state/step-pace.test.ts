@@ -9,7 +9,7 @@ const State = Annotation.Root({
 
 const noBacklog: Receiver = { caughtUp: () => undefined }
 
-/** Runs a graph whose node waits for nothing, and is repeated until `ended` says so. */
+/** Runs a graph whose node never waits. The node is repeated until `ended` returns true. */
 function runQuickSteps(receivers: readonly Receiver[], ended: () => boolean) {
   const stored = async (): Promise<void> => undefined
   const inner = Object.assign(new MemorySaver(), noBacklog, { stored })
@@ -27,7 +27,8 @@ describe('createStepPace', () => {
     setTimeout(() => {
       isOver = true
     })
-    // Without turns of the event loop, the run ends at its limit of steps with an error.
+    // If the event loop did not turn, `isOver` would never be set, and the run would end with an error at its limit of
+    // steps.
     const { steps } = await runQuickSteps([noBacklog, createTurns()], () => isOver)
     expect(steps).toBeGreaterThan(0)
   })

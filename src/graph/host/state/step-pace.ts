@@ -1,15 +1,15 @@
-/** Time after which a run waits for the event loop before its next step. */
+/** If callbacks of the event loop have waited for this time, a run lets them run before its next step. */
 const MAX_TURN_MS = 10
 
 /** Receives what a run writes. */
 export interface Receiver {
-  /** While too much waits to be received: a promise that resolves when it is received. */
+  /** Undefined, or a promise while the receiver is too far behind; it resolves when the receiver has caught up. */
   caughtUp(): Promise<void> | undefined
 }
 
 /**
- * A receiver that stands for the event loop: it is behind when callbacks of the loop have waited for more than
- * MAX_TURN_MS, and has caught up when they have run. One for all runs of a process, because they share its loop.
+ * The event loop as a receiver. It is behind if callbacks of the loop have waited for more than MAX_TURN_MS, and has
+ * caught up when they have run. All runs of a process use the same one, because they share the loop.
  */
 export function createTurns(): Receiver {
   let next: { since: number; turn: Promise<void> } | undefined
@@ -29,8 +29,9 @@ export function createTurns(): Receiver {
 }
 
 /**
- * A function that a run waits for after each step. Nodes that wait for nothing would otherwise keep their process from its
- * other runs, a cancel and its timers until the run ends, and all that the run writes would be in memory.
+ * Returns a function that a run calls after each step, and whose promise it awaits. Without it, a graph whose nodes
+ * never wait would block the other runs, cancels and timers of its process until its end, and all its output would stay
+ * in memory.
  */
 export function createStepPace(receivers: readonly Receiver[]): () => Promise<void> {
   return async () => {

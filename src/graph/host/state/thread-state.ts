@@ -6,7 +6,7 @@ import { partOfValues } from './part-of-values.ts'
 
 type Config = { configurable?: Record<string, unknown> | undefined } | undefined
 
-/** A snapshot in the form of a ThreadState, without its values; plain data that `toJsonText` prints. */
+/** A snapshot in the form of a ThreadState, without its values. It is printed by `graphJsonText`. */
 function stateRest(snapshot: StateSnapshot): Record<string, unknown> {
   return {
     next: snapshot.next,
@@ -39,8 +39,9 @@ function threadState(snapshot: StateSnapshot): Record<string, unknown> {
 }
 
 /**
- * A snapshot as the JSON text of a ThreadState. `select` names its fields, and parts of its values; `values_bytes` is then
- * the size of `values` as JSON, and tasks have no `result` unless all of `values` is selected.
+ * A snapshot as the JSON text of a ThreadState. `select` names its fields, and parts of its values; null selects
+ * everything. The field `values_bytes` is the size of `values` as JSON. Tasks have a `result` only if all of `values`
+ * is selected.
  */
 export function threadStateText(snapshot: StateSnapshot, select: readonly string[] | null = null): string {
   if (select === null) return graphJsonText(threadState(snapshot))
@@ -55,7 +56,7 @@ export function threadStateText(snapshot: StateSnapshot, select: readonly string
   return graphJsonText(Object.fromEntries(part === undefined ? shown : [['values', part], ...shown]))
 }
 
-/** A snapshot in the form that the thread's row and its state events need. */
+/** A snapshot in the form for the thread's row and its state events. */
 export function toGraphState(snapshot: StateSnapshot): GraphState {
   const open = snapshot.tasks.filter((task) => task.interrupts.length > 0)
   const interrupts = graphJsonText(Object.fromEntries(open.map((task) => [task.id, task.interrupts])))
@@ -68,8 +69,9 @@ export function toGraphState(snapshot: StateSnapshot): GraphState {
 }
 
 /**
- * The unfinished nodes. If the process died after all tasks of the last checkpoint but before the next step was stored,
- * LangGraph names none, although the graph is not finished.
+ * The unfinished nodes. Normally LangGraph names them in `next`. If the process died after all tasks of the last
+ * checkpoint, but before the next step was stored, `next` is empty although the graph is not finished; then they are
+ * taken from the tasks.
  */
 function openNodes({ next, tasks }: StateSnapshot): string[] {
   return next.length > 0 ? [...next] : tasks.map(({ name }) => name)
@@ -90,7 +92,10 @@ export function toCheckpoint(config: Config): Record<string, unknown> | null {
   }
 }
 
-/** Keeps only the fields with a value, as LangGraph's server does: the subgraph of a task has no checkpoint id yet. */
+/**
+ * Removes fields without a value, as LangGraph's server does. For example, a task whose subgraph has not started has no
+ * checkpoint id yet.
+ */
 function knownFields(checkpoint: ReturnType<typeof toCheckpoint>): Record<string, unknown> | null {
   if (checkpoint === null) return null
   return Object.fromEntries(Object.entries(checkpoint).filter(([, value]) => value !== null))

@@ -3,12 +3,12 @@ import type { AnyGraph } from '../load-graphs.ts'
 import { createProtocolItems, type GraphEvent, STATES } from './protocol-items.ts'
 import type { StreamItems } from './stream-items.ts'
 
-/** Options of a stream, without LangGraph's modes, because `streamEvents` has the events of all modes. */
+/** Options of a stream. They contain no modes, because `streamEvents` has the events of all modes. */
 type Options = Record<string, unknown>
 
 /**
- * Executes a graph, which must be a copy for this run, through LangGraph's events of protocol v2 (V-45). With a
- * LangGraph that lacks these events, executes it through `byModes`.
+ * Executes a graph and reads LangGraph's events of protocol v2 (V-45). The graph must be a copy for this run. If its
+ * LangGraph has no such events, executes the graph with `byModes`.
  */
 export async function readGraphEvents(
   graph: AnyGraph,
@@ -42,16 +42,22 @@ export async function readGraphEvents(
 }
 
 const VERSION = 'v3'
-/** The mode whose events of type `checkpoint` have the data of mode `checkpoints` of v1 (V-41). */
+/** Stream mode whose events of type `checkpoint` contain the data of mode `checkpoints` of v1 (V-41). */
 const DEBUG = 'debug'
 
-/** Whether the graph has transformers of its own. Events of their channels do not reach a later transformer. */
+/**
+ * Whether the graph has transformers of its own. A transformer that is added later does not receive the events of their
+ * channels.
+ */
 function hasTransformers(graph: AnyGraph): boolean {
   const { streamTransformers } = graph as { streamTransformers?: readonly unknown[] }
   return streamTransformers !== undefined && streamTransformers.length > 0
 }
 
-/** A transformer that removes each event from LangGraph, which otherwise keeps all events until the end of the run. */
+/**
+ * A transformer that passes each event to `take` and removes it from the stream. Otherwise LangGraph would keep all
+ * events until the end of the run.
+ */
 function createReader(take: (event: GraphEvent) => void): () => object {
   return () => ({
     init: () => ({}),
@@ -73,9 +79,9 @@ interface Watch {
   /** Receives a checkpoint as v1 shows it. */
   state(namespace: string[], data: unknown): void
   /**
-   * Receives each delta of a message that follows another delta. LangGraph does not receive these, because it would
-   * keep all of them until the end of the run and copy each twice (V-48). LangGraph does receive the first delta, on
-   * which it reports the ends of earlier nodes. Undefined: LangGraph receives all deltas.
+   * Receives each delta of a message that follows another delta. These deltas are not passed on to LangGraph, which
+   * would keep all of them until the end of the run and copy each twice (V-48). The first delta is passed on, because
+   * LangGraph reports the ends of earlier nodes when it receives it. If undefined, all deltas are passed on.
    */
   delta: ((event: GraphEvent) => void) | undefined
 }
@@ -100,7 +106,7 @@ async function* watchChunks(chunks: Chunks, watch: Watch): Chunks {
   }
 }
 
-/** Begins the execution and returns its events; undefined if this LangGraph has no version 3 of `streamEvents`. */
+/** Begins the execution and returns its events. Undefined if this copy of LangGraph has no `streamEvents` version 3. */
 async function begin(
   graph: AnyGraph,
   input: unknown,

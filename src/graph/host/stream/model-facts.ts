@@ -22,7 +22,7 @@ export interface ChatModelMethods {
 const MODULE = '@langchain/core/language_models/chat_models'
 const kept = new WeakSet<object>()
 
-/** Prepares the chat models of the project that `file` belongs to; a project without LangChain has none. */
+/** Prepares the chat models of the project that `file` belongs to. Does nothing in a project without LangChain. */
 export async function prepareModels(importFor: ImportFor, file: string): Promise<void> {
   const found = await importFor<{ BaseChatModel?: { prototype: Partial<ChatModelMethods> } }>(
     file,
@@ -34,7 +34,7 @@ export async function prepareModels(importFor: ImportFor, file: string): Promise
 /**
  * Adds the name of the model and the parts of usage, such as cached tokens, to the event that ends a message. For
  * models without events of their own, LangChain makes the events of protocol v2 from chunks and leaves both out, so
- * that costs are wrong (V-47). Changes the prototype of all chat models, once.
+ * that costs would be wrong (V-47). Changes `models`, the prototype of all chat models, once.
  */
 export function keepModelFacts(models: Partial<ChatModelMethods>): void {
   const { _streamChatModelEvents: eventsOf } = models
@@ -64,7 +64,7 @@ export function keepModelFacts(models: Partial<ChatModelMethods>): void {
   }
 }
 
-/** The sum of two counts of tokens with all their parts. */
+/** Adds two counts of tokens, including all their parts. */
 function sum(before: Fields | undefined, added: Fields): Fields {
   const total: Fields = { ...before }
   for (const [name, value] of Object.entries(added)) {

@@ -9,7 +9,7 @@ export interface GraphEvent {
   params: { namespace: readonly string[]; node?: string; data: unknown }
 }
 
-/** Metadata of calls of models as mode `messages` shows them, by the id of the call. */
+/** Metadata of model calls, as in mode `messages`, by the id of the call. */
 export type CallMetadata = Pick<Map<string, object>, 'get' | 'delete'>
 
 type Fields = Record<string, unknown>
@@ -18,17 +18,17 @@ type Fields = Record<string, unknown>
 interface Growing {
   /** Arguments of tool calls so far, by the index of their block. */
   args: Map<unknown, string>
-  /** The begin of the message's entries as JSON text: `"id":…,"role":…,"node":…,`. */
+  /** JSON text with which all entries of the message begin: `"id":…,"role":…,"node":…,`. */
   about: string
 }
 
 const CUSTOM = 'custom:'
-/** Method of events with the data of mode `checkpoints` of v1; LangGraph's protocol has no such method. */
+/** Weir's own method for events with the data of mode `checkpoints` of v1. LangGraph's protocol has no such method. */
 export const STATES = 'states'
 
 /**
- * Converts events of LangGraph's protocol v2 to items of a run. Events that v1 has too become items of v1, through
- * `items`, so that clients of both protocols read the same log (V-41).
+ * Converts events of LangGraph's protocol v2 to items of a run. Events that also exist in v1 are converted to items of
+ * v1 by `items`, so that clients of both protocols read the same log (V-41).
  */
 export function createProtocolItems(
   items: StreamItems,
@@ -57,7 +57,7 @@ export function createProtocolItems(
       case 'messages':
         return ofMessage(namespace, node, data as Fields)
       case 'lifecycle':
-        // The server itself makes the events of the root (V-18).
+        // The events of the root are left out, because the server makes them itself (V-18).
         return namespace.length === 0 ? [] : [entryOf(V2_ENTRIES.lifecycle, namespace, data)]
       case 'checkpoints':
         return [entryOf(V2_ENTRIES.checkpoints, namespace, data)]
@@ -80,7 +80,7 @@ export function createProtocolItems(
   }
 }
 
-/** The metadata of the call whose message begins, as mode `messages` shows them. */
+/** The metadata of the call whose message begins, as in mode `messages`. */
 function metadataOf(
   calls: CallMetadata,
   namespace: readonly string[],
@@ -108,7 +108,7 @@ function aboutText(about: object): string {
   return text === '{}' ? '' : `${text.slice(1, -1)},`
 }
 
-/** Whether the event adds text to a message. Most events do, and they need no search for other values. */
+/** Whether the event adds text to a message. Most events do. Their data are plain, so JSON.stringify can print them. */
 function isText({ event, delta }: Fields): boolean {
   return event === 'content-block-delta' && typeof (delta as Fields)['text'] === 'string'
 }
@@ -123,7 +123,7 @@ function entryOf(event: string, namespace: readonly string[], data: unknown): St
 
 /**
  * Returns the text that a delta adds to the arguments of a tool call; undefined for other deltas. Some deltas of
- * LangGraph have only the new text, others repeat the arguments from their beginning.
+ * LangGraph contain only the new text, others the whole text of the arguments so far.
  */
 function tailOf({ args }: Growing, { event, index, delta }: Fields): string | undefined {
   if (event !== 'content-block-delta') return undefined
@@ -136,7 +136,7 @@ function tailOf({ args }: Growing, { event, index, delta }: Fields): string | un
   return whole.startsWith(before) ? whole.slice(before.length) : whole
 }
 
-/** Custom data in the form that the node wrote. */
+/** Custom data as the node wrote them. */
 function customOf(data: Fields): unknown {
   return 'name' in data ? data : data['payload']
 }

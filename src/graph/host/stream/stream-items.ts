@@ -20,7 +20,8 @@ export interface StreamItems {
 const INTERRUPT = '__interrupt__'
 
 /**
- * Creates the converter of one run for the requested `modes`. With `subgraphs`, names of events contain the namespace.
+ * Creates the converter of one run for the requested `modes`. With `subgraphs`, the names of events include the
+ * namespace.
  */
 export function createStreamItems(modes: ReadonlySet<string>, subgraphs: boolean): StreamItems {
   const named = (mode: string, namespace: readonly string[]) =>
@@ -73,7 +74,10 @@ function interruptsOf(data: unknown): unknown[] | undefined {
 
 type MessageTuple = readonly [message: object, metadata: object]
 
-/** `[message, metadata]` as text. All tokens of a message share one metadata object: its text is made once. */
+/**
+ * Returns a function that converts `[message, metadata]` to text. All tokens of a message share one metadata object,
+ * whose text is made only once.
+ */
 function createTupleText(): (tuple: MessageTuple) => string {
   const texts = new WeakMap<object, string>()
   return ([message, metadata]) => {
@@ -86,7 +90,7 @@ function createTupleText(): (tuple: MessageTuple) => string {
   }
 }
 
-/** The metadata with the name of the node also under `graph_node`, the key of Weir's specification. */
+/** Adds `graph_node` to the metadata: the name of the node under the key of Weir's specification. */
 export function withGraphNode(metadata: object): object {
   return 'langgraph_node' in metadata ? { ...metadata, graph_node: metadata.langgraph_node } : metadata
 }
@@ -96,7 +100,10 @@ interface Concatenable {
   concat?: (next: object) => Concatenable
 }
 
-/** Mode `messages`: `messages/metadata` once per message, `messages/partial` while it grows, `messages/complete`. */
+/**
+ * Makes the events of mode `messages`: `messages/metadata` once for each message, `messages/partial` while it grows,
+ * and `messages/complete` at its end.
+ */
 function createMessageTrio(): {
   ofTuple(tuple: MessageTuple): StreamItem[]
   ofValues(values: unknown): StreamItem[]
@@ -132,7 +139,7 @@ function messagesOf(values: unknown): Concatenable[] {
   return list.filter((item): item is Concatenable => typeof item === 'object' && item !== null)
 }
 
-/** Converts a payload with configs of LangGraph to the form for clients. */
+/** Converts a payload that contains configs of LangGraph to the form for clients. */
 function shown(mode: string, data: unknown): unknown {
   if (mode === 'checkpoints') return shownCheckpoint(data as CheckpointPayload)
   if (mode === 'tasks') return shownTask(data as object)

@@ -1,6 +1,6 @@
 import { type CodePlace, sourceLine } from './source-line.ts'
 
-/** Symbol under which a host stores the function that returns the job of the running code. */
+/** Global symbol under which a host stores a function that returns the id of the job whose code is running. */
 export const JOB_OF_CODE = Symbol.for('weir.job_of_code')
 
 /** The code that blocks a host. */
@@ -12,23 +12,24 @@ export interface HeldUpBy {
 }
 
 /**
- * Finds the code that blocks a process: `ask` sends it SIGUSR1, `eachLine` passes the lines of its stderr. Never
- * rejects.
+ * Finds the code that blocks a process. `ask` must send SIGUSR1 to the process; `eachLine` must pass the lines of its
+ * stderr to the listener. Never rejects.
  */
 export type FindHeldUp = (
   ask: () => void,
   eachLine: (listener: (line: string) => void) => void,
 ) => Promise<HeldUpBy>
 
-/** Time limit for the inspector, which takes seconds to open on a machine under load. */
+/** Time limit for the inspector. On a machine under load, it takes seconds to open. */
 const TIMEOUT_MS = 5_000
 const LISTENING = /Debugger listening on (ws:\/\/\S+)/
 const NOTHING: HeldUpBy = { job: undefined, where: undefined }
 
 /**
- * Finds the code that blocks a process. SIGUSR1 opens Node's inspector even while code loops; the paused code shows the
- * place, and its asynchronous context the job. Only for a process that will be killed. Code outside of JavaScript
- * cannot be paused, so that the result is empty. `eachLine` passes the lines of the process's stderr. Never rejects.
+ * Finds the JavaScript code that blocks a process; see `FindHeldUp`. SIGUSR1 opens Node's inspector even while code
+ * loops. The inspector pauses the code, and reads the place from the call stack and the job from the asynchronous
+ * context. It may only be used for a process that will be killed. Code outside of JavaScript cannot be paused; the
+ * result is then empty.
  */
 export async function findHeldUpBy(
   ask: () => void,

@@ -11,8 +11,8 @@ const INLINE = /^data:application\/json[^,]*;base64,/
 const MAX_MAP_LENGTH = 16 << 20
 
 /**
- * The line in the source file, from 1. Compiled TypeScript contains a source map from its lines to those of the file;
- * without a map, the line of the running code is returned.
+ * The line in the source file, counted from 1. Compiled TypeScript contains a source map, which gives the line of the
+ * source file. Without a map, returns the line of the running code.
  */
 export function sourceLine({ lineNumber, columnNumber = 0 }: CodePlace, mapUrl = ''): number {
   const [start] = INLINE.exec(mapUrl) ?? []
@@ -24,7 +24,7 @@ export function sourceLine({ lineNumber, columnNumber = 0 }: CodePlace, mapUrl =
     const entry = new SourceMap(payload).findEntry(lineNumber, columnNumber)
     return ('originalLine' in entry ? entry.originalLine : lineNumber) + 1
   } catch {
-    // The map is part of the user's code and may be anything.
+    // The map comes from the user's code and may be invalid.
     return lineNumber + 1
   }
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A process whose memory is bounded. */
+/** A process with a limit on its memory. */
 export interface WatchedProcess {
   readonly pid: number
   /** Kills the process, because its memory exceeds the bound. */
@@ -12,8 +12,8 @@ const EVERY_MS = 2_000
 const MIB = 1 << 20
 
 /**
- * Ends each process whose resident memory exceeds `maxBytes`, because V8's heap limit does not cover buffers
- * and native memory. Works on Linux only, where the memory of another process can be read. Returns a function
+ * Ends each process whose resident memory exceeds `maxBytes`. V8's heap limit is not enough, because it does not cover
+ * buffers and native memory. Works on Linux only, where the memory of another process can be read. Returns a function
  * that stops the watch.
  */
 export function watchMemory(
@@ -40,8 +40,8 @@ export function residentBytesOf(pids: readonly number[]): number | undefined {
 }
 
 /**
- * Resident memory of a process; undefined if the process has ended, or outside of Linux. The file in /proc is in
- * memory, so a synchronous read is faster than one in another thread.
+ * Resident memory of a process; undefined if the process has ended, and on systems other than Linux. Files in /proc are
+ * in memory, so a synchronous read is faster than a read in another thread.
  */
 export function readResidentBytes(pid: number): number | undefined {
   try {

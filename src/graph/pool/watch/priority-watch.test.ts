@@ -10,8 +10,8 @@ describe('watchPriority', () => {
   afterEach(() => void vi.useRealTimers())
 
   /**
-   * Simulated processes. `shares` is the share of a processor that each uses, `waits` the share of the time for which it
-   * waits for one. `set` collects the priorities that the watch gives.
+   * Simulated processes. `shares`: for each process, the share of a processor that it uses. `waits`: the share of the
+   * time for which it waits for a processor. `set` collects the priorities that the watch sets.
    */
   function world(
     shares: Map<number, number>,

@@ -3,23 +3,25 @@ import { getPriority, setPriority } from 'node:os'
 
 /** Milliseconds between two readings. */
 const EVERY_MS = 250
-/** Shares of one processor: above BUSY a process counts as busy, below the lower share as calm again. */
+/** Shares of one processor: a process counts as busy above BUSY, and as calm again below CALM. */
 const BUSY = 0.8
 const CALM = 0.6
-/** Share of the time above which a thread that runs, or waits for a processor, counts as one that never sleeps. */
+/**
+ * A thread that runs, or waits for a processor, for more than this share of the time counts as one that never sleeps.
+ */
 const AWAKE = 0.95
-/** Number of successive busy readings after which a process gets a low priority that cannot be raised again. */
+/** If a low priority cannot be raised again, a process gets it only after this number of successive busy readings. */
 const PATIENCE = 20
-/** The kernel counts the time of processes in hundredths of a second, whatever its own clock is. */
+/** The kernel reports the time of processes in hundredths of a second, independently of its own clock rate. */
 const MS_PER_TICK = 10
 /**
- * Fields of /proc/{pid}/stat, counted after the name of the program: from the process's own time to that of its ended
- * children.
+ * First and last of the time fields in /proc/{pid}/stat, counted after the name of the program: user and system time of
+ * the process, and of its ended children.
  */
 const [FIRST_TICKS, LAST_TICKS] = [11, 14]
 /** Number of readings after which the descendants of a process are read again. */
 const FAMILY_READINGS = 4
-/** A low priority, in steps of the command `nice` below that of the server. */
+/** A low priority: this number of steps of the command `nice` below the priority of the server. */
 export const LOW = 10
 const LOWEST = 19
 
@@ -29,11 +31,11 @@ export interface Priorities {
   family(pid: number): readonly number[]
   /** Milliseconds of processor time that the process and its ended children have used; undefined when it has ended. */
   usedMs(pid: number): number | undefined
-  /** Milliseconds for which the main thread ran or waited for a processor; 0 where the system does not say. */
+  /** Milliseconds for which the main thread ran or waited for a processor; 0 if the system does not report it. */
   awakeMs(pid: number): number
   /**
-   * Sets a priority. Returns false if the kernel refuses it for the moment, since it accepts few changes of the
-   * priorities of sessions at a time.
+   * Sets a priority. Returns false if the kernel refuses it for now: it limits how often the priorities of sessions may
+   * change.
    */
   set(pid: number, nice: number): boolean
   /** Whether a low priority can be raised again. */
@@ -73,7 +75,8 @@ export function watchPriority(
     // A new process counts as busy, because it loads its packages.
     const share = before === undefined ? 1 : (usedMs - before.usedMs) / (at - before.at)
     const awakeMs = priorities.awakeMs(pid)
-    // With a low priority, a loop may get less than CALM of a processor. Then it has waited for the rest of the time.
+    // With a low priority, a process that never sleeps may get less than CALM of a processor. It then waits for the
+    // rest of the time, and must not count as calm.
     const sleeps = before !== undefined && (awakeMs - before.awakeMs) / (at - before.at) < AWAKE
     const busy = share > BUSY ? (before?.busy ?? 0) + 1 : 0
     const wasLow = before?.low.has(pid) ?? false
@@ -83,7 +86,10 @@ export function watchPriority(
     const low = setAll(family, before?.low ?? new Set(), isLow)
     return { usedMs, awakeMs, at, busy, family, low }
   }
-  /** Sets the priority of the processes that have another one; returns all processes with a low one. */
+  /**
+   * Sets the priority of those processes of the family that have another priority. Returns the processes that have a
+   * low priority then.
+   */
   const setAll = (family: readonly number[], low: ReadonlySet<number>, isLow: boolean): Set<number> =>
     new Set(
       family.filter((one) => {
@@ -104,7 +110,7 @@ export function watchPriority(
 }
 
 /**
- * The priorities of Linux. Files of /proc are in memory, so a synchronous read is faster than one in another thread.
+ * The operations on Linux. Files in /proc are in memory, so a synchronous read is faster than a read in another thread.
  */
 function linuxPriorities(): Priorities {
   const own = getPriority()
@@ -164,8 +170,8 @@ function setThread(pid: number, thread: string, nice: number): void {
 }
 
 /**
- * Whether the kernel shares processors between the session of the process and that of the server. If so, priorities of
- * processes count only within their session, and each session has its own priority, which its user may raise.
+ * Whether the kernel schedules the session of the process as a group of its own (autogroup). If so, priorities of
+ * processes count only within their session, and the session itself has a priority, which its user may raise.
  */
 function hasOwnGroup(pid: number): boolean {
   if (readText('/proc/sys/kernel/sched_autogroup_enabled').trim() !== '1') return false
@@ -182,7 +188,7 @@ function readText(file: string): string {
   }
 }
 
-/** Whether this process may raise priorities. Tries it by raising its own priority for a moment. */
+/** Whether this process may raise priorities. Finds out by raising its own priority for a moment. */
 function tryRaising(): boolean {
   const own = getPriority()
   try {
