@@ -49,7 +49,7 @@ export interface DeploymentChange {
   /** The object of an upload; undefined to keep the source. */
   source_path: string | undefined
   config_path: string
-  /** New commands; undefined ones are kept. */
+  /** New commands; an undefined one keeps the stored command. */
   commands: Partial<BuildCommands>
   /** All secrets; undefined or empty to keep the stored ones (P-17). */
   secrets: readonly Secret[] | undefined

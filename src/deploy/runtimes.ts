@@ -9,7 +9,7 @@ export type Probe =
 /** The kinds of runtimes of deployed graphs. */
 export type RuntimeName = 'process' | 'container' | 'kubernetes'
 
-/** A runtime as clients see it. */
+/** A runtime in the form of the API. */
 export interface RuntimeReport {
   runtime: RuntimeName
   /** Whether new revisions use the runtime. */

@@ -163,7 +163,10 @@ async function carryOut(
   }
 }
 
-/** The error that clients see. Of its details only `file` and `line` are shown; the rest is only in the server's log. */
+/**
+ * The error in the form of the API. Of its details only `file` and `line` are shown; the rest is only in the server's
+ * log.
+ */
 function reasonOf(thrown: unknown): RevisionError {
   const { code, message, details } = toAppError(thrown)
   const { file, line } = Object(details) as { file?: unknown; line?: unknown }

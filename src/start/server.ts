@@ -58,7 +58,7 @@ import { graphFailuresOf } from './graph-hosts.ts'
 import { startTelemetry } from '../telemetry.ts'
 import type { DecodeLimits } from '../trace/decode/decoded.ts'
 
-/** A running Weir. */
+/** A running server. */
 export interface WeirServer {
   /** URL of the platform API, e.g. `http://127.0.0.1:1984`. */
   readonly url: string

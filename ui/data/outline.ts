@@ -216,7 +216,7 @@ export function readOutline(json: string, known?: Outline): Outline | undefined 
 export function totalTokens({ totals, tokens }: Pick<Outline, 'totals' | 'tokens'>): number | undefined {
   const { total_tokens } = totals
   if (typeof total_tokens !== 'number') return undefined
-  // The sum of unknown tokens is 0 as well.
+  // A sum of 0 may also mean that the tokens of all runs are unknown.
   return total_tokens > 0 || tokens.some((count) => !Number.isNaN(count)) ? total_tokens : undefined
 }
 

@@ -18,7 +18,7 @@ export interface Owned {
 /** Maximum number of workspaces that are searched: each search is a request. */
 const MAX_SEARCHED = 20
 
-/** Whether the workspace has the record. Without `workspace`, asks the workspace of the address. */
+/** Whether the workspace has the record. Without `workspace`, the request goes to the workspace of the address. */
 async function has(
   { kind, id }: Owned,
   workspace: string | undefined,

@@ -41,7 +41,7 @@ export type PartCheck<P extends CursorPart> = (part: unknown) => part is P
 
 /** A whole number, such as a time in microseconds. */
 export const isWhole: PartCheck<number> = (part): part is number => Number.isSafeInteger(part)
-/** An id. */
+/** A uuid in lower case with dashes. */
 export const isUuid: PartCheck<string> = (part): part is string => parseUuid(part) === part
 
 /** The error for a text that is not a cursor of the endpoint. */

@@ -1,7 +1,7 @@
 /** A Redis whose primary is found by asking Redis Sentinels. */
 export interface SentinelAddress {
   sentinels: { host: string; port: number }[]
-  /** The name under which the Sentinels know the primary. */
+  /** The name of the primary in the settings of the Sentinels. */
   name: string
   database: number
   username: string | undefined

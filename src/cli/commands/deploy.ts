@@ -96,7 +96,7 @@ export async function deploy(args: string[]): Promise<number> {
     stopped.resolve(STOPPED)
   })
   const code = await Promise.race([stopped.promise, act(positionals, values).catch(refused)])
-  // A request or a timer may still be open.
+  // Ends the process, because a request or a timer may still be open.
   if (code === STOPPED) process.exit(STOPPED)
   return code
 }

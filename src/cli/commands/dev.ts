@@ -36,7 +36,7 @@ export async function dev(args: string[]): Promise<number> {
     console.log(HELP)
     return 0
   }
-  // As in `weir serve`.
+  // The same option as in `weir serve`: it keeps bodies from causing a full garbage collection for every 64 MB.
   setFlagsFromString('--external-memory-accounted-in-global-limit')
   const config = keepFilesPrivate(readDevConfig(values))
   const stopping = stopSignal()

@@ -21,7 +21,7 @@ export interface PackedSource {
   file: string
   bytes: number
   files: readonly SourceFile[]
-  /** Links, which are left out. */
+  /** Paths of the symbolic links, which are left out. */
   links: readonly string[]
   /** Removes the file. */
   remove(): Promise<void>

@@ -5,7 +5,7 @@ import { childEntry } from '../../base/child-entry.ts'
 import { findPython } from '../build/find-python.ts'
 import { findProgram } from './find-program.ts'
 
-/** A symbolic link that isolated processes see. */
+/** A symbolic link that is visible to isolated processes. */
 export interface VisibleLink {
   path: string
   target: string

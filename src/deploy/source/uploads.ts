@@ -65,7 +65,7 @@ export function createUploads({ store, dir, max_bytes, clock, files }: UploadsOp
       return source
     },
     async open(deployment_id, object_path) {
-      // The store only knows paths that the server has issued, so no path is outside of the folder.
+      // The store has only paths that the server has issued, so no path is outside of the folder.
       const source = await store.find(deployment_id, object_path)
       if (source === undefined)
         throw new AppError('invalid_request', {

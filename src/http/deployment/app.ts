@@ -264,7 +264,8 @@ export function createDeploymentApp(deps: DeploymentDeps, options: DeploymentApp
       // The server passes the prefix of the request to the app in a header.
       const isMounted = prefixOf(req, exchange.path).includes(`/deployments/${encodeURIComponent(deps.name)}`)
       if (from === 'core' && isMounted) exchange.sessionGates = sessionGates
-      // Without an auth file, the app has the same rights as the graphs. With one, its handlers decide.
+      // Without an auth file, the app has the same rights as the graphs. With an auth file, its handlers determine the
+      // rights.
       if (from === 'inner' && identify === undefined) {
         exchange.principal = deploymentPrincipal(deps.tenant.workspace_id)
       }

@@ -41,7 +41,7 @@ import type { JsonBodies } from '../server/dispatch.ts'
 import type { Drain } from '../server/readiness.ts'
 import type { StoreChecks } from '../server/store-checks.ts'
 
-/** Limits of the HTTP room; `/info` lists them. */
+/** Limits of requests over HTTP; `/info` lists them. */
 export interface HttpLimits extends DecodeLimits, BodyLimits {
   /** Total bytes of bodies in memory at one time. */
   max_inflight_bytes: number

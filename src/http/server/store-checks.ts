@@ -50,7 +50,7 @@ export async function downStores(
   return found.flatMap(([name, problem]) => (problem === undefined ? [] : [name]))
 }
 
-/** The message without the place of the store, because clients need not know folders of this machine. */
+/** The message without the path of the store: responses contain no folders of this machine. */
 function publicDetail({ message, details }: AppError): string {
   const place = isObject(details) ? details['place'] : undefined
   return typeof place === 'string' ? message.replace(place, 'This store') : message

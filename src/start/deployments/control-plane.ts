@@ -132,7 +132,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     plan: deploy.plan,
     assertRoom: () => disk.assertRoom(),
     failed(error, deployment_id) {
-      // The next start completes it.
+      // The next start of the server completes the deletion.
       if (toAppError(error).code === 'shutting_down') return
       logger.error({ err: error, deployment_id }, 'a deployment was not erased')
     },

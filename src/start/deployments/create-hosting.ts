@@ -53,7 +53,10 @@ interface Known {
 const CANCEL_MS = 10_000
 /** Pause before a failed attempt to store the default assistants is repeated. */
 const OUTAGE_PAUSE_MS = 1_000
-/** Requests that began before a switch may still call the old hosts. */
+/**
+ * Time before the old hosts of a replaced revision are ended, because requests that began before the switch may still
+ * call them.
+ */
 const REQUEST_GRACE_MS = 10_000
 
 /** The state of the hosting. */

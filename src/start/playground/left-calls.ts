@@ -10,7 +10,7 @@ import { parseFilter } from '../../trace/filter/filter.ts'
 import { TRACE_RUN_ROWS } from '../../trace/rows/trace-run-row.ts'
 
 const US_PER_MS = 1000
-/** Maximum number of calls that one sweep reads of a project; the next sweep reads further ones. */
+/** Maximum number of calls that one sweep reads from a project; the next sweep reads further ones. */
 const MOST_CALLS = 100
 /** Maximum age of the calls that are read. */
 const LOOKED_MS = 30 * 24 * 3_600_000

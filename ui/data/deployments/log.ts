@@ -71,8 +71,8 @@ function followLog(
 }
 
 /**
- * The lines of a log as they arrive, the newest last. Other lines need a new component (another `key`), because the
- * lines read so far are kept.
+ * The lines of a log as they arrive, the newest last. For another selection of lines, the component needs another
+ * `key`, because its state keeps the lines read so far.
  */
 export function useLog({ id, kinds, text }: ShownLines): LiveLog {
   const [log, setLog] = useState<LiveLog>({ lines: undefined, state: 'connecting' })

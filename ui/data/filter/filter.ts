@@ -78,7 +78,7 @@ export function clauseText(clause: string): string {
   return sign === undefined || !isPair ? clause : `${first} ${sign} ${value}`
 }
 
-/** A text as the filter language writes it. */
+/** A text with the quotes and escapes of the filter language. */
 export function quoted(text: string): string {
   return JSON.stringify(text)
 }

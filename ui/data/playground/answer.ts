@@ -32,7 +32,7 @@ export interface CallResult {
   first_token_ms?: number | null | undefined
 }
 
-/** A call of which nothing has arrived. */
+/** The result of a call before any part of its answer has arrived. */
 export function noResult(): CallResult {
   return { state: 'running', run_id: '', text: '', reasoning: '', calls: [] }
 }

@@ -9,7 +9,7 @@ import {
   toolOfChoice,
 } from './draft.ts'
 
-/** A draft that cannot be sent as it is; the message says where and why. */
+/** A draft that cannot be sent as it is; the message names the place and the reason. */
 export class DraftFault extends Error {}
 
 type Fields = Record<string, unknown>

@@ -37,7 +37,7 @@ export interface DraftTool {
 /** Whether the model calls tools; `tool:NAME` if it must call this tool. */
 export type ToolChoice = 'auto' | 'none' | 'required' | `tool:${string}`
 
-/** The choice of one tool. */
+/** The choice that requires a call of this tool. */
 export function namedTool(name: string): ToolChoice {
   return `tool:${name}`
 }

@@ -103,7 +103,7 @@ export function usePricePreview() {
     mutationFn: (change: PreviewAsked) => {
       const now = Date.now()
       const start_time = new Date(now - SEEN_MS).toISOString()
-      // Calls of this moment are in the range too.
+      // The end is a minute ahead, so that calls of this moment are in the range.
       const end_time = new Date(now + 60_000).toISOString()
       return call('POST /api/v1/model-price-map/preview', { body: { start_time, end_time, ...change } })
     },

@@ -65,8 +65,8 @@ function together(reads: readonly (Trends | undefined)[]): Trends {
 }
 
 /**
- * The trends of a group of projects that earlier reads found, also for other groups: a new project moves the others to
- * other groups.
+ * The known trends of a group of projects. Earlier reads may have had other groups, because a new project moves the
+ * others to other groups.
  */
 function knownTrends(queries: QueryClient, group: readonly string[]): Trends {
   const known = together(queries.getQueriesData<Trends>({ queryKey: [KEY] }).map(([, trends]) => trends))

@@ -5,7 +5,7 @@ import { readAll } from '../../api/all-pages.ts'
 
 const WORKSPACES = ['workspaces'] as const
 const MEMBERS = ['members'] as const
-/** The session has the workspaces and the permissions of the caller. */
+/** Read again after changes, because the session contains the caller's workspaces and permissions. */
 const SESSION = ['session'] as const
 
 /** The workspaces that the caller may use, oldest first. */

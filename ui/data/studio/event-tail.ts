@@ -1,7 +1,7 @@
 /** The newest of many values, and how many there were. */
 export interface EventTail {
   count: number
-  /** In the order in which they came. */
+  /** In order of arrival. */
   newest: readonly unknown[]
 }
 

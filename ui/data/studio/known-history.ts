@@ -1,12 +1,12 @@
 import type { ThreadStep } from './step.ts'
 
-/** Checkpoints that are read at once. */
+/** Maximum number of checkpoints that one request reads. */
 export const PAGE = 100
 
 /** Checkpoints of a thread, newest first, without their values. */
 export interface KnownHistory {
   steps: readonly ThreadStep[]
-  /** There are earlier ones. */
+  /** Whether the thread has earlier checkpoints. */
   isMore: boolean
 }
 

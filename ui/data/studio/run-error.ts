@@ -8,7 +8,7 @@ export interface RunError {
   request_id?: string | undefined
 }
 
-/** What the SDK throws for a response with an error status. */
+/** The error that the SDK throws for a response with an error status. */
 interface HttpError {
   text: string
   response: Response

@@ -25,7 +25,7 @@ const ended = { id: '3', name: 'other', error: null, interrupts: [] }
 
 describe('the trace of a step', () => {
   const nodes = tracedNodes([
-    // Lists have metadata as texts.
+    // In lists, the values of metadata are texts.
     child('1', 'draft', { end_time: time(40) }),
     child('1', 'look', { start_time: time(10) }),
     child('2', 'review'),

@@ -14,9 +14,9 @@ export interface TracedNode {
   /** Epoch milliseconds; the end is undefined while it runs. */
   start: number
   end: number | undefined
-  /** With those of the calls below it. */
+  /** Tokens of the execution and of the calls below it. */
   tokens: number | undefined
-  /** Dollars as a decimal text, with those of the calls below it; undefined when nothing has a price. */
+  /** Dollars as a decimal text, including the calls below the execution; undefined when nothing has a price. */
   cost: string | undefined
 }
 

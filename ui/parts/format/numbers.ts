@@ -13,7 +13,7 @@ function isUnknown(value: number | null | undefined): value is null | undefined 
   return value === null || value === undefined || Number.isNaN(value)
 }
 
-/** `12,345`, with at most three decimals; NaN is unknown. */
+/** A count as text, with at most three decimals: `12,345`. NaN is unknown. */
 export function countText(value: number | null | undefined): string {
   if (isUnknown(value)) return UNKNOWN
   const [whole = '', part] = String(Number(value.toFixed(3))).split('.')
@@ -21,7 +21,7 @@ export function countText(value: number | null | undefined): string {
   return whole.replace(THOUSANDS, ',') + (part === undefined ? '' : `.${part}`)
 }
 
-/** `987`, `12.3k`, `4.56M`, for narrow columns. */
+/** A count as short text, for narrow columns: `987`, `12.3k`, `4.56M`. */
 export function shortCount(value: number | null | undefined): string {
   if (isUnknown(value)) return UNKNOWN
   for (const [size, letter] of [
@@ -45,7 +45,7 @@ export function shortMoney(value: string | null | undefined): string {
   return `$${roundDecimal(value, 3) ?? value}`
 }
 
-/** `0.4 ms`, `12 ms`, `1.23 s`, `2 m 5 s`, of microseconds. */
+/** Microseconds as text: `0.4 ms`, `12 ms`, `1.23 s`, `2 m 5 s`. */
 export function durationText(micros: number | null | undefined): string {
   if (micros === null || micros === undefined) return UNKNOWN
   if (micros < 1000) return `${micros} µs`
@@ -57,13 +57,13 @@ export function durationText(micros: number | null | undefined): string {
   return hours > 0 ? `${hours} h ${minutes} m` : `${minutes} m ${seconds % 60} s`
 }
 
-/** `12.3%` of a share between 0 and 1. */
+/** A share between 0 and 1 as text: `12.3%`. */
 export function shareText(share: number | null | undefined): string {
   if (share === null || share === undefined) return UNKNOWN
   return `${Number((share * 100).toFixed(1))}%`
 }
 
-/** `1.5 MB`, in powers of 1024. */
+/** Bytes as text, in powers of 1024: `1.5 MB`. */
 export function bytesText(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB']
   const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(bytes) / 10))

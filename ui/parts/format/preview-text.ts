@@ -12,7 +12,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** Bold text of Markdown; `2**3**4` is none. */
+/** Bold text of Markdown; `2**3**4` is not bold. */
 const BOLD = /(?<![\w*])\*\*(?=\S)([^*]+)(?<=\S)\*\*(?![\w*])/g
 
 /** The beginning of a payload for a line of a list, as `plainPreview` writes it, without the marks of bold text. */

@@ -78,7 +78,7 @@ function RunButton({ state, id, isRunning }: { state: PlaygroundState; id: strin
   )
 }
 
-/** The fields that say which model is called. */
+/** The fields that select the model. */
 function ModelFields({
   column,
   name,

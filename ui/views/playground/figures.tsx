@@ -69,7 +69,7 @@ export function FiguresTable({
   name: string
   figures: CallFigures
   source?: CallFigures | undefined
-  /** The trace is not stored yet. */
+  /** True while the trace is not stored: an unknown cost may become known. */
   isCostKnownLater?: boolean
 }) {
   return (

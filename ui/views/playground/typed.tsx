@@ -3,7 +3,7 @@ import { Field } from '../../parts/controls.tsx'
 import css from './playground.module.css'
 
 interface TypedProps {
-  /** Read by screen readers. */
+  /** The label of the field for screen readers. */
   label: string
   /** The text at first; React does not write the field afterwards, so that long texts are quick to type in. */
   text: string

@@ -51,7 +51,7 @@ export interface Action {
  */
 export interface Review {
   form: 'inbox' | 'middleware' | 'middleware-js'
-  /** At least one. */
+  /** The calls to review, at least one. */
   actions: readonly Action[]
 }
 

@@ -35,7 +35,7 @@ interface AnswerFieldsProps {
   label: string
   ways: readonly (readonly [Way, string])[]
   action: Action | undefined
-  /** Shown for the way `each`. */
+  /** The fields for the single calls, which are shown for the way `each`. */
   children?: ReactNode
 }
 

@@ -9,7 +9,7 @@ export const START_QUERY = {
   last_event_id: textParameter('For clients that cannot send the header Last-Event-ID, which comes first.'),
 }
 
-/** Values for the beginning of the kept events. */
+/** Values of Last-Event-ID that stand for the beginning of the kept events. */
 const BEGINNING = ['-', '-1']
 
 /**

@@ -23,7 +23,7 @@ export interface Sse {
 export interface BodyOptions {
   /** Sends metadata of messages only once; see createCompactEncoder. */
   compact: boolean
-  /** The caller; see Outflow. */
+  /** The caller whose share of unsent bytes the stream uses (`Outflow`). */
   holder: string
 }
 

@@ -40,14 +40,14 @@ export function readCorsRules(http: JsonObject): CorsRules {
   }
 }
 
-/** The rules with loopback pages instead of all pages, for requests that need no key. */
+/** The same rules, but a wildcard is replaced by the pages of loopback addresses, for requests that need no key. */
 export function withoutWildcard(rules: CorsRules): CorsRules {
   if (!rules.allow_origins.includes('*')) return rules
   const allow_origins = rules.allow_origins.filter((origin) => origin !== '*')
   return { ...rules, allow_origins, allow_loopback: true }
 }
 
-/** The rules without any page. */
+/** The same rules, but pages of no origin are allowed. */
 export function withoutPages(rules: CorsRules): CorsRules {
   return { ...rules, allow_origins: [], allow_origin_regex: null, allow_loopback: false }
 }

@@ -26,7 +26,7 @@ export function deployerOf({ organization_id, workspace_id, short_key }: Princip
   return { organization_id, workspace_id, short_key }
 }
 
-/** A deployment as clients see it. */
+/** A deployment in the form of the API. */
 export function shownDeployment(
   context: DeploymentContext,
   { hosting, runtimes }: Pick<ControlPlane, 'hosting' | 'runtimes'>,
@@ -68,7 +68,7 @@ export function shownDeployment(
   }
 }
 
-/** A revision as clients see it; `active` is the id of the revision that serves. */
+/** A revision in the form of the API; `active` is the id of the revision that serves. */
 export function shownRevision(
   revision: Revision,
   { active_revision_id }: Pick<ListedDeployment, 'active_revision_id'>,

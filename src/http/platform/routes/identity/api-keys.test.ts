@@ -48,7 +48,7 @@ describe('a key without a default workspace', () => {
       SERVICE,
     ]
     for (const path of paths) {
-      // As Prometheus sends them.
+      // The headers that Prometheus sends.
       const headers = { authorization: `Bearer ${String(key)}` }
       expect([path, (await fetch(fixture.url + path, { headers })).status]).toEqual([path, 200])
     }

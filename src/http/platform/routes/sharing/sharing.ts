@@ -45,7 +45,7 @@ export function whereShared({ subject }: Share): SelectedWhere {
   return { project_ids, trace_filter: ofThread(subject.thread_id) }
 }
 
-/** A filter on roots. */
+/** A filter that selects the root runs of a thread. */
 export function ofThread(thread_id: string): string {
   return `eq(thread_id, ${JSON.stringify(thread_id)})`
 }

@@ -154,7 +154,7 @@ type Stats = Required<SchemaTypes['trace-thread-stats']>
 const raw = (details: Record<string, number>) => ({ raw: details })
 const time = (micros: number | null): string | null => (micros === null ? null : formatTime(micros))
 
-/** By name in `select`: the field and its value. */
+/** The figures of a thread by their names in `select`: the field of each, and the function that reads its value. */
 const STATS = {
   TURNS: ['turns', (one) => one.turns],
   FIRST_START_TIME: ['first_start_time', (one) => time(one.first_start)],
