@@ -20,7 +20,10 @@ export interface EventLogParts {
 
 /** The event log of a process. */
 export interface OpenEventLog extends EventLog {
-  /** Delivers events to the readers that were stored outside of `append`, by the transaction that ended a run. */
+  /**
+   * Must be called with events that were stored outside of `append`, by the transaction that ended a run. Delivers them
+   * to the readers.
+   */
   committed(thread: ThreadRef, chunk: EventChunk): void
   /** Waits until all appends are committed, ends the readers, and closes the store. */
   close(): Promise<void>

@@ -35,8 +35,9 @@ export interface RunPlan {
  */
 const TEMPORARY = 'weir_temporary'
 /**
- * The ttl of such a thread, after which the sweeper deletes it. The thread may outlive its run for two reasons:
- * requests that wait at another server read the outcome from it, and a server may die before it deletes the thread.
+ * The ttl of a temporary thread. If the thread still exists after it, the sweeper deletes the thread. There are two
+ * reasons for this: requests that wait at another server read the outcome from the thread, and a server may die before
+ * it deletes the thread.
  */
 const LINGERING: ThreadTtl = { strategy: 'delete', ttl_minutes: 1 }
 const MAX_DELAY_S = 10 * 365 * 86_400

@@ -167,8 +167,8 @@ export interface RunEnd {
 }
 
 /**
- * Returns the events that end a run with this final status in its thread's log; by default only the event that it has
- * ended. The events are stored together with the end, exactly once. Pure.
+ * Returns the events that end a run with this final status in its thread's log; by default the events of a run that
+ * ends outside of an attempt. The events are stored together with the end, exactly once. Pure.
  */
 export type Closing = (status: EndedStatus) => readonly EventDraft[]
 
@@ -223,7 +223,7 @@ export interface ThreadSearch {
   metadata?: JsonObject
   values?: JsonObject
   status?: ThreadStatus
-  /** If set, only threads that it accepts. */
+  /** Only threads whose metadata satisfy this condition; default: all. */
   visible?: Visible | undefined
   sort_by: 'thread_id' | 'status' | 'created_at' | 'updated_at' | 'state_updated_at'
   sort_order: 'asc' | 'desc'

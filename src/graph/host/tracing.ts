@@ -155,8 +155,8 @@ class CollectingTracer extends LangChainTracer {
   }
 
   /**
-   * Returns a placeholder for a run tree. LangChain puts it into its context. The real run tree is built when
-   * `traceable` code creates a child of it.
+   * Returns a placeholder for a run tree, which LangChain stores in the async context. The real run tree is built when
+   * `traceable` code creates a child.
    */
   override getRunTreeWithTracingConfig(id: string): never {
     const run = this.runMap.get(id)

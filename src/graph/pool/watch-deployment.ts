@@ -21,7 +21,7 @@ export interface DeploymentWatch {
   close(): void
 }
 
-/** By name, the parts of langgraph.json whose changes need a restart of the server. */
+/** The parts of langgraph.json, by name, whose changes need a restart of the server. */
 function readAtStart(file: DeploymentFile): Record<string, unknown> {
   const { configurable_headers: _, ...http } = file.http
   const { webhooks, ui, store_index, store_ttl, checkpointer_ttl } = file

@@ -56,7 +56,7 @@ function hashOf(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex')
 }
 
-/** Makes packages that the project does not have resolve from Weir's installation, as for graphs. */
+/** Makes the compiler find packages in Weir's installation if the project does not have them, as for graphs. */
 function addPackages(folder: string): void {
   const last = join(parse(process.cwd()).root, 'node_modules')
   const { fileExists, directoryExists, readFile, realpath } = ts.sys

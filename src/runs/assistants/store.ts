@@ -30,7 +30,7 @@ export interface AssistantSearch {
   name?: string | undefined
   /** Keys and values that the metadata must contain. */
   metadata?: JsonObject | undefined
-  /** If set, only assistants that it accepts. */
+  /** Only assistants whose metadata satisfy this condition; default: all. */
   visible?: Visible | undefined
   sort_by: 'assistant_id' | 'graph_id' | 'name' | 'created_at' | 'updated_at'
   sort_order: 'asc' | 'desc'

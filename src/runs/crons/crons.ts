@@ -155,7 +155,7 @@ async function newCron(
   }
 }
 
-/** @throws AppError invalid_request */
+/** The cron after a change by a client. @throws AppError invalid_request */
 function changed(cron: Cron, change: CronChange, assistant_id: string | undefined, now: number): Cron {
   const { payload, metadata, ...plain } = change
   const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined))
@@ -188,7 +188,8 @@ async function runDue(deps: CronsDeps): Promise<number | undefined> {
   const { store, deployments, clock } = deps
   for (;;) {
     const due = await store.due(deployments, clock.now(), AT_ONCE)
-    // The disk is checked before the next date is set. Otherwise a full disk would cost the cron the run of this date.
+    // The disk is checked before the next date is set. Otherwise the cron would lose the run of this date while the
+    // disk is full.
     if (due.length > 0 && !(await hasRoom(deps))) return clock.now() + NO_ROOM_MS
     for (const one of due) {
       await runOnce(deps, one)

@@ -33,7 +33,7 @@ export interface CronSearch {
   enabled?: boolean | undefined
   /** Keys and values that the metadata must contain. */
   metadata?: JsonObject | undefined
-  /** If set, only crons that it accepts. */
+  /** Only crons whose metadata satisfy this condition; default: all. */
   visible?: Visible | undefined
   sort_by:
     | 'cron_id'

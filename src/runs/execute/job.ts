@@ -366,7 +366,7 @@ function logFailure({ logger, claim }: Execution, failure: Run['error'], end: Gr
   )
 }
 
-/** Repeats `write` until the store answers or the lease is lost. */
+/** Calls `storeEnd` until the store answers, or until the lease is lost. */
 async function untilStored(execution: Execution, storeEnd: () => Promise<AttemptEnd>): Promise<AttemptEnd> {
   let loggedAt = -Infinity
   while (execution.stopped() !== 'lost') {

@@ -36,7 +36,7 @@ export interface ItemSearch {
   offset: number
   /** Undefined for the deployment's default. */
   refresh_ttl?: boolean | undefined
-  /** If set, only items that it accepts. */
+  /** Only items that satisfy this condition; default: all. */
   visible?: ItemVisible | undefined
   /** Maximum bytes of values of a page; a larger page ends early. Default 32 MB. */
   max_bytes?: number | undefined
@@ -60,7 +60,7 @@ export interface NamespaceQuery {
   max_depth?: number | undefined
   limit: number
   offset: number
-  /** If set, only namespaces with an item that it accepts. */
+  /** Only namespaces with an item that satisfies this condition; default: all. */
   visible?: ItemVisible | undefined
 }
 

@@ -162,7 +162,7 @@ function counted(texts: readonly string[], offset: number, total: number): ListT
   return { ...uncounted(texts, offset + texts.length < total), total }
 }
 
-/** The condition of a filter, which is matched against the fields of an item's value, and its namespace and key. */
+/** A condition on items: the filter is matched against the fields of the item's value, its namespace and its key. */
 function itemVisible(access: AccessFilter): ItemVisible | undefined {
   const visible = toVisible(access)
   return visible && (({ namespace, key, value }) => visible({ ...value, namespace, key }))

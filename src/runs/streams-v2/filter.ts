@@ -61,7 +61,7 @@ function inChannels({ channels }: EventFilter, { method, name }: ProtocolEvent):
 
 /**
  * Whether the event lies in one of the namespaces of the filter; a filter without namespaces includes all. Events of
- * the root match only the root itself.
+ * the root are included only if the filter names the root.
  */
 function inNamespaces({ namespaces, depth }: EventFilter, { namespace }: ProtocolEvent): boolean {
   if (namespaces.length === 0) return true

@@ -68,7 +68,7 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
       const id = chunk['id']
       const key = keyOf(id, placeOf(metadata))
       if (!(String(chunk['type']) in ROLES) || finished.has(key)) return []
-      // A graph repeats the messages of its subgraph as whole messages.
+      // A graph repeats the messages of its subgraph as whole messages. They are left out.
       if (known.has(id) && !growing.has(key) && !isStreamed(chunk)) return []
       if (isBareEnd(chunk) && goesOnBeside(growing, key, placeOf(metadata))) return []
       const events: BlockEvent[] = []
@@ -237,8 +237,8 @@ function goesOnBeside(growing: ReadonlyMap<string, Growing>, key: string, place:
 }
 
 /**
- * Whether the chunk only says that the call of a model has ended. LangChain for Python sends such a chunk after the
- * message of a model that gives its own ids. The chunk has the id of the call, not of the message.
+ * Whether the chunk only reports the end of a model call. LangChain for Python sends such a chunk after the message of
+ * a model that gives its own ids. The chunk has the id of the call, not of the message.
  */
 function isBareEnd({ chunk_position, content, tool_call_chunks, usage_metadata }: JsonObject): boolean {
   const isEmpty = content === '' || (Array.isArray(content) && content.length === 0)
@@ -287,7 +287,7 @@ function addPiece(
   })
 }
 
-/** The field of a block that grows, by kind. */
+/** For each kind of block, the field that grows while the block is streamed. */
 const FIELDS: Readonly<Record<string, string>> = {
   text: 'text',
   reasoning: 'reasoning',

@@ -1,7 +1,8 @@
 import { isObject, type JsonObject } from '../../schema/json.ts'
 
 /**
- * Converts LangGraph's event of mode `tools` to an event of the channel `tools`. In Python both have the same events.
+ * Converts LangGraph's event of mode `tools` to an event of the channel `tools`. LangGraph for Python already sends the
+ * events of the channel.
  */
 export function toolEvent(event: JsonObject): JsonObject {
   if (String(event['event']).startsWith('tool-')) return event

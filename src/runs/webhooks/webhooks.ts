@@ -55,7 +55,10 @@ export interface Webhooks {
 
 const TIMEOUT_MS = 20_000
 const PAUSES_MS = [1_000, 5_000, 30_000, 120_000, 600_000, 1_800_000]
-/** Maximum number at a time: a receiver that does not answer must not delay the others for long. */
+/**
+ * Maximum number of webhooks in delivery at a time. There are many, so that receivers that do not answer delay the
+ * others only a little.
+ */
 const AT_ONCE = 64
 /**
  * Time between the time limit of an attempt and the end of the lease, after which another process may take the webhook.
@@ -205,7 +208,7 @@ type Post = (
   signal: AbortSignal,
 ) => Promise<Answer>
 
-/** One attempt. Redirects are not followed: their target has not been checked. */
+/** Returns a function that sends one request. Redirects are not followed, because their target has not been checked. */
 function createPost({ allowPrivate, appSocket, timeoutMs = TIMEOUT_MS }: WebhookOptions): Post {
   const isPublic = createPublicAddressCheck()
   const lookup = allowPrivate ? undefined : publicLookup(isPublic)

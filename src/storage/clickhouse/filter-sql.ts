@@ -65,7 +65,7 @@ function spelt(field: FilterField, value: FilterValue): FilterValue {
 const GENERATED_FOR = `(${ticks('end_time')} - ${ticks('ifNull(first_token_time, start_time)')})`
 const SPEED = `if(run_type = 'llm' AND output_tokens > 0 AND ${GENERATED_FOR} > 0, output_tokens * 1000000 / ${GENERATED_FOR}, NULL)`
 
-/** Scores may be sent as true and false. */
+/** SQL of the score of a feedback record as a number. Clients may also send true and false. */
 const SCORE = "JSONExtract(body, 'score', 'Nullable(Float64)')"
 
 const COLUMNS: Record<FilterField, Column> = {

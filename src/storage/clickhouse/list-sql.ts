@@ -159,7 +159,7 @@ export function turnCondition({
   }
 }
 
-/** The filters as HAVING conditions on a thread, whose traces are grouped, with the parameters of the window. */
+/** The filters as HAVING conditions of a statement that groups traces by thread, with the parameters of the window. */
 export function threadConditions(query: ThreadSelection): {
   having: string[]
   params: Record<string, unknown>
@@ -204,7 +204,8 @@ function feedbackCondition(
 
 /**
  * SQL condition on the fragments that a search reads: those of the listed ids, or of TraceRuns in the times of the
- * list. Undefined, for all fragments, if the list has no time at which it ends.
+ * list. Undefined, for all fragments, if the list is open at its end: newest first without `start_time`, oldest first
+ * without `end_time`.
  */
 function searchedCondition(
   { start_time, end_time, order, run_ids }: ListQuery,

@@ -24,7 +24,7 @@ async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
 
 /**
  * Size of a file, and time of its last put; undefined if there is no such file. @throws AppError store_unavailable on
- * any other failure, which must not look like a missing file
+ * any other failure, so that the file does not count as missing
  */
 async function stateOf(file: string): Promise<{ size: number; put_at: number } | undefined> {
   try {

@@ -22,8 +22,8 @@ export interface RedisConnection {
    */
   subscribe(channel: string, receive: (message: string) => void, missed: () => void): void
   /**
-   * Calls `listener` each time commands can be sent again, and the first time. After a reconnect, the server may have
-   * lost its last writes.
+   * Calls `listener` when the connection is ready: the first time, and after each reconnect. After a reconnect, the
+   * server may have lost its last writes.
    */
   onConnect(listener: () => void): void
   close(): Promise<void>

@@ -132,7 +132,7 @@ describe('state.get and state.listCheckpoints', () => {
   const missing = new AppError('invalid_request', { message: 'Subgraph child not found' })
   const none = async () => JSON.stringify({ values: {}, checkpoint: { checkpoint_ns: 'child:1' } })
 
-  /** The answers to both commands when the graph answers like this. */
+  /** The answers to both commands if reading the state and the history has these results. */
   async function read(params: JsonObject, state: () => Promise<string>, history: () => Promise<string>) {
     const deps: CommandDeps = {
       runs: { create: failing(missing), recent: async () => [] },
@@ -180,7 +180,7 @@ describe('input.respond', () => {
     return { thread_id: THREAD, status: 'idle', interrupts, metadata: {} } as unknown as Thread
   }
 
-  /** The answer to the command, and the runs that it makes. */
+  /** The answer to `input.respond`, and the requests of the runs that it creates. */
   async function respond(
     given: JsonObject,
     threadNow = () => threadWith({ task: [{ id: ID }] }),

@@ -42,7 +42,10 @@ function noNamespace(checkpoint_ns: string): Refused {
   return new Refused('no_such_namespace', `The thread has no state in the namespace "${checkpoint_ns}".`)
 }
 
-/** The result of reading a namespace. LangGraph for Python fails for a subgraph that the graph does not have. */
+/**
+ * Returns the result of `reading`. LangGraph for Python fails if the graph has no such subgraph; that error becomes
+ * `no_such_namespace`.
+ */
 async function inNamespace<T>(checkpoint_ns: string, reading: Promise<T>): Promise<T> {
   try {
     return await reading

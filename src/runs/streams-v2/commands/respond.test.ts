@@ -23,7 +23,10 @@ function askingFor(...ids: string[]): GraphEnd {
 }
 
 interface Asked extends RunWorld {
-  /** Carries out a command; resolves with the error, or undefined. `meanwhile` happens before it creates its run. */
+  /**
+   * Carries out a command; resolves with the error, or undefined. `meanwhile` is called before the command creates its
+   * run.
+   */
   command(method: string, params: JsonObject, meanwhile?: () => Promise<void>): Promise<unknown>
   /** Answers these interrupts in one command. */
   respond(ids: readonly string[], meanwhile?: () => Promise<void>): Promise<unknown>

@@ -149,7 +149,7 @@ interface Shown {
   opened_at: number
   unseen: ReaderEnds['unseen']
   now: ThreadLogs['now']
-  /** Position of the last entry. */
+  /** Position of the last entry to send; infinite for a stream that does not end. */
   last: number
   /** Whether the client already received a gap before the first event. */
   isGapTold: boolean
@@ -178,7 +178,7 @@ class Follower {
    * sent, or 0 for a run that began long before the stream.
    */
   readonly open = new Map<string, number>()
-  /** Position of the last entry. */
+  /** Position of the last entry that was read. */
   #read: number | undefined
   #isCut = false
   /** Whether the log has lost its last entries, so that later entries have their numbers again. */

@@ -4,7 +4,7 @@ import { type EmbeddedClickHouse, type EmbeddedOptions, startEmbeddedClickHouse 
 
 /** An embedded engine that is started again when its process ends unexpectedly. */
 export interface SupervisedClickHouse {
-  /** Restarts do not change it. */
+  /** The URL stays the same after a restart. */
   readonly url: string
   readonly username: string
   readonly password: string

@@ -42,7 +42,7 @@ const MAX_BATCH = 2_000
 /**
  * A page of a search for words of the index, the same page as of a single statement. Payloads are read only for
  * TraceRuns that have the words, and only until the page is full: ids are random, so the payloads of each TraceRun are
- * in another granule, which has a megabyte.
+ * in a different granule, and reading a granule means reading a megabyte.
  */
 export async function searchByWords(query: ListQuery, reads: WordSearch): Promise<Buffer> {
   const found: Buffer[] = []

@@ -11,10 +11,10 @@ const MAX_RECORDS = 1_000_000
 const MAX_KEYS = 100
 const MAX_VALUES = 50
 const MAX_COMMENTS = 5
-/** In characters. */
+/** Maximum characters of a key, a value or a comment; longer texts are cut. */
 const MAX_TEXT = 200
 
-/** Scores may be sent as true and false. */
+/** SQL of the score of a feedback record as a number. Clients may also send true and false. */
 const SCORE = "JSONExtract(body, 'score', 'Nullable(Float64)')"
 const text = (field: string): string => `substringUTF8(JSONExtractString(body, '${field}'), 1, ${MAX_TEXT})`
 

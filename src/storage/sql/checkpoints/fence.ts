@@ -16,8 +16,8 @@ export interface Fence {
 /**
  * Returns the error of a writer that must not write (D-44): `conflict` if its lease is lost; without a lease,
  * `not_found` if the thread does not exist and `thread_busy` if it has an active run. Returns undefined if the write is
- * allowed. Until this transaction ends, no other one can then end the run or admit a run: SQLite has one writer at a
- * time, and on Postgres the row is locked.
+ * allowed. In that case no other transaction can end the run, or admit a run, before this one ends: SQLite has one
+ * writer at a time, and on Postgres the row is locked.
  */
 export async function holdFence(
   session: SqlSession,

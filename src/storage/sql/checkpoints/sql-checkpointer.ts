@@ -161,7 +161,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
    * durable.
    */
   async stored(): Promise<void> {
-    // See above: no write is pending.
+    // Each write has resolved only when it was durable, so none is pending.
   }
 
   /** A promise while too many bytes wait to be stored; undefined in this class, in which no bytes wait. */

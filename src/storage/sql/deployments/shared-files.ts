@@ -15,7 +15,8 @@ const PART_BYTES = 8 << 20
 
 /**
  * Path prefix of an unused row: its parts are being stored, or must be removed. A UUID and the path of the file follow.
- * Some row names a part from the time before it is stored until it is removed, so that `sweep` finds every part.
+ * Before a part is stored, a row with its hash is inserted. The row stays until the part is removed, so that `sweep`
+ * finds every part.
  */
 const UNUSED = 'unused/'
 const UNUSED_LENGTH = `${UNUSED}${NIL_UUID}/`.length

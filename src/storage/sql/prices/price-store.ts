@@ -5,7 +5,7 @@ import type { PriceFields, PriceSnapshot, PriceStore } from '../../../ingest/pri
 import type { PriceEntry } from '../../../trace/price/book.ts'
 import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
 
-/** Columns that hold JSON. */
+/** A row of the table, with JSON text in these columns. */
 interface PriceRow
   extends Omit<PriceEntry, 'match_path' | 'prompt_cost_details' | 'completion_cost_details'> {
   match_path: string

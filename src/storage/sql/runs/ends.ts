@@ -137,7 +137,7 @@ function givenBack(run: HeldRun, why: NonNullable<Run['error']>, maxAttempts: nu
   return { event, end: { ...NOTHING, error: why } }
 }
 
-/** A time after the time of every clock. */
+/** A time that no clock reaches. */
 const MAX_TIME = Number.MAX_SAFE_INTEGER
 const OWNER_GONE = { error: 'WorkerLost', message: 'The process that executed the run is gone.' }
 
