@@ -41,7 +41,10 @@ async function has(
   }
 }
 
-/** The other workspace that has the record of the page; null if the current one has it, or no searched one. */
+/**
+ * The other workspace that has the record of the page. Null if the current workspace has it, or if no searched
+ * workspace has it.
+ */
 export function useOwner(owned: Owned | undefined) {
   const { data: session } = useSession()
   const others = (session?.workspaces ?? []).filter(({ id }) => id !== session?.default_workspace_id)

@@ -6,7 +6,7 @@ export interface ShownRange {
   to: string
 }
 
-/** Takes the range of the page; undefined when it has none any more. */
+/** Receives the range of the page; undefined when the page has none any more. */
 export const RangeOfPage = createContext<((range: ShownRange | undefined) => void) | undefined>(undefined)
 
 /** Reports the range that the page shows to the shell, which copies it with `Y`. */

@@ -44,7 +44,7 @@ function sentenceOfLogged({ level, text = '', fields, node }: LogRecord): Return
   }
 }
 
-/** Messages in the words of developers of graphs. Other messages are shown only from level warning on. */
+/** Messages in words for developers of graphs. Other messages are shown only from level warning on. */
 const SENTENCES: Readonly<Record<string, Sentence>> = {
   'graph host wrote': ({ text = '' }) => ({ text }),
   'graph host wrote to stderr': ({ text = '' }) => ({ text, style: 'yellow' }),

@@ -27,7 +27,7 @@ const STICKY = 0o1000
 
 /**
  * Isolation by user ids (P-23), for a server that runs as root on Linux: the hosts of each deployment have one user id,
- * and its builds another one, so that a build cannot change what a host runs. Lets other users enter DATA_DIR but not
+ * and its builds another one, so that a build cannot change the code of a host. Lets other users enter DATA_DIR but not
  * list it, and closes everything in it except the folders of deployments. Resolves with the reason if that does not
  * work.
  */

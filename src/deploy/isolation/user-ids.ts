@@ -52,7 +52,7 @@ export function userOf(id: number): ProcessUser {
 /** Ids of the deployments that have a folder in `users`. */
 export function createUserIds(users: string, ids: ServerIds): UserIds {
   const homeOf = (deployment_id: string): string => join(users, deployment_id, 'home')
-  /** File with the last assigned place, even if its deployment is deleted. */
+  /** File with the last assigned place. It is kept when the deployment of that place is deleted. */
   const lastFile = join(users, 'last')
   let last: Promise<unknown> = Promise.resolve()
 

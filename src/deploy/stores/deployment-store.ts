@@ -54,7 +54,7 @@ export interface DeploymentStore {
   ): Promise<StoredDeployment[]>
   /** Replaces all secrets. */
   replaceSecrets(id: string, secrets: readonly SealedSecret[]): Promise<void>
-  /** Replaces the build commands; existing revisions keep those they were made with. */
+  /** Replaces the build commands; existing revisions keep their own commands. */
   replaceCommands(id: string, commands: BuildCommands): Promise<void>
   /** Deletes the deployment and frees its name. Returns false if it did not exist. */
   markDeleted(workspace_id: string, id: string): Promise<boolean>

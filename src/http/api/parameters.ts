@@ -198,7 +198,10 @@ export function optionalChoiceParameter<const W extends string>(
   return { description, required: false, schema: { type: 'string', enum: words }, read }
 }
 
-/** Required ISO 8601 time, as epoch milliseconds with a fraction if it is more precise; UTC without an offset. */
+/**
+ * Required ISO 8601 time, as epoch milliseconds with a fraction if it is more precise. A time without an offset is in
+ * UTC.
+ */
 export function timeParameter(description: string): Parameter<number> {
   const read = (values: readonly string[]): number => {
     const value = values.at(-1)

@@ -45,8 +45,9 @@ export function createDrain(metrics: Metrics): Drain {
 }
 
 /**
- * The response of `/ready`. A server that drains is not ready for anything. Stores are common to all servers, so a
- * server is ready while one part works; a part is ready while its stores answer.
+ * The response of `/ready`. A server that drains is not ready for anything. A part is ready while its stores answer.
+ * The server is ready while one part is ready: all servers share the stores, so the outage of one store must not make
+ * every server unavailable.
  */
 export async function readinessReply(
   { checks, drain }: { checks: StoreChecks; drain: Pick<Drain, 'isDraining'> },

@@ -75,8 +75,8 @@ async function graphsOf({ hosted }: Pick<Config, 'hosted'>): Promise<string[]> {
 }
 
 /**
- * Warns about servers with other settings: they can run, but differ from this server in what they do. The settings may
- * differ while servers are restarted one by one.
+ * Warns about differences between the settings of servers that can still run together. The settings may differ while
+ * servers are restarted one by one.
  */
 function warnOfDifferences(
   { config, logger }: JoiningParts,

@@ -18,8 +18,8 @@ export interface FollowServersParts extends RestoreParts {
 
 /**
  * Returns a function that follows the other servers of one database (P-37): a call serves each revision that another
- * server has made active, and ends deployments that another server has deleted. Calls that arrive while one is running
- * cause one further call together.
+ * server has made active, and ends deployments that another server has deleted. All calls during a running call lead to
+ * a single further call.
  */
 export function followDeployments(parts: FollowServersParts): () => Promise<void> {
   const { store, hosting, artifacts, worker, logger, signal } = parts

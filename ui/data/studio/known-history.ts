@@ -14,8 +14,8 @@ export interface KnownHistory {
 export const idOf = ({ checkpoint }: ThreadStep): string => checkpoint.checkpoint_id
 
 /**
- * Returns the steps, with the objects known before for unchanged ones: the components that show these are not drawn
- * again.
+ * Returns the steps. Unchanged steps are the same objects as before, so that the components that show them are not
+ * drawn again.
  */
 function withKnown(known: readonly ThreadStep[], newest: readonly ThreadStep[]): readonly ThreadStep[] {
   const before = new Map(known.map((step) => [idOf(step), step]))

@@ -19,7 +19,7 @@ export function isOther(before: string | undefined, now: string | undefined): bo
   return before !== undefined && before !== now
 }
 
-/** What is known of the run once `thread` is shown: nothing for another thread. */
+/** The shown run once `thread` is shown. For another thread, it is the initial state. */
 export function withThread(shown: ShownRun, thread: string | undefined): ShownRun {
   if (shown.thread === thread) return shown
   return isOther(shown.thread, thread) ? noRun(thread) : { ...shown, thread }

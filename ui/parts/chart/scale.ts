@@ -1,4 +1,4 @@
-/** The colour of a series: a place among those of groups, or a state. */
+/** The colour of a series: the index of a group's colour, or a state. */
 export type Tone = number | 'ok' | 'error'
 
 /**

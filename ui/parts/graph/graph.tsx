@@ -7,7 +7,7 @@ import type { NodeState } from './node-state.ts'
 /** Minimum scale of the picture. A smaller picture would have unreadable labels, so it scrolls instead. */
 const LEAST_SCALE = 0.65
 
-/** The name by which events call a node: the path without the subgraphs around it. */
+/** The name of a node in events: the path without the subgraphs around it. */
 export function shortName(id: string): string {
   return id.split(':').at(-1) ?? id
 }

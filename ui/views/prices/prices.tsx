@@ -12,7 +12,10 @@ import { Reprice } from './reprice.tsx'
 import { TryBox } from './try-box.tsx'
 import { UnpricedModels } from './unpriced.tsx'
 
-/** Models without a price, which price a run has, the prices of the workspace's own, and computing stored costs again. */
+/**
+ * The page of prices: models without a price, the price of a run, the workspace's own prices, and the recalculation of
+ * stored costs.
+ */
 export function Prices() {
   const own = useOwnPrices()
   const [asked, ask] = useState<Asked>()

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { Icon } from '../../parts/icon.tsx'
 import css from './settings.module.css'
 
-/** A part of the settings: its name, what it is for, and its button. */
+/** A part of the settings: its name, its purpose and its button. */
 export function SettingsSection({
   title,
   about,

@@ -33,9 +33,9 @@ export interface AssistantChoice {
 }
 
 /**
- * The assistant that Studio shows: the wanted one, else the one of the thread's last run, else the first one of the list.
- * It stays while the thread is read, so that the run that made the thread goes on in this page. Undefined while the
- * assistant is not known. `isGone`: the wanted one cannot be read.
+ * The assistant that Studio shows: the wanted one, else the one of the thread's last run, else the first one of the
+ * list. It stays while the thread is read, so that a run that has created the thread continues on this page. Undefined
+ * while the assistant is not known. `isGone`: the wanted one cannot be read.
  */
 export function useChosenAssistant({ name, thread, wanted, listed }: AssistantChoice): {
   chosen: Assistant | undefined

@@ -10,7 +10,7 @@ export interface DraftKeeper {
   changed(): void
   /** As `changed`, but writes the draft at once. */
   keepNow(): void
-  /** Writes a change at once if it is still waiting for its pause to end. */
+  /** Writes the last change at once, if it is still waiting for the end of its pause. */
   flush(): void
   state(): KeepingState
   subscribe(listener: () => void): () => void

@@ -18,8 +18,8 @@ export interface TimeClass {
 type Field = 'latency' | 'ttft'
 
 /**
- * The lower bound in seconds of the next class after the class that begins at `from`: bounds are 1, 2 and 5 times each
- * power of ten.
+ * Classes begin at 1, 2 and 5 times each power of ten. Returns the beginning of the class after the one that begins at
+ * `from`, in seconds.
  */
 function nextClass(from: number): number {
   if (from === 0) return 0.001

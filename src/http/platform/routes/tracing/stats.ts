@@ -14,7 +14,7 @@ const MICROS = { s: 1e6, m: 60e6, h: 3600e6, d: 86_400e6 } as const
 const MAX_BUCKETS = 1500
 const MAX_GROUPS = 5
 
-/** `POST /runs/stats`: figures of the runs that fit filters, the same filters as those of lists. */
+/** `POST /runs/stats`: figures of the runs that match filters. The filters are the same as in lists. */
 export function statsRoutes(): PlatformRoute[] {
   return [
     route({

@@ -37,7 +37,9 @@ interface Sorted {
   value: SortValue
 }
 
-/** Maximum number of projects in a list by figures, which are computed for each page. */
+/**
+ * Maximum number of projects in a list that is sorted by figures, because the figures are computed again for each page.
+ */
 const MAX_BY_FIGURES = 1000
 const PORTION = 100
 const isSortValue: PartCheck<SortValue> = (part): part is SortValue =>
