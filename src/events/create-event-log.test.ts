@@ -29,7 +29,7 @@ it('a reader gets what was appended while there was no reader, also when it shar
   const large = 'x'.repeat(CHUNK_CHARS)
   await append(log, 'first', large)
   await append(log, 'second', large)
-  // This page is kept for a second.
+  // The page that this reader reads is kept for a second, so the next reader gets the same page.
   expect(await namesUpTo(log, 'first')).toEqual(['first'])
   await append(log, 'last')
   expect(await namesUpTo(log, 'last')).toEqual(['first', 'second', 'last'])

@@ -54,7 +54,7 @@ interface Followed {
   /** Whether other processes have appended events that the tail lacks. */
   stale: boolean
   fetching: boolean
-  /** The read of the thread's end, which begins after the tail was created. */
+  /** The read of the thread's end while it is in progress. It begins after the tail was created. */
   meeting: Promise<void> | undefined
 }
 
@@ -202,7 +202,7 @@ class TailedEventLog implements OpenEventLog {
     return followed.meeting
   }
 
-  /** Reads the events that other processes have appended into the tail, once for all readers. */
+  /** Adds to the tail the events that other processes have appended. They are read once for all readers. */
   #fetch(followed: Followed): void {
     followed.stale = true
     if (followed.fetching || followed.tail.end === undefined) return

@@ -46,7 +46,7 @@ export type ReadFrom = { after: string } | 'start'
 export interface EventLog {
   /**
    * Appends events; resolves with their ids when they are durable. `lease` is null for events that belong to no run.
-   * `lost`: the lease is lost, and the remaining events will never be stored.
+   * Resolves with `lost` if the lease is lost; the events not yet stored are then never stored.
    */
   append(thread: ThreadRef, items: readonly EventDraft[], lease: RunLease | null): Promise<string[] | 'lost'>
   /**

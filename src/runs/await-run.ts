@@ -27,8 +27,8 @@ export function expectRun({ waiters }: Pick<AwaitDeps, 'waiters'>, tenant: Tenan
 }
 
 /**
- * The outcome of a run as soon as it has ended, whichever server executes it. Removes the waiter. Never resolves once
- * the client has disconnected.
+ * Resolves with the outcome of a run when the run has ended. Any server may execute the run. Removes the waiter. Never
+ * resolves once the client has disconnected.
  */
 export async function outcomeOf(
   deps: AwaitDeps,

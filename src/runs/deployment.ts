@@ -27,7 +27,7 @@ export function runKey({ deployment_id }: Pick<Tenant, 'deployment_id'>, run_id:
 
 /** Counts the users of the host of a deployment's revision: running runs, claims under way and calls. */
 export interface DeploymentUse {
-  /** Counts until the returned function is called. */
+  /** Adds a user to the count. The returned function removes it. */
   enter(deployment: Deployment): () => void
   /** Resolves when the count is zero, or when `signal` aborts. */
   ended(deployment: Deployment, signal: AbortSignal): Promise<void>

@@ -80,7 +80,7 @@ export interface RunKwargs {
   on_completion: 'delete' | 'keep'
   /** 2 for a run made over protocol v2, whose graph is executed through LangGraph's events of that protocol (V-45). */
   protocol?: 2
-  /** True: the run fails before it executes anything if an interrupt that it answers does not wait any more (V-13). */
+  /** True: if an interrupt that the run answers is no longer open, the run fails before it executes anything (V-13). */
   strict_resume?: true
 }
 
@@ -113,7 +113,7 @@ export interface Run {
    * made. Null if the deployment has no revisions.
    */
   revision_id: string | null
-  /** The reason for `error` and `timeout`. */
+  /** The reason if the status is `error` or `timeout`. */
   error: { error: string; message: string } | null
   /** Messages streamed before a cancel (D-46). */
   partial_messages: JsonValue

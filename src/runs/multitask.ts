@@ -18,7 +18,7 @@ export type MultitaskDecision =
       ending: string[]
       /** Running runs to be cancelled; the new run waits until they have ended. */
       stopping: string[]
-      /** True if no other run of the thread is before the new one, which may start as soon as it is due. */
+      /** True if no run of the thread is running or due. The new run may then start as soon as it is due. */
       free: boolean
     }
 

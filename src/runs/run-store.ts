@@ -77,15 +77,18 @@ export interface RunAdmission {
   multitask_strategy: MultitaskStrategy
   /** `after_seconds` × 1000; 0 to start as soon as the thread is free. */
   delay_ms: number
-  /** `create` creates a missing thread; a stateless run's thread is created and temporary. */
+  /**
+   * `create` creates a missing thread, `reject` refuses the run. The thread of a stateless run is created, and
+   * temporary.
+   */
   if_not_exists: 'create' | 'reject'
   /** Merged shallowly into the thread's metadata. */
   thread_metadata: JsonObject
-  /** Merged into the thread's config, key by key, `configurable` key by key as well. Never a checkpoint. */
+  /** Merged into the thread's config key by key, and its `configurable` likewise. It never names a checkpoint. */
   thread_config: JsonObject
   /** Initial metadata of the thread if this run creates it. */
   new_thread_metadata?: JsonObject
-  /** The ttl of a thread that is created for the run; it counts while no run is active. */
+  /** The ttl of a thread that is created for the run. The time counts while no run of the thread is active. */
   new_thread_ttl?: ThreadTtl | null
   /** Whether the caller may see the thread; a thread that is not visible counts as missing. Pure. */
   visible?: Visible | undefined
@@ -101,7 +104,7 @@ export interface RunAdmission {
   claim: Claimer | null
   /** The revision for which the run is made: no earlier one executes it. Absent if the deployment has no revisions. */
   revision_id?: string | null
-  /** The date of a cron that the run takes, in the same transaction. */
+  /** The date of the cron that creates the run. The cron advances to its next date in the same transaction. */
   cron?: CronDate | undefined
   /**
    * Id of the run that must be the newest of the thread; null: the thread must have no run. Otherwise the result is
@@ -110,7 +113,7 @@ export interface RunAdmission {
   newest_run_id?: string | null
 }
 
-/** A date of a cron, which becomes due again at `next`. Epoch milliseconds. */
+/** One date of a cron. The cron becomes due again at `next`. Times are epoch milliseconds. */
 export interface CronDate {
   cron_id: string
   due_at: number

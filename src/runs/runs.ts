@@ -10,7 +10,7 @@ export interface Call {
   headers: Readonly<Record<string, string>>
   /** The restrictions of the deployment's own auth file on a run to create. */
   access?: RunAccess
-  /** The date that the run takes, if a cron creates it. */
+  /** The date of the cron that creates the run. Absent if no cron creates it. */
   cron?: CronDate
 }
 
@@ -54,7 +54,7 @@ export interface RunRequest {
   on_completion?: 'delete' | 'keep'
   /** The run is made over protocol v2. */
   protocol?: 2
-  /** The run fails if an interrupt that it answers does not wait any more when the run begins. */
+  /** The run fails if an interrupt that it answers is no longer open when the run begins. */
   strict_resume?: true
   /**
    * Id of the run that the request expects to be the newest of the thread; null: it expects no run. If another run is the

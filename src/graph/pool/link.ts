@@ -43,7 +43,7 @@ export interface HostDeath {
   begun: HostJob[]
   /** Jobs that had not begun. Another host may execute them. */
   offered: HostJob[]
-  /** The job that caused the death, if known. */
+  /** The job that caused the host's end, if known. */
   culprit: number | undefined
   error: LostError
   message: string
@@ -53,7 +53,7 @@ export interface HostDeath {
   failures: readonly LoadFailure[]
 }
 
-/** Callbacks into the pool. */
+/** Callbacks of the pool. */
 export interface LinkEvents {
   /** Called when the host has opened. It may already be superseded then. */
   opened(link: HostLink): void

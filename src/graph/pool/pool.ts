@@ -39,7 +39,7 @@ const WATCH_MS = 250
  * need not wait for another one to start.
  */
 const SPARE_AFTER_MS = 1_000
-/** Number of hosts of a deployment in use: a working host and a spare one. */
+/** Number of hosts while a deployment is in use: a working host and a spare one. */
 const HOSTS_IN_USE = 2
 /** Milliseconds without runs after which the spare host ends. */
 const SPARE_IDLE_MS = 60_000

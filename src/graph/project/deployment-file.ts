@@ -167,7 +167,7 @@ function readGraphs(graphs: unknown, file: string, folder: string): Omit<GraphEn
   })
 }
 
-/** Splits `file:export`; the default export is `default`. */
+/** Splits `file:export`. Without an export in the text, the export is `default`. */
 function fileAndExport(spec: string, folder: string): { file: string; export: string } {
   const { path, export: name = 'default' } = splitSpec(spec)
   return { file: resolve(folder, path), export: name }

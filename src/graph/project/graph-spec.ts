@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 /** The language of a graph, which determines the kind of its host. */
 export type GraphLanguage = 'javascript' | 'python'
 
-/** The module and the export that an entry `path:export` in `graphs` of langgraph.json names. */
+/** The module and the export of an entry `path:export` in `graphs` of langgraph.json. */
 export interface GraphSpec {
   language: GraphLanguage
   /**

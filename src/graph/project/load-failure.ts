@@ -81,7 +81,9 @@ function missingModule(error: Error & { code?: unknown; requireStack?: unknown }
   return { file: asker, line: lineNaming(asker, /'([^']+)'/.exec(words)?.[1] ?? ''), reason: `${words}.` }
 }
 
-/** The line of `file` that imports `name`, or a file with that name. */
+/**
+ * The number of the first line in `file` that contains the import specifier `name`, or a path to a file of that name.
+ */
 function lineNaming(file: string, name: string): number | null {
   const wanted = [`'${name}'`, `"${name}"`, `/${parse(name).name}`]
   const lines = readFileSync(file, 'utf8').split('\n')

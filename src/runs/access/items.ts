@@ -33,7 +33,7 @@ interface Found {
   key: string
 }
 
-/** The long-term memory with the permissions of one user. Handlers may move a request to another namespace. */
+/** The long-term memory with the permissions of one user. Handlers may change the namespace of a request. */
 export function itemsFor(items: ItemVerbs, ask: Ask, large: LargeItems): ItemVerbs {
   const sees = (ruling: Ruling, item: StoreItem): Promise<boolean> =>
     passes(ruling, { ...item, json: item.value_json }, large)

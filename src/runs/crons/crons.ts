@@ -231,7 +231,8 @@ async function runOnce(deps: CronsDeps, due: DueCron): Promise<void> {
   const { cron, workspace_id, deployment_id } = due
   const { cron_id, caller, thread_id, payload, on_run_completed, next_run_date } = cron
   const next = nextOf(cron, clock.now())
-  // The run takes the date in its own transaction, so that each date has exactly one run even after a crash.
+  // The transaction that creates the run also marks the date as used. So each date has exactly one run, even after a
+  // crash.
   const date = { cron_id, due_at: next_run_date ?? 0, next }
   const call = { tenant: { workspace_id, deployment_id }, caller, headers: {}, cron: date }
   // The schedule was checked when the cron was created.

@@ -95,7 +95,7 @@ export interface GraphAnswer {
  * The only access to LangGraph: executes graphs in child processes, so that user code cannot block the server (D-42).
  */
 export interface GraphHost {
-  /** The graphs of the deployment, in the order of its file; needs no running host. */
+  /** The graphs of the deployment, in the order of langgraph.json. Needs no running host. */
   graphs(): readonly GraphInfo[]
   /** Resolves when a host has loaded its graphs. Rejects with the reason if none can. */
   ready(): Promise<void>
@@ -115,7 +115,7 @@ export interface GraphHost {
 
 /**
  * A call that needs the graph's own code. `config` is LangGraph's: `{configurable: {thread_id, …}}`. A factory receives
- * `made_with`, or `config` if that is absent.
+ * `made_with`, or `config` if that is absent. An arrow shows the body of the answer.
  */
 export type GraphCall =
   /** → ThreadState */

@@ -14,7 +14,7 @@ export interface LeaseWatch {
   look(leases: readonly SeenLease[]): ReadonlySet<string>
 }
 
-/** `steady` is in milliseconds and never goes back. */
+/** `steady` returns milliseconds and never decreases. */
 export function createLeaseWatch(
   leaseMs: number,
   steady: () => number = () => performance.now(),

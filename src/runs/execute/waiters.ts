@@ -23,9 +23,9 @@ export interface Waiters {
   wait(key: string): Waiter
   /** True while a request waits for the run. */
   has(key: string): boolean
-  /** Passes the outcome of a run to its waiters; undefined makes them read the store. */
+  /** Passes the outcome of a run to its waiters. With undefined, the waiters read the outcome from the store. */
   resolve(key: string, outcome: RunOutcome | undefined): void
-  /** Makes all waiters read the store. */
+  /** Resolves all waiters with undefined, so that each reads the store. */
   recheckAll(): void
   /** Ends every wait, now and later, with `shutting_down`. */
   close(): void

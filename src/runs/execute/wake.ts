@@ -4,9 +4,9 @@ import type { CancelAction } from '../model.ts'
 export type WakeMessage =
   /** There may be runs to claim. */
   | { kind: 'work' }
-  /** For the process that executes the run: cancel it. */
+  /** The process that executes the run must cancel it. */
   | { kind: 'cancel'; deployment_id: string; run_id: string; action: CancelAction }
-  /** For processes that wait for the run: read its outcome. */
+  /** The run has ended. Processes that wait for it must read its outcome. */
   | { kind: 'ended'; deployment_id: string; run_id: string }
   /** A cancel arrived before its run (D-47). */
   | { kind: 'early_cancel'; deployment_id: string; thread_id: string; run_id: string; action: CancelAction }

@@ -29,13 +29,14 @@ export interface WorkerDeps extends Omit<JobDeps, 'host'>, RunEndingsDeps {
   earlyCancels: EarlyCancels
   unseenEnds: Pick<UnseenEnds, 'receive'>
   /**
-   * By `deployment_id`. May change while the worker runs: a run ends on the host with which it was claimed.
+   * Deployments by `deployment_id`. The map may change while the worker runs. A claimed run stays on the host of its
+   * claim.
    */
   deployments: ReadonlyMap<string, Deployment>
-  /** Counts that other users of the hosts share; default: new counts. */
+  /** Counts of the users of each host, shared with the other parts of the server. Default: new counts. */
   use?: DeploymentUse
   claimer: Omit<Claimer, 'revision_id'>
-  /** See `Claimer.abandoned_above`; default: runs of later versions wait. */
+  /** See `Claimer.abandoned_above`. By default, runs of later versions wait. */
   abandonedAbove?(): number | undefined
   clock: Clock
   logger: Logger
@@ -145,7 +146,7 @@ async function admit(work: Work, tenant: Tenant, admission: Omit<RunAdmission, '
       start(work, deployment, claim)
     } else if (run.due_at > run.created_at) timer.dueAt(run.due_at)
     else {
-      // All slots were taken; some may be free now.
+      // No slot was free before the transaction. Some may have become free since.
       if (taken === 0) timer.ask()
       work.wake.send({ kind: 'work' })
     }

@@ -4,7 +4,7 @@ import type { KvStore } from './kv-store.ts'
 
 export interface ItemSweeperDeps {
   items: Pick<KvStore, 'sweep'>
-  /** Milliseconds between sweeps: expired items count for quotas up to this long. */
+  /** Milliseconds between sweeps. An expired item counts for quotas until the next sweep. */
   everyMs: number
   logger: Logger
 }

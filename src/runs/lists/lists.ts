@@ -41,14 +41,14 @@ export type ListRequest =
       page: Page & { metadata?: JsonObject | undefined }
       unavailable: UnavailableGraphs
     }
-  /** `now` is shown with each cron. */
+  /** `now` is a field of each cron in the response. */
   | { list: 'crons'; search: Omit<CronSearch, 'visible'>; select: readonly string[]; now: string | null }
   | { list: 'items'; search: Omit<ItemSearch, 'visible'> }
   | { list: 'namespaces'; query: Omit<NamespaceQuery, 'visible'> }
 
 /** A page of a list as bytes of the response. */
 export interface ListPage {
-  /** JSON: an array; for items and namespaces the object of the API. */
+  /** JSON: an array. For items and namespaces, an object that contains the array. */
   body: Uint8Array
   /** Number of records on the page; fewer than `limit` when more would be too large for one response. */
   shown: number

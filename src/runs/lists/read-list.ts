@@ -29,7 +29,7 @@ export interface ListText {
   shown: number
   total: number | null
   more: boolean
-  /** Items on the page whose expiry is extended by reading them. */
+  /** Items on the page whose expiry must be extended, because they were read. */
   expiring: Pick<StoreItem, 'namespace' | 'key'>[]
 }
 

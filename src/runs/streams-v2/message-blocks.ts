@@ -192,7 +192,10 @@ function keyOf(id: string, place: readonly string[]): string {
   return `${place.join('|')} ${id}`
 }
 
-/** Roles of the channel `messages` by type of message; the channel has no tool results. */
+/**
+ * Roles of the channel `messages` by type of message. Tool messages are absent, because the channel has no tool
+ * results.
+ */
 const ROLES: Readonly<Record<string, string | undefined>> = {
   ai: 'ai',
   AIMessageChunk: 'ai',

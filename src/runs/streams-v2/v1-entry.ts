@@ -19,8 +19,8 @@ export function v1Entry(entry: StoredEvent): StoredEvent {
 }
 
 /**
- * Converts an item of a run to v1: an event of a message to a chunk `[message, metadata]`, a state to an event of mode
- * `checkpoints`; undefined for an item that v1 does not have.
+ * Converts an item of a run to v1: an event of a message becomes a chunk `[message, metadata]`, and a state becomes an
+ * event of mode `checkpoints`. Returns undefined for an item that v1 does not have.
  */
 export function v1Item(item: StreamItem): StreamItem | undefined {
   const { event, data } = item
@@ -52,7 +52,7 @@ interface Entry {
   tail?: string
 }
 
-/** The namespace of the node's graph, which v1 shows. */
+/** The namespace of the node's graph. v1 shows this namespace instead of the node's. */
 function graphOf(namespace: string): string {
   return namespace.slice(0, Math.max(0, namespace.lastIndexOf('|')))
 }

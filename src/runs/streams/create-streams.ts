@@ -197,7 +197,7 @@ function cancelling(
   return onGone(stream, gone, cancel)
 }
 
-/** The stream; `act` is called when its client disconnects before its end. */
+/** Returns the stream. `act` is called when the client disconnects before the end of the stream. */
 function onGone(stream: EventStream, gone: AbortSignal, act: () => void): EventStream {
   if (gone.aborted) act()
   else gone.addEventListener('abort', act, { once: true })
@@ -210,7 +210,7 @@ function onGone(stream: EventStream, gone: AbortSignal, act: () => void): EventS
   }
 }
 
-/** The stream; `act` is called when its client disconnects before any event was sent. */
+/** Returns the stream. `act` is called when the client disconnects before any event was sent. */
 function ifUnread(stream: EventStream, gone: AbortSignal, act: () => void): EventStream {
   let isRead = false
   const watched = onGone(stream, gone, () => isRead || act())
@@ -223,7 +223,7 @@ function ifUnread(stream: EventStream, gone: AbortSignal, act: () => void): Even
   return { ...watched, batches: batches() }
 }
 
-/** The stream of a run that has ended, without events. */
+/** A stream without events, for a run that has ended. */
 function nothing(): EventStream {
   return { batches: none(), close: () => undefined }
 }

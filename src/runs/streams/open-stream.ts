@@ -10,7 +10,7 @@ export interface StreamPlan {
   thread: ThreadRef
   from: ReadFrom
   view: View
-  /** Sends no gap before the first event. */
+  /** Leaves out a gap before the first event. */
   hides_first_gap?: boolean
   /** True for the last item; null for streams without an end. */
   isLast: ((item: StoredEvent | Gap) => boolean) | null

@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 
 type Step = string | number
-/** Paths as steps, by alias. */
+/** The aliases, each with its path as a list of steps. */
 export type ExtractPaths = readonly (readonly [alias: string, path: readonly Step[]])[]
 
 const STEP = /\.?([^.[\]]+)|\[(-?\d+)\]/gy

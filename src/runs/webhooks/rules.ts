@@ -15,7 +15,7 @@ export interface WebhookRules {
   headers: Readonly<Record<string, string>>
 }
 
-/** Sources of the variables in header templates; the first one with the name is used. */
+/** Sources of the variables in header templates. The value is from the first source that has the variable. */
 type Environment = Readonly<Record<string, string | undefined>>
 
 const MAX_URL = 2048

@@ -53,9 +53,9 @@ export interface InsertBytes {
 }
 
 /**
- * One database of a ClickHouse, embedded or a server; all statements of Weir go through it. Every method rejects with
- * an AppError: `store_unavailable` when trying again later may help, else `internal`. A read is sent once more if its
- * connection is reset before the answer begins.
+ * One database of a ClickHouse server or of the embedded engine. All statements of Weir go through it. Every method
+ * rejects with an AppError: `store_unavailable` when trying again later may help, else `internal`. A read is sent once
+ * more if its connection is reset before the answer begins.
  */
 export interface ClickHouse {
   readonly database: string

@@ -162,7 +162,7 @@ export type SearchMode = 'look-up' | 'read' | 'assume'
 export interface FilterPlace {
   /** SQL condition for the rows that contain the descendants of a TraceRun and the rest of its trace. */
   scope?: string | undefined
-  /** Prefix of its parameters, for a statement with several filters. */
+  /** Prefix of the names of the filter's parameters, for a statement with several filters. */
   prefix?: string
   /** SQL conditions on the rows of tables `feedback` and `run_fragments`; default: all rows of the workspace. */
   feedback?: string | undefined

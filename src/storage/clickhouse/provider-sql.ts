@@ -7,7 +7,7 @@ const SHOWN = list(PROVIDER_SPELLINGS.map(([, shown]) => shown))
 /** Matches the whole text if it names one of Google's model services, so that the whole text is replaced. */
 const GOOGLE = `(?s)${GOOGLE_PROVIDER.source}.*`
 
-/** SQL for `normalizeProvider` of a column. */
+/** SQL of the result of `normalizeProvider` for the value of a column. */
 function normalized(column: string): string {
   const bare = `replaceRegexpOne(lower(trimBoth(toString(${column}))), '${PROVIDER_SUFFIX.source}', '')`
   return `transform(replaceRegexpOne(${bare}, '${GOOGLE}', 'google'), ${OTHERS}, ${SHOWN})`

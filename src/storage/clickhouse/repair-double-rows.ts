@@ -8,7 +8,7 @@ const NAME = 'double_rows'
 const HOUR = 3_600_000
 /** Maximum number of rows that one step reads, unless a single hour has more. */
 const STEP_ROWS = 500_000
-/** TraceRuns that one statement repairs. */
+/** Maximum number of TraceRuns that one statement repairs. */
 const PAGE = 1_000
 
 export interface RepairOptions {

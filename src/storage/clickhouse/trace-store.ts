@@ -44,7 +44,7 @@ const PLACES_OF_TRACES = `(project_id, sort_time, run_id) IN (
   SELECT project_id, sort_time, run_id FROM trace_runs FINAL
   WHERE workspace_id = {workspace_id:UUID} AND trace_id IN {traces:Array(UUID)})`
 
-/** The first TraceRun id in the dotted_order of a row, after a time of 22 characters. */
+/** The first TraceRun id in the dotted_order of a row. It follows a time of 22 characters. */
 const FIRST_OF_ORDER = 'toUUIDOrZero(substring(dotted_order, 23, 36))'
 
 /** The ReadStore over a ClickHouse whose schema is migrated. */

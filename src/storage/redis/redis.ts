@@ -13,7 +13,7 @@ export interface RedisConnection {
   /** Runs a script; loads it first if the server does not have it. */
   run<T>(script: string, keys: readonly string[], args: readonly (string | number)[]): Promise<T>
   command(name: string, ...args: (string | number)[]): Promise<unknown>
-  /** The mode of the server, `redis_mode` of INFO. */
+  /** The mode of the server: field `redis_mode` of the answer to INFO. */
   mode(): Promise<'standalone' | 'cluster' | 'sentinel' | undefined>
   /**
    * Subscribes to a channel on a connection of its own. `missed` is called after each connect, since earlier messages

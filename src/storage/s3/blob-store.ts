@@ -18,7 +18,7 @@ export interface S3Place {
   bucket: string
   /** The beginning of every key: empty, or ends with a slash. */
   prefix: string
-  /** Undefined for the region of AWS_REGION or of the AWS configuration; with an endpoint, for `us-east-1`. */
+  /** If undefined: the region in AWS_REGION or in the AWS configuration, or `us-east-1` if there is an endpoint. */
   region: string | undefined
   /** Undefined for AWS. At other endpoints (MinIO, Ceph, R2) the bucket is part of the path. */
   endpoint: string | undefined
@@ -33,7 +33,7 @@ export interface S3Blobs extends ListedBlobStore {
 }
 
 const SHA256 = /^[0-9a-f]{64}$/
-/** The key of a blob after the prefix. */
+/** Matches the key of a blob without the prefix. */
 const STORED = /^[0-9a-f]{2}\/[0-9a-f]{64}$/
 const CONNECT_TIMEOUT_MS = 5_000
 /** Maximum time in which a connection transfers nothing. */

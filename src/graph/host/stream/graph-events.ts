@@ -76,7 +76,7 @@ type Chunks = AsyncIterable<[namespace: string[], mode: string, data: unknown]>
 interface Watch {
   /** Receives the metadata of a call of a model. */
   call(id: string, metadata: Metadata): void
-  /** Receives a checkpoint as v1 shows it. */
+  /** Receives a checkpoint in the form of protocol v1. */
   state(namespace: string[], data: unknown): void
   /**
    * Receives each delta of a message that follows another delta. These deltas are not passed on to LangGraph, which

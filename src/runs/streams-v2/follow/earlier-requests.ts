@@ -34,7 +34,10 @@ interface Told {
   position: number
 }
 
-/** Finds the events by interrupt: first in the last run, which usually has them, then in all kept entries. */
+/**
+ * Finds the event of each interrupt. The last run is read first, because it usually has these events, then all kept
+ * entries.
+ */
 async function toldRequests(
   events: Pick<EventLog, 'read'>,
   ref: ThreadRef,

@@ -29,7 +29,7 @@ export type ProtocolItem = ProtocolEvent | ProtocolGap
 
 /** Records which ends of runs the client of a stream has received (V-29). */
 export interface ReaderEnds {
-  /** Runs whose end the client was not sent because its last connection broke. */
+  /** Runs whose end was not sent to the client, because its last connection broke. */
   unseen: ReadonlySet<string>
   /** Resolves when the stream may send the end of this run. */
   turn(run_id: string): Promise<void>
@@ -262,7 +262,7 @@ function isNew(after: Following['after']): boolean {
   return after === undefined || after === 0
 }
 
-/** The interrupts that the stream has to show (V-32). `read`: the thread, if it was read. */
+/** The interrupts that the stream has to show (V-32). `read` is the thread if it was read already. */
 async function waitingFor(
   { threadNow, waitingNow }: FollowedThread,
   read: Thread | undefined,

@@ -10,7 +10,7 @@ export interface RunInLog {
   run_id: string
   /** Position of the run's first kept entry. */
   position: number
-  /** A reader that begins after this id reads the run from its first entry. */
+  /** A reader that begins after the entry with this id reads the run from its first entry. */
   before: string
   /** Epoch milliseconds; 0 for a run that ended without an attempt. */
   begun_at: number
@@ -20,9 +20,9 @@ export interface RunInLog {
 
 /** The part of a thread's log that was read, without its events. */
 export interface IndexedLog {
-  /** In the order of their begin. */
+  /** In the order in which they began. */
   runs: readonly RunInLog[]
-  /** The oldest entry that was read without a gap after it; undefined for an empty log. */
+  /** The oldest entry from which all entries up to the last one were read. Undefined for an empty log. */
   oldest: Pick<StoredEvent, 'id' | 'position'> | undefined
   /** Number of entries the thread ever had. */
   total: number
@@ -53,7 +53,7 @@ export function createRunIndex(events: Pick<EventLog, 'read' | 'last' | 'total'>
   async function read(thread: ThreadRef, known: Known): Promise<Known> {
     const last = await events.last(thread)
     if (last === null || last === known.last) return last === null ? NOTHING : known
-    // The thread was deleted, and another one has its id.
+    // The thread was deleted, and a new thread has the same id.
     if (isAfter(known.last, last)) return read(thread, NOTHING)
     const next = { ...known, runs: known.runs.map((run) => ({ ...run })) }
     let isOther = false

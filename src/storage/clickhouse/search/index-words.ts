@@ -23,7 +23,7 @@ const TABLES = ['run_fragments', 'runs'] as const
 /** Parts of a table without the index. */
 interface Unindexed {
   rows: number
-  /** Seconds since the newest part was written, and since the oldest. */
+  /** Seconds since the newest part was written; `oldest`: seconds since the oldest part was written. */
   newest: number
   oldest: number
   running: number

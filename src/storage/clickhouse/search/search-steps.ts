@@ -9,7 +9,7 @@ const FIRST_STEP = 2_000
 
 /** The reads of the store that a step uses. */
 export interface SearchSteps {
-  /** One page, and its number of TraceRuns. */
+  /** Reads one page. `count` is its number of TraceRuns. */
   page(query: ListQuery): Promise<{ rows: Buffer; count: number }>
   /** The sort_time of the TraceRun at an offset of the list, without filters. */
   timeAt(query: ListQuery, offset: number): Promise<number | undefined>

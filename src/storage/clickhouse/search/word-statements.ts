@@ -6,7 +6,7 @@ import { FEW_AT_A_TIME, fragmentWordsSql, isInRowText, rowWordsSql, wordsOf } fr
 
 /** Statements that find the TraceRuns of a search by the words of its text. */
 export interface WordStatements {
-  /** `count`: fragments with the words, counted up to `most`. */
+  /** Column `count`: the number of fragments with the words, counted up to `most`. */
   fragments(most: number): SqlCondition
   /**
    * `sort_time` and `run_id` of the first TraceRuns of the list whose row or fragments contain the words. Only these

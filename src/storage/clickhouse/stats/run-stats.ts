@@ -36,7 +36,7 @@ const FEW_TRACES = 4_000
 type Pair = [number | null, number | null] | []
 /** p50, p99 and p90. */
 type Times = [number | null, number | null, number | null] | []
-/** Numbers of TraceRuns by the index of their class. */
+/** Numbers of TraceRuns by the index of their class in a histogram. */
 type Classes = Record<string, number>
 type Keys = { grp: string; bucket: number }
 type FiguresRow = Keys &
@@ -45,7 +45,7 @@ type FiguresRow = Keys &
     first_token: Times
     latency_histogram?: Classes
     first_token_histogram?: Classes
-    /** In the order of HeldChecks. */
+    /** The counts of HeldChecks, in its order. */
     held?: number[]
   }
 type EachField = 'prompt_tokens_each' | 'completion_tokens_each' | 'total_tokens_each' | 'total_cost_each'

@@ -12,11 +12,11 @@ import { countedSql, HAS_USAGE, LINE, type UsageShape } from '../usage/counted-s
  */
 export type UsageLink = 'own' | 'trace' | 'below'
 
-/** SQL of the TraceRuns that figures are computed from. */
+/** SQL that selects the TraceRuns from which figures are computed. */
 export interface StatsSelection {
   /** Condition on rows of table `runs`, read FINAL. */
   matched: string
-  /** SQL condition of the rows that contain the usage of the TraceRuns. */
+  /** SQL condition on the rows of table `runs` that contain the usage of the matched TraceRuns. */
   scope: string
   link: UsageLink
   params: Record<string, unknown>
@@ -96,7 +96,7 @@ export const countSql = ({ matched }: StatsSelection): string =>
 export const tracesSql = ({ matched }: StatsSelection, limit: number): string =>
   `SELECT DISTINCT trace_id FROM runs FINAL WHERE ${matched} LIMIT ${limit}`
 
-/** The largest groups, largest first. */
+/** Selects the groups with the most TraceRuns, the largest first. */
 export const groupsSql = ({ matched }: StatsSelection, group: StatsGrouping): string =>
   `SELECT grp, count() AS found FROM (SELECT ${groupSql(group)} AS grp FROM runs FINAL WHERE ${matched})
    WHERE grp != '' GROUP BY grp ORDER BY found DESC, grp LIMIT ${group.max_groups}`
@@ -190,7 +190,9 @@ function firstTokens(form: StatsForm): string {
     ${times(form, 'first_token', secondsTo('first_at', 'root_start'), 'isNotNull(first_at)')}`
 }
 
-/** One row for each matched trace, or for each matched TraceRun with usage in it or below it. */
+/**
+ * SQL with one row for each matched trace, or for each matched TraceRun that has usage itself or in its descendants.
+ */
 function eachSql(form: StatsForm): string {
   const { link, scope } = form.selection
   const counted = countedSql(scope, form.shape)

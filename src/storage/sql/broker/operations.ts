@@ -65,7 +65,10 @@ export function createStorageOperations(
   }
 }
 
-/** The newest checkpoint with its values and writes; for a namespace, its contents or its requested channels. */
+/**
+ * Reads checkpoints of a namespace. With `channels`: which of these channels are known. With `values`: these values,
+ * and the writes of the checkpoints `writes_of`. Otherwise: the newest checkpoint with its values and writes.
+ */
 async function get(rows: CheckpointRowStore, tenant: Tenant, body: Body): Promise<Message> {
   const place = { thread_id: textField(body, 'thread_id'), checkpoint_ns: textField(body, 'checkpoint_ns') }
   if (body['channels'] !== undefined) {

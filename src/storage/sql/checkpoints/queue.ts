@@ -112,7 +112,7 @@ async function storeApart(database: Database, line: string, entries: readonly Qu
   }
 }
 
-/** Entries that are stored in successive transactions. */
+/** A queue of entries. Its batches are stored one after the other. */
 interface Line {
   waiting: QueueEntry[]
   /** The timer that runs while no entry is urgent. */

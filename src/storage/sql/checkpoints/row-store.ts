@@ -16,7 +16,7 @@ import {
 } from './rows.ts'
 import { deleteCheckpoints } from './threads.ts'
 
-/** Values of channels, and the valid writes, by checkpoint. */
+/** Values of channels, and the valid writes of each checkpoint. */
 export interface CheckpointContents {
   values: FoundBlob[]
   writes: Map<string, FoundWrite[]>
@@ -27,7 +27,7 @@ export interface FoundCheckpoint extends CheckpointContents {
   row: CheckpointRow
 }
 
-/** The checkpoints of a thread to mark. */
+/** Selects the checkpoints of a thread whose marks are read. */
 export type MarkScan = Parameters<typeof readMarks>[2]
 
 /**

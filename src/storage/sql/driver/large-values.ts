@@ -58,7 +58,7 @@ export async function txInThread<T>(
       query,
       send(sql, params) {
         sent = query(sql, params)
-        // The next statement and the commit throw the error.
+        // The error is not lost: the next statement and the commit throw it.
         sent.catch(() => undefined)
       },
     })

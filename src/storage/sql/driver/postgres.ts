@@ -118,7 +118,7 @@ function createQueues(): <T>(lock: string, work: () => Promise<T>) => Promise<T>
 }
 
 function ignore(): void {
-  // The next statement on the lost connection reports the loss.
+  // The connection is lost. The next statement on it fails with the error.
 }
 
 /** Type parsers with which counts and sums become numbers, as with SQLite. */

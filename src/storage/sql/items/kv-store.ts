@@ -29,7 +29,7 @@ export interface KvStoreOptions {
   refresh_on_read: boolean
   /** Undefined for a deployment without semantic search. `query` and `index` are then ignored. */
   index?: ItemIndex | undefined
-  /** Default: none. */
+  /** Default: no quotas. */
   quotas?: Quotas
 }
 

@@ -119,7 +119,7 @@ function rowOf(admission: RunAdmission, thread: LockedThread, composed: Composed
   }
 }
 
-/** The stored row as a run, without parsing the JSON that was just written. */
+/** Converts the stored row to a run. Its JSON texts were just written, so they are not parsed again. */
 function admittedRun(row: RunRow, admission: RunAdmission, composed: Composed): Run {
   const { metadata, kwargs } = composed
   const plain = { ...row, metadata: 'null', kwargs: 'null', caller: 'null', input: null, command: null }
@@ -132,7 +132,7 @@ function newThread({ thread_id }: ThreadKey, admission: RunAdmission): NewThread
   return { thread_id, metadata, config: {}, ttl }
 }
 
-/** A thread that does not exist yet, in the form of a locked thread. */
+/** A LockedThread for a thread that does not exist yet. */
 function asLocked(key: ThreadKey, { metadata, config }: NewThread): LockedThread {
   const texts = { metadata: JSON.stringify(metadata), config: JSON.stringify(config) }
   return { ...key, status: 'idle', rest_status: 'idle', has_next: 0, last_seq: 0, last_run_at: 0, ...texts }
@@ -213,7 +213,7 @@ async function admitInto(
   return { admitted, madeThread: locked === undefined }
 }
 
-/** Size of the values that may be large. */
+/** Approximate bytes of the values that may be large. */
 function largeBytes({ run: { kwargs } }: RunAdmission): number {
   return rawLength(kwargs.input) + rawLength(kwargs.command)
 }

@@ -12,7 +12,7 @@ import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
 type HeldRun = Lease &
   Pick<RunRow, 'graph_id' | 'cancel_action' | 'attempt' | 'started_at' | 'lease_owner' | 'lease_until'> & {
     has_webhook: number
-    /** 1 if another run of the thread waits. */
+    /** 1 if the thread has a pending run, else 0. */
     has_more: number
   }
 
@@ -147,7 +147,7 @@ type EndLeased = (
   lease: Lease,
   closing: Closing | undefined,
   fate: (run: HeldRun) => { event: RunEvent; end: Omit<RunEnd, 'status'> },
-  /** Size of the thread's new values. */
+  /** Approximate bytes of the thread's new values. */
   bytes?: number,
 ) => Promise<AttemptEnd>
 

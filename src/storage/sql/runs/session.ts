@@ -48,7 +48,7 @@ export interface RunSession extends TxSession {
 
 /** Transactions of the run store. */
 export interface RunDatabase extends Pick<Database, 'query' | 'dialect'> {
-  /** A transaction that begins with locking this thread; `bytes` as of `Database.tx`. */
+  /** A transaction that first locks this thread. `bytes` is the argument of `Database.tx`. */
   txOfThread<T>(key: ThreadKey, work: (session: RunSession) => Promise<T>, bytes?: number): Promise<T>
   /** A transaction over many threads, which `work` locks itself. */
   txOfMany<T>(work: (session: RunSession) => Promise<T>, bytes?: number): Promise<T>

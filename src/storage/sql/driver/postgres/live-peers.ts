@@ -45,9 +45,9 @@ export function createPostgresLivePeers({
   database,
   logger,
 }: {
-  /** The database whose servers are notified. */
+  /** URL of the database on which the servers listen. */
   url: string
-  /** The database over whose connections notifications are sent. */
+  /** The same database; its pool of connections sends the notifications. */
   database: Database
   logger: Logger
 }): LivePeers {

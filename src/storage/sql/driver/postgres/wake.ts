@@ -5,9 +5,9 @@ import type { Database } from '../database.ts'
 import { listenAlways } from './listen.ts'
 
 export interface PostgresWakeOptions {
-  /** The database whose processes are notified. */
+  /** URL of the database on which the processes listen. */
   url: string
-  /** The database whose connections send the notifications. */
+  /** The same database; its pool of connections sends the notifications. */
   database: Database
   logger: Logger
   /** Milliseconds before a lost connection is opened again; default 250. */
