@@ -68,7 +68,7 @@ export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptio
       listeners.call(deployment_id)
     }
     waiting.stored = undefined
-    // Stays until its second has passed, because all lines of that second count together.
+    // The entry stays until its second has passed, because all lines of that second count together.
     setTimeout(() => forget(deployment_id, waiting), SECOND_MS).unref()
   }
   const forget = (deployment_id: string, waiting: Waiting): void => {

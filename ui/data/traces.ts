@@ -26,7 +26,7 @@ function mayComeYet(failures: number, error: Error): boolean {
   return failures < MAX_TRIES && (isMissing || (error instanceof ApiError && error.status === 503))
 }
 
-/** The present outline of a trace. With an empty id nothing is loaded. */
+/** The outline of a trace, without updates. With an empty id nothing is loaded. */
 export function useStillOutline(trace_id: string) {
   const queries = useQueryClient()
   const queryKey = ['outline', trace_id]

@@ -9,7 +9,10 @@ export interface Capture {
   body: Uint8Array
 }
 
-/** Maximum bytes of a capture, as sent and after decompression: the maximum length of a string. */
+/**
+ * Maximum bytes of a capture, as sent and after decompression. Node's limit for the length of a string is a little
+ * higher.
+ */
 export const MAX_CAPTURE_BYTES = 400 * 1024 * 1024
 
 /**

@@ -31,7 +31,7 @@ export interface IsolatedBuild {
 
 const PROBE_MS = 10_000
 
-/** Namespaces of each process, which shares the network and the limits of the user with the server. */
+/** Namespaces of each process. Processes share only the network and the limits of the user with the server. */
 const NAMESPACES = [
   ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
   ...['--disable-userns', '--uid', '65534', '--gid', '65534', '--hostname', 'weir'],

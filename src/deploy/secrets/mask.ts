@@ -1,7 +1,7 @@
 /** Minimum length of a masked value; shorter values would hide ordinary words of a log. */
 const MIN_MASKED = 8
 const MASK = '***'
-/** Length from which a line may have been cut within a value. */
+/** A line of at least this length may have been cut in the middle of a value. */
 const CUT_LENGTH = 4_000
 
 /**

@@ -63,7 +63,8 @@ const OTHER_SIZE = /(^|\n)\d+ (size|GNU\.sparse[^=]*)=/
 
 /**
  * Reads the sizes of all entries that `tar` would unpack; the size of links, devices and folders is 0.
- * @throws AppError source_invalid for damaged files, and for files in which an entry unpacks to more bytes than it has
+ * @throws AppError source_invalid for damaged files, and for sparse entries, which unpack to more bytes than the
+ * archive has
  */
 export async function* tarSizes(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<number> {
   const reader = createReader(bytes)

@@ -73,7 +73,7 @@ function detailOf({ details, message }: AppError): string {
   return details.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')
 }
 
-/** Errors of the deployment API: `{"detail","code"}` with a text each. */
+/** The body of the deployment API's errors: `{"detail","code"}`, both of them texts. */
 const deploymentProblem: ProblemWriter = (error) => ({
   content_type: 'application/json',
   body: JSON.stringify({ detail: detailOf(error), code: error.code }),
@@ -172,14 +172,14 @@ function createServe({
   }
 }
 
-/** Access of sockets; every command also requires its own permission. */
+/** The permission that every socket requires; each command also requires its own permission. */
 const SOCKET_ACCESS = { need: 'threads:read', whole_organization: false } as const
 
 function isWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
-/** WebSockets at the root and, on `mounted`, under a prefix. */
+/** WebSockets at the root, and under a prefix with the dependencies `mounted`. */
 function socketEntrance(
   deps: DeploymentDeps,
   mounted: DeploymentDeps,

@@ -9,7 +9,7 @@ import { earlierInputs } from './input/earlier-inputs.ts'
 import { pauseOf, type RunTrace, tracedNodes } from './step-traces.ts'
 
 const PAGE = 100
-/** Pages of a trace: executions beyond them are not shown. */
+/** Maximum number of pages of a trace that are read; executions beyond them are not shown. */
 const MOST_PAGES = 20
 
 /**

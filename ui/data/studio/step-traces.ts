@@ -23,7 +23,7 @@ export interface TracedNode {
 /** The executions of nodes of a run. */
 export interface RunTrace {
   nodes: readonly TracedNode[]
-  /** False while the trace is not stored whole. */
+  /** False while the trace is not stored completely. */
   isWhole: boolean
 }
 

@@ -19,7 +19,7 @@ const MAX_TEXT = 6000
 const MORE_TEXT = 100_000
 /** Levels of a block of an unknown type that are open at first. */
 const UNKNOWN_DEPTH = 6
-/** Earlier messages beyond the last ones are folded. */
+/** Number of last messages that are open; earlier ones are folded. */
 const SHOWN_MESSAGES = 8
 
 /** Options of drawing messages: the form of texts, and the answers of tool calls. */

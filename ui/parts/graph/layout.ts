@@ -114,7 +114,7 @@ function onceEach(edges: GraphDrawing['edges']): GraphDrawing['edges'] {
   return [...new Map(edges.map((edge) => [JSON.stringify([edge.source, edge.target]), edge])).values()]
 }
 
-/** The edge of a node to itself, at its right: the points of dagre for it do not make a loop. */
+/** The edge of a node to itself, at its right. The points that dagre computes for such an edge do not form a loop. */
 function loop({ x, y, width }: PlacedNode): string {
   const side = x + width / 2
   const out = side + LOOP.across

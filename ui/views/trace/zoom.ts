@@ -1,6 +1,6 @@
 import { topOf } from '../../parts/chart/scale.ts'
 
-/** The part of a trace's time that is drawn, in microseconds from its begin. */
+/** The part of a trace's time that is drawn, in microseconds from the beginning of the trace. */
 export interface ZoomRange {
   from: number
   to: number

@@ -5,7 +5,7 @@ export const PREFIX_HEADER = 'x-forwarded-prefix'
 
 const PREFIX = /^(\/[\w.~-]+)*$/
 
-/** The part before `path`, which is a path of this API, in the URL that the client used. */
+/** The prefix of the URL that the client used: its part before `path`, which is a path of this API. */
 export function prefixOf(
   { url = '', headers }: Pick<IncomingMessage, 'url' | 'headers'>,
   path: string,

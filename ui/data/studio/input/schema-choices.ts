@@ -1,7 +1,10 @@
 /** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** Schemas that are visited for one field: a `$ref` may lead to itself, and unions may be nested. */
+/**
+ * Maximum number of schemas that are visited for one field, because a `$ref` may lead to itself, and unions may be
+ * nested.
+ */
 const MOST_VISITED = 64
 
 /** True for a JSON object. */

@@ -17,7 +17,7 @@ function isDocument(value: unknown): value is FoundDocument {
   )
 }
 
-/** Keys among which a list of documents is searched. */
+/** Maximum number of keys among which a list of documents is searched. */
 const MOST_KEYS = 100
 
 /** Documents that a retriever returned: a list, or a list under a key such as `documents`. */
