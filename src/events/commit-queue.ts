@@ -23,7 +23,7 @@ interface Entry extends Append {
   failed(error: unknown): void
 }
 
-/** Splits `items` into chunks. */
+/** Splits `items` into chunks of limited length and size. */
 function* chunksOf(items: readonly EventDraft[]): Generator<readonly EventDraft[]> {
   let from = 0
   let chars = 0

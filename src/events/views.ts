@@ -10,14 +10,14 @@ export const RUN_DONE = 'run_done'
 export const STATE_UPDATE = 'state_update'
 
 /**
- * The begin of an attempt of a run, for streams of protocol v2: `{"graph_name","attempt","answered"}`; `answered` are
+ * The start of an attempt of a run, for streams of protocol v2: `{"graph_name","attempt","answered"}`; `answered` are
  * the ids of the interrupts that the run answers.
  */
 export const RUN_BEGUN = 'v2/begun'
 
 /**
  * The end of a run outside of an attempt, for streams of protocol v2: `{"graph_name"}`. The run was cancelled while
- * pending, or its server has ended; the log may have no begin of it.
+ * pending, or its server has ended; the log may not contain its start.
  */
 export const RUN_ENDING = 'v2/ending'
 

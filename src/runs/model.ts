@@ -22,7 +22,7 @@ export interface Caller {
   user?: AccessUser
 }
 
-/** The six statuses that clients recognize. A run that is cancelled by rollback is deleted. */
+/** The six statuses that clients recognize. A rollback has no status, because it deletes the run. */
 export const RUN_STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 

@@ -68,7 +68,7 @@ export interface Awaited {
   run: Run
   /**
    * The response of `wait` and `join` as JSON text: the last values, with `__interrupt__` when the graph waits for a
-   * human, or `{"__error__":{"error","message"}}`. Rejects only when the server stops or the store is gone. The
+   * human, or `{"__error__":{"error","message"}}`. Rejects only when the server stops or the store fails. The
    * connection must then be cut, so that the client joins again. Never resolves after the client has disconnected.
    */
   result: Promise<string>

@@ -108,7 +108,7 @@ interface RunConfig {
 
 /** The run's config in LangGraph's form. The fields that identify the run override those of the client. */
 function graphConfig({ run }: GraphJob, { versions }: ExecuteDeps): RunConfig {
-  // The keys are removed here too, because earlier versions stored runs with them.
+  // Runs that earlier versions stored may still contain runtime keys.
   const config = withoutRuntimeKeys(run.kwargs.config)
   const limit = config['recursion_limit']
   const tags = config['tags']
@@ -170,8 +170,8 @@ function streamOptions(
 }
 
 /**
- * LangGraph's setting to refuse answers to interrupts that do not wait. It is set only for the first attempt: a later
- * attempt may find that the first one has already answered some of the interrupts.
+ * LangGraph's setting to refuse answers to interrupts that are no longer open. It is set only for the first attempt: a
+ * later attempt may find that the first one has already answered some of the interrupts.
  */
 function strictness({ kwargs, attempt }: GraphJob['run']): Configurable {
   return kwargs.strict_resume === true && attempt === 1 ? { __pregel_strict_resume: true } : {}

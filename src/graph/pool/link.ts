@@ -378,7 +378,7 @@ export class HostLink {
 
 /**
  * The id of the job that caused the end of a host, if only one had begun. Undefined if the host was killed from
- * outside, which no job causes.
+ * outside, because then no job is the cause.
  */
 function onlyCulprit(begun: readonly HostJob[], exit: HostExit): number | undefined {
   return begun.length === 1 && !isFromOutside(exit) ? begun[0]?.id : undefined

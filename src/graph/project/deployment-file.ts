@@ -40,7 +40,7 @@ export interface DeploymentFile {
   store_index: JsonObject | null
   store_ttl: JsonObject | null
   checkpointer_ttl: JsonObject | null
-  /** `http` and `webhooks` of the file, unchanged; the parts of the server that use them read them. */
+  /** `http` and `webhooks` of the file, unchanged. They are checked by the parts of the server that use them. */
   http: JsonObject
   webhooks: JsonObject
 }

@@ -54,7 +54,7 @@ export function passesRuling({ visible }: Pick<Ruling, 'visible'>, metadata: Jso
 }
 
 /**
- * The condition of a handler's filter. @throws AppError auth_failed for an invalid filter; otherwise it would make
+ * The condition of a handler's filter. @throws AppError auth_failed for an invalid filter, which must not make
  * everything visible
  */
 export function toVisible(filter: JsonObject | null): Visible | undefined {

@@ -181,7 +181,10 @@ const NEWER: GraphEnd = {
   state: undefined,
 }
 
-/** The end of an attempt whose host rejected. Hosts never reject, so this is a fault of Weir; it may be temporary. */
+/**
+ * The end of an attempt for which `execute` of the host rejected. It should never reject, so this is a fault of Weir,
+ * which may be temporary.
+ */
 function crashed(error: unknown): GraphEnd {
   return {
     kind: 'lost',

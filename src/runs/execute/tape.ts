@@ -80,7 +80,7 @@ export function createRunTape(
   }
 }
 
-/** The results of an attempt: the end of its graph, its stream, and the facts about its begin. */
+/** The results of an attempt: the end of its graph, its stream, and the facts about its start. */
 export interface AttemptOutcome {
   end: GraphEnd
   tape: RunTape
@@ -93,7 +93,7 @@ export function closingEvents(
   { end, tape, begin }: AttemptOutcome,
 ): EventDraft[] {
   const items: StreamItem[] = []
-  // If the graph sent nothing and has no state, it did not receive the answers, so its interrupts still wait.
+  // If the graph sent nothing and has no state, it did not receive the answers, so its interrupts are still open.
   const answered = tape.opened || end.state !== undefined ? begin.answered : []
   if (!tape.opened) {
     const metadata = { event: 'metadata', data: JSON.stringify({ run_id, attempt }) }

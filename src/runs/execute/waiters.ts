@@ -7,7 +7,7 @@ export interface RunOutcome {
   json: string
 }
 
-/** A registered wait. */
+/** A registered request that waits for the end of a run. */
 export interface Waiter {
   /**
    * The outcome; undefined when the run has changed in another process, so that the store must be read. Rejects when

@@ -23,7 +23,7 @@ function newRun(ofPython: boolean, langgraph_path: unknown[] = PUSH) {
       const type = ofPython && !isWhole ? 'AIMessageChunk' : 'ai'
       events.push(...blocks.ofTuple(JSON.stringify([{ id, type, content, ...streamed }, metadata])))
     },
-    /** The begin of a task that `Send` made. */
+    /** The start of a task that `Send` made. */
     sent: (...namespace: string[]) =>
       blocks.started(namespace, JSON.stringify({ id: '2', name: 'work', triggers: ['__pregel_push'] })),
     updated: (namespace: string[], update: object) =>

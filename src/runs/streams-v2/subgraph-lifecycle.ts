@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from '../../schema/json.ts'
 
-/** The begin or end of a subgraph. */
+/** The start or end of a subgraph. */
 export interface SubgraphEvent {
   namespace: string[]
   event: 'started' | SubgraphEnd
@@ -14,7 +14,7 @@ export type SubgraphEnd = 'completed' | 'failed' | 'interrupted'
  * graphs (V-18).
  */
 export interface SubgraphLifecycle {
-  /** Returns the begins of subgraphs that an entry in this namespace shows. */
+  /** Returns the starts of subgraphs that an entry in this namespace shows. */
   begun(namespace: readonly string[]): SubgraphEvent[]
   /** Returns the ends of subgraphs that the result of a task shows: an entry of mode `tasks` in this namespace. */
   ended(namespace: readonly string[], data: string): SubgraphEvent[]

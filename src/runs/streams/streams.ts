@@ -4,7 +4,9 @@ import type { Run } from '../model.ts'
 import type { Call, RunRequest } from '../runs.ts'
 import type { Following, ProtocolItem } from '../streams-v2/follow/follow-thread.ts'
 
-/** The requested begin of a stream: after the last event that the client has, at the oldest event kept, or now. */
+/**
+ * The place at which a stream must begin: after the last event that the client has, at the oldest event kept, or now.
+ */
 export type StreamStart = { after: string } | 'start' | 'now'
 
 /** Events of a run or a thread for one client. */

@@ -305,7 +305,7 @@ function comparisonSql(field: FilterField, is: Comparison, value: FilterValue, c
     return `ifNull(toFloat64OrNull(${sql}) ${OPERATORS[is]} ${context.bind(value, 'Float64')}, 0)`
   }
   const operand = `${OPERATORS[is]} ${context.bind(spelt(field, value), type)}`
-  // `thread_id` is compared only for equality, so a missing thread matches only the empty text.
+  // `thread_id` is compared only for equality, so a TraceRun without a thread matches only the empty text.
   if (field === 'thread_id')
     return withThread(`${sql} ${operand}`, `${TRACE_THREAD} ${operand}`, value === '', context)
   // TraceRuns without usage have tokens 0, so they match if 0 does. Their cost is unknown, which matches nothing.

@@ -18,9 +18,10 @@ const CLOCK_SLACK = 86_400_000_000
  * columns of the table, `wanted` those of the result.
  *
  * The innermost query reads the rows in the order of the sort key and keeps the newest version of each TraceRun.
- * Conditions on other columns are applied to its result, so that an outdated version never matches. ClickHouse reads
- * only the key and the columns of the conditions for it, and stops after a page. An ORDER BY around the innermost query
- * would make ClickHouse read everything, and all columns of a million rows do not fit into memory.
+ * Conditions on other columns are applied to its result, so that an outdated version never matches. To find a page,
+ * ClickHouse reads only the key and the columns of the conditions, and stops when the page is full. An ORDER BY around
+ * the innermost query would make ClickHouse read everything. All columns are read only for the rows of the page,
+ * because those of a million rows do not fit into memory.
  */
 export function listSql(
   columns: readonly string[],

@@ -55,7 +55,7 @@ export function isReset(error: unknown): boolean {
 /**
  * Converts an error of the ClickHouse client to an AppError, with the error as its cause. `store_unavailable`
  * (retryable): the store is down, overloaded or answers without a ClickHouse error. `disk_full` (retryable): its disk
- * is full. After both the statement may have taken effect. `internal`: ClickHouse refused the statement.
+ * is full. In both cases the statement may have taken effect. `internal`: ClickHouse refused the statement.
  */
 export function toStoreError(error: unknown): AppError {
   if (error instanceof AppError) return error

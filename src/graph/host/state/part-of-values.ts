@@ -13,8 +13,8 @@ function pathsOf(select: readonly string[]): Path[] {
 }
 
 /**
- * Returns only the selected fields of an object, or of each object in a list: those with which one of the paths begins.
- * Other values are returned unchanged.
+ * Returns only the selected fields of an object, or of each object in a list. A field is selected if a path begins with
+ * it. Other values are returned unchanged.
  */
 function partOf(value: unknown, paths: readonly Path[]): unknown {
   if (paths.some((path) => path.length === 0)) return value

@@ -90,8 +90,8 @@ export async function* followThread(
     after === undefined ? streamBegin(log, thread, filter, ends.unseen, now()) : resumedBegin(log, after)
   const gaps = asked === undefined ? [] : gapBefore(log.oldest, asked, isOther)
   const waiting = isNew(after) || gaps.length > 0 ? await waitingFor(followed, thread, filter) : []
-  // Events of interrupts that are no longer kept need a `seq`. In a replay it lies below everything that is kept, since
-  // the reader continues after the highest `seq` it has received.
+  // Events of interrupts that are no longer kept need a `seq`. In a replay this `seq` is below those of all kept
+  // events, since the reader continues after the highest `seq` it has received.
   const forgotten_at = asked === undefined ? log.total : (log.oldest?.position ?? log.total)
   const requests = await earlierRequests(events, ref, waiting, filter, log, { begin, forgotten_at })
   const before = [...gaps, ...requests]

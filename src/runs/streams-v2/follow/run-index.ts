@@ -31,7 +31,8 @@ export interface IndexedLog {
 }
 
 /**
- * The begins and ends of runs in the logs of threads. A stream uses them to read only the part of a log that it shows.
+ * The places at which runs start and end in the logs of threads. A stream uses them to read only the part of a log that
+ * it shows.
  */
 export interface RunIndex {
   of(thread: ThreadRef): Promise<IndexedLog>
@@ -95,7 +96,7 @@ function addEntry(log: Known, { id, position, run_id, event }: StoredEvent): voi
   const isCut = position > log.total
   if (isCut) log.runs = []
   if (isCut || log.oldest === undefined) log.oldest = { id, position }
-  // The begin of the first run may no longer be in the log. Then its first kept entry counts as its begin.
+  // The start of the first run may no longer be in the log. Then its first kept entry counts as its start.
   const isFirst = log.runs.every(({ begun_at }) => begun_at === 0)
   const begins = event === RUN_BEGUN || event === RUN_ENDING || (isFirst && isWork({ event }))
   if (run_id !== null && (begins || event === RUN_DONE)) {

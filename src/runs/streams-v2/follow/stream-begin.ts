@@ -4,12 +4,12 @@ import { type EventFilter, isLifecycleOnly } from '../filter.ts'
 import { positionOf } from '../protocol-event.ts'
 import type { IndexedLog, RunInLog } from './run-index.ts'
 
-/** Minimum time between sending the begin and the end of a run. Clients open their streams in this time (V-31). */
+/** Minimum time between sending the start and the end of a run. Clients open their streams in this time (V-31). */
 export const END_AFTER_MS = 250
 
 /**
  * Whether a run that began at this time counts as active even if it has ended, so that clients see fast runs from their
- * begin. A time far in the future does not count: it comes from a clock that has since been set back.
+ * start. A time far in the future does not count: it comes from a clock that has since been set back.
  */
 export function beganJustNow(begun_at: number, now: number): boolean {
   return Math.abs(now - begun_at) < END_AFTER_MS
@@ -56,8 +56,8 @@ export function resumedBegin(log: IndexedLog, after: number | { id: string }): S
 }
 
 /**
- * The run that ended last. This need not be the newest run: a newer one may have been cancelled before its begin, while
- * an older run was active.
+ * The run that ended last. This need not be the newest run: a newer one may have been cancelled before it started,
+ * while an older run was active.
  */
 function lastEnded(runs: readonly RunInLog[]): RunInLog | undefined {
   let last = runs.at(-1)

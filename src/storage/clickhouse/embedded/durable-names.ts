@@ -32,7 +32,8 @@ export function createDurableNames(root: string, sync = syncDirectory): DurableN
     if (synced.get(folder) === mtimeNs) return
     const now = Date.now()
     await sync(folder)
-    // A recent time is not stored: a further change within the resolution would leave it equal.
+    // A recent change time is not stored: a further change may get the same time, because times have a limited
+    // resolution.
     if (now - Number(mtimeMs) > TICK_MS) synced.set(folder, mtimeNs)
   }
 

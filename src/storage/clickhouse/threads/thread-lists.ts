@@ -17,7 +17,7 @@ const HOUR = 3_600_000_000
  */
 const FIRST_PART = 1 / 720
 const GROWTH = 8
-/** After this time, every read returns a row that was written. */
+/** Time after which a written row is in the result of every read. */
 const SETTLED = 'INTERVAL 10 SECOND'
 
 /** Lists of threads, and lists of the traces of a thread. */

@@ -46,7 +46,8 @@ const AT_ONCE = 200
  */
 const REPEATED_MS = 30_000
 /**
- * Deliveries older than this are not repeated. It is far below one day, for which the log stores the ids of deliveries.
+ * Deliveries older than this are not repeated. The log stores the ids of deliveries for one day, so it still has the
+ * ids of all that are repeated.
  */
 const MAX_OUTAGE_MS = 3_600_000
 const MAX_REPEATED_CHARS = 16 << 20
