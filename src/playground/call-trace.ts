@@ -18,7 +18,7 @@ export interface TraceCaller {
   api_key_id: string
 }
 
-/** Stores traces. */
+/** Stores the traces of calls. */
 export interface TraceRecorder {
   /** Stores the body of `POST /runs/batch`. Never throws. */
   record(caller: TraceCaller, body: Uint8Array): void

@@ -11,7 +11,7 @@ export interface WorkspaceSecret {
   updated_at: number
 }
 
-/** A stored secret. */
+/** A secret as stored: `sealed` is its encrypted value. */
 export interface SealedWorkspaceSecret extends WorkspaceSecret {
   workspace_id: string
   sealed: string

@@ -10,9 +10,9 @@ const ANSWER_BYTES = 32 * 1024 * 1024
 
 /** The fragments of the TraceRuns that a response shows completely. */
 export interface ReadFragments {
-  /** OUTLINE_COLUMNS. */
+  /** Rows of OUTLINE_COLUMNS. */
   outlines: Uint8Array
-  /** PAYLOAD_COLUMNS. */
+  /** Rows of PAYLOAD_COLUMNS. */
   payloads: Uint8Array[]
 }
 

@@ -185,7 +185,7 @@ export type FeedbackList = FeedbackRead[]
  */
 export type FeedbackTokenCreate = FeedbackTokenRequest | FeedbackTokenRequest[]
 /**
- * The token, or an array for an array.
+ * The token; for a request with an array, an array of tokens.
  */
 export type FeedbackTokenCreated = FeedbackToken | FeedbackTokenList
 /**
@@ -299,7 +299,7 @@ export type RunCreate = RunOptions & {
  */
 export type RunBatch = RunCreate[]
 /**
- * Result of a cancel for each run.
+ * The result of the request for each run.
  */
 export type RunCancelResults = {
   run_id: string
@@ -519,7 +519,7 @@ export type WorkspaceSecretsWrite = {
    */
   value?: string | null
   /**
-   * The hosts that may receive the value, such as `api.openai.com` or `127.0.0.1:11434`; without a port, the standard one of the protocol. When it is not sent: the hosts stored before, or those of the provider that the name belongs to (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_API_KEY`).
+   * The hosts that may receive the value, such as `api.openai.com` or `127.0.0.1:11434`; without a port, the standard one of the protocol. Default: the stored hosts of the secret, otherwise those of the provider to which the name belongs (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_API_KEY`).
    *
    * @minItems 1
    * @maxItems 20
@@ -750,7 +750,7 @@ export interface ApiKeyRead {
    */
   user_id: string | null
   /**
-   * Maximum permissions of the key; a personal token has none that its owner lacks.
+   * The role whose permissions the key has. A personal token has only those of them that its owner has too.
    */
   role: 'admin' | 'operator' | 'user' | 'viewer'
   read_only: boolean
@@ -759,7 +759,7 @@ export interface ApiKeyRead {
    */
   workspaces: string[] | null
   /**
-   * For requests without X-Tenant-Id.
+   * The workspace of requests without X-Tenant-Id.
    */
   default_workspace_id: string | null
   created_at: string
@@ -791,7 +791,7 @@ export interface ApiKeyCreated {
    */
   user_id: string | null
   /**
-   * Maximum permissions of the key; a personal token has none that its owner lacks.
+   * The role whose permissions the key has. A personal token has only those of them that its owner has too.
    */
   role: 'admin' | 'operator' | 'user' | 'viewer'
   read_only: boolean
@@ -800,7 +800,7 @@ export interface ApiKeyCreated {
    */
   workspaces: string[] | null
   /**
-   * For requests without X-Tenant-Id.
+   * The workspace of requests without X-Tenant-Id.
    */
   default_workspace_id: string | null
   created_at: string
@@ -892,7 +892,7 @@ export interface AssistantCreate {
   name?: string | null
   description?: string | null
   /**
-   * `tags`, `recursion_limit`, `configurable`.
+   * Object with `tags`, `recursion_limit` and `configurable`.
    */
   config?: {
     [k: string]: unknown | undefined
@@ -964,13 +964,13 @@ export interface AssistantUpdate {
   name?: string | null
   description?: string | null
   /**
-   * Replaces the present value.
+   * Replaces the stored value.
    */
   config?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * Replaces the present value.
+   * Replaces the stored value.
    */
   context?: {
     [k: string]: unknown | undefined
@@ -1119,7 +1119,7 @@ export interface AuthSignIn {
   [k: string]: unknown | undefined
 }
 /**
- * A link that signs a browser in, once.
+ * A link with which a browser can sign in once.
  */
 export interface AuthTicket {
   /**
@@ -1141,20 +1141,20 @@ export interface BackupManifest {
    */
   format: 1
   /**
-   * The program that wrote the backup.
+   * The version of Weir that wrote the backup.
    */
   weir_version: string
   /**
-   * The id that every store of the installation carries.
+   * The id that every store of the installation contains.
    */
   installation_id: string
   /**
-   * Everything that was acknowledged before is in the backup.
+   * Everything that was acknowledged before this time is in the backup.
    */
   started_at: string
   finished_at: string
   /**
-   * The restore stores traces received since then again, because rows made from them may be missing; null when nothing was written during the backup.
+   * Traces that were received since this time are stored again by the restore, because rows made from them may be missing. Null when nothing was written during the backup.
    */
   late_since: string | null
   /**
@@ -1227,7 +1227,7 @@ export interface ChecksRecord {
 export interface VerdictRecord {
   ok: boolean
   /**
-   * Why not, present when ok is false.
+   * Why the requirement is not fulfilled; present when ok is false.
    */
   reason?: string
 }
@@ -1264,15 +1264,15 @@ export interface Settings {
    */
   DATABASE_URL?: string
   /**
-   * Connections to Postgres that one server opens at the most, with those of its graph hosts. The server divides them among its parts and says so at the start, with a warning when all servers together may open more than `max_connections` of Postgres leaves them. Work waits for a free connection. Three servers with the default fit into the 100 connections of a Postgres as it is installed.
+   * Maximum number of connections to Postgres of one server and its graph hosts. The server divides them among its parts and logs the numbers at the start. It logs a warning when all servers together may open more connections than `max_connections` of Postgres allows. Work waits for a free connection. Three servers with the default fit into the 100 connections that Postgres allows by default.
    */
   DATABASE_CONNECTIONS: number
   /**
-   * Redis 7 for the events that streams are read from. When it is not set, events are stored in the run database. With several servers, Redis takes the load of streaming off Postgres. How much Redis keeps after a crash depends on its own persistence settings (`appendonly yes`). With Sentinel the URL is `redis+sentinel://user:password@host:26379,host:26379/name/database`: the Sentinels, and the name under which they know the primary; user and password are those of Redis, those of the Sentinels go into `?sentinel_username=` and `&sentinel_password=`, and `rediss+sentinel://` means TLS for both. Redis Cluster is refused at the start.
+   * Redis 7 for the events that streams are read from. When it is not set, events are stored in the run database. With several servers, Redis takes the load of streaming off Postgres. How much Redis keeps after a crash depends on its own persistence settings (`appendonly yes`). With Sentinel the URL is `redis+sentinel://user:password@host:26379,host:26379/name/database`. It contains the addresses of the Sentinels and the name of the primary in their configuration. User and password are those of Redis; `?sentinel_username=` and `&sentinel_password=` are those of the Sentinels. `rediss+sentinel://` means TLS for both. Redis Cluster is refused at the start.
    */
   REDIS_URL?: string
   /**
-   * Time for which a run waits while the store of its events, such as the Redis of `REDIS_URL`, does not answer. Its graph stops at once, since what it streams would be lost, and is tried again from its last checkpoint when the store is back. After this time the run ends with status `error` and `EventStoreUnavailable`.
+   * Time for which a run waits while the store of its events, such as the Redis of `REDIS_URL`, does not answer. Its graph is stopped at once, because its events would be lost. When the store answers again, the run continues from its last checkpoint as a further attempt. After this time the run ends with status `error` and `EventStoreUnavailable`.
    */
   REDIS_OUTAGE_SECONDS: number
   /**
@@ -1292,7 +1292,7 @@ export interface Settings {
    */
   AUTH: 'on' | 'off'
   /**
-   * Seconds for which this server still accepts API keys and browser sessions that it has looked up before, while the SQL database does not answer. The time begins when they would be looked up again. Ingest and reads of traces thus go on while Postgres is not reachable. A key that is revoked on another server in that time stays accepted here until the time is over.
+   * Seconds for which this server still accepts API keys and browser sessions that it has looked up before, while the SQL database does not answer. The time begins when the cached look-up expires. So ingest and reads of traces continue while Postgres is not reachable. A key that is revoked on another server in this time is accepted here until the time is over.
    */
   IDENTITY_OUTAGE_SECONDS: number
   /**
@@ -1300,7 +1300,7 @@ export interface Settings {
    */
   PUBLIC_URL?: string
   /**
-   * Time for which a server goes on as usual after the signal to stop, while `/ready` answers 503, so that a balancer sends it nothing when it closes. Choose a little more than the interval of the balancer's checks times the number of failures after which it removes a server. A second signal ends it at once.
+   * Time between the signal to stop and the stop. In this time the server handles requests as usual, but `/ready` answers 503, so that a balancer sends no more requests before the server closes. Choose a little more than the interval of the balancer's checks times the number of failures after which it removes a server. A second signal ends it at once.
    */
   DRAIN_DELAY_SECONDS: number
   /**
@@ -1332,7 +1332,7 @@ export interface Settings {
    */
   OTEL_EXPORTER_OTLP_ENDPOINT?: string
   /**
-   * How threads and runs are written to SQLite. With `normal` they survive the death of the process. With `full` they also survive a loss of power, and writes are slower. Traces, keys and projects survive both with either value.
+   * How threads and runs are written to SQLite. With `normal` they survive a crash of the process. With `full` they also survive a loss of power, and writes are slower. Traces, keys and projects survive both with either value.
    */
   SQLITE_SYNCHRONOUS: 'normal' | 'full'
   /**
@@ -1376,7 +1376,7 @@ export interface Settings {
    */
   DEPLOY_DRAIN_SECONDS: number
   /**
-   * The runtime of deployed graphs. `process`: processes of this machine, isolated as DEPLOY_ISOLATION says. `container`: containers of podman or docker, with bounds of memory, processors and processes; where neither works, deployments are refused with the reason.
+   * The runtime of deployed graphs. `process`: processes of this machine, isolated according to DEPLOY_ISOLATION. `container`: containers of podman or docker, with bounds of memory, processors and processes; where neither works, deployments are refused with the reason.
    */
   DEPLOY_RUNTIME: 'process' | 'container'
   /**
@@ -1384,7 +1384,7 @@ export interface Settings {
    */
   DEPLOY_CONTAINER_COMMAND?: string
   /**
-   * The isolation of builds and processes of deployments from the server. `sandbox`: bubblewrap (`bwrap`, 0.8 or newer) on Linux. `uid`: a user id of its own for each deployment, for a server that runs as root on Linux. The start fails when the named one does not work. `none`: nothing, so whoever deploys is trusted like the administrator of the server. `auto`: the first of `sandbox`, `uid` and `none` that works. DEPLOY_RUNTIME=container does not use this setting. The graphs of GRAPHS are not isolated.
+   * The isolation of builds and processes of deployments from the server. `sandbox`: bubblewrap (`bwrap`, 0.8 or newer) on Linux. `uid`: a user id of its own for each deployment, for a server that runs as root on Linux. The start fails if the selected isolation does not work. `none`: no isolation, so everyone who may deploy must be trusted like the administrator of the server. `auto`: the first of `sandbox`, `uid` and `none` that works. DEPLOY_RUNTIME=container does not use this setting. The graphs of GRAPHS are not isolated.
    */
   DEPLOY_ISOLATION: 'auto' | 'none' | 'uid' | 'sandbox'
   /**
@@ -1396,7 +1396,7 @@ export interface Settings {
    */
   DEPLOY_MAX_SOURCE_BYTES: number
   /**
-   * Key that encrypts the secrets of deployments and workspaces. When it is not set, a key is generated and stored in `DATA_DIR/secrets-key`. The server does not start with a key that does not decrypt the stored secrets.
+   * Key that encrypts the secrets of deployments and workspaces. When it is not set, a key is generated and stored in `DATA_DIR/secrets-key`. The start fails if the key cannot decrypt the stored secrets.
    */
   SECRETS_KEY?: string
   /**
@@ -1416,7 +1416,7 @@ export interface Settings {
    */
   WEBHOOK_PRIVATE_ADDRESSES: 'on' | 'off'
   /**
-   * Whether the playground may call model servers at addresses that are not public, and over `http:`, such as Ollama on this machine. Every call still goes only to a host that its secret names. `auto`: when the server itself can be reached from this machine only, which means that HOST is a loopback address and PUBLIC_URL is not set.
+   * Whether the playground may call model servers at addresses that are not public, and over `http:`, such as Ollama on this machine. Every call still goes only to a host that its secret names. `auto`: only if the server itself can be reached from this machine only, which means that HOST is a loopback address and PUBLIC_URL is not set.
    */
   PLAYGROUND_PRIVATE_ADDRESSES: 'auto' | 'on' | 'off'
   /**
@@ -1565,7 +1565,7 @@ export interface RunCommand {
     | unknown[][]
     | null
   /**
-   * Answer to the open interrupt, or an object of answers by interrupt id; null is not an answer.
+   * Answer to the open interrupt, or an object of answers by interrupt id; null is the same as no answer.
    */
   resume?: {
     [k: string]: unknown | undefined
@@ -1665,7 +1665,7 @@ export interface Deployment {
      */
     custom_url: string
     /**
-     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json does.
+     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json installs them.
      */
     install_command: string | null
     /**
@@ -1719,7 +1719,7 @@ export interface Deployment {
      */
     hosts: number
     /**
-     * Memory that these processes have now. Null where it cannot be read, as on other systems than Linux.
+     * Memory that these processes use now. Null where it cannot be read, such as on systems other than Linux.
      */
     memory_bytes: number | null
     /**
@@ -1757,7 +1757,7 @@ export interface DeploymentCreate {
      */
     deployment_type?: string | null
     /**
-     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json does.
+     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json installs them.
      */
     install_command?: string | null
     /**
@@ -1817,7 +1817,7 @@ export interface DeploymentInfo {
     graphs: string[]
     limits: {
       /**
-       * Bytes of the largest body, that of a request with `input` or `command` of runs, `values` of a state, `supersteps` of a thread or `value` of a store item. The rest of such a body, and any other body, such as that of a cron with its `payload`, has at most 1 MiB (1,048,576 bytes).
+       * Maximum size, in bytes, of a body with `input` or `command` of runs, `values` of a state, `supersteps` of a thread or `value` of a store item. The rest of such a body may have at most 1 MiB (1,048,576 bytes). Every other body, such as that of a cron with its `payload`, may have at most 1 MiB too.
        */
       max_json_body_bytes: number
     }
@@ -1946,7 +1946,7 @@ export interface DeploymentRevision {
     source_sha256: string | null
     artifact_sha256: string | null
     /**
-     * Why it failed.
+     * Why the revision failed.
      */
     error: {
       code: string
@@ -1995,7 +1995,7 @@ export interface DeploymentUpdate {
      */
     deployment_type?: string | null
     /**
-     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json does.
+     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json installs them.
      */
     install_command?: string | null
     /**
@@ -2298,14 +2298,14 @@ export interface UsageStride {
 export interface WorkspaceDimensions {
   workspace_id: string
   /**
-   * The present name, or the last one when it is deleted.
+   * The current name; for a deleted workspace, its last name.
    */
   workspace_name: string
 }
 export interface ProjectDimensions {
   project_id: string
   /**
-   * The present name.
+   * The current name.
    */
   project_name: string
 }
@@ -2623,7 +2623,7 @@ export interface MemberUpdate {
   workspace_ids?: string[] | null
 }
 /**
- * One message in the interface's LangChain-style format. Keys beyond those listed are allowed and kept.
+ * One message in Weir's LangChain-style format. Keys beyond those listed are allowed and kept.
  */
 export interface Message {
   /**
@@ -2764,7 +2764,7 @@ export interface ServerToolResultBlock {
   id?: string
   status: 'success' | 'error'
   /**
-   * Result of the tool.
+   * What the tool returned.
    */
   output?: {} | unknown[] | string | number | boolean | null
   [k: string]: unknown | undefined
@@ -2859,7 +2859,7 @@ export interface ModelPricePreview {
   examined_from: string | null
 }
 /**
- * A change of own prices to preview, and the runs to compare. With `price` alone a price is added, with `replaces` alone it is removed, with both it is replaced. With neither, stored costs are compared with the present prices.
+ * A change of own prices to preview, and the runs to compare. With `price` alone a price is added, with `replaces` alone it is removed, with both it is replaced. With neither, stored costs are compared with the current prices.
  */
 export interface ModelPricePreviewRequest {
   /**
@@ -2892,7 +2892,7 @@ export interface ModelPricePreviewRequest {
 export interface ModelPriceWrite {
   name: string
   /**
-   * Must occur in the model name. Literals, ., ^, $, \b, classes, groups, |, *, +, ?, {n,m} and a leading (?i); it never backtracks.
+   * Pattern that must occur in the model name. It may contain literals, ., ^, $, \b, classes, groups, |, *, +, ?, {n,m} and a leading (?i), and is matched without backtracking.
    */
   match_pattern: string
   /**
@@ -2967,7 +2967,7 @@ export interface PersonalTokenCreate {
    */
   read_only?: boolean | null
   /**
-   * ISO 8601, in the future and no later than the expiry of the requesting key; absent = as that key, null = never.
+   * ISO 8601, in the future and no later than the expiry of the requesting key; absent = the expiry of that key, null = never.
    */
   expires_at?: string | null
   /**
@@ -3006,7 +3006,7 @@ export interface PlaygroundRunCreate {
   provider: 'openai' | 'anthropic' | 'google' | 'openai-compatible'
   model: string
   /**
-   * Address of the provider's API, such as `http://127.0.0.1:11434/v1`; required for `openai-compatible`. Its host must be one of the secret's.
+   * Address of the provider's API, such as `http://127.0.0.1:11434/v1`; required for `openai-compatible`. Its host must be one of the hosts of the secret.
    */
   base_url?: string | null
   /**
@@ -3014,7 +3014,7 @@ export interface PlaygroundRunCreate {
    */
   secret?: string | null
   /**
-   * `ls_provider` of the traced run, which its price depends on; default: the provider, for `openai-compatible` the host.
+   * `ls_provider` of the traced run, by which its price is found. Default: the provider; for `openai-compatible`, the host.
    */
   provider_name?: string | null
   /**
@@ -3085,7 +3085,7 @@ export interface Problem {
     | string
     | {
         /**
-         * Where: body, query, path or header, then keys and indexes.
+         * The place of the fault: body, query, path or header, then keys and indexes.
          */
         loc: (string | number)[]
         msg: string
@@ -3096,7 +3096,7 @@ export interface Problem {
    */
   code: string
   /**
-   * The same in the form of LangSmith.
+   * The text of the fault in the form of LangSmith.
    */
   error: string
   /**
@@ -3176,11 +3176,11 @@ export interface ProtocolStream {
  */
 export interface Readiness {
   /**
-   * Of the part that was asked about.
+   * Whether the requested part is ready.
    */
   ready: boolean
   /**
-   * The server is about to stop: it is ready for nothing, and still answers.
+   * The server is about to stop. No part is ready, but requests are still answered.
    */
   draining: boolean
   /**
@@ -3392,7 +3392,7 @@ export interface ServiceKeyCreate {
    */
   read_only?: boolean | null
   /**
-   * ISO 8601, in the future and no later than the expiry of the requesting key; absent = as that key, null = never.
+   * ISO 8601, in the future and no later than the expiry of the requesting key; absent = the expiry of that key, null = never.
    */
   expires_at?: string | null
 }
@@ -4026,7 +4026,7 @@ export interface ThreadCreate {
    */
   thread_id?: string | null
   /**
-   * Metadata of the thread. `supersteps` needs its key `graph_id`.
+   * Metadata of the thread. With `supersteps`, the key `graph_id` is required.
    */
   metadata?: {
     [k: string]: unknown | undefined
@@ -4410,7 +4410,7 @@ export interface TraceOutline {
    */
   is_whole: boolean
   /**
-   * Number of runs of the whole trace. If a client that uses `after` knows another number, runs have left the trace, and it must request the outline again without `after`.
+   * Number of runs of the whole trace. A client that uses `after` must compare it with the number of runs that it has. If the numbers differ, runs have left the trace, and the client must request the outline again without `after`.
    */
   run_count: number
   /**
@@ -4984,7 +4984,7 @@ export interface TraceRunFacets {
    */
   has_more: boolean
   /**
-   * False: only the newest 200,000 runs were looked at, or there are more than 100,000 values.
+   * False: only the newest 200,000 runs were read, or there are more than 100,000 values.
    */
   is_whole: boolean
   [k: string]: unknown | undefined
@@ -5088,7 +5088,7 @@ export interface TraceRunFiguresRead {
    */
   streaming_rate: number | null
   /**
-   * For how many llm runs each check holds; with is_root too, of the runs themselves and not of whole traces.
+   * Number of llm runs for which each check holds. With is_root, runs are counted here too, and not whole traces.
    */
   checks: {
     /**
@@ -5468,7 +5468,7 @@ export interface TraceRunStatsQueryBody {
    */
   group_by?: null | {
     /**
-     * A run with several tags is in several groups; one without a value is in none. Groups of `session` are named by ids.
+     * A run with several tags is in several groups; a run without a value is in no group. Groups of `session` are named by ids.
      */
     attribute: 'model' | 'provider' | 'run_type' | 'status' | 'session' | 'name' | 'tag' | 'metadata'
     /**
@@ -5922,7 +5922,7 @@ export interface UsageLimit {
   updated_at: string
 }
 /**
- * Sets the monthly limit of a workspace or of a key; of the request's workspace when neither is named.
+ * Sets the monthly limit of a workspace or of a key. If neither is named, sets that of the request's workspace.
  */
 export interface UsageLimitWrite {
   workspace_id?: string | null
@@ -5989,7 +5989,7 @@ export interface UsageRebuild {
   error: string | null
 }
 /**
- * Logged runs whose tokens or costs a number of the usage details adds up, newest first.
+ * Logged runs whose tokens or costs are summed in one number of the usage details, newest first.
  */
 export interface UsageRuns {
   items: {
@@ -6019,7 +6019,7 @@ export interface UsageRuns {
     prompt_tokens: number | null
     completion_tokens: number | null
     /**
-     * The two together; a count that is not known is left out.
+     * prompt_tokens plus completion_tokens; an unknown count is left out.
      */
     total_tokens: number
     /**
@@ -6041,7 +6041,7 @@ export interface UsageRuns {
   next_cursor: string | null
 }
 /**
- * Traces that a number of the usage report counts, newest first.
+ * The traces behind one number of the usage report, newest first.
  */
 export interface UsageTraces {
   items: {
@@ -6183,7 +6183,7 @@ export interface WorkspaceSecretWrite {
    */
   value: string
   /**
-   * The hosts that may receive the value, such as `api.openai.com` or `127.0.0.1:11434`; without a port, the standard one of the protocol. When it is not sent: the hosts stored before, or those of the provider that the name belongs to (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_API_KEY`).
+   * The hosts that may receive the value, such as `api.openai.com` or `127.0.0.1:11434`; without a port, the standard one of the protocol. Default: the stored hosts of the secret, otherwise those of the provider to which the name belongs (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_API_KEY`).
    *
    * @minItems 1
    * @maxItems 20

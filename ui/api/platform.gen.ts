@@ -71,7 +71,7 @@ export type FeedbackConfigList = FeedbackConfig[]
  */
 export type FeedbackTokenCreate = FeedbackTokenRequest | FeedbackTokenRequest[]
 /**
- * The token, or an array for an array.
+ * The token; for a request with an array, an array of tokens.
  */
 export type FeedbackTokenCreated = FeedbackToken | FeedbackTokenList
 /**
@@ -173,7 +173,7 @@ export type WorkspaceSecretsWrite = {
    */
   value?: string | null
   /**
-   * The hosts that may receive the value, such as `api.openai.com` or `127.0.0.1:11434`; without a port, the standard one of the protocol. When it is not sent: the hosts stored before, or those of the provider that the name belongs to (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_API_KEY`).
+   * The hosts that may receive the value, such as `api.openai.com` or `127.0.0.1:11434`; without a port, the standard one of the protocol. Default: the stored hosts of the secret, otherwise those of the provider to which the name belongs (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_API_KEY`).
    *
    * @minItems 1
    * @maxItems 20
@@ -1574,7 +1574,7 @@ export interface TraceRunStatsQueryBody {
    */
   group_by?: null | {
     /**
-     * A run with several tags is in several groups; one without a value is in none. Groups of `session` are named by ids.
+     * A run with several tags is in several groups; a run without a value is in no group. Groups of `session` are named by ids.
      */
     attribute: 'model' | 'provider' | 'run_type' | 'status' | 'session' | 'name' | 'tag' | 'metadata'
     /**
@@ -1685,7 +1685,7 @@ export interface TraceRunFiguresRead {
    */
   streaming_rate: number | null
   /**
-   * For how many llm runs each check holds; with is_root too, of the runs themselves and not of whole traces.
+   * Number of llm runs for which each check holds. With is_root, runs are counted here too, and not whole traces.
    */
   checks: {
     /**
@@ -1859,7 +1859,7 @@ export interface TraceRunFacets {
    */
   has_more: boolean
   /**
-   * False: only the newest 200,000 runs were looked at, or there are more than 100,000 values.
+   * False: only the newest 200,000 runs were read, or there are more than 100,000 values.
    */
   is_whole: boolean
   [k: string]: unknown | undefined
@@ -2051,7 +2051,7 @@ export interface ChecksRecord {
 export interface VerdictRecord {
   ok: boolean
   /**
-   * Why not, present when ok is false.
+   * Why the requirement is not fulfilled; present when ok is false.
    */
   reason?: string
 }
@@ -2143,7 +2143,7 @@ export interface TraceOutline {
    */
   is_whole: boolean
   /**
-   * Number of runs of the whole trace. If a client that uses `after` knows another number, runs have left the trace, and it must request the outline again without `after`.
+   * Number of runs of the whole trace. A client that uses `after` must compare it with the number of runs that it has. If the numbers differ, runs have left the trace, and the client must request the outline again without `after`.
    */
   run_count: number
   /**
@@ -3788,7 +3788,7 @@ export interface ModelPrice {
 export interface ModelPriceWrite {
   name: string
   /**
-   * Must occur in the model name. Literals, ., ^, $, \b, classes, groups, |, *, +, ?, {n,m} and a leading (?i); it never backtracks.
+   * Pattern that must occur in the model name. It may contain literals, ., ^, $, \b, classes, groups, |, *, +, ?, {n,m} and a leading (?i), and is matched without backtracking.
    */
   match_pattern: string
   /**
@@ -3867,7 +3867,7 @@ export interface ModelPriceLookup {
   [k: string]: unknown | undefined
 }
 /**
- * A change of own prices to preview, and the runs to compare. With `price` alone a price is added, with `replaces` alone it is removed, with both it is replaced. With neither, stored costs are compared with the present prices.
+ * A change of own prices to preview, and the runs to compare. With `price` alone a price is added, with `replaces` alone it is removed, with both it is replaced. With neither, stored costs are compared with the current prices.
  */
 export interface ModelPricePreviewRequest {
   /**
@@ -4003,7 +4003,7 @@ export interface PlaygroundRunCreate {
   provider: 'openai' | 'anthropic' | 'google' | 'openai-compatible'
   model: string
   /**
-   * Address of the provider's API, such as `http://127.0.0.1:11434/v1`; required for `openai-compatible`. Its host must be one of the secret's.
+   * Address of the provider's API, such as `http://127.0.0.1:11434/v1`; required for `openai-compatible`. Its host must be one of the hosts of the secret.
    */
   base_url?: string | null
   /**
@@ -4011,7 +4011,7 @@ export interface PlaygroundRunCreate {
    */
   secret?: string | null
   /**
-   * `ls_provider` of the traced run, which its price depends on; default: the provider, for `openai-compatible` the host.
+   * `ls_provider` of the traced run, by which its price is found. Default: the provider; for `openai-compatible`, the host.
    */
   provider_name?: string | null
   /**
@@ -4076,7 +4076,7 @@ export interface PlaygroundRunCreate {
   [k: string]: unknown | undefined
 }
 /**
- * One message in the interface's LangChain-style format. Keys beyond those listed are allowed and kept.
+ * One message in Weir's LangChain-style format. Keys beyond those listed are allowed and kept.
  */
 export interface Message {
   /**
@@ -4217,7 +4217,7 @@ export interface ServerToolResultBlock {
   id?: string
   status: 'success' | 'error'
   /**
-   * Result of the tool.
+   * What the tool returned.
    */
   output?:
     | {
@@ -4252,7 +4252,7 @@ export interface WorkspaceSecretWrite {
    */
   value: string
   /**
-   * The hosts that may receive the value, such as `api.openai.com` or `127.0.0.1:11434`; without a port, the standard one of the protocol. When it is not sent: the hosts stored before, or those of the provider that the name belongs to (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_API_KEY`).
+   * The hosts that may receive the value, such as `api.openai.com` or `127.0.0.1:11434`; without a port, the standard one of the protocol. Default: the stored hosts of the secret, otherwise those of the provider to which the name belongs (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`, `GOOGLE_API_KEY`).
    *
    * @minItems 1
    * @maxItems 20
@@ -4356,7 +4356,7 @@ export interface AuthSession {
   [k: string]: unknown | undefined
 }
 /**
- * A link that signs a browser in, once.
+ * A link with which a browser can sign in once.
  */
 export interface AuthTicket {
   /**
@@ -4488,7 +4488,7 @@ export interface ApiKeyRead {
    */
   user_id: string | null
   /**
-   * Maximum permissions of the key; a personal token has none that its owner lacks.
+   * The role whose permissions the key has. A personal token has only those of them that its owner has too.
    */
   role: 'admin' | 'operator' | 'user' | 'viewer'
   read_only: boolean
@@ -4497,7 +4497,7 @@ export interface ApiKeyRead {
    */
   workspaces: string[] | null
   /**
-   * For requests without X-Tenant-Id.
+   * The workspace of requests without X-Tenant-Id.
    */
   default_workspace_id: string | null
   created_at: string
@@ -4536,7 +4536,7 @@ export interface ServiceKeyCreate {
    */
   read_only?: boolean | null
   /**
-   * ISO 8601, in the future and no later than the expiry of the requesting key; absent = as that key, null = never.
+   * ISO 8601, in the future and no later than the expiry of the requesting key; absent = the expiry of that key, null = never.
    */
   expires_at?: string | null
   [k: string]: unknown | undefined
@@ -4560,7 +4560,7 @@ export interface ApiKeyCreated {
    */
   user_id: string | null
   /**
-   * Maximum permissions of the key; a personal token has none that its owner lacks.
+   * The role whose permissions the key has. A personal token has only those of them that its owner has too.
    */
   role: 'admin' | 'operator' | 'user' | 'viewer'
   read_only: boolean
@@ -4569,7 +4569,7 @@ export interface ApiKeyCreated {
    */
   workspaces: string[] | null
   /**
-   * For requests without X-Tenant-Id.
+   * The workspace of requests without X-Tenant-Id.
    */
   default_workspace_id: string | null
   created_at: string
@@ -4608,7 +4608,7 @@ export interface PersonalTokenCreate {
    */
   read_only?: boolean | null
   /**
-   * ISO 8601, in the future and no later than the expiry of the requesting key; absent = as that key, null = never.
+   * ISO 8601, in the future and no later than the expiry of the requesting key; absent = the expiry of that key, null = never.
    */
   expires_at?: string | null
   /**
@@ -4682,14 +4682,14 @@ export interface UsageStride {
 export interface WorkspaceDimensions {
   workspace_id: string
   /**
-   * The present name, or the last one when it is deleted.
+   * The current name; for a deleted workspace, its last name.
    */
   workspace_name: string
 }
 export interface ProjectDimensions {
   project_id: string
   /**
-   * The present name.
+   * The current name.
    */
   project_name: string
 }
@@ -4760,7 +4760,7 @@ export interface ModelDimensions {
   model: string | null
 }
 /**
- * Traces that a number of the usage report counts, newest first.
+ * The traces behind one number of the usage report, newest first.
  */
 export interface UsageTraces {
   items: {
@@ -4805,7 +4805,7 @@ export interface UsageTraces {
   next_cursor: string | null
 }
 /**
- * Logged runs whose tokens or costs a number of the usage details adds up, newest first.
+ * Logged runs whose tokens or costs are summed in one number of the usage details, newest first.
  */
 export interface UsageRuns {
   items: {
@@ -4835,7 +4835,7 @@ export interface UsageRuns {
     prompt_tokens: number | null
     completion_tokens: number | null
     /**
-     * The two together; a count that is not known is left out.
+     * prompt_tokens plus completion_tokens; an unknown count is left out.
      */
     total_tokens: number
     /**
@@ -4882,7 +4882,7 @@ export interface UsageLimit {
   updated_at: string
 }
 /**
- * Sets the monthly limit of a workspace or of a key; of the request's workspace when neither is named.
+ * Sets the monthly limit of a workspace or of a key. If neither is named, sets that of the request's workspace.
  */
 export interface UsageLimitWrite {
   workspace_id?: string | null
@@ -4926,7 +4926,7 @@ export interface Deployment {
      */
     custom_url: string
     /**
-     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json does.
+     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json installs them.
      */
     install_command: string | null
     /**
@@ -4980,7 +4980,7 @@ export interface Deployment {
      */
     hosts: number
     /**
-     * Memory that these processes have now. Null where it cannot be read, as on other systems than Linux.
+     * Memory that these processes use now. Null where it cannot be read, such as on systems other than Linux.
      */
     memory_bytes: number | null
     /**
@@ -5018,7 +5018,7 @@ export interface DeploymentCreate {
      */
     deployment_type?: string | null
     /**
-     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json does.
+     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json installs them.
      */
     install_command?: string | null
     /**
@@ -5064,7 +5064,7 @@ export interface DeploymentUpdate {
      */
     deployment_type?: string | null
     /**
-     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json does.
+     * Shell command that installs the dependencies, in the folder of langgraph.json. Null: the package manager of the lock file or of package.json installs them.
      */
     install_command?: string | null
     /**
@@ -5172,7 +5172,7 @@ export interface DeploymentRevision {
     source_sha256: string | null
     artifact_sha256: string | null
     /**
-     * Why it failed.
+     * Why the revision failed.
      */
     error: {
       code: string
@@ -5293,11 +5293,11 @@ export interface Liveness {
  */
 export interface Readiness {
   /**
-   * Of the part that was asked about.
+   * Whether the requested part is ready.
    */
   ready: boolean
   /**
-   * The server is about to stop: it is ready for nothing, and still answers.
+   * The server is about to stop. No part is ready, but requests are still answered.
    */
   draining: boolean
   /**

@@ -45,7 +45,7 @@ export interface BatchDeriver {
 /** Deriving failed for a reason other than the store, so that another try would usually fail too. */
 export class LaneFailure extends Error {}
 
-/** Maximum number of TraceRuns that are remembered as not derivable. */
+/** Maximum number of TraceRuns that are recorded as not derivable. */
 const MAX_HEAD_ONLY = 1000
 
 export function createBatchDeriver(deps: BatchDeriverDeps, timed: StepTimer): BatchDeriver {

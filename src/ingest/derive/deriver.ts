@@ -31,9 +31,9 @@ export interface WaitingChildren {
 
 /** The data that was read back for a batch, as RowBinary. */
 export interface ReadBack {
-  /** OUTLINE_COLUMNS. */
+  /** Rows of OUTLINE_COLUMNS. */
   outlines: Uint8Array[]
-  /** PAYLOAD_COLUMNS. */
+  /** Rows of PAYLOAD_COLUMNS. */
   payloads: Uint8Array[]
   /** TraceRuns that wait for one of the requested parents, and must be derived again. */
   children: WaitingChildren[]

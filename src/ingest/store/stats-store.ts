@@ -103,9 +103,9 @@ export type FacetField =
 /** A query for the values of a field, among the selected TraceRuns. */
 export interface FacetQuery extends Omit<ListQuery, 'after' | 'order' | 'limit'> {
   field: FacetField
-  /** Key of the metadata. */
+  /** Key of the metadata, for `metadata_value`. */
   key?: string
-  /** Beginning of the values; upper and lower case are equal. */
+  /** Beginning of the values, ignoring case. */
   prefix?: string
   /** 1 to 100. */
   max_values: number

@@ -24,7 +24,6 @@ const ALL_SENT = SENT.input_cost | SENT.output_cost | SENT.total_cost
 export interface CompletedCosts extends Costs {
   /** The price of the computed costs; undefined if all costs were sent, or no price is known. */
   price_model_id: string | undefined
-  /** Issues about prices. */
   issues: PriceIssue[]
 }
 
