@@ -14,7 +14,7 @@ export interface CommitQueue {
   settled(): Promise<void>
 }
 
-/** Maximum number of events in one commit, which takes a few milliseconds. */
+/** Maximum number of events in one commit. A commit of this size takes a few milliseconds. */
 const COMMIT_EVENTS = 2000
 const COMMIT_CHARS = 2 << 20
 

@@ -188,7 +188,7 @@ class TailedEventLog implements OpenEventLog {
 
   /**
    * Sets the end of the thread in the tail. The end is read separately: a page that other readers have read may be
-   * older than the tail, which would lack the events appended in between.
+   * older than the tail, and the tail would then lack the events appended in between.
    */
   #meet(followed: Followed): Promise<void> {
     const { thread, tail } = followed

@@ -78,7 +78,7 @@ export interface RunKwargs {
   durability: 'sync' | 'async' | 'exit'
   webhook: string | null
   on_completion: 'delete' | 'keep'
-  /** 2 for a run made over protocol v2, whose graph is executed through LangGraph's events of that protocol (V-45). */
+  /** 2 for a run made over protocol v2. Its graph is executed through LangGraph's events of that protocol (V-45). */
   protocol?: 2
   /** True: if an interrupt that the run answers is no longer open, the run fails before it executes anything (V-13). */
   strict_resume?: true

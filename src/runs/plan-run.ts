@@ -30,14 +30,14 @@ export interface RunPlan {
 }
 
 /**
- * Key in the config of a thread that is deleted with its run. It is stored with the thread, so that the thread is
- * deleted even if its run was deleted before it started.
+ * Key in the config of a temporary thread: a thread that is deleted with its run. The key is stored with the thread, so
+ * that the thread is deleted even if the run was deleted before it started.
  */
 const TEMPORARY = 'weir_temporary'
 /**
- * The ttl of a temporary thread. If the thread still exists after it, the sweeper deletes the thread. There are two
- * reasons for this: requests that wait at another server read the outcome from the thread, and a server may die before
- * it deletes the thread.
+ * The ttl of a temporary thread. A temporary thread may still exist after its run, for two reasons: requests that wait
+ * at another server read the outcome from it, and a server may die before it deletes the thread. The sweeper then
+ * deletes the thread after this time.
  */
 const LINGERING: ThreadTtl = { strategy: 'delete', ttl_minutes: 1 }
 const MAX_DELAY_S = 10 * 365 * 86_400

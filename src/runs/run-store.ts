@@ -233,7 +233,7 @@ export interface ThreadSearch {
   /** 0 to get only the count. */
   limit: number
   offset: number
-  /** Maximum bytes of text of a page; a larger page ends early. Default 32 MB. */
+  /** Maximum bytes of text of a page. A page that would be larger ends early. Default 32 MB. */
   max_bytes?: number
   /** If false, `values_json` is not read and is null. Default true. */
   with_values?: boolean
@@ -251,9 +251,9 @@ export interface ThreadChange {
 
 /**
  * Threads and their runs: transactional methods, each one atomic for a thread, durable when it resolves (D-43).
- * Refusals of the domain are results; only faults throw. Every method is limited to the tenant: ids that clients choose
- * are unique only within one. A thread has at most one running run, which only the holder of its lease can end; a
- * thread's status is `busy` exactly while it has an active run.
+ * Refusals are returned as results; only faults are thrown. Every method is limited to the tenant: ids that clients
+ * choose are unique only within one. A thread has at most one running run, which only the holder of its lease can end;
+ * a thread's status is `busy` exactly while it has an active run.
  */
 export interface RunStore {
   /** `exists`: the id is taken by the returned thread. */
@@ -263,8 +263,8 @@ export interface RunStore {
   searchThreads(tenant: Tenant, search: ThreadSearch): Promise<{ threads: Thread[]; total: number }>
   updateThread(tenant: Tenant, thread_id: string, change: ThreadChange): Promise<Thread | undefined>
   /**
-   * Copies thread and checkpoints, without runs, under a new id, which goes into its metadata as `thread_id`.
-   * Undefined when there is no such thread. @throws AppError conflict when the new id is taken
+   * Copies thread and checkpoints, without runs, under a new id. The metadata of the copy contain the new id as
+   * `thread_id`. Undefined when there is no such thread. @throws AppError conflict when the new id is taken
    */
   copyThread(tenant: Tenant, thread_id: string, new_id: string): Promise<Thread | undefined>
   /**

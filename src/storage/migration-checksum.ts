@@ -8,8 +8,8 @@ import { createHash } from 'node:crypto'
 const CONTRACT = /^-- contract: (\d+)$/m
 
 /**
- * The checksum of a migration, which is recorded when it has run: the SHA-256 of its text and, after a space, the number in
- * its line `-- contract: N` if it has one.
+ * The checksum of a migration: the SHA-256 of its text and, after a space, the number in its line `-- contract: N` if
+ * it has one. The checksum is recorded when the migration has run.
  */
 export function migrationChecksum(text: string): string {
   const hash = createHash('sha256').update(text).digest('hex')

@@ -32,7 +32,7 @@ interface Granted {
   socket: Socket | undefined
 }
 
-/** Maximum size of the first frame of a connection, which contains its token. */
+/** Maximum size of the first frame of a connection. This frame contains the token. */
 const MAX_OPEN_FRAME = 4_096
 /** Time limit for a new connection to send its token. */
 const OPEN_MS = 10_000

@@ -88,9 +88,9 @@ type Operation =
 type Collect = (id: string, operation: Operation) => void
 
 /**
- * LangChain's tracer without its run trees. LangChain builds several run trees for each step. They took 2 ms per run,
- * and time that grew with the square of the number of steps. A run tree is only built when `traceable` code inside a
- * node needs it.
+ * LangChain's tracer without its run trees. LangChain builds several run trees for each step. Building them took 2 ms
+ * per run, and the time grew with the square of the number of steps. A run tree is only built when `traceable` code
+ * inside a node needs it.
  */
 class CollectingTracer extends LangChainTracer {
   override usesRunTreeMap = false

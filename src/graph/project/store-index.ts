@@ -13,7 +13,7 @@ const OWN = /^(.+\.(?:[cm]?[jt]sx?|py)):([^:]+)$/
 
 /**
  * Reads `store.index` of langgraph.json with `embed: "file:export"`. Undefined if there is no index, and if `embed` is
- * the name of a provider, which Weir does not support.
+ * the name of a provider: Weir does not support these.
  */
 export function readStoreIndex(index: JsonObject | null): StoreIndex | undefined {
   const embed = index?.['embed']

@@ -8,8 +8,8 @@ export type FolderKind = 'api' | 'app' | 'store' | 'ui'
 export const LONGEST_FOLDER_NAME = 'weir-store-4294967295-4194304-XXXXXX'.length
 
 /**
- * Makes a folder in `parent` for this process, which only its owner may access. First removes folders of the same kind
- * whose process has ended without removing them, for example after `kill -9`.
+ * Makes a folder in `parent` for this process. Only the owner of the folder may access it. First removes folders of the
+ * same kind that ended processes have left behind, for example after `kill -9`.
  */
 export async function makeTemporaryFolder(parent: string, kind: FolderKind): Promise<string> {
   const prefix = `weir-${kind}-${await pidNamespace()}-`

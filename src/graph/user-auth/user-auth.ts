@@ -44,8 +44,8 @@ export interface UserAuth extends AccessRules {
 const TIMEOUT_MS = 10_000
 const START_MS = 30_000
 /**
- * Heap limit of the process, unless langgraph.json sets NODE_OPTIONS. With it, a memory leak in the auth file ends only
- * this process, which is restarted.
+ * Heap limit of the process, unless langgraph.json sets NODE_OPTIONS. With this limit, a memory leak in the auth file
+ * ends only this process, which is then restarted.
  */
 const MAX_HEAP_MB = 512
 /** Minimum pause between a failed load of the file and the next start. */

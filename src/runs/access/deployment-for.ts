@@ -34,8 +34,8 @@ export interface Reachable {
 }
 
 /**
- * A deployment with the permissions of one user, whom its auth file authenticated. Each method first calls the handlers
- * of the file. A record that the filter of a handler excludes is treated as missing.
+ * A deployment with the permissions of one user. The deployment's auth file has authenticated the user. Each method
+ * first calls the handlers of the auth file. A record that the filter of a handler excludes is treated as missing.
  */
 export function deploymentFor(all: Reachable, rules: AccessRules, user: AccessUser): Reachable {
   const ask = askFor(rules, user)

@@ -37,7 +37,7 @@ export interface AssistantSearch {
   /** 0 to get only the count. */
   limit: number
   offset: number
-  /** Maximum bytes of text of a page; a larger page ends early. Default 32 MB. */
+  /** Maximum bytes of text of a page. A page that would be larger ends early. Default 32 MB. */
   max_bytes?: number | undefined
 }
 

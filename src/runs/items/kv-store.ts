@@ -38,7 +38,7 @@ export interface ItemSearch {
   refresh_ttl?: boolean | undefined
   /** Only items that satisfy this condition; default: all. */
   visible?: ItemVisible | undefined
-  /** Maximum bytes of values of a page; a larger page ends early. Default 32 MB. */
+  /** Maximum bytes of values of a page. A page that would be larger ends early. Default 32 MB. */
   max_bytes?: number | undefined
   /** The embedding of `query`, if it was computed already. */
   vector?: ArrayLike<number> | undefined

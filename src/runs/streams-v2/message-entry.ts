@@ -47,7 +47,10 @@ function dataOf(entry: string, begin: number): string {
   return isLast ? entry.slice(begin, -1) : (membersOf(entry)?.get('data') ?? 'null')
 }
 
-/** The node in the beginning of an entry, which is `{"id":…,"role":…,"node":…,` or a part of that. */
+/**
+ * The node that `head` names. `head` is the text of an entry before the event: `{"id":…,"role":…,"node":…,` or a part
+ * of that.
+ */
 function nodeOf(head: string): string | undefined {
   if (head === '{') return undefined
   return (JSON.parse(`${head.slice(0, -1)}}`) as { node?: string }).node

@@ -84,7 +84,7 @@ function reopen(client: Redis, stream: Redis['stream']): void {
   if (client.status === 'ready' && client.stream === stream) client.disconnect(true)
 }
 
-/** Connects again after ioredis has given up, which it does if no Sentinel answers. */
+/** Connects again after ioredis has given up because no Sentinel answered. */
 function keepTrying(client: Redis, closing: AbortSignal): void {
   client.on('end', () => {
     void pause(MAX_RETRY_MS, closing).then(() => {

@@ -17,8 +17,8 @@ const TABLES = [
 const THREADS = 100
 
 /**
- * Deletes all rows of a deployment, whose runs must no longer be executed. If it is repeated after a crash, it deletes
- * the remaining rows. Returns the number of deleted rows by table.
+ * Deletes all rows of a deployment. No process may still execute its runs. A repeated call after a crash deletes the
+ * remaining rows. Returns the number of deleted rows by table.
  */
 export async function eraseDeployment(
   database: Database,

@@ -27,9 +27,9 @@ const NOTHING: HeldUpBy = { job: undefined, where: undefined }
 
 /**
  * Finds the JavaScript code that blocks a process; see `FindHeldUp`. SIGUSR1 opens Node's inspector even while code
- * loops. The inspector pauses the code; the call stack shows the place, and the asynchronous context the job. This
- * function may only be used for a process that will be killed. Code outside of JavaScript cannot be paused; the result
- * is then empty.
+ * loops. The inspector pauses the code; the call stack shows the place, and the asynchronous context shows the job.
+ * This function may only be used for a process that will be killed. Code outside of JavaScript cannot be paused; the
+ * result is then empty.
  */
 export async function findHeldUpBy(
   ask: () => void,

@@ -104,7 +104,10 @@ export function createRun(
  */
 const MAX_ATTEMPTS = 20
 
-/** Calls `attempt`, which plans and creates a run, again while it fails because another run was created meanwhile. */
+/**
+ * Calls `attempt`, which plans and creates a run. Repeats the call if it failed because another run was created
+ * meanwhile.
+ */
 export async function unlessOvertaken<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = MAX_ATTEMPTS; ; left--) {
     try {

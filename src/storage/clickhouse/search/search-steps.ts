@@ -40,9 +40,9 @@ const COMMON_STEP = 20_000
 const MAX_BATCH = 2_000
 
 /**
- * A page of a search for words of the index, the same page as of a single statement. Payloads are read only for
- * TraceRuns that have the words, and only until the page is full: ids are random, so the payloads of each TraceRun are
- * in a different granule, and reading a granule means reading a megabyte.
+ * A page of a search for words of the index. It is the page that a single statement would return. Payloads are read
+ * only for TraceRuns that have the words, and only until the page is full: ids are random, so the payloads of each
+ * TraceRun are in a different granule, and reading a granule means reading a megabyte.
  */
 export async function searchByWords(query: ListQuery, reads: WordSearch): Promise<Buffer> {
   const found: Buffer[] = []

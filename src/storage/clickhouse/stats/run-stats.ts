@@ -23,8 +23,8 @@ import {
 } from './stats-sql.ts'
 
 /**
- * Maximum number of TraceRuns for exact percentiles. Six exact percentiles of so many take 100 MB. Above it, sketches
- * are used, which are not faster but need less memory.
+ * Maximum number of TraceRuns for exact percentiles. Six exact percentiles of so many take 100 MB. Above this number,
+ * sketches are used, which are not faster but need less memory.
  */
 const EXACT_RUNS = 2_000_000
 /**
@@ -69,9 +69,9 @@ export function readingStats(clickhouse: ClickHouse) {
 }
 
 /**
- * Tokens and costs count each call once (rule N6, D-17). For roots they are those of the whole traces. For groups
- * (whose figures must add up), for types that have usage themselves (llm, embedding), and for all TraceRuns they are
- * those of the TraceRuns alone; otherwise those of the TraceRuns and their descendants.
+ * Tokens and costs count each call once (rule N6, D-17). The query determines whose usage is added up. For roots: that
+ * of the whole traces. For groups (their figures must add up), for types that have usage themselves (llm, embedding),
+ * and for all TraceRuns: that of the TraceRuns alone. Otherwise: that of the TraceRuns and their descendants.
  */
 async function readStats(
   clickhouse: ClickHouse,
@@ -156,7 +156,7 @@ async function readRows(
   ])
 }
 
-/** For few TraceRuns, returns a selection whose usage is read only from their traces, but at any time. */
+/** For few TraceRuns, returns a selection whose usage is read only from their traces, without limits of time. */
 async function narrowed(
   clickhouse: ClickHouse,
   workspace_id: string,

@@ -14,8 +14,8 @@ export interface TurnsScope {
  *
  * The thread is the thread that the root names, or else the thread of the earliest TraceRun that names a thread, as in
  * trace/derive/roll-up.ts. If a TraceRun has several versions, the newest counts. Of rows with equal versions, the live
- * row counts: the deleted row is older than a change of the root's time. If a trace has several roots, the root with
- * the trace's id counts.
+ * row counts: a change of the root's time writes a deleted row with the old time and a live row with the new time. If a
+ * trace has several roots, the root with the trace's id counts.
  */
 export function turnsSql({ times, named }: TurnsScope): string {
   const places = ` AND (root_time, trace_id) IN (${namedRootsSql} UNION ALL ${namedBelowSql})`

@@ -12,8 +12,8 @@ export interface Checkpointers {
   /**
    * A checkpointer for one run or one call. With a lease, its rows have the run's id, and writes reject with AppError
    * conflict once the lease is lost (D-44). Without a lease, writes reject with thread_busy while the thread has an
-   * active run, and with not_found if the thread does not exist. The config's metadata is added to the metadata of each
-   * checkpoint, which takes precedence.
+   * active run, and with not_found if the thread does not exist. The metadata of the config is added to the metadata of
+   * each checkpoint; the latter takes precedence.
    */
   open(tenant: Tenant, lease: Lease | null): SqlCheckpointer
   /**

@@ -129,7 +129,7 @@ export async function storedAlready(
 /**
  * Splits rows into three lists: rows that replace others and keep their era, the first new row of each thread and
  * namespace, and all other new rows. The first new row may start an era. The statement for the other rows must see this
- * era; otherwise it would compare them with the newest checkpoint of the previous one.
+ * era; otherwise it would compare them with the newest checkpoint of the previous era.
  */
 function firstsApart(
   rows: readonly Written<CheckpointRow>[],

@@ -3,7 +3,7 @@ import type { Database, SqlSession, SqlValue } from './database.ts'
 /** A database with limits on the resources of the work that uses it; one piece of work at a time. */
 export interface MeteredDatabase {
   readonly database: Database
-  /** Returns the result of `work`, or null if it exceeded its allowance before its last statement. */
+  /** Returns the result of `work`, or null if `work` exceeded its allowance before its last statement. */
   within<T>(allowance: Allowance | null, work: () => Promise<T>): Promise<T | null>
 }
 

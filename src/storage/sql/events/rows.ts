@@ -181,7 +181,7 @@ const PAGE = `${SUMMED}
     AND c.workspace_id = l.workspace_id AND c.ms = s.ms AND c.last_seq = s.last_seq
   WHERE l.thread_id = ? AND l.deployment_id = ? AND l.workspace_id = ? ORDER BY c.ms, c.last_seq`
 
-/** A part of a thread's log, which begins after an event; undefined if there is no log. */
+/** The part of a thread's log after an event, limited to one page. Undefined if there is no log. */
 export async function readPage(
   database: Pick<Database, 'query' | 'dialect'>,
   thread: ThreadRef,

@@ -12,7 +12,8 @@ import { KEY, keyValues } from '../runs/rows.ts'
  */
 export interface RunEvents {
   /**
-   * Stores events in the transaction of the change; returns a function to call after the commit, which never throws.
+   * Stores events in the transaction of the change; returns a function that must be called after the commit and never
+   * throws.
    */
   write(session: TxSession, thread: ThreadRef, items: readonly EventDraft[]): Promise<() => void>
   /**

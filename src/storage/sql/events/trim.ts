@@ -6,7 +6,7 @@ import { KEY, keyValues } from '../runs/rows.ts'
 
 /** Time for which the stream of a deleted thread can still be read. */
 const RETIRED_MS = 10 * 60_000
-/** Maximum number of chunks that one transaction deletes, which takes some milliseconds. */
+/** Maximum number of chunks that one transaction deletes. Deleting so many takes some milliseconds. */
 const STEP_CHUNKS = 50
 const STEP_CHARS = 4 << 20
 const STEP_LOGS = 100

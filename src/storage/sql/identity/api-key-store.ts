@@ -172,7 +172,10 @@ async function endKeys(
   return rows.map(({ id }) => id)
 }
 
-/** Deletes all personal keys of a user in the organization, whose lock must be held; returns their ids. */
+/**
+ * Deletes all personal keys of a user in the organization; returns the ids of the keys. The caller must hold the
+ * organization's lock.
+ */
 export async function deleteKeysOf(
   session: SqlSession,
   organization_id: string,

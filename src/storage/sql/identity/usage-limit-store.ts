@@ -9,7 +9,7 @@ const COLUMNS =
 /** Maximum delay until a limit set by another process is used. */
 const MAX_AGE_MS = 5_000
 
-/** Sets the limit of a workspace or a key, which has at most one: changes it or creates it. */
+/** Sets the only limit of a workspace or a key: changes it, or creates it if there is none. */
 async function set(session: SqlSession, fields: UsageLimitFields, now: number): Promise<UsageLimit> {
   const { organization_id, workspace_id, api_key_id, limit_type, limit_value, mode } = fields
   const [known] = await session.query<Pick<UsageLimit, 'id' | 'created_at'>>(

@@ -196,7 +196,7 @@ async function nearestPlaces(
   return scored.sort((a, b) => (b.score ?? -2) - (a.score ?? -2)).slice(offset, offset + limit + 1)
 }
 
-/** The similarity of each item, which is the best similarity of its texts. */
+/** The similarity of each item: the best similarity of its texts. */
 async function scoresAt(
   session: Pick<Database, 'query'>,
   tenant: Tenant,

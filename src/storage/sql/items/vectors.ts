@@ -12,7 +12,9 @@ export interface ItemIndex {
   large?: Pick<LargeItems, 'texts'>
 }
 
-/** Maximum characters of all texts of one item, which are sent together to the process that computes embeddings. */
+/**
+ * Maximum characters of all texts of one item. These texts are sent together to the process that computes embeddings.
+ */
 const MAX_TEXT_CHARS = 4 << 20
 
 function textOf(value: unknown): string[] {

@@ -20,7 +20,7 @@ export interface LockedThread extends ThreadKey {
 
 const LOCKED =
   'thread_id, deployment_id, workspace_id, status, rest_status, has_next, last_seq, last_run_at, metadata, config'
-/** Maximum number of threads that one transaction changes, which takes a few milliseconds. */
+/** Maximum number of threads that one transaction changes. Such a transaction takes a few milliseconds. */
 const CHUNK = 50
 
 /**

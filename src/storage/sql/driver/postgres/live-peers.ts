@@ -39,7 +39,10 @@ function toPayloads(from: string, { runs, more_in }: RunChanges): string[] {
   return payloads
 }
 
-/** Other servers of one Postgres database, notified with NOTIFY. Changes that cannot be sent are lost, which is logged. */
+/**
+ * Other servers of one Postgres database, notified with NOTIFY. Changes that cannot be sent are lost; the loss is
+ * logged.
+ */
 export function createPostgresLivePeers({
   url,
   database,
