@@ -28,7 +28,7 @@ export interface RunLease {
   attempt: number
 }
 
-/** Stands in a stream for requested events that are no longer kept (D-48). */
+/** An item of a stream in place of requested events that are no longer kept (D-48). */
 export interface Gap {
   gap: { requested: string; oldest: string | null }
 }

@@ -121,7 +121,8 @@ async function launch(deps: RunsDeps, planned: RunPlanned): Promise<Launched> {
 }
 
 /**
- * Creates stateless runs, all or none. No early cancels are looked up: the threads have new ids, which no client knows.
+ * Creates stateless runs, all or none. No early cancels are looked up: the threads have new ids, so no client can have
+ * sent a cancel for them.
  */
 async function launchAll(deps: RunsDeps, { tenant }: Call, plans: readonly RunPlanned[]): Promise<Run[]> {
   await deps.assertRoom?.()

@@ -36,7 +36,7 @@ export interface RunPlan {
 const TEMPORARY = 'weir_temporary'
 /**
  * The ttl of a temporary thread. A temporary thread may still exist after its run, for two reasons: requests that wait
- * at another server read the outcome from it, and a server may die before it deletes the thread. The sweeper then
+ * at another server read the outcome from it, and a server may end before it deletes the thread. The sweeper then
  * deletes the thread after this time.
  */
 const LINGERING: ThreadTtl = { strategy: 'delete', ttl_minutes: 1 }

@@ -63,7 +63,7 @@ export interface RunRequest {
   newest_run_id?: string | null
 }
 
-/** A run with its outcome. */
+/** A run, and a promise of its outcome. */
 export interface Awaited {
   run: Run
   /**

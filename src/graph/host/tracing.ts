@@ -182,7 +182,7 @@ class CollectingTracer extends LangChainTracer {
     } as never
   }
 
-  /** Ends all open TraceRuns, because a cancelled run abandons its nodes. */
+  /** Ends all open TraceRuns, because the nodes of a cancelled run may report no end. */
   closeAll(error: string): void {
     for (const run of this.runMap.values()) {
       run.end_time = Date.now()

@@ -26,7 +26,7 @@ export interface HttpAppOptions extends ChildOptions {
   loaded?: ((files: readonly string[]) => void) | undefined
 }
 
-/** A running app. */
+/** The running process of an app. */
 export interface OpenHttpApp {
   /** Path of the Unix socket. */
   socket: string
@@ -63,7 +63,7 @@ interface Life {
   opened: Promise<OpenHttpApp>
 }
 
-/** Starts the app. */
+/** Starts the process of a deployment's custom HTTP app. */
 export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   const { logger } = options
   const folder = await makeSocketFolder('app')

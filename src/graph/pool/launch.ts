@@ -26,7 +26,7 @@ export interface GraphHostOptions extends ChildOptions {
   storage: JsonObject | GrantStorage
   /** Called when a host starts or ends. */
   noted?: HostNotes | undefined
-  /** Hides values of secrets in messages of hosts. */
+  /** Masks values of secrets in messages of hosts. */
   mask?: ((text: string) => string) | undefined
   /** Name of the project to which the deployment's runs are traced. */
   project: string

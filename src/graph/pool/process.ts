@@ -10,7 +10,7 @@ import { type Channel, type Frame, openChannel } from './channel.ts'
 import type { FindHeldUp } from './inspector/inspector.ts'
 import type { FromHost, OpenHost, ToHost } from './messages.ts'
 
-/** The program of a process. */
+/** The program that a process executes, and its arguments. */
 export interface HostCommand {
   file: string
   args: readonly string[]
@@ -37,7 +37,7 @@ export interface HostLaunch<Open extends object = OpenHost> {
   /** Receives notes about start and end of the process. */
   noted?: HostNotes | undefined
   /**
-   * Hides values of secrets in messages of the process, which give the reasons for failed loads and for its end (P-16).
+   * Masks values of secrets in messages of the process, which give the reasons for failed loads and for its end (P-16).
    */
   mask?: ((text: string) => string) | undefined
   /** Records the child so that the next start can end it (D-4); resolves with a function that removes the record. */

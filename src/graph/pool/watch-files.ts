@@ -1,7 +1,7 @@
 import { existsSync, type FSWatcher, statSync, watch } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
-/** Watched files. */
+/** A watch of files, to which more files can be added. */
 export interface FileWatch {
   /** Adds files: absolute paths, which may not exist yet. */
   add(files: Iterable<string>): void

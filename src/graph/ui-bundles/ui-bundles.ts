@@ -44,7 +44,7 @@ interface Pending {
   reject(error: AppError): void
 }
 
-/** Starts bundling. */
+/** Starts the process that bundles the UI components of a deployment. */
 export function startUiBundles(options: UiBundlesOptions): UiBundles {
   const { file, logger, watch, timeoutMs = TIMEOUT_MS } = options
   const bundles = new Map<string, Pending>()

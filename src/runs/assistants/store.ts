@@ -23,7 +23,7 @@ export type NewAssistant = Omit<Assistant, 'version' | 'created_at' | 'updated_a
 /** The fields that change in a new version; metadata is merged shallowly. */
 export type AssistantChange = Partial<Omit<NewAssistant, 'assistant_id'>>
 
-/** A page of assistants. */
+/** A search for assistants. It returns one page. */
 export interface AssistantSearch {
   graph_id?: string | undefined
   /** A part of the name, compared without regard to case. */

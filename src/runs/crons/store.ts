@@ -26,7 +26,7 @@ export interface Cron {
   updated_at: number
 }
 
-/** A page of crons. */
+/** A search for crons. It returns one page. */
 export interface CronSearch {
   assistant_id?: string | undefined
   thread_id?: string | undefined

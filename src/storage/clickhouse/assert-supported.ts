@@ -4,7 +4,7 @@ import type { ClickHouse } from './connect.ts'
 /**
  * Rejects for ClickHouse servers on which a read may miss rows of a confirmed insert.
  * @throws AppError config_invalid for ClickHouse Cloud, for a cluster with several shards, and for a cluster that the
- * server does not know; store_unavailable when the server does not answer
+ * server does not have in its configuration; store_unavailable when the server does not answer
  */
 export async function assertSupported({
   rows,

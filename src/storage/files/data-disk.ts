@@ -7,7 +7,7 @@ import type { Metrics } from '../../base/metrics.ts'
 import type { DataDisk, DiskState } from '../../ingest/store/data-disk.ts'
 
 export interface DataDiskOptions {
-  /** DATA_DIR. */
+  /** The folder DATA_DIR. Its disk is monitored. */
   dir: string
   minFreeBytes: number
   logger: Logger

@@ -38,7 +38,7 @@ export interface ServerRegistry {
   others(): Promise<number>
 }
 
-/** Time without an announcement after which a server counts as dead. */
+/** Time without an announcement after which a server counts as ended. */
 export const DEAD_MS = 30_000
 /** The graphs and the version of an ended server count for this time, because the server may be restarting. */
 export const GRAPHS_KEPT_MS = 10 * 60_000

@@ -69,7 +69,7 @@ export function toGraphState(snapshot: StateSnapshot): GraphState {
 }
 
 /**
- * The unfinished nodes. Normally LangGraph names them in `next`. If the process died after all tasks of the last
+ * The unfinished nodes. Normally LangGraph names them in `next`. If the process ended after all tasks of the last
  * checkpoint, but before the next step was stored, `next` is empty although the graph is not finished; then they are
  * taken from the tasks.
  */

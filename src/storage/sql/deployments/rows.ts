@@ -40,7 +40,7 @@ export function toDeployment(row: DeploymentRow): StoredDeployment {
   return { ...rest, name, secrets: JSON.parse(secrets) as SealedSecret[], commands: toCommands(commands) }
 }
 
-/** The text of `commands`. */
+/** The text of column `commands`: JSON, or null if there are no commands. */
 export function commandsText({ install_command, build_command }: BuildCommands): string | null {
   if (install_command === null && build_command === null) return null
   return JSON.stringify({ install_command, build_command })

@@ -7,7 +7,7 @@ import { type Database, type SqlValue, storableParams, type TxSession } from './
 import { LARGE_BYTES, type LargeValues, oneByOne, txInThread } from './large-values.ts'
 
 /**
- * Options of a SQLite database. `synchronous`: with `normal`, a commit survives the death of the process; with `full`,
+ * Options of a SQLite database. `synchronous`: with `normal`, a commit survives the end of the process; with `full`,
  * also a power cut (D-9).
  */
 export interface SqliteOptions {

@@ -38,7 +38,7 @@ function prefixesOf(namespace: readonly string[]): string[] {
   return Array.from({ length: namespace.length + 1 }, (_, depth) => JSON.stringify(namespace.slice(0, depth)))
 }
 
-/** The labels of a row. */
+/** The namespace of a row, as a list of labels. */
 export function namespaceOfRow(row: Pick<ItemRow, 'namespace'>): string[] {
   return JSON.parse(row.namespace) as string[]
 }

@@ -61,7 +61,7 @@ export function itemTexts(value: JsonObject, paths: readonly string[]): ItemText
   })
 }
 
-/** A vector as text. */
+/** A vector as text: base64 of its values as 32-bit floats. */
 export function encodeVector(vector: readonly number[]): string {
   return Buffer.from(Float32Array.from(vector).buffer).toString('base64')
 }

@@ -116,7 +116,7 @@ const ROW_BYTES =
 /** The table of assistants, or of versions of one assistant. */
 interface Rows<Id extends string | number> {
   table: 'assistants' | 'assistant_versions'
-  /** Key column. */
+  /** The column that identifies a row. */
   id: 'assistant_id' | 'version'
   where: string
   params: SqlValue[]

@@ -8,7 +8,7 @@ export interface LeaderPlace {
   /** URL of the Postgres database that the servers share. */
   url: string
   logger: Logger
-  /** Ends the wait. */
+  /** Aborts to end the wait. */
   stopping: AbortSignal
 }
 
@@ -22,7 +22,7 @@ const TELL_EVERY = 120
 /**
  * Elects the server that migrates, so that servers that start at the same time migrate one after the other. The leader
  * holds an advisory lock of a Postgres session, even while it migrates ClickHouse. The lock ends with the connection:
- * if the leader dies, a waiting server becomes the leader and runs the missing migrations. Waiting servers log the
+ * if the leader ends, a waiting server becomes the leader and runs the missing migrations. Waiting servers log the
  * reason. @throws AppError store_unavailable
  */
 export function migrationLeader({ url, logger, stopping }: LeaderPlace): AsLeader {
