@@ -4,7 +4,7 @@ import { type Append, CHUNK_CHARS, CHUNK_EVENTS, type EventChunk, type EventStor
 
 /** Groups appends into few commits. Appends that arrive during a commit are part of the next one. */
 export interface CommitQueue {
-  /** Resolves when all of `items` are durable, with their chunks in order; with null if the lease is lost. */
+  /** Resolves with the chunks of `items`, in order, when all of them are durable; with null if the lease is lost. */
   add(
     thread: ThreadRef,
     items: readonly EventDraft[],
@@ -74,7 +74,9 @@ export function createCommitQueue(
     for (const [index, { done }] of entries.entries()) done(chunks[index] ?? null)
   }
 
-  /** Commits each thread alone after a failed common commit, so that one thread does not affect the others. */
+  /**
+   * Commits each thread alone after a common commit has failed. So an error of one thread does not affect the others.
+   */
   async function commitApart(entries: readonly Entry[]): Promise<void> {
     try {
       await commit(entries)

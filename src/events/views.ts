@@ -60,7 +60,9 @@ export function endsRun(event: StoredEvent, run_id: string): boolean {
   return event.event === RUN_DONE && event.run_id === run_id
 }
 
-/** The view of a stream of one run; with `modes`, which a joining client may request, only events of these modes. */
+/**
+ * The view of a stream of one run. If the client has requested `modes`, the stream shows only events of these modes.
+ */
 export function runView(run_id: string, modes: readonly string[] | null): View {
   const shown = modes === null ? null : new Set([...ALWAYS, ...modes.flatMap(eventsOf)])
   return (event) => {

@@ -152,7 +152,7 @@ function attempt(make: () => JsonObject | undefined): JsonObject | undefined {
   }
 }
 
-/** Whether schemas are missing that TypeScript types could provide. */
+/** True if some schemas are missing, and TypeScript types may provide them. */
 export function isIncomplete({ state, input, output }: KnownSchemas): boolean {
   return state === undefined || input === undefined || output === undefined
 }

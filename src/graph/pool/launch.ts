@@ -89,7 +89,8 @@ function programOf(options: GraphHostOptions, { folder }: DeploymentFile) {
 
 /**
  * The paths outside of its project that a confined host must be able to reach: the socket of the storage broker, and
- * the folder of the socket of its own API. It is the folder, because that socket is opened after the host.
+ * the folder of the socket of its own API. The folder is returned instead of the second socket, because that socket is
+ * opened after the host.
  */
 function socketsOf({ ownApi }: GraphHostOptions, storage: JsonObject | undefined): string[] {
   const { socket } = Object(storage?.['broker']) as { socket?: string }

@@ -39,7 +39,7 @@ export class Readiness {
     this.#logged.clear()
   }
 
-  /** Must be called when a host has opened; it serves all graphs except these. */
+  /** Must be called when a host has opened. The host serves all graphs except those of `failures`. */
   opened(failures: readonly LoadFailure[]): void {
     this.#failed = undefined
     this.#note(failures)

@@ -15,7 +15,10 @@ export interface CronsForDeps {
   assertAssistant(call: Call, id_or_graph: string): Promise<void>
 }
 
-/** Crons with the permissions of one user; each run is authorised again when it is created, in the name of the user. */
+/**
+ * Crons with the permissions of one user. When a cron creates a run, the run is authorised again in the name of the
+ * user.
+ */
 export function cronsFor({ crons, threads, assertAssistant }: CronsForDeps, ask: Ask): Crons {
   const find = async (
     call: Call,

@@ -6,7 +6,7 @@ import type { Call } from '../runs.ts'
 import { systemAssistants } from './system.ts'
 import type { Threads } from '../threads/threads.ts'
 
-/** Everything that deleting an assistant affects. */
+/** The records that the deletion of an assistant affects. */
 export interface RemovalDeps {
   assistants: AssistantStore
   threads: Pick<Threads, 'search' | 'remove'>

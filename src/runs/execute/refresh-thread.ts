@@ -6,9 +6,9 @@ import type { RunStore } from '../run-store.ts'
 import { stateTextEvent } from '../streams/state-event.ts'
 
 /**
- * Updates a thread's stored state from its last checkpoint, after its worker or host ended during a run, and notifies
- * clients that stream its states. If the thread has had another run meanwhile, the store ignores the update, and that
- * run reports its own state.
+ * Updates the stored state of a thread from the thread's last checkpoint, and notifies the clients that stream its
+ * states. Called after a worker or host has ended during a run of the thread. If the thread has had another run
+ * meanwhile, the store ignores the update, and that run reports its own state.
  */
 export async function refreshThread(
   { store, events }: { store: RunStore; events: EventLog },

@@ -10,6 +10,9 @@ export interface ItemText {
 export interface LargeItems {
   /** The texts at the paths of a JSON value. @throws AppError body_too_large as `itemTexts` */
   texts(json: string, paths: readonly string[]): Promise<ItemText[]>
-  /** Whether an auth handler's filter matches the fields of a JSON value and `others`, which replace them. */
+  /**
+   * Whether an auth handler's filter matches the fields of a JSON value. Fields of `others` replace fields with the
+   * same name.
+   */
   matches(json: string, others: JsonObject, filter: JsonObject): Promise<boolean>
 }

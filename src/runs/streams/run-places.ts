@@ -3,17 +3,17 @@ import type { Caller } from '../model.ts'
 import type { StreamStart } from './streams.ts'
 
 /**
- * The threads of runs of which callers have or had streams, also of runs that no longer exist. A stateless run and a
- * run that is rolled back are deleted at their end. A client whose connection broke at that moment reconnects to read
- * the remaining events.
+ * Stores for each caller the threads of the runs that the caller has streamed, even if a run no longer exists. A
+ * stateless run and a run that is rolled back are deleted at their end. A client whose connection broke at that moment
+ * reconnects to read the remaining events.
  */
 export interface RunPlaces {
   note(run: string, caller: Caller, thread_id: string): void
   /** Returns the thread of a run of which this caller had a stream. */
   find(run: string, caller: Caller): string | undefined
   /**
-   * Records that the stream with which a caller created a run broke off before anything was sent, and the beginning of
-   * that stream.
+   * Records that a stream broke off before anything was sent. With this stream the caller had created the run. `begin`
+   * is the place at which the stream began.
    */
   breakOff(run: string, caller: Caller, begin: StreamStart): void
   /**

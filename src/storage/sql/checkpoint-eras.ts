@@ -26,7 +26,10 @@ function keyValues({ deployment_id, workspace_id }: Tenant, { thread_id, checkpo
 const BY_ID = 'ORDER BY checkpoint_id DESC'
 const BY_ERA = 'ORDER BY era DESC, checkpoint_id DESC'
 
-/** SQL that reads the checkpoints of a thread and namespace, the newest first. */
+/**
+ * SQL that reads the checkpoints of a thread and namespace, the newest first. The newest checkpoint has the highest
+ * era, and the highest id in this era. Ids alone are not enough: they begin with a time, and clocks may be set back.
+ */
 export interface NewestFirst {
   conditions: Expression[]
   order: string

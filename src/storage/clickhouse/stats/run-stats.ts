@@ -45,7 +45,7 @@ type FiguresRow = Keys &
     first_token: Times
     latency_histogram?: Classes
     first_token_histogram?: Classes
-    /** The counts of HeldChecks, in its order. */
+    /** The counts of HeldChecks, in the order of its fields. */
     held?: number[]
   }
 type EachField = 'prompt_tokens_each' | 'completion_tokens_each' | 'total_tokens_each' | 'total_cost_each'

@@ -136,7 +136,7 @@ function figures(form: Omit<StatsForm, 'shape'>): string {
 
 const CHECKS = ['run_type', 'format', 'model', 'usage'] as const
 const ALL_CHECKS = CHECKS.reduce((bits, check) => bits + 2 ** checkBit(check), 0)
-/** Conditions for the counts of HeldChecks, in its order. */
+/** The condition for each count of HeldChecks, in the order of HeldChecks. */
 const HELD = [
   '1',
   `bitAnd(checks, ${ALL_CHECKS}) = ${ALL_CHECKS}`,

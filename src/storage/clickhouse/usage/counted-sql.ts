@@ -91,7 +91,7 @@ function doublesSql(scope: string): string {
   return [answersSql(scope), belowRequestsSql(scope), unansweredSql(scope)].join(' UNION ALL ')
 }
 
-/** Properties of rows for which usage cannot simply be added up; most rows have none. */
+/** Properties of rows. If one is true, the usage of the rows cannot simply be added up. Usually both are false. */
 export interface UsageShape {
   /** True if several TraceRuns may record the same model call. */
   doubles: boolean

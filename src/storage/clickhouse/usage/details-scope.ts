@@ -2,8 +2,8 @@ import type { ClickHouse } from '../connect.ts'
 
 const DAY = 86_400_000
 /**
- * Descendants of a TraceRun are searched from EARLY before its time, because clocks differ, to LATE after it, because
- * calls may be long.
+ * Descendants of a TraceRun are searched in a range around its time. The range begins EARLY before that time, because
+ * clocks differ, and ends LATE after it, because calls may be long.
  */
 const EARLY = DAY
 const LATE = 7 * DAY

@@ -109,7 +109,7 @@ function isOlder(a: Head, b: Head): boolean {
 }
 
 /**
- * Whether earlier checkpoints are needed too, because a channel's value is computed from the writes since an earlier
+ * True if earlier checkpoints are needed too: the value of a channel is then computed from the writes since an earlier
  * checkpoint.
  */
 function needsAncestors(head: Head): boolean {

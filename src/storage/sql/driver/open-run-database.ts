@@ -37,8 +37,8 @@ export function inSchema(url: string, schema: string, readOnly = false): string 
 }
 
 /**
- * Opens the run database for graph hosts and threads. It is not migrated, because their server has done that.
- * `place.file` is the SQLite file; with `place.url` it is the schema `weir_runs` of that Postgres database.
+ * Opens the run database in a graph host or a thread. Runs no migrations, because the server has run them. The database
+ * is the SQLite file `place.file`, or the schema `weir_runs` of the Postgres database at `place.url`.
  */
 export function connectRunDatabase(
   { url, file, connections, statementTimeoutMs, ...options }: SqlPlace,

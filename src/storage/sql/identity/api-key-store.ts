@@ -121,7 +121,7 @@ async function refuseForeign(session: SqlSession, key: ApiKey): Promise<void> {
   }
 }
 
-/** The grant of a key that is not deleted, by its id; it may have expired. */
+/** The grant of the key with this id, if the key is not deleted. The key may have expired. */
 export async function findGrant(session: SqlSession, api_key_id: string): Promise<KeyGrant | undefined> {
   const [row] = await session.query<GrantRow>(`${SELECT_GRANT} AND k.id = ?`, [api_key_id])
   return row === undefined ? undefined : await toGrant(session, row)
