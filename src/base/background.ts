@@ -19,7 +19,7 @@ export function startWhenReady(
   }
 }
 
-/** Work that is repeated at intervals until it is stopped, and also after `wake`. */
+/** Work that is repeated at intervals, and after `wake`, until it is stopped. */
 export interface Turns {
   /** Aborts when the turns are stopped. */
   signal: AbortSignal

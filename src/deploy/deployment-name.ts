@@ -5,7 +5,9 @@ const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 const RESERVED = new Set(['runtimes'])
 const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** @throws AppError invalid_request for a name that cannot be part of a path, or that another path has (P-1) */
+/**
+ * @throws AppError invalid_request for a name that cannot be part of a path, or that the API uses in another path (P-1)
+ */
 export function assertDeploymentName(name: string): void {
   if (RESERVED.has(name) || IS_UUID.test(name))
     throw new AppError('invalid_request', { message: `"${name}" cannot be the name of a deployment.` })

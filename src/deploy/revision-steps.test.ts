@@ -81,7 +81,7 @@ it('P-37: on a server that is alone a build whose files cannot be shared is good
   const share = shareAgain({ store, work: steps, logger, signal })
   await share()
   back()
-  // After a failure it waits for twice as long.
+  // After the failure, the next call does nothing.
   await share()
   expect(put).toHaveBeenCalledTimes(2)
   await Promise.all([share(), share()])

@@ -132,7 +132,7 @@ async function create(
   const deployment = await deploymentOf(options, revision)
   await bringArtifact(options, deployment, built, signal)
   if (await artifacts.has(revision.deployment_id, known)) {
-    // The build may be from a time when this server was alone; it is shared now.
+    // A build that was made while this server was alone is not shared yet.
     await shareBuild(options, deployment, built, signal)
     return { artifact_sha256: known }
   }

@@ -35,7 +35,7 @@ export function shareAgain({ store, work, logger, signal }: ShareAgainParts): ()
       })
     return isDone
   }
-  /** Number of calls from the last try to the next, and how many of them are left. */
+  /** Number of calls from the last try to the next one, and the number of those still to come. */
   let wait = 1
   let left = 1
   const tryAll = async (): Promise<void> => {

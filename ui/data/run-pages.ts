@@ -6,7 +6,7 @@ export type ListedRun = TraceRunRead & { inputs_preview?: string | null; outputs
 /** Values that a list can be ordered by. */
 export type OrderedBy = 'latency' | 'total_tokens' | 'total_cost'
 
-/** The order of a list, if it is not that of time. */
+/** The order of a list that is not ordered by time. */
 export interface ListOrder {
   by: OrderedBy
   order: 'asc' | 'desc'

@@ -2,7 +2,7 @@
 export interface Tree {
   /** Places in the order in which the tree is drawn: each run before those below it. */
   order: Int32Array
-  /** Position of each place in `order`. */
+  /** For each place, its position in `order`. */
   positions: Int32Array
   /** For each position, the number of levels above it; 0 for roots. */
   depths: Int32Array

@@ -102,8 +102,8 @@ function KeyLine({ source, isShown, show }: { source: KeySource; isShown: boolea
 }
 
 /**
- * Shows code of several clients that sends the first trace to this server. A copied snippet has the key, also a hidden
- * one.
+ * Shows code of several clients that sends the first trace to this server. A copied snippet has the key even if the key
+ * is hidden.
  */
 export function Snippets({ source }: { source: KeySource }) {
   const [chosen, choose] = useState(0)

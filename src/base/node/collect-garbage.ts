@@ -9,6 +9,7 @@ export function collectGarbage(flavor: 'regular' | 'last-resort' = 'regular'): v
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (options: object) => void
   collect({ type: 'major', execution: 'sync', flavor })
-  // V8 frees the buffers that a collection has found when the next one begins; this one takes less than 1 ms.
+  // V8 frees the buffers that a collection has found when the next collection begins. This second one takes less than 1
+  // ms.
   collect({ type: 'minor', execution: 'sync' })
 }

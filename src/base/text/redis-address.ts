@@ -6,7 +6,7 @@ export interface SentinelAddress {
   database: number
   username: string | undefined
   password: string | undefined
-  /** User and password of the Sentinels themselves. */
+  /** User and password for the Sentinels, not for Redis. */
   sentinelUsername: string | undefined
   sentinelPassword: string | undefined
   isEncrypted: boolean

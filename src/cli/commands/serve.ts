@@ -31,7 +31,8 @@ export async function serve(args: string[]): Promise<number> {
     return 0
   }
   if (positionals.length > 0) throw misused(`weir serve takes no arguments${saidText(positionals)}.`, HELP)
-  // Bodies use memory outside of the heap. By default, every 64 MB of it cause a full garbage collection.
+  // Bodies use memory outside of the heap. Without this flag, every 64 MB of this memory cause a full garbage
+  // collection.
   setFlagsFromString('--external-memory-accounted-in-global-limit')
   const config = keepFilesPrivate(readConfig())
   const stopping = stopSignal()

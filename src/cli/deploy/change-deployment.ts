@@ -5,7 +5,7 @@ import { type ShownDeployment, findDeployment, listRevisions, type ShownRevision
 import { followRevision } from './follow-revision.ts'
 import type { Progress } from './progress.ts'
 
-/** `weir deploy rollback NAME [NUMBER]`: rolls back to this revision, or to the previously active one. */
+/** `weir deploy rollback NAME [NUMBER]`: rolls back to the revision of this number, or to the previously active one. */
 export async function rollBack(
   api: ApiClient,
   { word, number }: { word: string; number: string | undefined },

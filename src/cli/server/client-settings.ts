@@ -29,7 +29,7 @@ export function readClientSettings(env: Environment = process.env): ClientSettin
   }
 }
 
-/** Settings of `weir deploy`, which uses those of LangSmith's clients too. */
+/** Settings of `weir deploy`, which also uses the settings of LangSmith's clients. */
 export interface DeploySettings {
   /** WEIR_URL, otherwise LANGSMITH_ENDPOINT, with the name of the variable. */
   url: { name: string; value: string } | undefined

@@ -21,7 +21,7 @@ export interface StepOptions {
   /** Only the variables of package managers, because builds get no secrets (P-18). */
   env: Readonly<Record<string, string>>
   timeout_ms: number
-  /** The limit that an error names; default: `timeout_ms`. */
+  /** The time limit that the error message contains; default: `timeout_ms`. */
   limit_ms?: number
   /** Receives each line that the program prints. */
   log(line: string): void

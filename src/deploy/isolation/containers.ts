@@ -24,7 +24,7 @@ export interface ContainersOptions extends VisibleFilesOptions {
   command?: string | undefined
 }
 
-/** Commands that are tried, in this order. If crun cannot set up a container, runc may. */
+/** Commands that are tried, in this order. If crun cannot set up a container, runc may be able to. */
 const CANDIDATES = ['podman', 'podman --runtime runc', 'docker'] as const
 const PROBE_MS = 60_000
 const MAX_PROCESSES = 1024

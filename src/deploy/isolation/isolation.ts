@@ -10,7 +10,7 @@ export type IsolationName = 'none' | 'uid' | 'sandbox' | 'container'
 export type Isolation =
   | { name: 'none' /** Why no better isolation is used; null if `none` was set. */; reason: string | null }
   | { name: Exclude<IsolationName, 'none'>; reason: null; sandbox: Sandbox }
-  /** DEPLOY_RUNTIME names containers, but containers do not work. */
+  /** If DEPLOY_RUNTIME names containers, but containers do not work. */
   | { name: 'container'; reason: string }
 
 /**

@@ -118,7 +118,7 @@ async function probe(confine: Confine, { PATH = '' }: SandboxOptions['env']): Pr
   return undefined
 }
 
-/** The mounts that all processes have, with `tmp` for /tmp; DATA_DIR is hidden if it is in one of them. */
+/** The mounts that all processes have, with `tmp` for /tmp. If DATA_DIR is inside a mount, it is hidden. */
 function mountsOf({ system, others, links, hidden }: VisibleFiles, tmp: readonly string[]): string[] {
   return [
     ...system.flatMap((path) => ['--ro-bind', path, path]),

@@ -99,8 +99,8 @@ export function createUserIds(users: string, ids: ServerIds): UserIds {
 }
 
 /**
- * Returns the next free place after the last assigned one. So the ids of a deleted deployment, which may have left
- * files in folders that all users share, are not assigned again soon.
+ * Returns the next free place after the last assigned one. A deleted deployment may have left files in folders that all
+ * users share, so its ids are not assigned again soon.
  */
 export function freePlace(
   given: readonly number[],

@@ -17,8 +17,8 @@ export interface SharedFiles {
   /** Removes all files of the deployment that were stored before the time, except those in `kept`. */
   prune(deployment_id: string, kept: ReadonlySet<string>, before: number): Promise<void>
   /**
-   * Removes files that were stored before the time for deployments that no longer exist. Removes bytes that belong to
-   * no file too, because a server ended or the store failed while a file was put or removed.
+   * Removes files that were stored before the time for deployments that no longer exist. Also removes bytes that belong
+   * to no file: they are left when a server ends, or the store fails, while a file is put or removed.
    */
   sweep(before: number): Promise<void>
 }

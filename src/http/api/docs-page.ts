@@ -21,7 +21,7 @@ export const DOCS_HEADERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Shows the document of this API. "Try it out" sends requests to the address below which the page itself is. For a
+ * Shows the document of this API. "Try it out" sends requests to the address of the page without `/docs`. For a
  * deployment, that is `/deployments/{name}`.
  */
 export const DOCS_SCRIPT = `

@@ -28,7 +28,7 @@ import { deploymentRoutes } from './routes.ts'
 /** The API of one deployment as a request handler. */
 export interface DeploymentApp {
   readonly name: string
-  /** Whether the API has such a route; the path has no prefix. */
+  /** Whether the API has a route for the method and the path; the path has no prefix. */
   serves(method: string, path: string): boolean
   /** Serves the request; its URL begins with `prefix`, which is not part of the API's paths. */
   handle(req: IncomingMessage, res: ServerResponse, prefix?: string): void

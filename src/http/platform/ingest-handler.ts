@@ -151,7 +151,9 @@ const CONTROL_PLANE = /^\/(v2\/(deployments|listeners|uploads)|v1\/projects)(\/|
 /** Time in which a client whose body arrives too slowly can read the response, before the connection is cut. */
 const SLOW_DRAIN_MS = 500
 
-/** Responds with the error; the rest of the body is dropped, and soon cut off if it arrives too slowly. */
+/**
+ * Responds with the error, and drops the rest of the body. If the body arrives too slowly, the connection is soon cut.
+ */
 export function refuse(
   exchange: Exchange,
   thrown: unknown,

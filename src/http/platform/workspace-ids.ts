@@ -16,7 +16,7 @@ export function readWorkspaceIds(
   return [...new Set(named.map((id) => ownWorkspaceId(principal, id)))]
 }
 
-/** @throws AppError forbidden for one that the caller may not use, whether it exists or not */
+/** @throws AppError forbidden for a workspace that the caller may not use, whether it exists or not */
 export function ownWorkspaceId(principal: Principal, named: string): string {
   const id = parseUuid(named)
   if (id !== undefined && principal.workspace_ids.includes(id)) return id

@@ -53,7 +53,7 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 }
 
-/** A socket of node:http, which has the response that is being sent. */
+/** A socket of node:http; `_httpMessage` is the response that is being sent. */
 type AnsweredSocket = Socket & { _httpMessage?: { headersSent: boolean } | null }
 
 /**

@@ -10,7 +10,7 @@ export interface ListenOptions {
   setting?: string
   /** If set, the next free port, except those to `avoid`, is used if `port` is taken (D-55). */
   orNext?: { avoid: readonly number[] }
-  /** The clause of the message about the port that is used without the setting; default: the next free port. */
+  /** End of the message for a taken port: what happens without the setting. Default: the next free port is used. */
   unset?: string
 }
 

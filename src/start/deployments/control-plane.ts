@@ -298,7 +298,7 @@ function sweepsOf({
   }
 }
 
-/** Searches for revisions to process at intervals too, in case a claim has failed. */
+/** Searches for revisions to process at intervals too, because a claim may have failed. */
 function keepAwake(
   { wake, sweeps }: { wake(): Promise<void>; sweeps: Readonly<Record<string, () => Promise<void>>> },
   { logger, stops }: Pick<ControlPlaneParts, 'logger' | 'stops'>,

@@ -62,7 +62,7 @@ const REQUEST_GRACE_MS = 10_000
 /** The state of the hosting. */
 interface Host extends DeploymentParts {
   times: HostingTimes
-  /** Opens the stores and services that all deployments share; the first call opens them. */
+  /** The stores and services that all deployments share, which the first call opens. */
   shared(): Promise<SharedRuns>
   /** Ends or releases all runs, if the shared stores were opened; see `Working.settle`. */
   settle(): Promise<void>

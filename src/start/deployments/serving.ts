@@ -219,9 +219,7 @@ const TOTALS = [
   'total_cost',
 ]
 
-/**
- * Returns a function that reads tokens and cost of a trace, which are those of its root; the root has the trace's id.
- */
+/** Returns a function that reads tokens and cost of a trace: those of its root, whose id is the trace's id. */
 function totalsReader(reads: Pick<TraceReads, 'query'>) {
   return async ({ workspace_id }: Tenant, trace_id: string): Promise<JsonObject | null> => {
     const query = { trace: trace_id, id: [trace_id], select: TOTALS, limit: 1, order: 'desc' } as const

@@ -31,7 +31,7 @@ export interface CheckCounts {
   failed: Readonly<Record<CheckName, number>>
 }
 
-/** The counts of some figures. */
+/** Counts model calls, and those that fail each check, from the numbers of calls that pass. */
 export function countsOfChecks({ llm_runs: calls, ...held }: Figures['checks']): CheckCounts {
   const failed = (check: CheckName): number => calls - held[check]
   return {

@@ -6,7 +6,7 @@ export interface Later {
   askAgain(): void
   /** Executes the action at once. */
   now(): void
-  /** Executes a requested action at once. */
+  /** Executes the action at once if it was requested and is not done yet. */
   flush(): void
 }
 

@@ -5,7 +5,7 @@ export interface TreeStep {
   step: ThreadStep
   /** Number of the branch, from 0. */
   lane: number
-  /** The nodes that ran between the parent checkpoint and this one; several ran at the same time. */
+  /** The nodes that ran between the parent checkpoint and this one; several if they ran at the same time. */
   ran: string[]
   /** True for the first checkpoint of a branch that is not the first. */
   isFork: boolean

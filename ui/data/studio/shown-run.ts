@@ -3,13 +3,13 @@ export interface ShownRun {
   thread: string | undefined
   /** Id of the run; undefined before the first one. */
   run: string | undefined
-  /** The server had dropped events of the thread before they were read. */
+  /** True if the server had dropped events of the thread before they were read. */
   gap: boolean
   /** Why changes by others are not shown as they happen; undefined while they are. */
   refusal: string | undefined
 }
 
-/** The initial state of a thread, of which nothing has been read. */
+/** The state before anything of the thread was read. */
 export function noRun(thread: string | undefined): ShownRun {
   return { thread, run: undefined, gap: false, refusal: undefined }
 }

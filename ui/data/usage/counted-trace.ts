@@ -12,7 +12,7 @@ const DECIDED = {
   under_parent: 'a run below a parent of an unknown trace',
 } as const
 
-/** Why a trace counts at its time: `start of its root run`. */
+/** The event that determines when a trace counts, as text: `start of its root run`. */
 export function reasonOf({ counted_by, time_source }: CountedTrace): string {
   const time = time_source === 'start_time' ? 'start of' : 'arrival of'
   return `${time} ${DECIDED[counted_by]}`

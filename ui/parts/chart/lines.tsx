@@ -4,7 +4,7 @@ import { type Tone, topOf } from './scale.ts'
 
 /** A point of a line. */
 export interface Point {
-  /** Height, in the unit of all points. */
+  /** Height; all points have the same unit. */
   size: number
   /** Shown on hover. */
   title: string

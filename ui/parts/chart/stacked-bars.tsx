@@ -7,7 +7,7 @@ export interface BarPart {
   id: string
   /** Index of its colour; the parts of one group have the same colour in all bars. */
   series: Tone
-  /** Height, in the unit of all parts. */
+  /** Height; all parts have the same unit. */
   size: number
   /** Shown on hover. */
   title: string

@@ -35,7 +35,7 @@ const ENDS: Readonly<Record<string, string>> = {
 function Answer({ result }: { result: CallResult }) {
   const isMarkdown = usePreference('text') === 'markdown'
   const { text, reasoning, calls, state } = result
-  // While it grows, the text is not parsed: parsing all of it for every piece would slow the page down.
+  // A growing text is not parsed: parsing all of it for every piece would slow the page down.
   const isPlain = state === 'running' || !isMarkdown
   return (
     <div className={css['answer']} data-scrolls="true">

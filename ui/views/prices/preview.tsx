@@ -19,7 +19,7 @@ function Change({ found }: { found: PricePreview }) {
   )
 }
 
-/** Shows what a change of prices would change in stored costs; empty before the preview was requested. */
+/** Shows the effect of a change of prices on stored costs; empty before the preview was requested. */
 export function Preview({ asked, range }: { asked: ReturnType<typeof usePricePreview>; range: string }) {
   const { data, error, isPending } = asked
   if (error !== null) return <Failure error={error} />

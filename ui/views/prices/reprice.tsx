@@ -28,7 +28,7 @@ function JobState({ job }: { job: RepriceJob }) {
   )
 }
 
-/** Computes the costs of stored runs again, and shows how far this is. */
+/** Computes the costs of stored runs again, and shows the progress. */
 export function Reprice() {
   const { isAllowed, reason } = usePermission('workspaces:manage')
   const { start, job } = useReprice()

@@ -11,7 +11,7 @@ const CLASSES = { input: css['input'], options: css['options'], option: css['opt
 
 interface BarProps {
   filter: string
-  /** The runs whose values are offered, without the filter. */
+  /** Selects, together with the filter, the runs whose values are suggested. */
   query: Omit<RunQuery, 'filter' | 'sort'>
   change(filter: string): void
 }

@@ -71,7 +71,10 @@ export function RunTable({ query, ...shared }: RunTableProps) {
   )
 }
 
-/** The head of a column. Clicks on some of them order the list: largest first, smallest first, and by time again. */
+/**
+ * The head of a column. Clicks on the head of some columns order the list: largest first, smallest first, and by time
+ * again.
+ */
 function ColumnHead({ column, sort }: { column: RunColumn; sort: RunQuery['sort'] }) {
   const { name, title, isNumber = false, orders } = column
   const isSorted = orders !== undefined && orders === sort?.by

@@ -59,7 +59,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The calls of a list; undefined when one of its items is none. */
+/** The calls of a list; undefined if one of its items is not a call, or the list is empty. */
 function actionsOf(
   list: readonly unknown[],
   read: (item: Record<string, unknown>, place: number) => Action | undefined,

@@ -43,7 +43,7 @@ function Block({ block, isGrowing }: { block: Record<string, unknown>; isGrowing
   return <JsonView value={block} />
 }
 
-/** While it grows, a text is not parsed: parsing all of it for every piece would slow the page down. */
+/** A growing text is not parsed: parsing all of it for every piece would slow the page down. */
 function Said({ text, isGrowing }: { text: string; isGrowing: boolean }) {
   return isGrowing ? <LongPlainText text={text} /> : <Markdown text={text} />
 }

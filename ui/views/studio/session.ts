@@ -131,7 +131,7 @@ export interface StudioSession {
   events: RunEvents
   /** Id of the run that is shown. */
   run: string | undefined
-  /** The server had dropped events before they were read. */
+  /** True if the server had dropped events before they were read. */
   gap: boolean
   /** Why changes by others are not shown as they happen; undefined while they are. */
   refusal: string | undefined

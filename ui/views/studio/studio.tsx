@@ -48,7 +48,7 @@ interface HeadProps {
   thread: string | undefined
   assistants: readonly Assistant[]
   chosen: Assistant
-  /** The address names an assistant that cannot be read. */
+  /** True if the address names an assistant that cannot be read. */
   isGone: boolean
   /** Reads the next page of the assistants; undefined when there is none. */
   more: (() => void) | undefined

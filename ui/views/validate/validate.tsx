@@ -52,7 +52,7 @@ function select(field: HTMLTextAreaElement, { start, end }: TextPlace): void {
 
 type TextArea = RefObject<HTMLTextAreaElement | null>
 
-/** The text, or the file in its place, and what its buttons do. */
+/** The text, or the opened file that replaces it, and the functions of the buttons. */
 function useRuns(area: TextArea, check: (checked: Checked) => void) {
   const [opened, setOpened] = useState<Opened>()
   const setText = (text: string): void => {

@@ -19,7 +19,7 @@ const OUTCOMES: Readonly<Record<Result['outcome'], string>> = {
   not_found: 'not found',
 }
 
-/** `weir runs cancel`: cancels these runs, or all that have the status. */
+/** `weir runs cancel`: cancels the runs with these ids, or all runs with the status of the flag. */
 export async function runsCancel(run_ids: readonly string[], flags: RunsFlags): Promise<number> {
   assertWord('--action', flags.action, ACTIONS)
   if (flags.status !== undefined) assertWord('--status', flags.status, SELECTED)

@@ -78,7 +78,7 @@ describe('sockets of protocol v2', () => {
     for (let id = 0; id < commands; id++) socket.send(JSON.stringify({ id, method: 'state.get', params: {} }))
     const [connection] = connections
     await eventually(async () => expect(connection?.writableLength).toBeGreaterThan(1024 * KIB))
-    // The answer to another client shows that the server has handled all frames of this client that it accepts.
+    // When another client gets its answer, the server has read all frames of this client that it accepts.
     const other = await open()
     other.send(JSON.stringify({ id: 1, method: 'state.get', params: {} }))
     await once(other, 'message')

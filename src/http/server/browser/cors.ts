@@ -10,9 +10,9 @@ export interface CorsRules {
   allow_origin_regex: RegExp | null
   /** Whether pages with a loopback origin are allowed. */
   allow_loopback: boolean
-  /** Undefined for the methods of the route. */
+  /** Allowed methods; undefined allows the methods of the route. */
   allow_methods: readonly string[] | undefined
-  /** Undefined for the requested headers. */
+  /** Allowed headers; undefined allows the requested headers. */
   allow_headers: readonly string[] | undefined
   allow_credentials: boolean
   expose_headers: readonly string[]
@@ -67,7 +67,7 @@ function isAllowed(origin: string, rules: CorsRules): boolean {
 }
 
 /**
- * Header of the preflight request for a call from a page of the internet to a server of the machine or of its network.
+ * Header of the preflight request for a call from a page on the internet to a server on the user's machine or network.
  */
 const ASKS_PRIVATE = 'access-control-request-private-network'
 

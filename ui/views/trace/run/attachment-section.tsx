@@ -43,7 +43,10 @@ function Attachment({ name, file, isPublic }: { name: string; file: Attached; is
   )
 }
 
-/** Files that were sent with the run: pictures, sounds and films are shown, each also opens on its own in a sandbox. */
+/**
+ * Files that were sent with the run. Except for readers of a share, pictures, sounds and films are shown, and each file
+ * can be opened alone, in a sandbox.
+ */
 export function AttachmentSection({ run, isPublic = false }: { run: ReadRun; isPublic?: boolean }) {
   const attachments = Object.entries(run.attachments ?? {})
   if (attachments.length === 0) return null

@@ -10,7 +10,7 @@ function dayText(from: string): string {
   return `${from.slice(0, 10)} (UTC)`
 }
 
-/** The traces that count on the same day in the same project, which include this one. */
+/** The path of the list of traces that count on the same day in the same project, including this trace. */
 function tracesPath({ counted_at, workspace_id, project_id, project_name }: CountedTrace): string {
   const { from, to } = dayOf(counted_at)
   const search = {

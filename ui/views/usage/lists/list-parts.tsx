@@ -13,7 +13,7 @@ function utcText(time: string): string {
   return `${time.slice(0, 10)} ${time.slice(11, 16)}`
 }
 
-/** The range of a number in words, with the bar of the chart if the number is of a single one. */
+/** The range of a number in words. For a number of one bar of the chart, also the start of that bar. */
 export function rangeText({ start_time, end_time, time_bucket }: CountedQuery): string {
   const bar = time_bucket === undefined ? '' : `, in the bar that begins ${utcText(time_bucket)}`
   return `from ${utcText(start_time)} to ${utcText(end_time)} UTC${bar}`

@@ -26,7 +26,7 @@ const PUBLIC = {
 } as const
 const RUN = { ...TOKEN, id: uuidParameter('Id of a run of the shared trace.') }
 
-/** The fields that public reads show; they have no links. */
+/** The fields that a public read returns; links to the interface are left out. */
 function shownPublicly(selects: readonly TraceRunPublicSelect[] | null | undefined) {
   return { selects: selects && selects.length > 0 ? selects : (['ID'] as const), address: '' }
 }
