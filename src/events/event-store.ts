@@ -15,7 +15,10 @@ export interface EventChunk {
   items: readonly EventDraft[]
 }
 
-/** Events to append to a thread's log: at most `CHUNK_EVENTS`, and `CHUNK_CHARS` unless a single event is larger. */
+/**
+ * Events to append to a thread's log: at most `CHUNK_EVENTS` events, and at most `CHUNK_CHARS` characters unless a
+ * single event is larger.
+ */
 export interface Append {
   thread: ThreadRef
   items: readonly EventDraft[]
@@ -63,7 +66,7 @@ export interface EventStore {
    * any other error nothing was stored.
    */
   append(appends: readonly Append[]): Promise<(EventChunk | null)[]>
-  /** The events after `after`: some hundred events or kB. Undefined for a thread without a log. */
+  /** The events after `after`: some hundred events, or some hundred kB. Undefined for a thread without a log. */
   page(thread: ThreadRef, after: Stamp): Promise<Page | undefined>
   /** @throws AppError store_unavailable while the store accepts no appends for this thread */
   check(thread: ThreadRef): Promise<void>

@@ -14,7 +14,7 @@ export interface AccessUser extends JsonObject {
   permissions: string[]
 }
 
-/** The user or key that created a run. The run is traced and counted for them (D-45). */
+/** The user or key that created a run. The run is traced and counted for this user or key (D-45). */
 export interface Caller {
   user_id: string | null
   api_key_id: string
@@ -104,8 +104,8 @@ export interface Run {
   attempt: number
   caller: Caller
   /**
-   * Id of the last attempt's trace; the first attempt's is the run's id (D-45). Null before the first attempt, and when
-   * runs are not traced.
+   * Id of the last attempt's trace. The trace of the first attempt has the id of the run (D-45). Null before the first
+   * attempt, and when runs are not traced.
    */
   trace_id: string | null
   /**

@@ -57,8 +57,8 @@ export interface RunRequest {
   /** The run fails if an interrupt that it answers is no longer open when the run begins. */
   strict_resume?: true
   /**
-   * Id of the run that the request expects to be the newest of the thread; null: it expects no run. If another run is the
-   * newest, the request is refused as `conflict`.
+   * Id of the run that the request expects to be the newest of the thread; null: the thread must have no run. If
+   * another run is the newest, the request is refused as `conflict`.
    */
   newest_run_id?: string | null
 }

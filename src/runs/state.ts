@@ -1,8 +1,9 @@
 import type { RunStatus, ThreadStatus } from './model.ts'
 
 /**
- * Version of the stored form of runs and of their checkpoints. A release raises it when the release before could not
- * execute or continue its runs. Servers of the earlier release then leave such runs to newer servers.
+ * Version of the stored form of runs and of their checkpoints. A release raises the version if the previous release
+ * could not execute or continue the runs of the new release. Servers of the earlier release then leave such runs to
+ * newer servers.
  */
 export const RUN_VERSION = 1
 

@@ -95,8 +95,9 @@ async function end(id: ProcessId): Promise<void> {
 }
 
 /**
- * When the process started, as an opaque text; undefined when it is not running (a zombie is not). Read from /proc if
- * it exists, together with the id of the boot, since pids and ticks repeat after a reboot; otherwise from `ps`.
+ * The start time of a process, as an opaque text. Undefined if the process is not running; a zombie does not count as
+ * running. The time is read from /proc if it exists, together with the id of the boot, because pids and ticks repeat
+ * after a reboot. Otherwise it is read from `ps`.
  */
 export async function startTime(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return startTimeFromPs(pid)

@@ -19,7 +19,7 @@ export interface MarkedStore {
   /** The id; undefined for a store without one. */
   read(): Promise<string | undefined>
   write(id: string): Promise<void>
-  /** Set for a store that may lose its data (Redis). It is marked again after that. */
+  /** Set for a store that may lose its data (Redis). The store is marked again after such a loss. */
   isForgetful?: true
 }
 

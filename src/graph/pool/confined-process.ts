@@ -43,7 +43,7 @@ const STARTED = 19
 function readStat(name: string): { parent: number; started: number } | undefined {
   try {
     const text = readFileSync(`/proc/${name}/stat`, 'utf8')
-    // The name of the program, in parentheses, may contain anything.
+    // The name of the program is in parentheses, and may contain spaces and parentheses itself.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return { parent: Number(fields[PARENT]), started: Number(fields[STARTED]) }
   } catch {

@@ -29,7 +29,7 @@ export type ToHost =
   | { type: 'go'; id: number }
   /** Withdraws the offer of a job, because it was given to another host or cancelled. */
   | { type: 'drop'; id: number }
-  /** `state: false`: the run is rolled back, so the host may leave the state out of its end. */
+  /** `state: false`: the run is rolled back, so the host may omit the state from the end of the job. */
   | { type: 'cancel'; id: number; state?: false }
   | { type: 'call'; id: number; tenant: Tenant; call: HostCall }
   | { type: 'stop' }

@@ -37,7 +37,8 @@ export interface HostLaunch<Open extends object = OpenHost> {
   /** Receives notes about start and end of the process. */
   noted?: HostNotes | undefined
   /**
-   * Masks values of secrets in messages of the process, which give the reasons for failed loads and for its end (P-16).
+   * Masks values of secrets in messages of the process: the reasons for failed loads, and for the end of the process
+   * (P-16).
    */
   mask?: ((text: string) => string) | undefined
   /** Records the child so that the next start can end it (D-4); resolves with a function that removes the record. */
@@ -126,8 +127,8 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   let stderr = ''
   const listeners: ((line: string) => void)[] = []
   eachLine(child.stdout, (line) => {
-    // If there is a `printed`, it masks secrets. The server's log does not mask them, so it then gets none of the lines
-    // (P-16).
+    // `printed` masks secrets, but the server's log does not. So if there is a `printed`, the lines do not go to the
+    // log (P-16).
     if (printed) printed('stdout', line, child.pid)
     else log.info({ text: line }, 'graph host wrote')
   })
@@ -185,8 +186,8 @@ function commandOf({
 }
 
 /**
- * Flags of a host. Without the first one, node:sqlite would print a warning, and in a source tree TypeScript too. The
- * inspector, which is opened only when the host is blocked, uses any free port.
+ * Flags of a host. Without the first one, node:sqlite would print a warning, and so would TypeScript when Weir runs
+ * from source files. The inspector, which is opened only when the host is blocked, uses any free port.
  */
 const FLAGS = ['--disable-warning=ExperimentalWarning', '--inspect-port=127.0.0.1:0']
 

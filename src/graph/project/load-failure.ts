@@ -37,7 +37,7 @@ interface Fault extends Place {
 
 /**
  * Converts a thrown value to a load failure. `files` are the user's modules in the order in which they were resolved.
- * For a syntax error, they are checked one by one, because V8 does not report the module.
+ * For a syntax error, the modules are checked one by one, because V8 does not report which one has the error.
  */
 export function describeLoadFailure(
   entry: Pick<GraphEntry, 'graph_id' | 'file'>,

@@ -13,8 +13,8 @@ const MISSING =
   'The project has Python code, and python3 is not on the PATH. Install Python 3.11 or newer, and the packages of the project in an environment of its own (`uv sync`, or `python3 -m venv .venv && .venv/bin/pip install -e .`).'
 
 /**
- * The command of a host with the project's own interpreter (P-28). It is the first that exists of: `.venv` in the
- * project's folder or the nearest folder above it, as uv searches it; VIRTUAL_ENV; python3.
+ * The command of a host with the project's own interpreter (P-28). The interpreter is the first of these that exists:
+ * `.venv` in the project's folder or the nearest folder above it, as uv searches it; VIRTUAL_ENV; python3.
  */
 export function pythonCommand(
   role: PythonRole,

@@ -70,8 +70,8 @@ function addPackages(folder: string): void {
 }
 
 /**
- * Source of a module that the schema parser imports instead of TypeScript. The type check of all files is left out. The
- * parser uses it only to print errors, and it takes more than half of the parser's time.
+ * Source of a module that the schema parser imports instead of TypeScript. The module omits the type check of all
+ * files. The parser uses this check only to print errors, and the check takes more than half of its time.
  */
 const UNCHECKED = "export * from 'typescript'; export const getPreEmitDiagnostics = () => []"
 

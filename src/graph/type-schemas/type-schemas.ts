@@ -27,8 +27,8 @@ export interface TypeSchemasOptions extends ChildOptions {
 /** Schemas from TypeScript types, read in a separate process. */
 export interface TypeSchemas {
   /**
-   * JSON text of the schemas of a graph and its subgraphs by namespace; `null` when they cannot be read; the reason is
-   * logged. Takes seconds for a new or changed file; otherwise the schemas are in the cache. Never rejects.
+   * JSON text of the schemas of a graph and its subgraphs, by namespace. `null` when they cannot be read; the reason is
+   * then logged. Takes seconds for a new or changed file; otherwise the schemas are in the cache. Never rejects.
    */
   read(entry: Module): Promise<string>
   stop(): Promise<void>

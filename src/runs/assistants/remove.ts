@@ -43,7 +43,7 @@ async function removeCrons({ crons }: RemovalDeps, call: Call, assistant_id: str
   for (;;) {
     const found = await crons.search(call, { assistant_id, ...page })
     const removed = found.crons.map(({ cron_id }) => crons.remove(call, cron_id).then(isDone, isGone))
-    // Crons of this page that could not be removed come again in the next page. So the loop ends when none was removed.
+    // Crons of this page that could not be removed are on the next page too. So the loop ends when none was removed.
     if (!(await Promise.all(removed)).includes(true)) return
   }
 }

@@ -68,7 +68,7 @@ export interface CronsDeps {
 const MAX_WAIT_MS = 60_000
 /** Pause after a check for due crons while the disk is full. */
 const NO_ROOM_MS = 5_000
-/** Time until the next try for a run that a quota or the store refused. */
+/** Time until the next attempt to create a run that a quota or the store refused. */
 const REFUSED_MS = 60_000
 const AT_ONCE = 100
 
@@ -188,8 +188,8 @@ async function runDue(deps: CronsDeps): Promise<number | undefined> {
   const { store, deployments, clock } = deps
   for (;;) {
     const due = await store.due(deployments, clock.now(), AT_ONCE)
-    // The disk is checked before the next date is set. Otherwise the cron would lose the run of this date while the
-    // disk is full.
+    // The disk is checked before the next date is set. Otherwise the cron would have no run for this date if the disk
+    // is full.
     if (due.length > 0 && !(await hasRoom(deps))) return clock.now() + NO_ROOM_MS
     for (const one of due) {
       await runOnce(deps, one)

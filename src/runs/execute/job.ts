@@ -182,8 +182,8 @@ const NEWER: GraphEnd = {
 }
 
 /**
- * The end of an attempt for which `execute` of the host rejected. It should never reject, so this is a fault of Weir,
- * which may be temporary.
+ * The end of an attempt for which `GraphHost.run` rejected. It should never reject, so this is a fault of Weir, which
+ * may be temporary.
  */
 function crashed(error: unknown): GraphEnd {
   return {

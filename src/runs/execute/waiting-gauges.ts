@@ -27,7 +27,7 @@ export function observeWaiting(options: {
     waiting.set(count)
     oldest.set(oldest_due_at === undefined ? 0 : Math.max(0, clock.now() - oldest_due_at) / 1000)
   }
-  // While the store is down, which `weir_store_up` reports, the gauges keep their last values.
+  // While the store is down, the gauges keep their last values; `weir_store_up` reports that it is down.
   return poll(ask, everyMs)
 }
 
@@ -45,7 +45,7 @@ export function observeUse(options: {
   const ask = async (): Promise<void> => {
     for (const [quota, value] of Object.entries(await read())) used.set(value, { quota })
   }
-  // While the store is down, which `weir_store_up` reports, the gauges keep their last values.
+  // While the store is down, the gauges keep their last values; `weir_store_up` reports that it is down.
   return poll(ask, everyMs)
 }
 

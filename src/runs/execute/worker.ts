@@ -246,7 +246,7 @@ async function claimAll(work: Work): Promise<number | undefined> {
   for (const deployment of work.deployments.values()) await claimFor(work, deployment)
   if (work.stopping) return undefined
   const next = await work.store.nextDue()
-  // Another process may have created a run and ended before it claimed it. So shared runs are checked often.
+  // Another process may have created a run, and ended before it claimed the run. So shared runs are checked often.
   return work.wake.shared ? Math.min(next ?? Infinity, work.clock.now() + SHARED_LOOK_MS) : next
 }
 

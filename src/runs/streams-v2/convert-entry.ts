@@ -70,8 +70,9 @@ export function createConverter(): (entry: StoredEvent) => readonly ProtocolEven
     next = position + 1
     if (run_id === null || entry.event === STATE_UPDATE) return []
     if (entry.event === RUN_BEGUN) isBefore = false
-    // The log no longer has the beginning of this run. This applies only before the first beginning: later, such an
-    // entry belongs to a run that began before the reader's position, and is skipped.
+    // The log no longer has the beginning of this run, so the run counts as begun here. This is done only before the
+    // first beginning in the log. After it, an entry without a beginning is skipped: its run began before the reader's
+    // position.
     else if (isBefore && !open.has(run_id) && isWork(entry)) open.set(run_id, newRun(''))
     const run = entry.event.startsWith(V2_ENTRIES.messages) ? open.get(run_id) : undefined
     if (run !== undefined) {

@@ -27,7 +27,10 @@ export interface StreamPlan {
 /** All open streams, so that a stop can end them together. */
 export interface OpenStreams {
   open(plan: StreamPlan): EventStream
-  /** Adds a stream that `open` does not read. It is removed by its `close`. @throws AppError shutting_down */
+  /**
+   * Adds a stream that is not read through `open`. `close` of the result removes the stream. @throws AppError
+   * shutting_down
+   */
   enter(gone: AbortSignal): { signal: AbortSignal; isClosed(): boolean; close(): void }
   /** @throws AppError shutting_down when `close` was called */
   assertOpen(): void

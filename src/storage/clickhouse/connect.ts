@@ -85,7 +85,9 @@ export interface ClickHouse {
   close(): Promise<void>
 }
 
-/** Added to the time limit of statements, so that the server's own timeout comes first. */
+/**
+ * Milliseconds that the client waits beyond the time limit of statements, so that the server's own timeout comes first.
+ */
 const ANSWER_GRACE_MS = 5_000
 /**
  * Pause before a read is sent again. During the pause, the client drops other connections that the server has closed.

@@ -11,7 +11,7 @@ import { migrate } from './migrate.ts'
 export interface OpenedClickHouse {
   connection: ClickHouse
   /**
-   * Resolves once the schema is migrated; if the server is unreachable at the start, once it is reachable and migrated.
+   * Resolves when the schema is migrated. A server that is unreachable at the start is migrated when it can be reached.
    * Rejects with AppError config_invalid for a server that is not supported.
    */
   ready: Promise<void>

@@ -64,7 +64,7 @@ return {log[1], log[2], log[3], fms, fseq, page}
 
 /**
  * KEYS: stream, log. ARGV: events, chars, oldest ms, chunks. Deletes some of the events beyond the limits; returns
- * whether it did.
+ * whether any were deleted.
  */
 export const TRIM = `
 local log = redis.call('HMGET', KEYS[2], 'total', 'chars')

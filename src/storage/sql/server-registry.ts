@@ -25,7 +25,7 @@ export type AnnouncedServer = Omit<RegisteredServer, 'id'> & {
 
 /** The servers that share a Postgres database. Times are from the database's clock. */
 export interface ServerRegistry {
-  /** Records that this server is running. Resolves with the other running servers that started before it. */
+  /** Records that this server is running. Resolves with the other running servers that started before this one. */
   announce(server: AnnouncedServer): Promise<RegisteredServer[]>
   withdraw(): Promise<void>
   /** The graphs of all servers that have run in the last `GRAPHS_KEPT_MS`. */

@@ -33,8 +33,8 @@ export class SealableSaver extends BaseCheckpointSaver {
   }
 
   /**
-   * Waits until all writes that have begun are stored, and then the writes that waited for them, and seals the saver.
-   * The checkpoint of a step waits for the previous one, and a cancel must not lose the last finished step.
+   * Waits until no write is in progress, seals the saver, and waits until all writes are stored. The checkpoint of a
+   * step waits for the previous one, and a cancel must not lose the last finished step.
    */
   async settled(): Promise<void> {
     do {

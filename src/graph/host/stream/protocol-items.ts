@@ -80,7 +80,10 @@ export function createProtocolItems(
   }
 }
 
-/** The metadata of the call whose message begins, as in mode `messages`. */
+/**
+ * The metadata of a model call, in the form of mode `messages`. `data` is the event with which the call's message
+ * begins.
+ */
 function metadataOf(
   calls: CallMetadata,
   namespace: readonly string[],

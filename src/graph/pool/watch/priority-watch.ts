@@ -121,7 +121,7 @@ function linuxPriorities(): Priorities {
     usedMs(pid) {
       const text = readText(`/proc/${pid}/stat`)
       if (text === '') return undefined
-      // The name of the program, in parentheses, may contain anything.
+      // The name of the program is in parentheses, and may contain spaces and parentheses itself.
       const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
       const ticks = fields.slice(FIRST_TICKS, LAST_TICKS + 1).map(Number)
       return ticks.reduce((sum, one) => sum + one, 0) * MS_PER_TICK

@@ -181,7 +181,7 @@ class Follower {
   /** Position of the last entry that was read. */
   #read: number | undefined
   #isCut = false
-  /** Whether the log has lost its last entries, so that later entries have their numbers again. */
+  /** Whether the log has lost its last entries, so that later entries have the numbers of the lost ones. */
   #hasLost = false
   /** Whether the last entry of the stream was read. */
   isOver = false

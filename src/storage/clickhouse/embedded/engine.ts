@@ -25,7 +25,7 @@ export interface ChangeResult {
   readonly output: Uint8Array
 }
 
-/** The chDB engine. It executes at the same time at most one insert, one other change, and several reads. */
+/** The chDB engine. At the same time it executes at most one insert, at most one other change, and several reads. */
 export interface Engine {
   /**
    * Runs a read and passes its bytes to `write` in pieces; waits for `write` before the next piece. Aborting the signal

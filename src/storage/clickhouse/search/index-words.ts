@@ -11,7 +11,7 @@ const PATIENCE_SECONDS = 3_600
 /** Minimum number of rows for a build. Scanning fewer rows is as fast as reading the index. */
 const MIN_ROWS = 5_000
 
-/** Conditions for building the index: a number of rows, and a time without new ones. */
+/** Conditions for building the index: a number of rows, and a time without new rows. */
 export interface IndexWhen {
   min_rows?: number
   quiet_seconds?: number

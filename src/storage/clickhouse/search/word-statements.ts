@@ -16,7 +16,10 @@ export interface WordStatements {
   places(query: ListQuery, few: boolean): SqlCondition
 }
 
-/** Undefined if the filter has no search that the indexes can decide and that every match must satisfy. */
+/**
+ * Returns the statements for a filter with a search that the indexes can answer and that every match must satisfy.
+ * Returns undefined for all other filters.
+ */
 export function wordStatements(
   columns: readonly string[],
   { filter }: ListQuery,

@@ -188,7 +188,7 @@ function statsOf(
   return { is_exact: form.is_exact, figures: joined(figures, usage, groups, form.interval !== undefined) }
 }
 
-/** The answer for no TraceRuns. */
+/** The answer when there are no TraceRuns. */
 function noStats({ group, interval, is_exact }: AnswerForm): StatsAnswer {
   return { is_exact, figures: group === undefined && interval === undefined ? [noFigures()] : [] }
 }

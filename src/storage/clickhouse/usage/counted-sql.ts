@@ -139,9 +139,9 @@ export async function hasDoubles(
 }
 
 /**
- * Whether a row of `scope` with usage may be the parent of another row. May be true without reason, for equal hashes of
- * different ids and for replaced rows; then sums are only slower. If the parent of a row is missing, the row is no
- * descendant of the rows further up, as in trace/derive/roll-up.ts.
+ * Whether a row of `scope` with usage may be the parent of another row. May be true although no row is a parent: for
+ * equal hashes of different ids, and for replaced rows. Sums are then only slower. If the parent of a row is missing,
+ * the row is no descendant of the rows further up, as in trace/derive/roll-up.ts.
  */
 async function isNested(clickhouse: ClickHouse, scope: string, options: StatementOptions): Promise<boolean> {
   const found = await clickhouse.rows(

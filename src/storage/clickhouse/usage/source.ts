@@ -156,8 +156,8 @@ const bucketOf = (time: string): string =>
   `{origin:Int64} + toInt64(floor((${time} - {origin:Int64}) / {size:Int64})) * {size:Int64}`
 
 /**
- * SELECT of the hours or days that have ever changed: for those with a complete rollup the counts by bucket, for each
- * other one its number (hours or days since 1970).
+ * SELECT over the hours or days that have ever changed. It returns the counts by bucket of those with a complete
+ * rollup, and the number (hours or days since 1970) of each one without.
  */
 function rolledSql(grouping: Grouping, unit: RollupUnit, range: string): string {
   const ms = unit === 'day' ? DAY_MS : HOUR_MS

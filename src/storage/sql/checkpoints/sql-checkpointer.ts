@@ -199,7 +199,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     const missing: { channel: string; version: string }[] = []
     for (const channel of channels) {
       const version = checkpoint.channel_versions[channel]
-      // A channel without a version was never written. It creates its first value itself.
+      // A channel without a version was never written, so there is no stored value.
       if (version === undefined) continue
       const ref = lineage?.versions[channel] === version ? lineage?.refs[channel] : undefined
       if (ref === undefined) missing.push({ channel, version: String(version) })

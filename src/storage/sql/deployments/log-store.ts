@@ -6,7 +6,7 @@ import { type Database, type SqlSession, type SqlValue, storableText } from '../
 const US_PER_MS = 1000
 /** Maximum number of lines in one statement. */
 const SLICE = 100
-/** The size of a log is read again after each 1/READINGS of the limit was added. */
+/** The size of a log is read again whenever 1/READINGS of the limit has been added to the log. */
 const READINGS = 8
 /** Bytes of a row besides its message, including the index. */
 const ROW_BYTES = 200

@@ -69,8 +69,8 @@ async function claim(
   )
   if (found === undefined) return undefined
   const facts = { behind_another: false, has_artifact: false, builds: found.builds }
-  // If a queued revision was claimed, no other one of its deployment is in progress. So it passes through
-  // `AWAITING_BUILD` at once and its build begins.
+  // If a queued revision was claimed, no other one of its deployment is in progress. So the claimed revision passes
+  // through `AWAITING_BUILD` at once, and its build begins.
   const awaiting = found.status === 'QUEUED' ? nextState(found.status, 'claimed', facts) : found.status
   const next = nextState(awaiting ?? found.status, 'claimed', facts) ?? found.status
   const token = newUuid()

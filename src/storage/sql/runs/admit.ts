@@ -50,7 +50,7 @@ async function findRun(session: RunSession, key: ThreadKey, run_id: string): Pro
   return (await session.query<RunRow>(FIND_RUN, [run_id, key.deployment_id, key.workspace_id]))[0]
 }
 
-/** Whether the run must not be created, because another run was created after it was planned. */
+/** Whether the run must not be created, because another run was created after this one was planned. */
 async function isOvertaken(
   session: RunSession,
   key: ThreadKey,
