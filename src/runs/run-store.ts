@@ -32,7 +32,7 @@ export interface Claimer {
    */
   owner: string
   lease_ms: number
-  /** Whether own tracing is on, so that each attempt gets a `trace_id`. */
+  /** Whether Weir's own tracing is on. Each attempt then gets a `trace_id`. */
   traced: boolean
   /**
    * The revision that will execute the claimed runs, which are all of one deployment. Absent if the deployment has no

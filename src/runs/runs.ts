@@ -117,6 +117,6 @@ export interface Runs {
     selector: CancelSelector,
     options: { action: CancelAction; wait: boolean },
   ): Promise<CancelResult[]>
-  /** Tokens and cost of the run's trace as far as they are known (D-45); null with own tracing off. */
+  /** Tokens and cost of the run's trace as far as they are known (D-45); null if Weir's own tracing is off. */
   totals(call: Call, run: Run): Promise<JsonObject | null>
 }

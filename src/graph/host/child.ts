@@ -23,7 +23,7 @@ export type OpenStorage = (message: OpenHost) => Promise<GraphStorage>
 
 /** A batch with this number of items is sent at once, before the turn of the event loop ends. */
 const BATCH_ITEMS = 64
-/** Maximum characters in the cache of texts of states. */
+/** Maximum number of characters in the cache of state texts. */
 const KEPT_CHARS = 4 << 20
 
 /**

@@ -105,7 +105,7 @@ function definitionsOf(builder: object): Record<'state' | 'input' | 'output' | '
   }
 }
 
-/** The value of an input definition that stands for the state with all keys optional. */
+/** As the definition of an input, this value means: the schema of the state, with all keys optional. */
 const PARTIAL_STATE = Symbol.for('langgraph.state.partial')
 /** Options for schemas of updates: all keys are optional, and a key with a reducer has the reducer's input type. */
 const UPDATE = { withReducerSchema: true, asPartial: true }

@@ -52,8 +52,9 @@ const DEFAULT_HEADERS: HeaderRule = {
 }
 
 /**
- * Reads a langgraph.json. If its `env` is a list of names, their values are read from `environment`, which has no other
- * use. If `given` is set, it replaces `env` of the file. @throws AppError config_invalid with the error and its place
+ * Reads a langgraph.json. If its `env` is a list of names, their values are read from `environment`. Nothing else is
+ * read from `environment`. If `given` is set, it replaces `env` of the file. @throws AppError config_invalid with the
+ * error and its place
  */
 export async function readDeploymentFile(
   path: string,

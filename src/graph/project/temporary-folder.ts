@@ -42,8 +42,8 @@ async function removeLeftovers(
 const removeAll = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
 
 /**
- * Removes a folder of sockets with the files in it, but does not enter folders in it. Deployed code may create a folder
- * there and replace it by a link, so that files elsewhere would be removed.
+ * Removes a folder of sockets with the files in it, but does not enter folders in it. Otherwise files elsewhere could
+ * be removed: deployed code may create a folder there and replace it by a link.
  */
 export async function removeSockets(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => [])

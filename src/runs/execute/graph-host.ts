@@ -23,7 +23,7 @@ export interface GraphJob {
    * may read.
    */
   run: Run
-  /** The trace that the host records into; null with own tracing off. */
+  /** The trace that the host records into; null if Weir's own tracing is off. */
   trace_id: string | null
   /** True if the thread was created with the run, so that it has no checkpoints before the first write of this job. */
   fresh?: boolean

@@ -56,7 +56,7 @@ export interface FoundItem extends StoreItem {
 export interface NamespaceQuery {
   prefix?: readonly string[] | undefined
   suffix?: readonly string[] | undefined
-  /** Maximum number of labels; longer namespaces are cut to it. */
+  /** Maximum number of labels; longer namespaces are cut to this length. */
   max_depth?: number | undefined
   limit: number
   offset: number

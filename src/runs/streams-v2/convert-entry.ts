@@ -345,7 +345,7 @@ function checkpointOf(data: string): string {
   })
 }
 
-/** Message of a failure for which there is none. */
+/** Message for a failure that has no message. */
 const UNNAMED = 'The run failed.'
 
 /**

@@ -97,8 +97,8 @@ export function fragmentWordsSql(
   const has = (word: string): string => containsWord(SEARCHED_TEXT, word, bind)
   const conditions = words.map((word) => {
     if (isAscii(word)) return has(word)
-    // Clients may write non-ASCII letters as JSON escapes. The escapes of the upper-case and the lower-case letter
-    // differ.
+    // Clients may write non-ASCII letters as JSON escapes. The escape of an upper-case letter differs from that of the
+    // lower-case letter, so both are searched.
     const escapes = Array.from(word)
       .slice(0, MAX_WORDS)
       .map((letter) => {

@@ -4,7 +4,7 @@ const PROJECT = 'workspace_id = {workspace_id:UUID} AND project_id = {project:UU
 export interface TurnsScope {
   /** Condition on `root_time`, the time of a trace in lists; without it all traces of the project. */
   times?: string
-  /** True: only traces of the threads that are parameter `threads`. */
+  /** True: only traces of the threads in parameter `threads`. */
   named: boolean
 }
 

@@ -13,7 +13,7 @@ export function createPostgresChanges({
   logger,
 }: {
   url: string
-  /** The database over whose connections notifications are sent. */
+  /** The same database; its pool of connections sends the notifications. */
   database: Database
   logger: Logger
 }): DeploymentChanges {

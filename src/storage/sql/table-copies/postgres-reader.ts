@@ -37,7 +37,7 @@ export async function readPostgresTables(url: string, migrations: URL): Promise<
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   })
-  client.on('error', () => undefined) // the statement that needs the connection reports it
+  client.on('error', () => undefined) // the next statement on the lost connection fails
   const query = async <Row>(sql: string, params: unknown[] = []): Promise<Row[]> => {
     try {
       return (await client.query(sql, params)).rows as Row[]
