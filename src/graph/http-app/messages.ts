@@ -15,7 +15,7 @@ export interface OpenApp {
   report_files: boolean
 }
 
-/** Messages of the server to that process. */
+/** Messages of the server to the app's process. */
 export type ToHttpApp =
   | OpenApp
   /** Ends the process. An ASGI app is shut down before that. */

@@ -11,7 +11,7 @@ export interface ToTypeHost {
 /** A file that was read for the schemas, and the SHA-256 of its content. */
 export type ReadFile = [path: string, hash: string]
 
-/** The only message that this process sends to the server. */
+/** The only message of the process that reads TypeScript types. */
 export type FromTypeHost =
   /** Part: JSON text of schemas by namespace. */
   { type: 'types'; files: ReadFile[] } | { type: 'failed'; message: string }

@@ -11,7 +11,7 @@ export interface ToUiHost {
   watch: boolean
 }
 
-/** Messages of that process to the server: one for each bundle of a graph. */
+/** Messages of the bundling process to the server: one for each bundle of a graph. */
 export type FromUiHost =
   /** Parts: contents of the files in the order of `names`. */
   | { type: 'bundled'; graph_id: string; names: string[] }

@@ -17,7 +17,7 @@ export type ToUserAuth =
   | { type: 'authenticate'; id: number; request: AuthRequest }
   | { type: 'ask'; id: number; user: AccessUser; event: string; value: JsonObject }
 
-/** Messages from that process to the server. */
+/** Messages from the process of a deployment's auth file to the server. */
 export type FromUserAuth =
   /** `handlers`: the names of the registered handlers of events. */
   | { type: 'opened'; handlers: string[] }

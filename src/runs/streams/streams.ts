@@ -53,9 +53,9 @@ export interface Streams {
     gone: AbortSignal,
   ): Promise<{ run: Run; stream: EventStream }>
   /**
-   * Joins a run; for an ended run, streams the kept events after the client's last one. A client whose creating stream
-   * broke off before anything was sent has no event id from which to resume: its next join without an id begins where
-   * that stream began.
+   * Joins a run. For a run that has ended, streams the kept events after the last one that the client has. If the
+   * stream with which a client created the run broke off before anything was sent, the client has no event id from
+   * which to resume. Its next join without an id then begins where the first stream began.
    */
   joinRun(call: Call, thread_id: string | null, run_id: string, joining: Joining): Promise<EventStream>
   /** Streams all runs of a thread, present and future, until the thread is deleted. */

@@ -38,8 +38,9 @@ return {total, string.format('%.0f', sum), text, seq + 1}
 `
 
 /**
- * KEYS: stream, log. ARGV: after (exclusive start of XRANGE), events, chars. Returns total, last ms and seq, forgotten
- * ms and seq, and the chunks; nothing when there is no log. All events of an expired stream count as forgotten.
+ * KEYS: stream, log. ARGV: after (exclusive start of XRANGE), events, chars. Returns the total, ms and seq of the last
+ * event, ms and seq of the newest deleted event, and the chunks; nothing when there is no log. All events of an expired
+ * stream count as deleted.
  */
 export const PAGE = `
 local log = redis.call('HMGET', KEYS[2], 'total', 'ms', 'seq', 'fms', 'fseq')

@@ -64,7 +64,7 @@ export function createRunIndex(events: Pick<EventLog, 'read' | 'last' | 'total'>
     })
     if (isOther) return read(thread, NOTHING)
     if (next.last !== known.last) return next
-    // All added events, and all before them, have been deleted.
+    // All added events, and all before them, have been deleted, so the index has no runs of the thread any more.
     const total = await events.total(thread)
     const isSame = (await events.last(thread)) === last
     return isSame ? { ...NOTHING, last, total } : read(thread, known)

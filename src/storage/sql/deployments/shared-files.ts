@@ -93,8 +93,8 @@ export function createSharedFiles(
 /** Returns a function that removes the files of rows. Parts that were put again after `until` stay. */
 function createRemoval(rows: ReturnType<typeof createFileRows>, blobs: Pick<BlobStore, 'remove'>) {
   /**
-   * Removes the parts of an unused row that no file needs. Removes the row too, if no part stays because it was put
-   * after `until`.
+   * Removes the parts of an unused row that no file needs. Removes the row too, unless a part stays. A part stays if it
+   * was put after `until`.
    */
   const remove = async (row: FileRow, until: number): Promise<void> => {
     let isLeft = false
