@@ -41,7 +41,7 @@ export async function restoreBackup(
   }
   progress('attachments and files')
   for await (const file of archive.files()) if ('sha256' in file) await restoreFile(target, archive, file)
-  // Last, so that nothing is written through a link to a place outside of DATA_DIR.
+  // Links are restored last, so that no file is written through a link to a place outside of DATA_DIR.
   for await (const file of archive.files()) if ('link' in file) await restoreLink(target, file)
   if (manifest.late_since !== null) {
     progress('traces received during the backup')

@@ -61,8 +61,8 @@ export interface RestoreTarget {
     put(blobs: readonly { sha256: string; bytes: Uint8Array }[]): Promise<void>
   }
   /**
-   * Repeats the changes during the backup: traces received since the time are stored again, and deletions and
-   * repricings that ended since then are repeated.
+   * Repeats the changes during the backup: stores traces that were received since `time` again, and repeats deletions
+   * and repricings that ended since then.
    */
   repeatSince(time: Date): Promise<void>
   /** Stores the id of the installation in the SQL store. */

@@ -41,7 +41,7 @@ function escapeLabel(value: string): string {
   return value.replace(/\\/g, '\\\\').replace(/\n/g, '\\n').replace(/"/g, '\\"')
 }
 
-/** `{a="1",b="2"}` with names in order, so that one set of labels is one series. */
+/** `{a="1",b="2"}` with sorted names, so that the same labels always give the same text. */
 function labelText(labels: Labels | undefined, extra = ''): string {
   const parts = Object.entries(labels ?? {})
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -31,7 +31,7 @@ export interface HostingLimits {
 export interface HostedRevision {
   /** UUID; runs show it as `weir.revision_id`. */
   id: string
-  /** 1, 2, … within the deployment. */
+  /** Number of the revision within the deployment: 1, 2, … */
   number: number
   /** Absolute path of the unpacked artifact, with its dependencies installed. */
   dir: string

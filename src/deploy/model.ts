@@ -47,7 +47,7 @@ export interface RevisionError {
 export interface Revision {
   id: string
   deployment_id: string
-  /** 1, 2, … within the deployment. */
+  /** Number of the revision within the deployment: 1, 2, … */
   number: number
   status: RevisionState
   /** The object of the upload; null for a revision that uses the artifact of another. */

@@ -43,7 +43,7 @@ async function tidy(
   // Builds that never served must not displace those that did.
   const built = await store.newestOfArtifacts(deployment_id, { limit })
   const deployed = await store.newestOfArtifacts(deployment_id, { limit, status: 'DEPLOYED' })
-  // The newest revisions too, because their sources may be needed for a build.
+  // The newest revisions are kept too, because their sources may be needed for a build.
   const recent = await store.revisions(deployment_id, { limit, offset: 0 })
   const { draining = [], active } = hosting.status(deployment_id) ?? {}
   const served = [active, ...draining].flatMap((one) => one?.revision_id ?? [])

@@ -66,7 +66,7 @@ async function markedClickHouse(
   return clickHouseStore(`clickhouse ${await instanceOf(config)}`, place, connection)
 }
 
-/** Claims a store, and retries until the store answers. Undefined if `stopping` aborts before. */
+/** Claims a store, and retries until the store answers. Undefined if `stopping` aborts before that. */
 export async function claimWhenUp(
   installation: Pick<Installation, 'claim'>,
   store: MarkedStore,
@@ -115,7 +115,7 @@ export async function claimFolders(config: Config, installation: Installation): 
   const names = config.blobUrl === undefined ? ['ingest-log', 'blobs'] : ['ingest-log']
   const folders = names.map((name) => ({ name, path: join(resolve(dataDir), name) }))
   for (const { path } of folders) await mkdir(path, { recursive: true, mode: 0o700 })
-  // Done before claiming, so that after a power cut the database lists no folder that does not exist.
+  // The names are synced before the claims, so that after a power cut the database lists no folder that does not exist.
   await syncDirectory(resolve(dataDir))
   const checks: (() => Promise<void>)[] = []
   for (const { name, path } of folders)

@@ -26,7 +26,7 @@ export function runsOf(pages: RunPages | undefined): ListedRun[] {
   return pages?.pages.flatMap(({ runs }) => runs) ?? []
 }
 
-/** The pages with newer contents for the runs that they have; every run stays in its place. */
+/** Replaces the changed runs in the pages; every run stays in its place. */
 export function withChanges(pages: RunPages, changed: readonly ListedRun[]): RunPages {
   const news = new Map(changed.map((run) => [run.id, run]))
   const replaced = pages.pages.map((page) =>

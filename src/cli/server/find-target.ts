@@ -10,7 +10,7 @@ export type Api = 'platform' | 'deployment'
 
 /** The server that a command calls, and the key that it sends. */
 export interface Target {
-  /** Without a trailing slash. */
+  /** URL of the API, without a trailing slash. */
   url: string
   /** The flag or variable that gave the address; undefined if it is the address of the server that uses DATA_DIR. */
   urlSource: string | undefined

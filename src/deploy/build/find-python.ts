@@ -8,7 +8,7 @@ export interface Python {
   file: string
   /** Folder of the installation. */
   prefix: string
-  /** Such as 3.12. */
+  /** Major and minor version, such as 3.12. */
   version: string
 }
 

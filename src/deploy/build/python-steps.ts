@@ -9,7 +9,7 @@ import { buildFailed, type BuildStep } from './run-step.ts'
 export interface PythonProject {
   /** Packages, and folders of the project, which begin with a dot. */
   dependencies: readonly string[]
-  /** Such as 3.12. */
+  /** The requested version, such as 3.12. */
   python_version: string | undefined
   pip_config_file: string | undefined
   /** Whether the project uses uv. */

@@ -25,7 +25,7 @@ export interface IsolatedBuild {
   confine: Confine
   /** The folders of the server's disk, besides that of the build, in which the build writes. */
   caches: readonly string[]
-  /** Ends the processes that its programs have left behind. */
+  /** Ends processes that the programs of the build have left behind. */
   end(): Promise<void>
 }
 

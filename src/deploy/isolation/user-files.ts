@@ -32,7 +32,7 @@ export async function giveFiles(folder: string, { gid }: ProcessUser): Promise<v
     // `find` leaves out links, whose targets `chmod` would change.
     await run('find', [...entries, '!', '-type', 'l', '-exec', 'chmod', 'u=rwX,g=rX,o=', '{}', '+'])
   }
-  // Done last, because it marks the folder as complete.
+  // This is the last step, because it marks the folder as complete.
   await chmod(folder, GIVEN)
 }
 

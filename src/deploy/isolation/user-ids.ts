@@ -30,7 +30,7 @@ export interface UserIds {
   find(deployment_id: string): Promise<DeploymentUsers | undefined>
 }
 
-/** First id, above those that Linux distributions, systemd and container runtimes assign. */
+/** The first assigned id. It is above the ids that Linux distributions, systemd and container runtimes assign. */
 const FIRST = 1_900_000_000
 /** Number of blocks of ids; servers of one machine have different blocks. */
 const BLOCKS = 65_536

@@ -14,11 +14,11 @@ export interface SharedFiles {
     file: string,
     max_bytes?: number,
   ): Promise<{ made_in: string } | undefined>
-  /** Removes all files of the deployment that were stored before the time, except those in `kept`. */
+  /** Removes all files of the deployment that were stored before the time `before`, except those in `kept`. */
   prune(deployment_id: string, kept: ReadonlySet<string>, before: number): Promise<void>
   /**
-   * Removes files that were stored before the time for deployments that no longer exist. Also removes bytes that belong
-   * to no file: they are left when a server ends, or the store fails, while a file is put or removed.
+   * Removes files of deployments that no longer exist, if they were stored before the time `before`. Also removes bytes
+   * that belong to no file: they are left when a server ends, or the store fails, while a file is put or removed.
    */
   sweep(before: number): Promise<void>
 }

@@ -125,8 +125,8 @@ interface RepeatParts {
 }
 
 /**
- * Writes the data received since the time to the ingest log. The first start stores this data and derives from it
- * again. Also queues the jobs that have ended since then, because some tables may lack their changes.
+ * Writes the data received since `time` to the ingest log. The first start stores this data and derives from it again.
+ * Also queues the jobs that have ended since then, because some tables may lack their changes.
  */
 async function repeatSince(
   time: Date,

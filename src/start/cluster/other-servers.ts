@@ -64,7 +64,7 @@ export async function joinServers(
   return others.length
 }
 
-/** This server, with its own fingerprints. */
+/** This server, with the fingerprints of its settings. */
 type JoiningServer = AnnouncedServer & { settings: SettingPrints }
 
 async function graphsOf({ hosted }: Pick<Config, 'hosted'>): Promise<string[]> {

@@ -51,7 +51,7 @@ export function useMemberChanges() {
   const queries = useQueryClient()
   const onSuccess = async (): Promise<void> => {
     await queries.invalidateQueries({ queryKey: MEMBERS })
-    // The caller's own role may be the one that changed.
+    // The change may concern the caller's own role.
     await queries.invalidateQueries({ queryKey: SESSION })
   }
   const add = useMutation({

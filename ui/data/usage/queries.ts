@@ -12,7 +12,7 @@ import type { CountedQuery, SummedQuery, UsageLine, UsageQuery } from './lines.t
 const PATH = '/api/v1/orgs/current/billing'
 const REPORT_EVERY_MS = 30_000
 
-/** Only tokens are grouped by model, because a trace may call several models. */
+/** Whether a report counts traces. Reports by model show tokens instead, because a trace may call several models. */
 function isCounted({ grouping, measure }: UsageQuery): boolean {
   return measure === 'traces' && grouping !== 'model'
 }

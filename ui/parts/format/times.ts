@@ -49,7 +49,7 @@ export function localText(time: string, zone: Zone = 'local'): string {
   return new Date(date.getTime() - ahead).toISOString().slice(0, 19)
 }
 
-/** The ISO time of such a field; '' for an empty one. */
+/** The ISO time for the text of an input field for times; '' for an empty one. */
 export function isoOfLocal(local: unknown, zone: Zone = 'local'): string {
   if (typeof local !== 'string' || local === '') return ''
   return new Date(zone === 'utc' ? `${local}Z` : local).toISOString()

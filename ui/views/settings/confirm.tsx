@@ -14,7 +14,7 @@ export function Confirm({
   children,
 }: {
   title: string
-  /** Text of the button, as `Revoke it`. */
+  /** Text of the button, such as `Revoke it`. */
   action: string
   change: { error: unknown; isPending: boolean }
   confirm(): void

@@ -28,7 +28,7 @@ export function RunsPanel({
   thread: string
   session: StudioSession
 }) {
-  // Without inputs, which may be large.
+  // Inputs are not selected, because they may be large.
   const path = `/threads/${thread}/runs?limit=20&select=run_id&select=status`
   const runs = useDeploymentRead<Pick<ThreadRun, 'run_id' | 'status'>[]>(name, path, { every: EVERY_MS })
   const change = useThreadChange(name, thread)

@@ -126,7 +126,7 @@ function useRefresh(name: string): () => void {
 
 /** The state of a run of the thread in this tab. It has no values, because they change with every token. */
 export interface StudioSession {
-  /** The same function for as long as the page is open. */
+  /** Starts a run. Stays the same function for as long as the page is open. */
   submit(input: Values | null | undefined, settings?: RunSettings): void
   events: RunEvents
   /** Id of the run that is shown. */

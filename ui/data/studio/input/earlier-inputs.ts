@@ -5,7 +5,7 @@ export interface EarlierInput {
   run_id: string
   created_at: string
   input: Record<string, unknown>
-  /** Its JSON text, for a list: at most 80 characters. */
+  /** The JSON text of the input for a list, at most 80 characters. */
   preview: string
 }
 

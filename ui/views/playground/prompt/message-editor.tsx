@@ -27,7 +27,7 @@ type Next = (message: DraftMessage) => DraftMessage
 
 interface EditorProps {
   message: DraftMessage
-  /** Its place among the messages, from 0. */
+  /** Place of the message in the prompt, from 0. */
   place: number
   /** The prompt of the message, for labels: ` of Model 2`; '' for the common prompt. */
   of: string

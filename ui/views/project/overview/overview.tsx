@@ -45,7 +45,7 @@ const GROUP_NAMES = [
   [METADATA, 'By metadata'],
 ] as const satisfies readonly (readonly [(typeof ATTRIBUTES)[number] | '' | 'metadata', string])[]
 
-/** Only model calls have a model. */
+/** The kind of runs for a grouping: model calls for a grouping by model, since other runs have no model. */
 function subjectOf(subject: Selection['subject'], group: GroupBy): Selection['subject'] {
   return group === 'model' && subject === 'traces' ? 'llm' : subject
 }

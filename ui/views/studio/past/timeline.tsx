@@ -62,7 +62,7 @@ interface RowProps extends Place {
   /** Name of the graph that is shown. */
   graph: string
   row: TreeStep
-  /** Its place in the list, from 0, and the number of all rows. */
+  /** Place of the row in the list, from 0, and the number of all rows. */
   at: number
   count: number
   /** Pixels from the top of the list. */

@@ -37,7 +37,7 @@ export function readQuery(
   }
 }
 
-/** Only the id if no field is selected (S-8). */
+/** The selected fields; only the id if no field is selected (S-8). */
 export function selectsOf(selects: readonly TraceRunSelect[] | null | undefined): readonly TraceRunSelect[] {
   return selects === null || selects === undefined || selects.length === 0 ? ['ID'] : selects
 }
