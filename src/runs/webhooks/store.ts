@@ -25,8 +25,8 @@ export interface WebhookStore {
   /** Takes due webhooks, the longest overdue first: they belong to `owner` for `lease_ms`. */
   take(deployments: readonly string[], limit: number, lease: WebhookLease): Promise<WebhookDue[]>
   /**
-   * Makes webhooks due again: those of these deployments that an earlier process of this instance had taken. Must be
-   * called before the first `take`.
+   * Makes webhooks of these deployments due again if an earlier process of this instance had taken them. Must be called
+   * before the first `take`.
    */
   recover(deployments: readonly string[], owner: string): Promise<void>
   /** Removes a webhook that was delivered or given up. */

@@ -175,5 +175,5 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
 }
 
 function nothing(): void {
-  // Later transactions wait only for the end; the caller of the transaction gets the error.
+  // Later transactions wait only for the end of this one; the caller of this transaction gets its error.
 }

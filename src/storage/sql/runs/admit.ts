@@ -288,7 +288,7 @@ function admitSeveral(
   return database.txOfMany(work, bytes)
 }
 
-/** Returns the result of `attempt`, or the refusal because of which its transaction was rolled back. */
+/** Returns the result of `attempt`. If a refusal has rolled back its transaction, returns the refusal. */
 async function orRefused<T>(
   attempt: () => Promise<T>,
 ): Promise<T | { kind: 'refused'; index: number; reason: RefusalReason }> {
