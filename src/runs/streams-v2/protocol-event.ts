@@ -52,8 +52,8 @@ export interface PlaceInLog {
 const SSE_ID = /^(\d{1,15}-\d{1,15})(?:\.(\d{1,4}))?$/
 
 /**
- * The id of the event in a stream of server-sent events: the id of its log entry; from the second event of the entry
- * on, with the number of the event.
+ * The id of an event in a stream of server-sent events. The first event of a log entry has the id of the entry. For
+ * further events of the entry, the number of the event is appended.
  */
 export function sseIdOf(event: Pick<ProtocolEvent, 'id' | 'seq'>): string {
   const k = numberInEntry(event)

@@ -10,8 +10,8 @@ export interface SubgraphEvent {
 export type SubgraphEnd = 'completed' | 'failed' | 'interrupted'
 
 /**
- * Makes the lifecycle events of subgraphs from the entries of a run whose runtime sends none, such as that of Python
- * graphs (V-18).
+ * Makes the lifecycle events of subgraphs from the entries of a run. Needed for runtimes that do not send these events,
+ * such as LangGraph for Python (V-18).
  */
 export interface SubgraphLifecycle {
   /** Returns the starts of subgraphs that an entry in this namespace shows. */

@@ -29,8 +29,7 @@ export async function fillThreadRuns(
 }
 
 /**
- * For older rows, writes the same as the view of migration 0014 writes for new rows, but with a `written_at` in the
- * year 1970.
+ * Writes for older rows what the view of migration 0014 writes for new ones, but with a `written_at` in the year 1970.
  */
 const fillSql = `INSERT INTO thread_runs (workspace_id, project_id, filed, root_time, thread, trace_id, run_id, sort_time,
     start_time, thread_id, is_deleted, version, written_at)

@@ -18,9 +18,9 @@ import { inChunks, type RunDatabase, type RunSession } from './session.ts'
 type Claimable = Pick<RunRow, 'graph_id' | 'needs_version' | 'revision_id' | 'due_at'>
 
 /**
- * Whether the claimer may execute the run: it executes runs of this version, has the run's graph, and serves the run's
- * revision or a later one. A run whose version is above `abandoned_above` may be claimed too, but only ten minutes
- * after it was due: until then, a server of a later release may still start.
+ * Whether the claimer may execute the run: it executes runs of the run's version, has the run's graph, and serves the
+ * run's revision or a later one. A run whose version is above `abandoned_above` may be claimed too, but only ten
+ * minutes after it was due: until then, a server of a later release may still start.
  */
 export function mayClaim(claimer: Claimer, run: Claimable, now: number): boolean {
   const { graphs, version = RUN_VERSION, abandoned_above = NONE_ABANDONED, revision_id = null } = claimer
