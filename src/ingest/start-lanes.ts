@@ -23,8 +23,8 @@ export interface LanesOptions {
 }
 
 /**
- * Number of requests queued on a busy decoding thread. Their bodies are small, and fetching the next one from the main
- * thread takes time.
+ * Number of requests that are queued on a busy decoding thread, because fetching the next one from the main thread
+ * takes time. The bodies of these requests are small.
  */
 const DECODE_DEPTH = 8
 const READ_TIMEOUT_MS = 60_000

@@ -255,7 +255,7 @@ export class DeriveBatch {
   }
 }
 
-/** Keys of other TraceRuns that are related to one. */
+/** The TraceRuns to which one TraceRun is related, by their keys. */
 interface Relations {
   /** Possible parents, if the place of the TraceRun was not sent. */
   parents: string[]

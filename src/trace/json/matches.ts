@@ -1,4 +1,4 @@
-/** Maximum number of paths of one TraceRun, since a common word may occur at very many. */
+/** Maximum number of paths of one TraceRun, since a common word may occur at very many places. */
 const MOST_PATHS = 20
 
 interface Page {

@@ -55,7 +55,7 @@ function tierNamed(value: JsonObject): string | undefined {
   return readTier(isObject(sent) ? sent['type'] : sent)
 }
 
-/** The tier's name in prices, `standard`, or undefined for another value. */
+/** The name of the tier in prices; `standard` for the standard tier, undefined for any other value. */
 export function readTier(value: JsonValue | undefined): string | undefined {
   const name = text(value)?.trim().toLowerCase()
   if (name === undefined) return undefined

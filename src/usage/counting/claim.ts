@@ -10,7 +10,7 @@ import type { RowWriter } from '../../trace/rows/row-binary.ts'
 import { i128, i32, rowFormat, ticks, u8, uuid } from '../../trace/rows/row-format.ts'
 import { parseTime } from '../../trace/derive/time.ts'
 
-/** The basis of a claim. */
+/** The evidence on which a claim is based. */
 export const BASIS = {
   /** The operation, its TraceRun or the parent of that TraceRun names the trace. */
   stated: 0,
@@ -105,7 +105,8 @@ export class UsageClaims {
         this.#claim(merged, merged.id, BASIS.itself, creates(facts) ? KIND.root : KIND.unplaced, facts)
       else if (lineage.placed_by === 'itself' || lineage.trace_id === lineage.parent_run_id)
         this.#claim(merged, lineage.trace_id, BASIS.parent, KIND.under_parent, facts)
-      // Otherwise the TraceRun is below a known parent that is below an unknown one, and the parent makes the claim.
+      // Otherwise the TraceRun is below a known parent that is below an unknown one, and the operations of the known
+      // parent make the claim.
       if (own === undefined) this.#void(merged, lineage.trace_id, facts)
     }
   }

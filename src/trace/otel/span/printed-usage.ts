@@ -41,7 +41,7 @@ function readPrinted(answer: string) {
   )
 }
 
-/** The text up to the closing bracket of its first bracket. */
+/** The text up to the bracket that closes its first bracket. */
 function balanced(text: string): string | undefined {
   let depth = 0
   for (let i = 0; i < text.length; i++) {
