@@ -12,9 +12,9 @@ export interface ProcessCommand {
   args: readonly string[]
   cwd: string
   env: Readonly<Record<string, string>>
-  /** Sockets outside of the deployment to which the program connects, and folders with such sockets. */
+  /** Sockets that the program connects to, and folders with such sockets; all outside of the deployment. */
   reach: readonly string[]
-  /** Folders outside of the deployment in which the program makes sockets. */
+  /** Folders in which the program makes sockets, outside of the deployment. */
   socketFolders: readonly string[]
   /** Whether the program exchanges frames with the server over descriptor 3. */
   hasChannel: boolean

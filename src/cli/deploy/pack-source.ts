@@ -9,7 +9,7 @@ import ignore, { type Ignore } from 'ignore'
 
 /** A file of a project. */
 export interface SourceFile {
-  /** Relative to the project, with `/` between its parts. */
+  /** Path relative to the project, with `/` between its parts. */
   path: string
   bytes: number
   isExecutable: boolean

@@ -19,7 +19,7 @@ export interface UserProcesses {
   started(user: ProcessUser, pid: number): () => Promise<void>
 }
 
-/** Number of rounds in which new processes are searched, since a process may start others while it is being ended. */
+/** Maximum number of searches for new processes, since a process may start others while it is being ended. */
 const ROUNDS = 5
 
 /** Creates a record of the running processes, by user id. */

@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts'
 /** A file or a folder of an archive. */
 export interface TarEntry {
   kind: 'file' | 'folder'
-  /** Relative, without `.` and `..`, with `/` between its parts. */
+  /** Relative path without `.` and `..`, with `/` between its parts. */
   path: string
   size: number
   isExecutable: boolean

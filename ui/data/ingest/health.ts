@@ -16,10 +16,7 @@ function useClock(): Date {
   return time
 }
 
-/**
- * The state of ingest from the live stream; without the stream it is read every 2 s. `at`: the time at which the state
- * holds.
- */
+/** The state of ingest from the live stream; without the stream it is read every 2 s. `at` is the time of the state. */
 export function useIngestHealth() {
   const queries = useQueryClient()
   const state = useLive(['ingest'], { ingest: (health) => queries.setQueryData(KEY, health) })

@@ -2,7 +2,7 @@
 export const PROJECTS_PER_PAGE = 100
 /** Time between two reads of one project, or of one page of them. */
 export const READ_EVERY_MS = 10_000
-/** Short, so that the first trace appears soon; reading an empty list is cheap. */
+/** This time is short, so that the first trace appears soon; reading an empty list is cheap. */
 const EMPTY_EVERY_MS = 700
 
 /** Time until the pages are read again. It grows with the number of pages, since all of them are read. */

@@ -5,7 +5,7 @@ import { readAll } from '../../api/all-pages.ts'
 
 const WORKSPACES = ['workspaces'] as const
 const MEMBERS = ['members'] as const
-/** Read again after changes, because the session contains the caller's workspaces and permissions. */
+/** The session is read again after changes, because it contains the caller's workspaces and permissions. */
 const SESSION = ['session'] as const
 
 /** The workspaces that the caller may use, oldest first. */

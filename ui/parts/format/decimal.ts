@@ -61,7 +61,7 @@ export function shiftDecimal(value: string, places: number): string | undefined 
   return text(scale >= 0 ? { ...decimal, scale } : { units: decimal.units * 10n ** BigInt(-scale), scale: 0 })
 }
 
-/** Rounded half up to `digits` significant digits, for narrow columns. The exact text must be shown too. */
+/** Rounds a decimal half up to `digits` significant digits, for narrow columns. The exact text must be shown too. */
 export function roundDecimal(value: string, digits: number): string | undefined {
   const decimal = parse(value)
   if (decimal === undefined) return undefined

@@ -3,7 +3,7 @@ const JSON_START = /^\s*(?:\{\s*["}]|\[\s*["{[\]])/
 const TOKEN = /"((?:[^"\\]|\\.)*)"?|[{}[\],:]|[^\s{}[\],:"]+/gs
 const PAUSES: Readonly<Record<string, string>> = { ':': ': ', ',': ', ' }
 
-/** A text of JSON without its escapes; one that is cut off within an escape stays as it is. */
+/** Decodes the escapes of a JSON text. A text that ends within an escape is returned unchanged. */
 function unescaped(text: string): string {
   try {
     return JSON.parse(`"${text}"`) as string

@@ -21,7 +21,7 @@ const HIGH = 0.8
 
 interface Read {
   health: IngestHealthRead
-  /** The time for which the health holds. */
+  /** The time of the health. */
   at: Date
 }
 

@@ -9,7 +9,7 @@ export interface KeptDrafts {
   remove(key: string): Promise<void>
 }
 
-/** Deleted when the user signs out (data/session.ts). */
+/** The database, which is deleted when the user signs out (data/session.ts). */
 const DATABASE = 'weir-playground'
 const VERSION = 2
 const DRAFTS = 'drafts'

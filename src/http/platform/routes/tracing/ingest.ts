@@ -15,7 +15,10 @@ const ERRORS = [
   'trace_deleted',
 ] as const
 
-/** Routes to which clients send runs. Matched on the raw request (see ingest-handler.ts); described here. */
+/**
+ * Routes to which clients send runs. The ingest handler matches them on the raw request (see ingest-handler.ts); here
+ * they are only described.
+ */
 export function ingestRoutes(): PlatformRoute[] {
   return [
     route({

@@ -31,7 +31,10 @@ function otlpRoute(path: string, summary: string, description: string): Platform
   })
 }
 
-/** Routes to which OpenTelemetry exporters send. Matched on the raw request (see ingest-handler.ts); described here. */
+/**
+ * Routes to which OpenTelemetry exporters send. The ingest handler matches them on the raw request (see
+ * ingest-handler.ts); here they are only described.
+ */
 export function otlpRoutes(): PlatformRoute[] {
   const traces = [
     'Send OpenTelemetry spans',
