@@ -10,8 +10,8 @@ export const UI = fileURLToPath(new URL('../../ui/', import.meta.url))
  */
 const COMMON = new RegExp(
   [
-    String.raw`/ui/parts/(?:format/|time\.|money\.|keyboard/keys\.|row-height\.|json/json-text\.)`,
-    String.raw`/ui/data/(?:live/(?:use-live|follow)|runs\.|run-pages\.|llm-facts\.)`,
+    String.raw`/ui/parts/(?:format/|time\.|money\.|keyboard/(?:keys|row-keys|place-after)\.|row-height\.|json/json-text\.)`,
+    String.raw`/ui/data/(?:live/(?:use-live|follow|pause)|runs\.|run-pages\.|llm-facts\.)`,
     String.raw`/ui/api/(?:all-pages|server-events)\.`,
     String.raw`/@tanstack/.*(?:infiniteQuery|InfiniteQuery|queryOptions)`,
   ].join('|'),

@@ -1,4 +1,11 @@
-import { keepPreviousData, type QueryClient, queryOptions, useInfiniteQuery } from '@tanstack/react-query'
+import {
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+  useInfiniteQuery,
+  usePrefetchInfiniteQuery,
+} from '@tanstack/react-query'
 import { call, type Reply, send } from '../api/call.ts'
 import type { ListedRun, ListOrder, RunPage, RunPages } from './run-pages.ts'
 
@@ -36,9 +43,8 @@ function keyOf(query: RunQuery) {
   return ['runs', query] as const
 }
 
-/** Runs of a project in their order, page after page. */
-export function useRuns(query: RunQuery) {
-  return useInfiniteQuery({
+function listOptions(query: RunQuery) {
+  return infiniteQueryOptions({
     queryKey: keyOf(query),
     queryFn: ({ pageParam, signal }) =>
       call('POST /api/v1/runs/query', {
@@ -53,6 +59,16 @@ export function useRuns(query: RunQuery) {
     refetchOnMount: query.sort === undefined || 'always',
     refetchOnWindowFocus: false,
   })
+}
+
+/** Runs of a project in their order, page after page. */
+export function useRuns(query: RunQuery) {
+  return useInfiniteQuery(listOptions(query))
+}
+
+/** Starts to read a list at once, and not only after the first drawing of its page, as `useRuns` does. */
+export function useEarlyRuns(query: RunQuery): void {
+  usePrefetchInfiniteQuery(listOptions(query))
 }
 
 /** The newest runs of a list, and the runs of `changed` that are further down in it. */

@@ -3,7 +3,7 @@ import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { useLiveRuns } from '../../data/live/live-runs.ts'
 import { useFirstStart } from '../../data/overview/queries.ts'
 import { runsOf } from '../../data/run-pages.ts'
-import { cachedPages, readAgain, type RunQuery, useRuns } from '../../data/runs.ts'
+import { cachedPages, readAgain, type RunQuery, useEarlyRuns, useRuns } from '../../data/runs.ts'
 import { Button, IconButton } from '../../parts/controls.tsx'
 import { readKept, usePreference, writeKept, writePreference } from '../../parts/preferences.ts'
 import { LiveMark } from '../../parts/states.tsx'
@@ -140,6 +140,7 @@ export function RunsView({ project, isRoot, shown }: { project: string; isRoot: 
     () => ({ project, filter, isRoot, since, until, sort: sortOf(sort) }),
     [project, filter, isRoot, since, until, sort],
   )
+  useEarlyRuns(query)
   const ids = useColumnIds()
   const columns = useMemo(() => ids.map(columnOf), [ids])
   const [ticked, setTicked] = useState<readonly string[]>([])
