@@ -232,6 +232,18 @@ export function panelTests({ server, used }: Used): void {
       .waitFor()
   })
 
+  it('ui §9.4: the format doctor names the SDK that sends calls which fail a check', async () => {
+    const [call] = await sendAgent()
+    const { page, open, broken } = used.current()
+    await open(`/projects/${await projectOf(server.current(), call)}?view=overview&of=llm`)
+    const doctor = page.getByRole('region', { name: 'Format doctor' })
+    await doctor.getByText('Which clients send the calls that fail').click()
+    const clients = page.getByRole('region', { name: 'Clients of failing calls' })
+    await clients.getByRole('row', { name: /^langsmith-js \d+\.\d+\.\d+/ }).waitFor()
+    await clients.getByRole('columnheader', { name: 'Usage fails' }).waitFor()
+    expect(await broken()).toEqual([])
+  })
+
   it('models that were called without a price are listed, and one click adds it', async () => {
     const client = new Client({ apiUrl: server.current().url, apiKey: server.current().key })
     const metadata = { ls_provider: 'acme', ls_model_name: 'acme-tuned-7' }

@@ -1,11 +1,14 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import type { Span } from './buckets.ts'
-import { type CheckCounts, countsOfChecks, type Figures, withoutCounts } from './figures.ts'
+import { type CheckCounts, type CheckName, countsOfChecks, type Figures, withoutCounts } from './figures.ts'
 import { groupClause, groupingOf, narrowed, type Selection, subjectClauses } from './selection.ts'
+import { countSenders } from './senders.ts'
 
 const MOST_GROUPS = 12
 const FRESH_MS = 30_000
+/** Calls of each check whose senders are counted. */
+export const MOST_READ = 100
 
 /** Model calls of one group, and how many of them fail each check. */
 export interface CheckedGroup extends CheckCounts {
@@ -44,6 +47,31 @@ export function useChecks(selection: Selection, span: Span) {
   return useQuery({
     queryKey: ['checks', selection, span],
     queryFn: ({ signal }) => readChecks(selection, span, signal),
+    placeholderData: keepPreviousData,
+    staleTime: FRESH_MS,
+  })
+}
+
+/** Reads which clients sent the newest model calls of a selection that fail these checks. */
+export function useSenders({ project, filter }: Selection, span: Span, checks: readonly CheckName[]) {
+  return useQuery({
+    queryKey: ['senders', project, filter, span, checks],
+    queryFn: async ({ signal }) => {
+      const failing = checks.map(async (check) => {
+        const clauses = [...subjectClauses('llm'), `eq(check_${check}, false)`]
+        const body = {
+          session: [project],
+          start_time: span.from,
+          end_time: span.to,
+          filter: narrowed(filter, clauses),
+          select: ['id', 'extra'],
+          limit: MOST_READ,
+        }
+        const { runs } = await call('POST /api/v1/runs/query', { body, signal })
+        return [check, runs.map(({ extra }) => extra)] as const
+      })
+      return countSenders(await Promise.all(failing))
+    },
     placeholderData: keepPreviousData,
     staleTime: FRESH_MS,
   })

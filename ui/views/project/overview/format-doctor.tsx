@@ -8,6 +8,7 @@ import { CHECK_NAMES, CheckMend } from '../../../parts/verdicts/verdicts.tsx'
 import { Link } from '../../../router/link.tsx'
 import type { ChartData } from './charts.ts'
 import css from './overview.module.css'
+import { SenderTable } from './sender-table.tsx'
 
 type PathTo = (group: CheckedGroup, check?: CheckName) => string
 
@@ -60,7 +61,8 @@ function HeatMap({ groups, pathTo }: { groups: readonly CheckedGroup[]; pathTo: 
  * Shows the checks that model calls fail, by model or by the chosen group, and the lines of code that correct each
  * fault.
  */
-export function FormatDoctor({ data: { selection, span } }: { data: ChartData }) {
+export function FormatDoctor({ data }: { data: ChartData }) {
+  const { selection, span } = data
   const checks = useChecks(selection, span)
   const pathTo: PathTo = ({ clauses }, check) => {
     const failing = check === undefined ? [] : [`eq(check_${check}, false)`]
@@ -74,17 +76,21 @@ export function FormatDoctor({ data: { selection, span } }: { data: ChartData })
         <span className={css['note']}>which checks fail, and the lines that mend them</span>
       </div>
       <Loaded from={checks}>
-        {(groups) => (
-          <>
-            <HeatMap groups={groups} pathTo={pathTo} />
-            {CHECKS.filter((check) => (groups[0]?.failed[check] ?? 0) > 0).map((check) => (
-              <details key={check}>
-                <summary>Mend: {CHECK_NAMES[check]}</summary>
-                <CheckMend check={check} />
-              </details>
-            ))}
-          </>
-        )}
+        {(groups) => {
+          const failing = CHECKS.filter((check) => (groups[0]?.failed[check] ?? 0) > 0)
+          return (
+            <>
+              <HeatMap groups={groups} pathTo={pathTo} />
+              <SenderTable data={data} checks={failing} />
+              {failing.map((check) => (
+                <details key={check}>
+                  <summary>Mend: {CHECK_NAMES[check]}</summary>
+                  <CheckMend check={check} />
+                </details>
+              ))}
+            </>
+          )
+        }}
       </Loaded>
     </section>
   )
