@@ -240,6 +240,11 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     await region('State').getByText('6 666').first().waitFor()
     // The late steps of a long run also have figures.
     await steps().filter({ hasText: 'Step 7' }).first().locator('[data-figures]').waitFor()
+    // The step that introduced a value is found among those before.
+    await page.getByLabel('Field of the state').selectOption('chars')
+    await page.getByRole('button', { name: 'Which step set it?' }).click()
+    const since = region('State').getByRole('status').filter({ hasText: 'chars has its value since' })
+    await since.getByRole('button', { name: 'Step 0', exact: true }).waitFor()
     // A link opens the checkpoint that it names, even if that is not one of the newest.
     await page.reload()
     await region('State').getByRole('heading', { name: 'Step 7' }).waitFor()

@@ -2,7 +2,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import { useDeploymentApi } from '../deployments/deployment-api.ts'
 import { idOf, type KnownHistory, PAGE, withNewestSteps } from './known-history.ts'
-import type { Checkpoint, ThreadStep } from './step.ts'
+import type { Checkpoint, FullState, ThreadStep } from './step.ts'
+import { type FoundOrigin, placeThatSet } from './value-origin.ts'
 
 const FIELDS = ['checkpoint', 'parent_checkpoint', 'metadata', 'created_at', 'next', 'tasks', 'values_bytes']
 
@@ -84,5 +85,33 @@ export function useThreadChange(name: string, thread: string) {
       return data.checkpoint.checkpoint_id
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['deployment', name] }),
+  })
+}
+
+/** Finds the checkpoint that gave a field its value. Of each checkpoint that it looks at, only this field is read. */
+export function useValueOrigin(name: string, thread: string) {
+  const deployments = useDeploymentApi()
+  return useMutation({
+    async mutationFn({
+      line,
+      field,
+    }: {
+      line: readonly ThreadStep[]
+      field: string
+    }): Promise<FoundOrigin | undefined> {
+      // A name with a dot would select a field of a field.
+      const select = [field.includes('.') ? 'values' : `values.${field}`]
+      const read = async ({ checkpoint }: ThreadStep): Promise<unknown> => {
+        const body = { limit: 1, checkpoint, select }
+        const path = `/threads/${thread}/history`
+        const { data } = await deployments.call<Partial<FullState>[]>(name, path, { body })
+        return (data[0]?.values as Record<string, unknown> | null | undefined)?.[field]
+      }
+      const place = await placeThatSet(line, read)
+      const step = line[place]
+      if (step === undefined) return undefined
+      if (place < line.length - 1) return { field, step, kind: 'set' }
+      return { field, step, kind: step.parent_checkpoint === null ? 'first' : 'unread' }
+    },
   })
 }

@@ -13,6 +13,7 @@ import type { RunSettings, StudioSession } from '../session.ts'
 import { StepTrace } from './step-trace.tsx'
 import css from '../studio.module.css'
 import { type ShownThread, stepName } from '../thread.ts'
+import { ValueOrigin } from './value-origin.tsx'
 
 /** Id of the list of nodes. */
 const NODES = 'studio-nodes'
@@ -255,6 +256,7 @@ export function StatePanel(props: StatePanelProps) {
       </div>
       <Diff shown={shown} />
       <h3>Values</h3>
+      <ValueOrigin key={checkpoint.checkpoint_id} {...{ name, thread, selected, shown, choose }} />
       <Loaded from={state}>{({ values }) => <Values values={values} />}</Loaded>
     </section>
   )
