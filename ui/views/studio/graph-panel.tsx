@@ -13,14 +13,15 @@ import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 import type { ShownThread } from './thread.ts'
 
-/** States of nodes of the run that this page follows; without such a run, those of the selected checkpoint. */
+/** States of nodes of the run that this page follows or replays; without such a run, those of the selected checkpoint. */
 function useStates(
-  { events, isLoading }: StudioSession,
+  { events, replay, isLoading }: StudioSession,
   { selected, head }: ShownThread,
 ): ReadonlyMap<string, NodeState> {
   const nodes = useFollowed(events.nodes)
+  const isReplay = useFollowed(replay.isOn)
   return useMemo(() => {
-    if (nodes.size > 0 && (isLoading || selected === head)) return nodes
+    if (isReplay || (nodes.size > 0 && (isLoading || selected === head))) return nodes
     const found = new Map<string, NodeState>()
     for (const { name, error, interrupts } of selected?.tasks ?? []) {
       const count = (found.get(name)?.count ?? 0) + 1
@@ -29,7 +30,7 @@ function useStates(
       else if (isLoading) found.set(name, { state: 'running', count })
     }
     return found
-  }, [nodes, isLoading, selected, head])
+  }, [nodes, isReplay, isLoading, selected, head])
 }
 
 /** Keeps the paths of the folded subgraphs. */

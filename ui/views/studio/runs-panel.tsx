@@ -18,7 +18,51 @@ function isActive({ status }: Pick<ThreadRun, 'status'>): boolean {
   return status === 'pending' || status === 'running'
 }
 
-/** The newest runs of the thread, from any client; active ones can be cancelled. */
+type RunHead = Pick<ThreadRun, 'run_id' | 'status'>
+
+interface ActionsProps {
+  thread: string
+  run: RunHead
+  session: StudioSession
+  change: ReturnType<typeof useThreadChange>
+}
+
+/** Ends an active run, or replays one that has ended. */
+function RunActions({ thread, run: { run_id, ...run }, session, change }: ActionsProps) {
+  const refusal = session.rights.cancel
+  const isDisabled = change.isPending || refusal !== undefined
+  if (!isActive(run))
+    return (
+      <Button
+        look="plain"
+        disabled={session.isLoading}
+        title={session.isLoading ? 'A run is active' : 'Show again how it ran'}
+        onClick={() => session.replay.start(thread, run_id)}
+      >
+        Replay
+      </Button>
+    )
+  return (
+    <span className={css['actions']}>
+      <Button
+        disabled={isDisabled}
+        title={refusal ?? 'It ends. Its checkpoints and partial messages stay.'}
+        onClick={() => change.mutate({ kind: 'cancel', run_id, action: 'interrupt' })}
+      >
+        Interrupt
+      </Button>
+      <Button
+        disabled={isDisabled}
+        title={refusal ?? 'It ends and is deleted with its checkpoints: the thread is as it was before.'}
+        onClick={() => change.mutate({ kind: 'cancel', run_id, action: 'rollback' })}
+      >
+        Roll back
+      </Button>
+    </span>
+  )
+}
+
+/** The newest runs of the thread, from any client: active ones can be cancelled, ended ones replayed. */
 export function RunsPanel({
   name,
   thread,
@@ -30,11 +74,9 @@ export function RunsPanel({
 }) {
   // Inputs are not selected, because they may be large.
   const path = `/threads/${thread}/runs?limit=20&select=run_id&select=status`
-  const runs = useDeploymentRead<Pick<ThreadRun, 'run_id' | 'status'>[]>(name, path, { every: EVERY_MS })
+  const runs = useDeploymentRead<RunHead[]>(name, path, { every: EVERY_MS })
   const change = useThreadChange(name, thread)
   const found = runs.data ?? []
-  const refusal = session.rights.cancel
-  const isDisabled = change.isPending || refusal !== undefined
   const shown = found.filter((run, place) => isActive(run) || place < SHOWN)
   if (shown.length === 0 && runs.error === null) return null
   return (
@@ -52,26 +94,7 @@ export function RunsPanel({
               {run.status === 'pending' ? 'queued' : run.status}
               {run.run_id === session.run && ' (shown)'}
             </span>
-            {isActive(run) && (
-              <span className={css['actions']}>
-                <Button
-                  disabled={isDisabled}
-                  title={refusal ?? 'It ends. Its checkpoints and partial messages stay.'}
-                  onClick={() => change.mutate({ kind: 'cancel', run_id: run.run_id, action: 'interrupt' })}
-                >
-                  Interrupt
-                </Button>
-                <Button
-                  disabled={isDisabled}
-                  title={
-                    refusal ?? 'It ends and is deleted with its checkpoints: the thread is as it was before.'
-                  }
-                  onClick={() => change.mutate({ kind: 'cancel', run_id: run.run_id, action: 'rollback' })}
-                >
-                  Roll back
-                </Button>
-              </span>
-            )}
+            <RunActions {...{ thread, run, session, change }} />
           </li>
         ))}
       </ul>

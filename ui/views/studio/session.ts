@@ -12,6 +12,8 @@ import { type FollowedThread, followThread, type ThreadEvent } from '../../data/
 import { type RunError, runErrorOf } from '../../data/studio/run-error.ts'
 import { rightsOf, type StudioRights } from '../../data/studio/rights.ts'
 import { isOther, noRun, type ShownRun, withThread } from '../../data/studio/shown-run.ts'
+import { createReplay, type Replay } from './replay/create-replay.ts'
+import type { SentEvent } from './replay/moments.ts'
 import { createRunEvents, type RunEvents } from './run-events.ts'
 
 /** Modes that Studio requests. */
@@ -129,6 +131,8 @@ export interface StudioSession {
   /** Starts a run. Stays the same function for as long as the page is open. */
   submit(input: Values | null | undefined, settings?: RunSettings): void
   events: RunEvents
+  /** Replays ended runs. */
+  replay: Replay
   /** Id of the run that is shown. */
   run: string | undefined
   /** True if the server had dropped events before they were read. */
@@ -153,6 +157,35 @@ function useEventsOf(thread: string | undefined): RunEvents {
     before.current = thread
   }, [thread, events])
   return events
+}
+
+/** Modes of the events that a replay shows. */
+const REPLAYED = ['tasks', 'messages-tuple', 'custom'] as const
+
+/** The replay of ended runs, which ends when another thread is shown, or the page is left. */
+function useReplay(client: Client, events: RunEvents, thread: string | undefined): Replay {
+  const replay = useMemo(
+    () =>
+      createReplay({
+        events,
+        read: (of, run, signal) =>
+          client.runs.joinStream(of, run, {
+            lastEventId: '-',
+            streamMode: [...REPLAYED],
+            signal,
+          }) as AsyncIterable<SentEvent>,
+        pause,
+        now: () => performance.now(),
+      }),
+    [client, events],
+  )
+  const before = useRef(thread)
+  useEffect(() => {
+    if (isOther(before.current, thread)) replay.stop()
+    before.current = thread
+  }, [thread, replay])
+  useEffect(() => replay.stop, [replay])
+  return replay
 }
 
 /**
@@ -205,6 +238,7 @@ export function useStudioSession(
 ) {
   const client = useClient(name)
   const events = useEventsOf(thread)
+  const replay = useReplay(client, events, thread)
   const { run, gap, refusal, change } = useShownRun(thread)
   const refresh = useRefresh(name)
   const stream = useStream<Values>({
@@ -231,12 +265,14 @@ export function useStudioSession(
     const id = data['run_id']
     const isStart = event === 'metadata' && data['status'] !== 'run_done'
     if (!isStart || stream.isLoading || typeof id !== 'string') return
+    replay.stop()
     events.clear()
     change({ run: id })
     void stream.joinStream(id, undefined, { streamMode: [...MODES] })
   }
   useOthers(client, thread, onEvent, (reason) => change({ refusal: reason }))
   const submit = useLatest((input, settings = {}) => {
+    replay.stop()
     events.clear()
     started()
     const options = { ...settings, ...STREAMED }
@@ -246,8 +282,8 @@ export function useStudioSession(
   const error = useRunError(stream.error)
   const rights = useStudioRights(name, thread)
   const session = useMemo<StudioSession>(
-    () => ({ submit, events, run, gap, refusal, isLoading, error, rights }),
-    [submit, events, run, gap, refusal, isLoading, error, rights],
+    () => ({ submit, events, replay, run, gap, refusal, isLoading, error, rights }),
+    [submit, events, replay, run, gap, refusal, isLoading, error, rights],
   )
   return { session, stream }
 }

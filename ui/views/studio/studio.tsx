@@ -15,6 +15,7 @@ import { useChosenAssistant } from './chosen-assistant.ts'
 import { GraphPanel } from './graph-panel.tsx'
 import { InputPanel } from './input/input-panel.tsx'
 import { Interrupts } from './interrupts.tsx'
+import { ReplayPanel } from './replay/replay-panel.tsx'
 import { RunsPanel } from './runs-panel.tsx'
 import { type RunSettings, type StudioSession, useStudioSession } from './session.ts'
 import { StatePanel } from './past/state-panel.tsx'
@@ -169,6 +170,7 @@ const Panels = memo(function Panels({
           </p>
         )}
         {thread !== undefined && <RunsPanel name={name} thread={thread} session={session} />}
+        <ReplayPanel replay={session.replay} rows={shown.rows} choose={choose} />
         <Interrupts key={shown.head?.checkpoint.checkpoint_id} shown={shown} session={session} />
         <InputPanel name={name} assistant={assistant} session={session} run={run} />
       </div>

@@ -1,0 +1,89 @@
+import type { TaskEvent } from '../node-states.ts'
+
+/** An event of a stream of a deployment. */
+export interface SentEvent {
+  /** `<ms>-<seq>`: when the server wrote it. */
+  id?: string | undefined
+  event: string
+  data: unknown
+}
+
+/** What a replay shows of an event. */
+export type ShownEvent =
+  | { kind: 'task'; task: TaskEvent; namespace: string[] }
+  /** `message`: id of the message to which the text belongs. */
+  | { kind: 'text'; message: string; text: string }
+  | { kind: 'custom'; value: unknown }
+
+/** A shown event, and its milliseconds after the first one of the run. */
+export interface Moment {
+  ms: number
+  shown: ShownEvent
+}
+
+/** The kept events of a run. */
+interface RunMoments {
+  moments: readonly Moment[]
+  /** Epoch milliseconds of the first one; 0 if there is none. */
+  startedAt: number
+  /** False where events were deleted, or left out because there are too many. */
+  isWhole: boolean
+}
+
+/** Events and characters that are replayed at most. */
+const MOST_EVENTS = 20_000
+const MOST_CHARS = 4_000_000
+
+/** The fields by which a node's state is known: inputs and results may be large. */
+function taskOf(data: Readonly<Record<string, unknown>>): TaskEvent {
+  const { id, name, error, interrupts } = data
+  return {
+    ...{ id: String(id), name: String(name) },
+    ...('triggers' in data && { triggers: [] }),
+    ...('result' in data && { result: null }),
+    ...('error' in data && { error }),
+    ...(Array.isArray(interrupts) && { interrupts }),
+  }
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return (content as { text?: unknown }[]).map(({ text }) => (typeof text === 'string' ? text : '')).join('')
+}
+
+function shownOf({ event, data }: SentEvent): ShownEvent | undefined {
+  const [mode, ...namespace] = event.split('|')
+  if (mode === 'custom') return { kind: 'custom', value: data }
+  if (mode === 'tasks') return { kind: 'task', task: taskOf(data as Record<string, unknown>), namespace }
+  if (mode !== 'messages' || !Array.isArray(data)) return undefined
+  const { id, content } = (data[0] ?? {}) as { id?: unknown; content?: unknown }
+  const text = textOf(content)
+  return text === '' ? undefined : { kind: 'text', message: String(id), text }
+}
+
+function sizeOf(shown: ShownEvent): number {
+  return shown.kind === 'text' ? shown.text.length : JSON.stringify(shown).length
+}
+
+/** Reads the events of a run that has ended. */
+export async function readMoments(sent: AsyncIterable<SentEvent>): Promise<RunMoments> {
+  const moments: Moment[] = []
+  let startedAt: number | undefined
+  let isWhole = true
+  let chars = 0
+  for await (const event of sent) {
+    if (event.event === 'gap') isWhole = false
+    const written = Number.parseInt(event.id ?? '', 10)
+    const shown = shownOf(event)
+    if (shown === undefined || Number.isNaN(written)) continue
+    startedAt ??= written
+    chars += sizeOf(shown)
+    if (moments.length === MOST_EVENTS || chars > MOST_CHARS) {
+      isWhole = false
+      break
+    }
+    moments.push({ ms: written - startedAt, shown })
+  }
+  return { moments, startedAt: startedAt ?? 0, isWhole }
+}
