@@ -1180,11 +1180,11 @@ export interface BackupManifest {
     columns: string[]
     rows: number
     /**
-     * Of the compressed file.
+     * Size of the compressed file.
      */
     bytes: number
     /**
-     * Of the compressed file.
+     * Checksum of the compressed file.
      */
     sha256: string
   }[]
@@ -1194,11 +1194,11 @@ export interface BackupManifest {
   files: {
     count: number
     /**
-     * Of the files together.
+     * Size of all files together.
      */
     bytes: number
     /**
-     * Of `files.jsonl.zst`.
+     * Checksum of `files.jsonl.zst`.
      */
     sha256: string
   }
@@ -1523,7 +1523,7 @@ export interface RunOptions {
     [k: string]: unknown | undefined
   }
   /**
-   * Instead of input.
+   * A command with which the run starts instead of input.
    */
   command?: RunCommand | null
   /**
@@ -1653,7 +1653,7 @@ export interface DeletionJob {
 export interface Deployment {
   id: string
   /**
-   * Its workspace.
+   * The workspace of the deployment.
    */
   tenant_id: string
   name: string
@@ -1661,7 +1661,7 @@ export interface Deployment {
   source_config: {
     deployment_type: 'dev' | 'prod'
     /**
-     * URL of its API.
+     * URL of the API of the deployment.
      */
     custom_url: string
     /**
@@ -2348,31 +2348,31 @@ export interface GraphDrawing {
 export interface GraphSchemas {
   graph_id?: string
   /**
-   * JSON Schema.
+   * JSON Schema of the input.
    */
   input_schema?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * JSON Schema.
+   * JSON Schema of the output.
    */
   output_schema?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * JSON Schema.
+   * JSON Schema of the state.
    */
   state_schema?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * JSON Schema.
+   * JSON Schema of the config.
    */
   config_schema?: {
     [k: string]: unknown | undefined
   } | null
   /**
-   * JSON Schema.
+   * JSON Schema of the context.
    */
   context_schema?: {
     [k: string]: unknown | undefined
@@ -2473,13 +2473,13 @@ export interface IngestHealthRead {
    */
   status: 'ok' | 'behind' | 'store_unavailable' | 'disk_full' | 'disk_unwritable'
   /**
-   * Since the process started.
+   * Accepted items since the process started.
    */
   accepted: number
   stored: number
   derived: number
   /**
-   * Items by error code.
+   * Rejected items by error code.
    */
   rejected: {
     [k: string]: number | undefined
@@ -3420,7 +3420,7 @@ export interface Session {
    */
   run_count: number | null
   /**
-   * Root runs.
+   * Number of root runs.
    */
   trace_count: number | null
   /**
@@ -3631,7 +3631,7 @@ export interface SessionV2 {
    */
   run_count: number | null
   /**
-   * Root runs.
+   * Number of root runs.
    */
   trace_count: number | null
   /**
@@ -4275,11 +4275,11 @@ export interface ThreadsPruned {
  */
 export interface TraceBatch {
   /**
-   * Creates.
+   * TraceRuns to create.
    */
   post?: TraceRunRecord[] | null
   /**
-   * Updates.
+   * Updates of TraceRuns.
    */
   patch?: TraceRunRecord[] | null
   [k: string]: unknown | undefined
@@ -4517,7 +4517,7 @@ export interface TraceRunV2 {
   start_time?: string
   end_time?: string | null
   /**
-   * From start to end.
+   * Seconds from start to end.
    */
   latency_seconds?: number | null
   first_token_time?: string | null
@@ -4921,23 +4921,23 @@ export interface TraceRunFacetQueryBody {
   prefix?: string | null
   limit?: number | null
   /**
-   * Projects.
+   * Only runs of these projects.
    *
    * @maxItems 1000
    */
   session?: string[] | null
   /**
-   * Runs.
+   * Only these runs.
    *
    * @maxItems 1000
    */
   id?: string[] | null
   /**
-   * Runs of one trace.
+   * Only runs of this trace.
    */
   trace?: string | null
   /**
-   * Children of one run.
+   * Only children of this run.
    */
   parent_run?: string | null
   is_root?: boolean | null
@@ -5021,7 +5021,7 @@ export interface TraceRunFiguresRead {
     | null
     | {
         /**
-         * Lower bound of the class in seconds, which ends at the next of 0, 0.001, 0.002, 0.005, 0.01 ….
+         * Lower bound of the class in seconds. Its upper bound is the next number of 0, 0.001, 0.002, 0.005, 0.01 ….
          */
         from: number
         run_count: number
@@ -5033,7 +5033,7 @@ export interface TraceRunFiguresRead {
     | null
     | {
         /**
-         * Lower bound of the class in seconds, which ends at the next of 0, 0.001, 0.002, 0.005, 0.01 ….
+         * Lower bound of the class in seconds. Its upper bound is the next number of 0, 0.001, 0.002, 0.005, 0.01 ….
          */
         from: number
         run_count: number
@@ -5232,23 +5232,23 @@ export interface TraceRunPublicQueryV2 {
  */
 export interface TraceRunQueryBody {
   /**
-   * Projects.
+   * Only runs of these projects.
    *
    * @maxItems 1000
    */
   session?: string[] | null
   /**
-   * Runs.
+   * Only these runs.
    *
    * @maxItems 1000
    */
   id?: string[] | null
   /**
-   * Runs of one trace.
+   * Only runs of this trace.
    */
   trace?: string | null
   /**
-   * Children of one run.
+   * Only children of this run.
    */
   parent_run?: string | null
   is_root?: boolean | null
@@ -5411,23 +5411,23 @@ export interface TraceRunStatsBucket {
  */
 export interface TraceRunStatsQueryBody {
   /**
-   * Projects.
+   * Only runs of these projects.
    *
    * @maxItems 1000
    */
   session?: string[] | null
   /**
-   * Runs.
+   * Only these runs.
    *
    * @maxItems 1000
    */
   id?: string[] | null
   /**
-   * Runs of one trace.
+   * Only runs of this trace.
    */
   trace?: string | null
   /**
-   * Children of one run.
+   * Only children of this run.
    */
   parent_run?: string | null
   /**

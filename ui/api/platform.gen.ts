@@ -1447,13 +1447,13 @@ export interface IngestHealthRead {
    */
   status: 'ok' | 'behind' | 'store_unavailable' | 'disk_full' | 'disk_unwritable'
   /**
-   * Since the process started.
+   * Accepted items since the process started.
    */
   accepted: number
   stored: number
   derived: number
   /**
-   * Items by error code.
+   * Rejected items by error code.
    */
   rejected: {
     [k: string]: number | undefined
@@ -1517,23 +1517,23 @@ export interface IngestHealthRead {
  */
 export interface TraceRunStatsQueryBody {
   /**
-   * Projects.
+   * Only runs of these projects.
    *
    * @maxItems 1000
    */
   session?: string[] | null
   /**
-   * Runs.
+   * Only these runs.
    *
    * @maxItems 1000
    */
   id?: string[] | null
   /**
-   * Runs of one trace.
+   * Only runs of this trace.
    */
   trace?: string | null
   /**
-   * Children of one run.
+   * Only children of this run.
    */
   parent_run?: string | null
   /**
@@ -1618,7 +1618,7 @@ export interface TraceRunFiguresRead {
     | null
     | {
         /**
-         * Lower bound of the class in seconds, which ends at the next of 0, 0.001, 0.002, 0.005, 0.01 ….
+         * Lower bound of the class in seconds. Its upper bound is the next number of 0, 0.001, 0.002, 0.005, 0.01 ….
          */
         from: number
         run_count: number
@@ -1630,7 +1630,7 @@ export interface TraceRunFiguresRead {
     | null
     | {
         /**
-         * Lower bound of the class in seconds, which ends at the next of 0, 0.001, 0.002, 0.005, 0.01 ….
+         * Lower bound of the class in seconds. Its upper bound is the next number of 0, 0.001, 0.002, 0.005, 0.01 ….
          */
         from: number
         run_count: number
@@ -1795,23 +1795,23 @@ export interface TraceRunFacetQueryBody {
   prefix?: string | null
   limit?: number | null
   /**
-   * Projects.
+   * Only runs of these projects.
    *
    * @maxItems 1000
    */
   session?: string[] | null
   /**
-   * Runs.
+   * Only these runs.
    *
    * @maxItems 1000
    */
   id?: string[] | null
   /**
-   * Runs of one trace.
+   * Only runs of this trace.
    */
   trace?: string | null
   /**
-   * Children of one run.
+   * Only children of this run.
    */
   parent_run?: string | null
   is_root?: boolean | null
@@ -1892,23 +1892,23 @@ export interface TraceSearchBody {
  */
 export interface TraceRunQueryBody {
   /**
-   * Projects.
+   * Only runs of these projects.
    *
    * @maxItems 1000
    */
   session?: string[] | null
   /**
-   * Runs.
+   * Only these runs.
    *
    * @maxItems 1000
    */
   id?: string[] | null
   /**
-   * Runs of one trace.
+   * Only runs of this trace.
    */
   trace?: string | null
   /**
-   * Children of one run.
+   * Only children of this run.
    */
   parent_run?: string | null
   is_root?: boolean | null
@@ -2344,7 +2344,7 @@ export interface TraceRunV2 {
   start_time?: string
   end_time?: string | null
   /**
-   * From start to end.
+   * Seconds from start to end.
    */
   latency_seconds?: number | null
   first_token_time?: string | null
@@ -3360,7 +3360,7 @@ export interface Session {
    */
   run_count: number | null
   /**
-   * Root runs.
+   * Number of root runs.
    */
   trace_count: number | null
   /**
@@ -3569,7 +3569,7 @@ export interface SessionV2 {
    */
   run_count: number | null
   /**
-   * Root runs.
+   * Number of root runs.
    */
   trace_count: number | null
   /**
@@ -4914,7 +4914,7 @@ export interface DeploymentPage {
 export interface Deployment {
   id: string
   /**
-   * Its workspace.
+   * The workspace of the deployment.
    */
   tenant_id: string
   name: string
@@ -4922,7 +4922,7 @@ export interface Deployment {
   source_config: {
     deployment_type: 'dev' | 'prod'
     /**
-     * URL of its API.
+     * URL of the API of the deployment.
      */
     custom_url: string
     /**
