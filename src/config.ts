@@ -67,7 +67,7 @@ export interface Config {
   readonly ingestMaxInflightBytes: number
   /** Module paths as written, relative to the working directory. */
   readonly processors: readonly string[]
-  /** Undefined for no export. */
+  /** Undefined if nothing is exported. */
   readonly otlpEndpoint: string | undefined
   readonly sqliteSynchronous: 'normal' | 'full'
   /** Limits of simultaneously open event streams. */
@@ -96,7 +96,7 @@ export interface HostedConfig extends RunsConfig {
   readonly graphs: string
   /** Whether graphs are reloaded when their files change. */
   readonly watch: boolean
-  /** Undefined for the name of the folder of `graphs`. */
+  /** Undefined if the name of the folder of `graphs` is used. */
   readonly name: string | undefined
 }
 
@@ -108,7 +108,7 @@ export interface DeployConfig {
   /** Maximum number of simultaneous builds. */
   readonly builds: number
   readonly maxSourceBytes: number
-  /** Undefined for a generated one, which is kept in `dataDir`. */
+  /** Undefined if it is generated and kept in `dataDir`. */
   readonly secretsKey: string | undefined
   readonly plan: 'developer' | 'plus' | 'startup' | 'enterprise'
 }
@@ -125,7 +125,7 @@ export interface RunsConfig {
   readonly startMs: number
   /** Time for which runs may continue on a replaced revision. */
   readonly drainMs: number
-  /** Undefined for a generated one, which is kept in `dataDir`. */
+  /** Undefined if it is generated and kept in `dataDir`. */
   readonly webhookSecret: string | undefined
   readonly webhooksToPrivateAddresses: boolean
   /** The server's environment. langgraph.json may name its variables; hosts get only a few of them. */

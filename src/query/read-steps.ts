@@ -31,7 +31,7 @@ export interface ReadSteps {
     asker: Asker | undefined,
     columns?: readonly string[],
   ): Promise<Uint8Array>
-  /** Runs work that scans many rows, in the same queue. */
+  /** Runs work that scans many rows, in the queue of lists with a filter. */
   inTurn<T>(asker: Asker, work: () => Promise<T>): Promise<T>
   /** Statistics of the feedback on these TraceRuns. */
   feedbackOn(workspace_id: string, run_ids: readonly string[]): Promise<Map<string, FeedbackStats>>

@@ -17,7 +17,7 @@ const LATE_MS = 5_000
 /** Maximum number of ids in one job. */
 const SLICE = 500
 
-/** The ids that operations of one workspace name, by TraceRun. */
+/** For each TraceRun of one workspace, the ids that its operations contain. */
 type Named = Map<string, Set<string>>
 
 /**

@@ -14,7 +14,7 @@ export interface RetentionDeps {
   deletions: Pick<DeletionStore, 'expiring' | 'forget'>
   clock: Clock
   logger: Logger
-  /** Deletes these TraceRuns; at most `page`. */
+  /** Deletes these TraceRuns. A call may have at most `page` ids. */
   deletePage: (workspace_id: string, run_ids: readonly string[]) => Promise<void>
   page: number
   /** Deletes attachments to which no TraceRun refers any more. */

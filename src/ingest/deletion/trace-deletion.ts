@@ -5,7 +5,7 @@ export interface TraceDeletion {
   /** Ids of TraceRuns of the project that were received before the time (epoch milliseconds). */
   runsOfProject(workspace_id: string, project_id: string, before: number, limit: number): Promise<string[]>
   runsOfTraces(workspace_id: string, trace_ids: readonly string[], limit: number): Promise<string[]>
-  /** Traces of the TraceRuns of one page. */
+  /** Ids of the traces to which the TraceRuns of the page belong. */
   tracesOf(workspace_id: string, query: ListQuery): Promise<string[]>
   /** SHA-256 in hex of the attachments of these TraceRuns. */
   attachmentsOf(workspace_id: string, run_ids: readonly string[]): Promise<string[]>

@@ -24,7 +24,7 @@ export interface FragmentWant {
  */
 export const PORTION_BYTES = 32 * 1024 * 1024
 
-/** Removes wants from the front of `pending`: as many as fit into a portion, and at least one. */
+/** Removes wanted columns from the front of `pending`: as many as fit into a portion, and at least one entry. */
 export function takePortion(pending: PayloadWant[], maxBytes = PORTION_BYTES): PayloadWant[] {
   let bytes = 0
   let count = 0
@@ -36,7 +36,7 @@ export function takePortion(pending: PayloadWant[], maxBytes = PORTION_BYTES): P
   return pending.splice(0, count)
 }
 
-/** Wants grouped by workspace and fragment, as the store's queries need them. */
+/** The wanted columns, grouped by workspace and fragment as the store's queries need them. */
 export function byFragment(wants: readonly PayloadWant[]): WorkspaceWants[] {
   const groups = new Map<string, Map<string, FragmentWant>>()
   for (const { fragment, column, bytes } of wants) {

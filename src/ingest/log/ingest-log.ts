@@ -173,7 +173,7 @@ class SegmentedLog implements IngestLog {
       const offset = this.#firstOffset(segment, position)
       const frames = await this.#readSegment(segment, offset, maxBytes)
       if (frames.length > 0) return frames
-      position = { segment: segment.number, offset } // its damage is recorded now
+      position = { segment: segment.number, offset } // the damage of this segment is recorded now
     }
   }
 

@@ -19,7 +19,7 @@ export interface RepriceJob extends RepriceScope {
   status: 'queued' | 'running' | 'done' | 'failed'
   /** Null before the first page. */
   position: RepricePosition | null
-  /** Completed part, 0 to 1, by projects and time. */
+  /** Completed share of the job, 0 to 1, estimated from projects and time. */
   progress: number
   /** Number of TraceRuns that were read, and of those whose costs have changed. */
   examined: number

@@ -20,7 +20,7 @@ export interface Derived {
   unknown_parents: string[]
   /** Roots under which spans were placed: key (keyOf) and number of known fragments. */
   roots: { key: string; fragments: number }[]
-  /** Rows about children that no longer wait. */
+  /** Rows about TraceRuns that no longer wait for a parent. */
   resolved: Uint8Array<ArrayBuffer>
   resolved_count: number
   /** Copies of fragments that belong to another TraceRun, under the id of that TraceRun. */

@@ -4,7 +4,7 @@ export interface TraceState {
   written_at: number
   /** Number of rows, including old rows of TraceRuns whose trace_id has changed since. */
   runs: number
-  /** The sum of their versions. */
+  /** The sum of the versions of these rows. */
   versions: number
 }
 

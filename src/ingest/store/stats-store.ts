@@ -111,7 +111,7 @@ export interface FacetQuery extends Omit<ListQuery, 'after' | 'order' | 'limit'>
   max_values: number
 }
 
-/** Values with the number of their TraceRuns, most first. */
+/** Values with the number of their TraceRuns, the most frequent value first. */
 export interface Facets {
   values: { value: string; count: number }[]
   /** True if there are further values. */
@@ -137,5 +137,5 @@ export interface StatsStore {
   feedbackStats(workspace_id: string, query: StatsQuery): Promise<FeedbackStats>
 }
 
-/** Statistics and everything that the store of traces provides. */
+/** All reads and writes of the store of traces. */
 export interface ReadStore extends TraceStore, StatsStore, OutlineStore, ThreadStore {}

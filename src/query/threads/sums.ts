@@ -117,7 +117,7 @@ function sumsOf<V>(all: readonly Record<string, V>[], add: (a: V, b: V) => V): R
 const asText = (costs: CostDetails): Record<string, string> =>
   Object.fromEntries(Object.entries(costs).map(([key, cost]) => [key, formatDecimal(cost)]))
 
-/** Figures of each thread in `turns`, which are in order. */
+/** Figures of each thread in `turns`. The turns must be sorted, the oldest first. */
 export function summarize(turns: readonly Turn[]): ThreadSummary[] {
   const threads = new Map<string, Turn[]>()
   for (const turn of turns) {

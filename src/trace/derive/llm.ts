@@ -182,7 +182,7 @@ function estimateMissing(
   const { usage, issues } = traceRun
   if (traceRun.status === 'pending' && sides.outputs === undefined) return undefined
   if (isUncounted(traceRun, sides)) return undefined
-  // A successful span without outputs did not capture them, so the number of their tokens is unknown.
+  // If a successful span has no outputs, the sender did not capture them, and the number of their tokens is unknown.
   const isSilent = traceRun.mapped !== undefined && sides.outputs === undefined && traceRun.status !== 'error'
   const needsOutput = usage.source.output === null && traceRun.run_type === 'llm' && !isSilent
   if (usage.source.input !== null && !needsOutput) return undefined

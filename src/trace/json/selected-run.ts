@@ -211,7 +211,7 @@ export function appPath(trace_id: string, run_id: string): string {
 
 /** Columns that every response needs: the row's place in the order and in its trace. */
 const ALWAYS: readonly Column[] = ['sort_time', 'run_id', 'trace_id']
-/** Columns that deriving a TraceRun again needs. */
+/** Columns that are needed to derive a TraceRun again. */
 const DERIVE: readonly Column[] = [
   'version',
   'parent_run_id',

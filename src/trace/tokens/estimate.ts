@@ -88,7 +88,7 @@ export function estimateTextTokens(
   return tally.result()
 }
 
-/** Tokens that a vendor adds to the tokens of the texts of a request. */
+/** Tokens that a vendor counts for a request besides those of its texts. */
 interface Frame {
   /** Tokens added for each message, its role included. */
   perMessage: number

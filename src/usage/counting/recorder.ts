@@ -20,7 +20,7 @@ export interface UsageStore {
   claims(workspace_id: string, trace_ids: readonly string[]): Promise<Uint8Array>
   /** Adds rows of counted traces; of the same workspace, hour and trace the highest version is kept. */
   addCounted(rows: readonly Uint8Array[], signal?: AbortSignal): Promise<void>
-  /** Records with the store's clock that these hours have changed. */
+  /** Records, with the time of the store's clock, that these hours have changed. */
   mark(hours: readonly UsageHour[], signal?: AbortSignal): Promise<void>
 }
 

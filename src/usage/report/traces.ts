@@ -47,7 +47,7 @@ export interface UsageTracesQuery {
   limit: number
 }
 
-/** Lists counted traces from the table of counted traces. */
+/** Lists rows of the table of counted traces. */
 export interface UsageTraceSource {
   list(query: UsageTracesQuery): Promise<UsageTrace[]>
 }

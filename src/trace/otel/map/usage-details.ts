@@ -5,7 +5,7 @@ import { printedUsage } from '../span/printed-usage.ts'
 
 /** Token counts of a span in detail: the parts of its input and output, and the vendor's total. */
 export interface UsageDetails {
-  /** As `input_token_details` and `output_token_details`. */
+  /** In the form of `input_token_details` and `output_token_details`. */
   input: JsonObject
   output: JsonObject
   /** Cache tokens read and written; the 5 minute and 1 hour writes are parts of the written tokens (rule N7). */

@@ -58,13 +58,13 @@ function createScanCounter(table: RankTable): PieceCounter {
 }
 
 interface Scratch {
-  /** Start of the next part, by start of the part. */
+  /** The start of the next part, at the index of the part's own start. */
   next: Int32Array
-  /** Start of the part before, by start of the part; -1 for the first. */
+  /** The start of the previous part, at the index of the part's own start; -1 for the first part. */
   previous: Int32Array
   /**
-   * Rank of a part joined to the next, by start of the part; NO_RANK if that is not a token, or the part is merged
-   * already.
+   * The rank of a part joined to the next one, at the index of the part's start. NO_RANK if the two are not a token,
+   * or the part is merged already.
    */
   ranks: Int32Array
   /** Binary heap of `rank * 2^32 + start`, so that the order is by rank, then leftmost. */
