@@ -21,7 +21,7 @@ const HIGH = 0.8
 
 interface Read {
   health: IngestHealthRead
-  /** The time of the health. */
+  /** The time of the state in `health`. */
   at: Date
 }
 

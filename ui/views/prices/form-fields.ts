@@ -89,7 +89,10 @@ function detailsOf(lines: string): Record<string, string> {
   return details
 }
 
-/** The request of a form, or its fault. A start that was not edited stays exact; the field has whole seconds. */
+/**
+ * The request of a form, or its fault. An unchanged start is sent exactly as it was stored, because the field has only
+ * whole seconds.
+ */
 export function requestOf(
   fields: PriceFields,
   edited?: OwnPrice,

@@ -110,7 +110,9 @@ const CHAT_STATES = 50
 const CHAT_STATES_OF_LARGE = 20
 const LARGE_BYTES = 256 << 10
 
-/** Number of states of the thread that the hook reads: the graph needs none of their values. */
+/**
+ * Number of states of the thread that the hook reads. One is enough for the graph, which shows none of their values.
+ */
 function useStatesToRead(name: string, thread: string | undefined, mode: 'graph' | 'chat'): number {
   const queries = useQueryClient()
   if (mode === 'graph') return 1
