@@ -67,7 +67,7 @@ export interface ThreadSummary {
   completion_cost_details: Record<string, string>
 }
 
-/** A trace of a thread. */
+/** The place of a trace in its thread. */
 export interface ThreadTurn {
   trace_id: string
   /** The root's id. */

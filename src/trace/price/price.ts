@@ -21,7 +21,7 @@ export interface Price {
 /** The facts of a call that select its price. */
 export interface PriceQuery {
   model: string | undefined
-  /** In its normalised form (D-15). */
+  /** The provider's name in its normalised form (D-15). */
   provider: string | undefined
   /** Start of the call in epoch microseconds, because prices take effect on a date. */
   at: number
