@@ -28,10 +28,7 @@ export interface HostJob {
   readonly id: number
   readonly job: GraphJob
   readonly events: GraphEvents
-  /**
-   * True if a host ended for an unknown reason while it executed this run. The job then runs alone on a host: if that
-   * host ends too, the job is the cause.
-   */
+  /** True if a host ended for an unknown reason while it executed this job. The job must then run alone on a host. */
   readonly runsAlone: boolean
   /** Reports how the job ended; only the first call counts. */
   settle(end: GraphEnd): void
@@ -88,9 +85,7 @@ const OFFER_MS = 100
 /** Time limit for the exit of a host, after which it is killed. */
 const STOP_MS = 2_000
 
-/**
- * One graph host as the server sees it: its process, its jobs and its calls, from the start of the process to its end.
- */
+/** One graph host as the server sees it, from the start of its process to the end of the process. */
 export class HostLink {
   /** `retired`: the host gets no new work, and exits when its jobs are done. */
   state: 'starting' | 'open' | 'retired' | 'gone' = 'starting'
@@ -161,10 +156,7 @@ export class HostLink {
     this.#process.channel.send({ type: 'offer', id: job.id, job: job.job })
   }
 
-  /**
-   * Withdraws the offer of a job that has not begun, and returns true. For a job that has begun, sends a cancel to the
-   * host and returns false.
-   */
+  /** Withdraws the offer of a job and returns true, or sends a cancel for a job that has begun and returns false. */
   cancel(id: number, needsState: boolean): boolean {
     const found = this.#held.get(id)
     if (found?.begun === true) {

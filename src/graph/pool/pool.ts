@@ -20,10 +20,7 @@ import { Readiness } from './readiness.ts'
 export interface GraphHosts extends GraphHost {
   /** Loads the graphs again from disk: new hosts get the next runs, and old hosts exit after their last run. */
   reload(file: DeploymentFile): void
-  /**
-   * Returns vectors of texts, computed by the deployment's own `store.index.embed`. @throws AppError invalid_request
-   * for a deployment without one
-   */
+  /** Vectors of texts, by the deployment's `store.index.embed`. @throws AppError invalid_request without one */
   embed(texts: readonly string[]): Promise<number[][]>
   /** Pids of the running processes. */
   pids(): number[]
@@ -292,9 +289,8 @@ class HostPool implements GraphHosts {
   }
 
   /**
-   * Chooses the host for a job among the free hosts that have loaded the graph, or among all free hosts if none has. It
-   * is the oldest host with fewer than LOADED jobs; if there is none, the host with the fewest. A job that must run
-   * alone gets an idle host.
+   * Chooses the host for a job among the free hosts that have loaded the graph, or among all free hosts if none has:
+   * the oldest with fewer than LOADED jobs, else the one with the fewest. A job that must run alone gets an idle host.
    */
   #pick(alone: boolean, graph_id?: string): HostLink | undefined {
     const free = this.#able().filter((host) => !host.taken && (!alone || host.load === 0))
@@ -342,10 +338,7 @@ class HostPool implements GraphHosts {
     this.#watch = setInterval(() => this.#look(), WATCH_MS).unref()
   }
 
-  /**
-   * Checks the hosts: finds silent ones, and starts or retires hosts to keep the wanted number. The checks stop when
-   * the deployment is not in use.
-   */
+  /** Finds silent hosts, and starts or retires hosts. The checks stop when the deployment is not in use. */
   #look(): void {
     const now = performance.now()
     // If this process itself was blocked, the hosts may only seem silent: their messages have not been read yet.

@@ -44,9 +44,7 @@ export interface MessageBlocks {
  * `message-start` names every role. The events of JavaScript graphs have the namespace of the node (V-20, V-21).
  */
 export function createMessageBlocks(ofPython: boolean): MessageBlocks {
-  /**
-   * Messages that are being streamed, by id and task: the models of parallel tasks may give their messages the same id.
-   */
+  /** Messages being streamed, by id and task, since models of parallel tasks may give messages the same id. */
   const growing = new Map<string, Growing>()
   const finished = new Set<string>()
   const known = new Set<string>()
@@ -87,8 +85,7 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
     updated(namespace, node, update) {
       const graph = namespace.join('|')
       const isShared = sent.get(graph)?.has(node) === true
-      // The update does not name its task. If the node has several tasks, the update belongs to the task whose message
-      // it contains.
+      // The update does not name its task. Of several tasks, it belongs to the one whose message it contains.
       return finish(
         (message) =>
           message.node === node &&
