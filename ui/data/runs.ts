@@ -66,7 +66,7 @@ export function useRuns(query: RunQuery) {
   return useInfiniteQuery(listOptions(query))
 }
 
-/** Starts to read a list at once, and not only after the first drawing of its page, as `useRuns` does. */
+/** Starts to read a list before its page is drawn; `useRuns` reads it only after the first drawing. */
 export function useEarlyRuns(query: RunQuery): void {
   usePrefetchInfiniteQuery(listOptions(query))
 }

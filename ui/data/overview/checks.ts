@@ -7,7 +7,7 @@ import { countSenders } from './senders.ts'
 
 const MOST_GROUPS = 12
 const FRESH_MS = 30_000
-/** Calls of each check whose senders are counted. */
+/** Maximum number of failing calls of each check whose senders are counted. */
 export const MOST_READ = 100
 
 /** Model calls of one group, and how many of them fail each check. */

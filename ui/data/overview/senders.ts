@@ -1,6 +1,6 @@
 import { CHECKS, type CheckName } from './figures.ts'
 
-/** A client, and how many of the newest calls that fail a check it has sent. */
+/** A client, and the number of calls that it sent and that fail each check. */
 interface Sender {
   name: string
   failed: Readonly<Record<CheckName, number>>
@@ -19,8 +19,8 @@ function joined(...parts: readonly unknown[]): string | undefined {
 }
 
 /**
- * The client that sent a run, with its version, as the `extra` of the run names it: the SDK of LangSmith, or of a span
- * the instrumentation or else the SDK of OpenTelemetry.
+ * Reads the name and version of the client that sent a run from the run's `extra`. For a run of LangSmith's SDKs, the
+ * client is the SDK. For an OpenTelemetry span, it is the instrumentation, or else the SDK of OpenTelemetry.
  */
 export function senderOf(extra: unknown): string {
   const { runtime, otel_span, metadata } = fieldsOf(extra)
@@ -36,7 +36,7 @@ export function senderOf(extra: unknown): string {
   )
 }
 
-/** Counts the senders of calls by the check that the calls fail; those with most calls first. */
+/** Counts the failing calls of each sender by check; the sender with most calls first. */
 export function countSenders(failing: readonly (readonly [CheckName, readonly unknown[]])[]): Sender[] {
   const senders = new Map<string, Record<CheckName, number>>()
   for (const [check, extras] of failing)

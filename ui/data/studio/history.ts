@@ -88,7 +88,7 @@ export function useThreadChange(name: string, thread: string) {
   })
 }
 
-/** Finds the checkpoint that gave a field its value. Of each checkpoint that it looks at, only this field is read. */
+/** Finds the checkpoint that gave a field its value. Reads only this field of the checkpoints that it compares. */
 export function useValueOrigin(name: string, thread: string) {
   const deployments = useDeploymentApi()
   return useMutation({
@@ -99,7 +99,7 @@ export function useValueOrigin(name: string, thread: string) {
       line: readonly ThreadStep[]
       field: string
     }): Promise<FoundOrigin | undefined> {
-      // A name with a dot would select a field of a field.
+      // A dot in `select` selects a nested field, so a field with a dot in its name cannot be selected alone.
       const select = [field.includes('.') ? 'values' : `values.${field}`]
       const read = async ({ checkpoint }: ThreadStep): Promise<unknown> => {
         const body = { limit: 1, checkpoint, select }

@@ -8,7 +8,7 @@ function step(id: string, parent: string | null): ThreadStep {
   return { checkpoint, parent_checkpoint, ...fields } as unknown as ThreadStep
 }
 
-/** Checkpoints `2`, `1`, `0`, each after the next one. */
+/** For 3, the checkpoints `2`, `1` and `0`; each is the child of the next one in the list. */
 function chain(length: number): ThreadStep[] {
   return Array.from({ length }, (_, place) => {
     const number = length - 1 - place

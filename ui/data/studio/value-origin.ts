@@ -6,11 +6,11 @@ import type { ThreadStep } from './step.ts'
 export interface FoundOrigin {
   field: string
   step: ThreadStep
-  /** `set`: the checkpoint before it has another value. `first`: there is none before it. `unread`: those before it are not loaded. */
+  /** `set`: its parent has another value. `first`: it has no parent. `unread`: earlier checkpoints are not loaded. */
   kind: 'set' | 'first' | 'unread'
 }
 
-/** A checkpoint and the loaded ones before it on its branch, newest first. */
+/** The selected checkpoint and its loaded ancestors, newest first. */
 export function lineOf(steps: readonly ThreadStep[], selected: ThreadStep): ThreadStep[] {
   const byId = new Map(steps.map((step) => [idOf(step), step]))
   const line = [selected]
@@ -22,8 +22,9 @@ export function lineOf(steps: readonly ThreadStep[], selected: ThreadStep): Thre
 }
 
 /**
- * Finds a place in `line` that has the value of the first one while the next one has another; the last place if no other
- * value was found. Looks at the places 1, 3, 7, … and then halves, so that it reads few values of a long line.
+ * Returns a place in `line` whose value is that of place 0, and whose next place has another value. Returns the last
+ * place if no other value was found. Reads the places 1, 3, 7, … and then halves the interval, so that it reads few
+ * values of a long line.
  */
 export async function placeThatSet(
   line: readonly ThreadStep[],

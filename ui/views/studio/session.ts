@@ -162,7 +162,7 @@ function useEventsOf(thread: string | undefined): RunEvents {
 /** Modes of the events that a replay shows. */
 const REPLAYED = ['tasks', 'messages-tuple', 'custom'] as const
 
-/** The replay of ended runs, which ends when another thread is shown, or the page is left. */
+/** The replay of ended runs. It ends when another thread is shown or the page is left. */
 function useReplay(client: Client, events: RunEvents, thread: string | undefined): Replay {
   const replay = useMemo(
     () =>

@@ -10,7 +10,7 @@ import css from './overview.module.css'
 
 interface SendersProps {
   data: ChartData
-  /** The checks that some calls fail. */
+  /** The checks that at least one call fails. */
   checks: readonly CheckName[]
 }
 
@@ -43,7 +43,7 @@ function Senders({ data: { selection, span }, checks }: SendersProps) {
   )
 }
 
-/** Which SDKs and instrumentations, in which versions, send the calls that fail; read when it is opened. */
+/** The SDKs and instrumentations, with versions, that sent the failing calls; read when the table is opened. */
 export function SenderTable(props: SendersProps) {
   const [isOpen, setOpen] = useState(false)
   if (props.checks.length === 0) return null

@@ -7,7 +7,7 @@ import { Failure } from '../../../parts/states.tsx'
 import css from '../studio.module.css'
 import { type ShownThread, stepName } from '../thread.ts'
 
-/** Fields that are offered: a state may have any number. */
+/** Maximum number of fields in the select, because a state may have any number. */
 const MOST_FIELDS = 200
 
 /** The names of the fields of a state. */
@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<FoundOrigin['kind'], string>> = {
   unread: 'has its value at least since the earliest loaded checkpoint,',
 }
 
-/** Searches the checkpoint that gave a field of the selected state its value. */
+/** Chooses a field of the selected state, and finds the checkpoint that gave it its value. */
 export function ValueOrigin({
   name,
   thread,

@@ -3,7 +3,7 @@ import { createRunEvents } from '../run-events.ts'
 import { createReplay, type Replay } from './create-replay.ts'
 import { readMoments, type SentEvent } from './moments.ts'
 
-/** A busy machine is waited for. */
+/** A long timeout, because the machine may be busy. */
 const PATIENT = { timeout: 30_000 }
 const START = 1_795_309_612_016
 const TASK = { id: 't', name: 'draft', triggers: ['start'], input: { large: 'x'.repeat(100) } }
@@ -30,7 +30,7 @@ async function* from(events: readonly SentEvent[]): AsyncGenerator<SentEvent> {
   yield* await Promise.resolve(events)
 }
 
-/** A replay whose clock goes on by its pauses; `paused` is called after each. */
+/** A replay whose clock advances only by the pauses; `paused` is called after each pause. */
 function started(
   events: AsyncIterable<SentEvent>,
   paused: (replay: Replay, passed: number) => void = () => undefined,

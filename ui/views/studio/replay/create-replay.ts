@@ -3,22 +3,22 @@ import { type Moment, readMoments, type SentEvent, type ShownEvent } from './mom
 
 /** A run that is replayed. */
 export interface Replayed {
-  /** Counts the replays. */
+  /** Number of the replay since the page was opened. */
   turn: number
   run: string
   state: 'reading' | 'playing' | 'ended' | 'failed'
-  /** Milliseconds of the run that were replayed, and of its last event. */
+  /** Milliseconds of the run that have been replayed, and those from its first to its last event. */
   ms: number
   length: number
-  /** Epoch milliseconds of its first event; 0 while it is not known. */
+  /** Epoch milliseconds of the first event; 0 before the events are read, and for a run without events. */
   startedAt: number
-  /** What models have written until now. */
+  /** The end of the text that the models have written so far. */
   text: string
   isWhole: boolean
   error?: unknown
 }
 
-/** Shows the events of an ended run again, at the speed at which they came. */
+/** Shows the events of an ended run again, with their original pauses divided by the speed. */
 export interface Replay {
   /** Undefined without a replay. */
   shown: Followed<Replayed | undefined>
@@ -27,26 +27,26 @@ export interface Replay {
   start(thread: string, run: string): void
   /** Ends the replay; the states of the nodes stay. */
   stop(): void
-  /** How many times as fast as the run it goes on from now. */
+  /** Sets the speed from now on, as a multiple of the speed of the run. */
   setSpeed(times: number): void
 }
 
 interface ReplayParts {
   /** The states of nodes and the custom events, which the replay writes. */
   events: RunEvents
-  /** The kept events of a run. */
+  /** Reads the events of a run that the server has kept. */
   read(thread: string, run: string, signal: AbortSignal): AsyncIterable<SentEvent>
   /** Resolves after `ms` milliseconds, or when the signal aborts. */
   pause(ms: number, signal: AbortSignal): Promise<void>
-  /** Milliseconds of a clock. */
+  /** The time of a clock in milliseconds. */
   now(): number
 }
 
 const TICK_MS = 50
-/** Characters of the text that are shown. */
+/** Maximum number of characters of the text that are shown. */
 const MOST_SHOWN = 20_000
 
-/** Collects what models write; the texts of two messages have an empty line between them. */
+/** Collects the texts of messages from models, with an empty line between two messages. */
 function createTranscript() {
   let text = ''
   let last: string | undefined
@@ -61,13 +61,13 @@ function createTranscript() {
 
 interface Player extends Pick<ReplayParts, 'pause' | 'now'> {
   show(one: ShownEvent): void
-  /** Called after the events of a piece of time; `ms`: milliseconds of the run that were replayed. */
+  /** Called at each tick after its events were shown; `ms`: milliseconds of the run that have been replayed. */
   tick(ms: number): void
   speed(): number
   signal: AbortSignal
 }
 
-/** Shows moments in the time in which they came, divided by the speed. Resolves after the last one, or with the signal. */
+/** Shows each moment at its time divided by the speed. Resolves after the last moment, or when the signal aborts. */
 async function play(
   moments: readonly Moment[],
   { show, tick, speed, pause, now, signal }: Player,

@@ -2,20 +2,20 @@ import type { TaskEvent } from '../node-states.ts'
 
 /** An event of a stream of a deployment. */
 export interface SentEvent {
-  /** `<ms>-<seq>`: when the server wrote it. */
+  /** `<ms>-<seq>`; `ms` is the time at which the server wrote the event. */
   id?: string | undefined
   event: string
   data: unknown
 }
 
-/** What a replay shows of an event. */
+/** The part of an event that a replay shows. */
 export type ShownEvent =
   | { kind: 'task'; task: TaskEvent; namespace: string[] }
   /** `message`: id of the message to which the text belongs. */
   | { kind: 'text'; message: string; text: string }
   | { kind: 'custom'; value: unknown }
 
-/** A shown event, and its milliseconds after the first one of the run. */
+/** A shown event, and the milliseconds from the first shown event of the run to this one. */
 export interface Moment {
   ms: number
   shown: ShownEvent
@@ -24,17 +24,17 @@ export interface Moment {
 /** The kept events of a run. */
 interface RunMoments {
   moments: readonly Moment[]
-  /** Epoch milliseconds of the first one; 0 if there is none. */
+  /** Epoch milliseconds of the first shown event; 0 if there is none. */
   startedAt: number
-  /** False where events were deleted, or left out because there are too many. */
+  /** False if events were deleted, or left out because there are too many. */
   isWhole: boolean
 }
 
-/** Events and characters that are replayed at most. */
+/** Maximum numbers of events and characters of a replay. */
 const MOST_EVENTS = 20_000
 const MOST_CHARS = 4_000_000
 
-/** The fields by which a node's state is known: inputs and results may be large. */
+/** The fields that determine the state of a node; inputs and results are left out, because they may be large. */
 function taskOf(data: Readonly<Record<string, unknown>>): TaskEvent {
   const { id, name, error, interrupts } = data
   return {

@@ -22,7 +22,7 @@ interface ReplayPanelProps {
   choose(checkpoint: string): void
 }
 
-/** The newest checkpoint that the run had made at this time of the replay. */
+/** The id of the newest checkpoint that the run had made at the current time of the replay. */
 function checkpointAt(
   { run, state, startedAt, ms }: Replayed,
   rows: readonly TreeStep[],
@@ -87,7 +87,7 @@ function Playing({ replayed, replay, rows, choose }: ReplayPanelProps & { replay
   )
 }
 
-/** A run that is replayed: its time, what models wrote until then, and the state that it had. */
+/** Shows the time of the replayed run and the texts of its models, and selects the checkpoint of that time. */
 export function ReplayPanel(props: ReplayPanelProps) {
   const replayed = useFollowed(props.replay.shown)
   if (replayed === undefined) return null
