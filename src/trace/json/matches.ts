@@ -6,7 +6,7 @@ interface Page {
   cursors: { next: string | null }
 }
 
-/** The path of a key below a path, such as `a.b[0]["odd key"]`. */
+/** Appends a key or an index to a path: `a.b[0]["odd key"]`. */
 function below(path: string, key: string, isItem: boolean): string {
   if (isItem) return `${path}[${key}]`
   if (!/^[A-Za-z_$][\w$]*$/.test(key)) return `${path}[${JSON.stringify(key)}]`

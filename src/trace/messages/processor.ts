@@ -17,7 +17,7 @@ export interface Hints {
   metadata: JsonObject
   /** Name of the processor chosen for the inputs; undefined while the inputs themselves are read. */
   inputs_format: string | undefined
-  /** Set if the side was built from a span: the name of the built-in processor for the telemetry of the span. */
+  /** The name of the built-in processor for the telemetry of the span, if the side was built from a span. */
   dialect?: string
 }
 

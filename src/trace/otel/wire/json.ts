@@ -218,7 +218,7 @@ function microsOf(value: JsonValue | undefined): number {
   return /^\d{1,20}$/.test(value) ? Number(value.slice(0, -3)) : Math.round(Number(value) / 1000)
 }
 
-/** The attributes of a message that has a list of them. */
+/** The attributes of a resource, span, event, link or log record. */
 function attributesOf(holder: JsonValue | undefined, budget: RecordBudget): JsonObject {
   const attributes: JsonObject = {}
   if (isObject(holder)) addAttributes(attributes, holder['attributes'], budget, 0)
