@@ -74,9 +74,9 @@ export function generateErrorsPage(): string {
 
 # Errors
 
-An error answer is \`{"detail": …, "code": …}\`. The code is stable: match on it, not on the text. Codes that can
-be tried again come with a \`Retry-After\` header. In an ingest answer, each entry of \`rejected\` carries one of
-these codes for one run: \`{"run_id", "code", "field", "reason"}\`; the others of its batch are stored.
+An error answer is \`{"detail": …, "code": …}\`. The code is stable: compare it, not the text. If the request can be
+tried again, the answer has a \`Retry-After\` header. In an ingest answer, each entry of \`rejected\` has one of these
+codes for one run: \`{"run_id", "code", "field", "reason"}\`; the other runs of its batch are stored.
 
 | Code | Status | Try again | Meaning |
 |---|---|---|---|

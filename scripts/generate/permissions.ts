@@ -32,9 +32,9 @@ export function generatePermissionsPage(): string {
 
 # Permissions
 
-A key may do what its role allows; a personal access token no more than the role of its owner either, and a read-only
-key only what ends in \`:read\`. How keys, members and workspaces go together is in
-[identity.md](../protocol/identity.md).
+A key has the permissions of its role. A personal access token has only those that its owner's role also has, and a
+read-only key only those that end in \`:read\`. [identity.md](../protocol/identity.md) describes keys, members and
+workspaces.
 
 | Permission | ${titles} |
 |---|${line}|
@@ -42,9 +42,10 @@ ${rows.join('\n')}
 
 ## What each route needs
 
-\`any key\` requires no permission, \`any writing key\` for a key that is not read-only. A request without it
-gets 403 before its body is read. Routes under \`/orgs/current\`, \`/workspaces\` and \`/usage-limits\` act in
-the organization: a key without a default workspace need not name one there. All others act in one workspace.
+\`any key\` stands for any valid key, \`any writing key\` for any key that is not read-only. A request that lacks
+the permission gets 403 before its body is read. Routes under \`/orgs/current\`, \`/workspaces\` and
+\`/usage-limits\` act in the organization, so a key without a default workspace need not name one. All other routes
+act in one workspace.
 
 | Route | Needs | ${titles} |
 |---|---|${line}|
@@ -54,7 +55,7 @@ ${platformRoutes()
 
 ## What each route of a deployment needs
 
-A key must also be of the deployment's workspace.
+The key must also be valid in the deployment's workspace.
 
 | Route | Needs | ${titles} |
 |---|---|${line}|
