@@ -14,10 +14,10 @@ import { graphOf, keepRunning, latencies, NODES, quantile, runOnce } from '../te
 import { temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { jsonBody, startWeir } from '../test/support/servers/weir-process.ts'
 
-// The costs of deployments of the control plane: the time of an update of two graphs with cached dependencies, and of a
-// rollback; the memory of an idle deployment; and the slowdown of the runs of one deployment while the graph of another
-// loops or leaks memory.
-// npm run bench:deploy
+// The costs of deployments: the time of an update of two graphs with cached dependencies, and of a rollback; the memory
+// of an idle deployment; and how much slower the runs of one deployment are while the graph of another loops or leaks
+// memory:
+//   npm run bench:deploy
 const UPDATES = 10
 const RUNS = 200
 

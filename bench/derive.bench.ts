@@ -10,8 +10,8 @@ import { BOUNDARY, createTraceBodies } from './load/trace-bodies.ts'
 
 // Times of decoding requests and of deriving TraceRuns in this checkout, as ratios to another checkout of Weir. Both
 // are loaded in one process, and their passes alternate. Other work on the machine only makes a pass longer, so the
-// lower tenth of all passes is compared.
-// node scripts/launch.mjs bench/derive.bench.ts <other checkout> [passes]
+// 10th percentiles of all passes are compared:
+//   node scripts/launch.mjs bench/derive.bench.ts <other checkout> [passes]
 const SPANS = ['otel-openllmetry', 'otel-openinference-proto', 'otel-vercel-proto', 'otlp-indexed-old']
 /** Share of the passes at the beginning that are not counted, because code is still being compiled in them. */
 const WARM_UP = 1 / 3

@@ -16,7 +16,8 @@ import { openRunDatabase } from '../src/storage/sql/driver/open-run-database.ts'
 import { withoutPostgres, startPostgres } from '../test/support/stores/sql/postgres.ts'
 import { withoutRedis, startRedis } from '../test/support/stores/redis.ts'
 
-// Events appended to the log and delivered to a reader of each thread, a thousand characters each as tokens have them:
+// Appends events to the log, and delivers them to one reader of each thread. An event has a thousand characters, like
+// one with a token:
 //   node scripts/launch.mjs bench/event-log.bench.ts [events] [memory|sqlite|sqlite-full|postgres|redis]
 const TOKEN = JSON.stringify({ content: 'token', metadata: 'm'.repeat(960) })
 const BOUNDS: EventBounds = { events: 50_000, chars: 64 << 20, age_ms: 86_400_000, total_chars: 1e12 }

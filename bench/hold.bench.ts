@@ -4,8 +4,8 @@ import { temporaryDir } from '../test/support/stores/clickhouse/embedded-clickho
 import { startWeir } from '../test/support/servers/weir-process.ts'
 
 // Delays of the server while ten clients send and read values of 19 MB, while many crons are due at the same time, and
-// while heavy filters run. Prints the longest turn of its event loop and the times of `/ok` for each:
-// node scripts/launch.mjs bench/hold.bench.ts [values,crons,filters]
+// while heavy filters run. Prints the longest turn of the server's event loop and the times of `/ok` for each of these:
+//   node scripts/launch.mjs bench/hold.bench.ts [values,crons,filters]
 const PARTS = new Set((process.argv[2] ?? 'values,crons,filters').split(','))
 const CLIENTS = 10
 const VALUE_BYTES = 19_000_000

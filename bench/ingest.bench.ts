@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-// Rate of durable acknowledgements, compared with a server that only reads and parses the same bodies, alternating in
-// one run:
+// The rate of durable acknowledgements, compared with that of a server that only reads and parses the same bodies. The
+// two alternate in one run:
 //   node scripts/launch.mjs bench/ingest.bench.ts [traces] [rounds]
 const KEY = 'bench-key-0123456789'
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))

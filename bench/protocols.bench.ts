@@ -10,7 +10,8 @@ import { readFrames } from '../test/support/runs/streams/sse-frames.ts'
 import { KEY, startWeir } from '../test/support/servers/weir-process.ts'
 import { temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 
-// Tokens over protocol v2 beside v1: events a second, CPU a token, bytes a token; and memory of idle sockets.
+// Compares tokens over protocol v2 with tokens over v1: events a second, CPU and bytes for each token. Also measures the
+// memory of idle sockets:
 //   node scripts/launch.mjs bench/protocols.bench.ts [passes]
 const STREAMS = 8
 const TOKENS = 1_000

@@ -15,7 +15,8 @@ import { openHostWire } from '../test/support/runs/hosts/host-wire.ts'
 import { KEY, startWeir } from '../test/support/servers/weir-process.ts'
 import { temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 
-// Python hosts: start and memory, runs over HTTP at 1 and 32 connections beside LangGraph alone, tokens, cancels.
+// Measures Python hosts: start and memory, runs over HTTP with 1 and 32 connections (compared with LangGraph alone),
+// tokens, and cancels:
 //   node scripts/launch.mjs bench/python-hosts.bench.ts
 const STARTS = 10
 const RUNS = 100

@@ -12,7 +12,7 @@ import {
 } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { fillRuns, RUNS_PER_TRACE } from './load/fill-runs.ts'
 
-// Searches of payloads, before and after the index of words is built, beside a bare scan of the same payloads:
+// Searches payloads before and after the index of words is built, and compares with a plain scan of the same payloads:
 //   node scripts/launch.mjs bench/search.bench.ts [runs]
 const RUNS = Number(process.argv[2] ?? 100_000)
 const STEP = 3_500

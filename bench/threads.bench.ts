@@ -15,8 +15,8 @@ import { createTokenizer } from '../src/trace/tokens/tokenizer.ts'
 import { startTestClickHouse, temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { fillRuns, RUNS_PER_TRACE } from './load/fill-runs.ts'
 
-// Reads threads of traces like the routes of API v2, without HTTP, and compares them with a bare scan of the same rows:
-// node scripts/launch.mjs bench/threads.bench.ts [runs] [threads]
+// Reads threads of traces like the routes of API v2, but without HTTP, and compares with a plain scan of the same rows:
+//   node scripts/launch.mjs bench/threads.bench.ts [runs] [threads]
 const RUNS = Number(process.argv[2] ?? 1_000_000)
 const THREADS = Number(process.argv[3] ?? 50_000)
 const DAY = 86_400_000

@@ -8,7 +8,7 @@ import { createTraceStore } from '../src/storage/clickhouse/trace-store.ts'
 import { startTestClickHouse, temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { fillLargeTrace, fillRuns, RUNS_PER_TRACE } from './load/fill-runs.ts'
 
-// Figures of runs and the outline of a large trace, beside a bare scan of the same rows:
+// Computes figures of runs and the outline of a large trace, and compares with a plain scan of the same rows:
 //   node scripts/launch.mjs bench/trace-figures.bench.ts [runs]
 const RUNS = Number(process.argv[2] ?? 1_000_000)
 const LARGE_TRACE = 50_000

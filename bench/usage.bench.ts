@@ -6,7 +6,7 @@ import { createUsageSource } from '../src/storage/clickhouse/usage/source.ts'
 import { GROUPINGS } from '../src/usage/report/source.ts'
 import { startTestClickHouse, temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 
-// A year of usage from rollups, compared with counting the traces themselves, in one run:
+// Reads a year of usage from rollups, and compares with counting the traces themselves, in one run:
 //   node scripts/launch.mjs bench/usage.bench.ts [traces]
 const TRACES = Number(process.argv[2] ?? 20_000_000)
 const PER_INSERT = 1_000_000

@@ -1,4 +1,4 @@
-// Duration of `weir validate` from start to end on one small body, compared with a Node process that does nothing.
+// The duration of `weir validate` on one small body, compared with a Node process that does nothing:
 //   node bench/validate-start.bench.ts
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'

@@ -10,10 +10,11 @@ import { startRedis } from '../test/support/stores/redis.ts'
 import { openPostgres } from '../src/storage/sql/driver/postgres.ts'
 import { PYTHON } from '../test/support/python.ts'
 
-// The cost of a waited-for run on SQLite and on Postgres with Redis: runs a second, CPU of the server and of its hosts,
-// statements and appends. Passes of several checkouts alternate.
-// node scripts/launch.mjs bench/waited-runs.bench.ts [other checkout…] LANGUAGE=python runs the Python graph, TRACED=1
-// traces the runs, PASSES, RUNS and STORES (sqlite,postgres) as wanted.
+// The cost of a run for which the client waits, on SQLite and on Postgres with Redis: runs a second, CPU of the server
+// and of its hosts, statements and appends. Passes of several checkouts alternate:
+//   node scripts/launch.mjs bench/waited-runs.bench.ts [other checkout…]
+// Variables: LANGUAGE=python runs the Python graph, TRACED=1 traces the runs, and PASSES, RUNS and STORES (such as
+// sqlite,postgres) set the extent.
 const {
   LANGUAGE = 'typescript',
   TRACED,

@@ -4,7 +4,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { drained, startWeir } from '../../test/support/servers/server.ts'
 import { signIn } from '../../test/support/servers/web-interface.ts'
 
-// The web interface in Chromium: a large trace, and the time from the SDK's flush to the row.
+// Measures the web interface in Chromium: a large trace, and the time from the SDK's flush until the row is shown.
 // Needs `ui/dist` (scripts/ui/build.ts):
 //   node scripts/launch.mjs bench/web/interface.bench.ts [runs] [flushes]
 const RUNS = Number(process.argv[2] ?? 50_000)

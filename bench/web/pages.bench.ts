@@ -4,7 +4,7 @@ import { drained, startWeir } from '../../test/support/servers/server.ts'
 import { signIn } from '../../test/support/servers/web-interface.ts'
 import { type LongestTask, longestTask } from './longest-task.ts'
 
-// Pages of the web interface in Chromium: the first page, opening runs, runs of 10 MB, typing. Needs `ui/dist`
+// Measures pages of the web interface in Chromium: the first page, opening runs, runs of 10 MB, typing. Needs `ui/dist`
 // (scripts/ui/build.ts):
 //   node scripts/launch.mjs bench/web/pages.bench.ts [times]
 const TIMES = Number(process.argv[2] ?? 20)

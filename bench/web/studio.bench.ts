@@ -4,7 +4,8 @@ import { drained, startWeir } from '../../test/support/servers/server.ts'
 import { signIn } from '../../test/support/servers/web-interface.ts'
 import { longTasks, tasksOf } from './page-tasks.ts'
 
-// Studio and the playground in Chromium: events of a run, a long thread with large values, typing into a long prompt.
+// Measures Studio and the playground in Chromium: events of a run, a long thread with large values, and typing into a
+// long prompt.
 // Needs `ui/dist` (scripts/ui/build.ts):
 //   node scripts/launch.mjs bench/web/studio.bench.ts [events|thread|typing …] [checkpoints] [characters of each value]
 const PARTS = ['events', 'thread', 'typing']

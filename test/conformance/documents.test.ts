@@ -45,7 +45,7 @@ describe('docs/using/issues.md', () => {
 })
 
 describe('docs/rules.md', () => {
-  it('says what every cited number asks, each once', () => {
+  it('explains every cited number once', () => {
     const numbers = [...read('docs/rules.md').matchAll(/^\| ([DPS]-\d+) \|/gm)].map(([, number]) => number)
     expect(numbers.length).toBeGreaterThan(100)
     expect(new Set(numbers).size).toBe(numbers.length)

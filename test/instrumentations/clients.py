@@ -20,9 +20,9 @@ FUNCTION = {"name": "get_weather", "description": "The weather of a city.", "par
 RESULT = "18 degrees, sunny"
 
 os.environ |= {"OPENAI_API_KEY": "none", "ANTHROPIC_API_KEY": "none", "OPENAI_BASE_URL": f"{VENDOR}/v1"}
-# # Without this, litellm loads a list of prices from the internet.
+# Without this, litellm loads a list of prices from the internet.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-# # These are for clients that read the standard variables.
+# These are for clients that read the standard variables.
 os.environ |= {
     "OTEL_EXPORTER_OTLP_ENDPOINT": URL,
     "OTEL_EXPORTER_OTLP_HEADERS": f"x-api-key={KEY},langsmith-project={PROJECT}",
@@ -574,7 +574,7 @@ def crewai():
     from openinference.instrumentation.crewai import CrewAIInstrumentor
     from openinference.instrumentation.openai import OpenAIInstrumentor
 
-    # # CrewAI's instrumentation traces crews and agents; OpenAI's traces the model calls.
+    # CrewAI's instrumentation traces crews and agents; OpenAI's traces the model calls.
     CrewAIInstrumentor().instrument(tracer_provider=provider)
     OpenAIInstrumentor().instrument(tracer_provider=provider)
 

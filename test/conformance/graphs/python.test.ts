@@ -58,7 +58,7 @@ describe.skipIf(WITHOUT !== '')(`Python graphs${WITHOUT}`, () => {
     expect(await said('sync_manager')).toEqual({ found: 'managed hi' })
   })
 
-  it('may be functions with tasks, which remember what the last run has left and can be interrupted', async () => {
+  it('may be functions with tasks, which get the result of the previous run and can be interrupted', async () => {
     const { thread_id } = await client.threads.create()
     expect(await wait('functional', { n: 2 }, thread_id)).toEqual({ total: 4, answer: null })
     const asked = await wait('functional', { n: 3, question: 'sure?' }, thread_id)

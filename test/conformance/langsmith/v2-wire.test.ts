@@ -271,7 +271,7 @@ describe('an error', () => {
     expect(keyless.status).toBe(401)
   })
 
-  it('S-13, S-35: that repeating cannot mend says so: unsupported, and in conflict', async () => {
+  it('S-13, S-35: has x-should-retry: false if the request is unsupported or in conflict', async () => {
     for (const path of ['runs', 'traces', 'threads']) {
       const project = path === 'runs' ? { project_ids: [project_id] } : { project_id }
       const asked = await ask('POST', `/v2/${path}/query`, { ...project, ai_search: 'what went wrong' })

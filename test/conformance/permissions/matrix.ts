@@ -364,7 +364,7 @@ export function permissionMatrix(): void {
     expect(faults.join('\n')).toBe('')
   })
 
-  it('leaves foreign things as they were', async () => {
+  it('does not change records of other tenants', async () => {
     await weir.drained()
     expect(await Promise.all(Object.values(tenants).map(snapshot))).toEqual(before)
     const [traceRun] = await snapshot(tenants.b)

@@ -168,7 +168,7 @@ export function moreSettingsTests({ server, used }: Used): void {
       await context.close()
     })
 
-    it('adds, changes and removes members, and tells it in the audit log', async () => {
+    it('adds, changes and removes members, which the audit log records', async () => {
       const { page, open } = used.current()
       await open('/settings?view=members')
       await page.getByRole('button', { name: 'Add a member' }).click()

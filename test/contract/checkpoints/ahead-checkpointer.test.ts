@@ -56,7 +56,7 @@ describeCheckpoints('checkpoints of a run that is ahead of its stored ones', (en
   const newest = (saver: BaseCheckpointSaver) =>
     saver.getTuple({ configurable: { thread_id: claim.thread_id, checkpoint_ns: '' } })
 
-  it('says while many bytes wait to be stored', async () => {
+  it('reports when many bytes wait to be stored', async () => {
     const saver = checkpointers.openAhead(TENANT, claim)
     await put(saver, uuid6(0))
     expect(saver.caughtUp()).toBeUndefined()

@@ -59,7 +59,7 @@ function row(id: string, name: string, n: bigint | null, body: string): Buffer {
 }
 
 describe('a connection', () => {
-  it('waits for its inserts, stores each block and reads what is confirmed, whatever the profile of the user says', async () => {
+  it('waits for its inserts, stores each block and reads all confirmed rows, with any profile of the user', async () => {
     const names =
       "('async_insert', 'wait_for_async_insert', 'insert_deduplicate', 'select_sequential_consistency')"
     const settings = await db.rows<{ name: string; value: string; changed: number }>(

@@ -177,7 +177,7 @@ describe.skipIf(reason !== '')(`migrations of servers that share a Postgres${rea
     }
   })
 
-  it('have one leader for each store; the others wait with words, and one follows a leader that dies', async () => {
+  it('have one leader for each store; the others log that they wait, and one of them replaces a leader that dies', async () => {
     const lines: string[] = []
     const logger = createLogger({ destination: { write: (line: string) => void lines.push(line) } })
     const [first, second] = [1, 2].map(() => migrationLeader({ url, logger, stopping }))

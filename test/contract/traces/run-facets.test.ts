@@ -113,7 +113,7 @@ describe('N8: values of a field', () => {
     })
   })
 
-  it('are cut at the limit, which the answer says', async () => {
+  it('are cut at the limit, and the answer reports this', async () => {
     expect(await facets({ field: 'name', max_values: 2 })).toEqual({
       values: [
         { value: 'Agent', count: 1 },

@@ -143,7 +143,7 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
     for (const pid of [server.pid, ...children.map(Number)]) process.kill(pid, signal)
   }
 
-  it('RUN-14: one that stands still for longer than its lease loses its own runs and no others, and its late writes change nothing', async () => {
+  it('RUN-14: a server that is paused for longer than its lease loses its own runs and no others, and its late writes change nothing', async () => {
     const still = await start('still')
     // Each server executes the runs that it creates.
     const [stopped, kept] = [await startRuns(still, 'still'), await startRuns(right, 'still')]

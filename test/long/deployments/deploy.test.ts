@@ -142,7 +142,7 @@ describe('weir deploy', () => {
     expect((await weir.fetch('/deployments/support-bot/info')).status).toBe(404)
   })
 
-  it('P-43: says what is wrong with a call, and ends with 2 when it could not ask, else 1', async () => {
+  it('P-43: reports what is wrong with a call; the exit code is 2 for flags, files, keys and addresses, otherwise 1', async () => {
     await write({ ...greeter('one'), '.env': '' })
     const key = { WEIR_API_KEY: KEY }
     const viewer = await weir.json<{ key: string }>(

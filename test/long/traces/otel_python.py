@@ -35,7 +35,7 @@ ASKED = {"role": "user", "content": "Weather in Paris?"}
 
 traces = TracerProvider(resource=RESOURCE)
 if grpc:
-    # # gRPC requires names of metadata in lower case.
+    # gRPC requires names of metadata in lower case.
     metadata = {name.lower(): value for name, value in HEADERS.items()}
     span_exporter = GrpcSpanExporter(endpoint=grpc[0], insecure=True, headers=metadata)
 else:

@@ -94,7 +94,7 @@ export function morePageTests({ server, used }: Used): void {
     expect(new URL(page.url()).searchParams.get('q')).toBe('eq(name, "agent")')
   })
 
-  it('moves no row under the pointer: new runs wait until the reader wants them', async () => {
+  it('moves no row under the pointer: new runs are held back until the reader selects them', async () => {
     const id = await projectOf(server.current(), await sendTrace())
     const { page, open } = used.current()
     await open(`/projects/${id}?view=runs`)

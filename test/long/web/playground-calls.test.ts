@@ -96,7 +96,7 @@ describe.skipIf(!HAS_BROWSER)(`models in the playground in a browser (N15)${NO_B
     },
   )
 
-  it('runs up to four models side by side, and says in words what a provider refused', async () => {
+  it('runs up to four models side by side, and shows the text of a refusal', async () => {
     await putSecret('OPENAI_API_KEY', vendor.url)
     await openEmpty()
     const { page } = used.current()
@@ -171,7 +171,7 @@ describe.skipIf(!HAS_BROWSER)(`models in the playground in a browser (N15)${NO_B
     await column().locator('strong', { hasText: 'Done' }).waitFor()
   })
 
-  it('says in words that the answer broke off', async () => {
+  it('reports that the answer broke off', async () => {
     await putSecret('OPENAI_COMPATIBLE_API_KEY', 'http://127.0.0.1:9/v1')
     await openEmpty()
     await message(2).fill('hi')

@@ -41,13 +41,13 @@ said["count"] = client.threads.count(metadata={"made": "by python"})
 said["status"] = client.threads.update(thread_id, metadata={"more": 1})["status"]
 copy = client.threads.copy(thread_id)
 
-# # An interrupt that a person answers.
+# An interrupt that a person answers.
 asked = client.threads.create()["thread_id"]
 said["asked"] = [one["value"] for one in client.runs.wait(asked, "kinds", input={"kind": "ask"})["__interrupt__"]]
 said["interrupted"] = client.threads.get(asked)["status"]
 said["answered"] = client.runs.wait(asked, "kinds", command={"resume": "yes"})["answer"]
 
-# # Failed runs and refused requests.
+# Failed runs and refused requests.
 failed = client.runs.wait(asked, "kinds", input={"kind": "fail"}, raise_error=False)
 said["failed"] = failed["__error__"]["error"]
 said["refused"] = {
@@ -58,7 +58,7 @@ said["refused"] = {
     "label": refusal(lambda: client.store.put_item(["a", ""], key="k", value={})),
 }
 
-# # Cancel, by interrupt and by rollback.
+# Cancel, by interrupt and by rollback.
 slow = client.runs.create(thread_id, "kinds", input={"kind": "slow"})
 said["reject"] = refusal(
     lambda: client.runs.create(thread_id, "kinds", input={"kind": "plain"}, multitask_strategy="reject")
@@ -85,7 +85,7 @@ again = list(client.runs.join_stream(live, run_id, last_event_id=parts[1].id))
 said["resumed"] = [part.id for part in again] == [part.id for part in parts[2:]]
 said["ended"] = list(client.runs.join_stream(live, run_id, stream_mode="updates"))
 said["stream_failed"] = [part.data for part in client.runs.stream(live, "kinds", input={"kind": "fail"})][-1]
-# # This stream has no end, so it does not use the recording proxy, which waits for the end of an answer.
+# This stream has no end, so it does not use the recording proxy, which waits for the end of an answer.
 direct = get_sync_client(url=os.environ["DIRECT_URL"], api_key=os.environ["LANGGRAPH_API_KEY"])
 said["thread_streamed"] = []
 for part in direct.threads.join_stream(live, stream_mode=["lifecycle", "state_update"], last_event_id="-"):

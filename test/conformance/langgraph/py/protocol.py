@@ -34,7 +34,7 @@ async def runs(transport):
     client = get_client(url=url, api_key=key)
 
     def stream(thread_id=None, assistant_id="tokens"):
-        # # The SDK sends its key with commands. Over a socket it sends only `headers`.
+        # The SDK sends its key with commands. Over a socket it sends only `headers`.
         return client.threads.stream(thread_id, assistant_id=assistant_id, transport=transport, headers=HEADERS)
 
     async with stream() as thread:
@@ -69,7 +69,7 @@ async def runs(transport):
         await thread.run.start(input={**human("hi"), "tokens": 5, "tokenDelayMs": 100})
         events = []
         async for event in thread.events:
-            # # Over a socket the SDK also yields the answer to its subscription.
+            # Over a socket the SDK also yields the answer to its subscription.
             if "method" not in event:
                 continue
             events.append(event)

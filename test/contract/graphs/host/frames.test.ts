@@ -228,7 +228,7 @@ describeHosts((open) => {
   })
 
   describe('the process', () => {
-    it('HOST-16: ignores signals that terminals send, and ends when it is told to', async () => {
+    it('HOST-16: ignores signals that terminals send, and ends on a stop frame', async () => {
       const wire = await opened()
       process.kill(wire.pid, 'SIGINT')
       process.kill(wire.pid, 'SIGTERM')

@@ -117,7 +117,7 @@ describe('sockets of protocol v2', () => {
     socket.close()
   })
 
-  it('many sockets follow a thread whose commands come over HTTP; one that does not read holds up nobody (V-33, V-36)', async () => {
+  it('many sockets follow a thread whose commands come over HTTP; one that does not read delays no other (V-33, V-36)', async () => {
     const id = crypto.randomUUID()
     const deaf = await open(id)
     await deaf.command('subscription.subscribe', { channels: ['values', 'messages', 'lifecycle'] })

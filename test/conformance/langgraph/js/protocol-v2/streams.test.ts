@@ -165,7 +165,7 @@ describe('protocol v2', () => {
     expect(await startAt(checkpoint.checkpoint_id)).toMatchObject({ type: 'success' })
   })
 
-  it('a run made over v1 is told as well (V-42)', async () => {
+  it('a run that is created over v1 is streamed too (V-42)', async () => {
     const { thread_id } = await client().threads.create()
     await client().runs.wait(thread_id, 'tokens', { input: human('hi') })
     const events = await eventsUntil(thread_id, { channels: ['lifecycle', 'values'] }, isTerminal)
@@ -238,7 +238,7 @@ describe('protocol v2', () => {
     end.abort()
   })
 
-  it('interrupts are told, to a later stream too, and answered once each (V-10 to V-13, V-23, V-32)', async () => {
+  it('interrupts are sent, also to a later stream, and answered once each (V-10 to V-13, V-23, V-32)', async () => {
     const thread_id = crypto.randomUUID()
     const asked = await command(thread_id, 'run.start', {
       assistant_id: 'kinds',
