@@ -4,7 +4,7 @@ import type { ClickHouse } from '../../src/storage/clickhouse/connect.ts'
 export interface FilledRuns {
   workspace_id: string
   project_id: string
-  /** Traces of RUNS_PER_TRACE TraceRuns each. */
+  /** Number of traces; each has RUNS_PER_TRACE TraceRuns. */
   traces: number
   threads: number
   /** Epoch milliseconds: start of the first trace, and the exclusive end of the starts. */

@@ -168,7 +168,8 @@ describe.skipIf(WITHOUT !== '')(`Python graphs${WITHOUT}`, () => {
     expect(JSON.stringify(await wait('typescript', { kind: 'plain' }, thread_id))).toContain(
       'A graph of another language has written the thread.',
     )
-    // The thread is now one of the TypeScript graph, which cannot read its states.
+    // The last run on the thread was of the TypeScript graph. So reads use this graph, which cannot read states of the
+    // Python graph.
     const refused = { status: 409, message: expect.stringContaining('thread_of_other_language') as string }
     await expect(client.threads.getState(thread_id)).rejects.toMatchObject(refused)
     await expect(client.threads.updateState(thread_id, { values: {} })).rejects.toMatchObject(refused)

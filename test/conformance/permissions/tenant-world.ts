@@ -149,7 +149,7 @@ export async function addDeployment(api: CheckedApi, tenant: Bare): Promise<stri
   return (bodyOf(await api(call)) as { id: string }).id
 }
 
-/** A revision of the deployment whose source is no archive. */
+/** A revision of the deployment whose source is not an archive. */
 async function addRevision(api: CheckedApi, { admin: key, workspace_id }: Bare, id: string): Promise<string> {
   const headers = { 'x-tenant-id': workspace_id }
   const path = `/v2/deployments/${id}`

@@ -24,7 +24,7 @@ interface Used {
   extent: Extent
 }
 
-/** The page of the traces that the whole usage report counts. */
+/** The page that lists the traces of the whole usage report. */
 async function countedPath({ page, open }: UsedInterface): Promise<string> {
   await open('/usage')
   const link = page.getByRole('region', { name: 'Report' }).getByRole('link').first()

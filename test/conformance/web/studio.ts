@@ -19,7 +19,8 @@ export interface UsedStudio {
 }
 
 /**
- * Borrows the shared server with that deployment. Afterwards no run is active, because other tests use the server next.
+ * Borrows the shared server with that deployment. All of its runs are cancelled at the end, because other tests use the
+ * server next.
  */
 function useDeploymentServer(): { current(): UsedWeir } {
   let weir: UsedWeir | undefined

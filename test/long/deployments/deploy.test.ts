@@ -62,7 +62,7 @@ async function weirDeploy(args: readonly string[], cwd?: string, env?: Record<st
 
 describe('weir deploy', () => {
   it('P-42: deploys a project, shows what fails, rolls back, shows logs and deletes', async () => {
-    // The key is read from the project's .env, and is no secret of the deployment.
+    // The key is read from the project's .env. It is not sent as a secret of the deployment.
     const one = greeter('one')
     await write({
       ...{ ...one, '.env': `GREETING=${SECRET}\nLANGSMITH_API_KEY=${KEY}\n` },

@@ -8,7 +8,7 @@ import { eventually } from '../../support/eventually.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { BOUNDARY, multipartBody } from '../../support/traces/wire-body.ts'
 
-/** A deletion reads traces in pages; these are more than one page. */
+/** Number of TraceRuns: more than a deletion handles in one step. */
 const RUNS = 6_000
 const USAGE = {
   DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING: 'true',

@@ -16,7 +16,7 @@ export interface World {
   item: Record<string, unknown>
 }
 
-/** Settings of servers whose world is backed up. */
+/** Settings of the servers that are backed up and restored. */
 export const WORLD_ENV = { GRAPHS: 'test/fixtures/run-graphs/langgraph.json', DEPLOYMENT_NAME: 'd' }
 
 /** Sends traces, one of them with an attachment, and runs a graph on three threads. */
@@ -86,7 +86,7 @@ async function sendAttachment(weir: WeirProcess): Promise<World['attachment']> {
   return { run_id: id, text }
 }
 
-/** Everything of the server that a restore must give back, as clients read it. */
+/** Everything that a restored server must return to clients. */
 export async function readWorld(weir: WeirProcess, world: World): Promise<Record<string, unknown>> {
   await weir.drained()
   const threads = await Promise.all(

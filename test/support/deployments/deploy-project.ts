@@ -20,7 +20,7 @@ export const GREETING = { name: 'GREETING', value: 'a-secret-of-the-deployment' 
 const TERMINAL = ['DEPLOYED', 'CREATE_FAILED', 'BUILD_FAILED', 'DEPLOY_FAILED', 'SKIPPED', 'INTERRUPTED']
 const BUILD_MS = 300_000
 
-/** How a graph defines its state: reading schemas from types takes the compiler, two seconds of CPU for each revision. */
+/** The state of a graph, in two forms. `types` needs the TypeScript compiler: two seconds of CPU for each revision. */
 const STATES = {
   zod: "import { z } from 'zod'\nconst State = z.object({ said: z.string().optional() })",
   types:

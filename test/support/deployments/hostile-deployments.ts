@@ -100,9 +100,9 @@ const WHOLE: Project = {
 export interface TestedIsolation {
   isolation: 'uid' | 'sandbox' | 'container'
   runtime: 'process' | 'container'
-  /** The data of the server that the graph reads, or the code of the error. */
+  /** What the graph read: data of the server, or the code of the error. */
   seen: { list: string; environ: string; signal: string; write: string; passwords: string }
-  /** Settings of a server that uses the isolation. */
+  /** Settings of a server with this isolation. */
   env: Readonly<Record<string, string>>
 }
 

@@ -45,7 +45,10 @@ export interface RequestSource {
 }
 
 const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete'])
-/** Shares of requests with a given fault. */
+/**
+ * Probabilities of faults. `sound`: no value of the request is wrong; otherwise each value is wrong with `broken`, and
+ * headers, body and path with theirs. `key`: the key is wrong, in any request.
+ */
 const SHARE = { sound: 0.5, broken: 0.08, key: 0.04, header: 0.1, body: 0.1, path: 0.05 }
 const MAX_TEXT = 1_000
 const ODD_HEADERS: readonly [string, readonly string[]][] = [

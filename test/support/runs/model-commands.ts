@@ -101,7 +101,7 @@ const drawn = fc.oneof(
 /** A command that refers to leases by number. */
 export type Drawn = typeof drawn extends fc.Arbitrary<infer T> ? T : never
 
-/** The owner for which a command claims runs. */
+/** The owner that gets the run if the command claims one; undefined for commands that claim none. */
 function takerOf(command: Drawn): string | undefined {
   if (command.verb === 'claim') return command.owner
   return command.verb === 'admit' && command.claim ? ADMIT_OWNER : undefined

@@ -45,7 +45,7 @@ async function start(dataDir: string, { shared }: CutPlans): Promise<WeirProcess
   return startWeir(dataDir, { ...own, ...shared })
 }
 
-/** One of the servers, as a load balancer would choose it: one that was killed only if no other runs. */
+/** One of the running servers, as behind a load balancer; a killed server only if no server runs. */
 export function pick({ servers }: Pick<CutBench, 'servers'>): WeirProcess {
   const alive = servers.filter((server) => server.isAlive())
   const from = alive.length === 0 ? servers : alive

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A proxy for any protocol that tests can make drop all bytes. */
+/** A proxy for any protocol. Tests can make it drop all bytes. */
 export interface SilentProxy {
   readonly port: number
   /** From now on no bytes pass and neither side is notified, as when a network cable is cut. */

@@ -174,7 +174,7 @@ function responsesScript(request: ResponsesRequest) {
   return { text: answersTool ? WEATHER_REPLY : REPLY, call: WEATHER_CALL }
 }
 
-/** Two numbers for each text, as base64 if the request asks for it. */
+/** Two numbers for each text; in base64 if the request has this format. */
 function openAiEmbeddings({ model, input, encoding_format }: EmbeddingsRequest) {
   const vector = [0.25, -0.5]
   const embedding =
