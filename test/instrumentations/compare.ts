@@ -116,7 +116,7 @@ const checkTools: Check = (pair) => {
   return `${calls.length} calls, ${right.length} right`
 }
 
-/** Names of attributes and events that tell the time of the first piece of a stream. */
+/** Names of attributes and events that contain the time of the first piece of a stream. */
 const FIRST_PIECE = /first[_ .]?(?:token|chunk)|completion_start_time|content\.completion\.chunk/i
 
 const checkFirstToken: Check = ({ views, traceEnd }) => {
