@@ -29,10 +29,7 @@ export interface Config {
   readonly deploymentPort: number
   /** Port of OTLP over gRPC; undefined if it is off. */
   readonly otlpGrpcPort: number | undefined
-  /**
-   * The ports that are set in the environment. If the default of any other port is taken, the next free port is used
-   * (D-55), or OTLP over gRPC is off.
-   */
+  /** Ports set in the environment. If a default port is taken, the next free port is used (D-55), or gRPC is off. */
   readonly namedPorts: readonly PortSetting[]
   readonly dataDir: string
   /** Undefined for an embedded ClickHouse in `dataDir`. */
@@ -371,10 +368,7 @@ export function readConfig(env: Environment = process.env): Config {
   return toConfig(result.value, effective, env)
 }
 
-/**
- * Message about quotes or `~` in a value, which a shell would replace, but files of Docker and systemd keep.
- * Undefined if the value has neither.
- */
+/** Message about quotes or `~` in a value; a shell would remove them, files of Docker and systemd do not. */
 function shellMistake(schema: SettingSchema, text: string): string | undefined {
   if (schema['x-secret'] !== undefined) return undefined
   if (/^(["']).*\1$/s.test(text)) return 'has quotes around its value, leave them out'

@@ -52,10 +52,7 @@ export function gatherOperations(): Operations {
     return operation
   }
 
-  /**
-   * The faults of an item after its first one. They are kept only for the first items of a request, because a hostile
-   * body may have five faults in each item.
-   */
+  /** The later faults of an item. Only the first items have them, since a hostile body may have five in each item. */
   function explained(further: readonly Fault[]): Pick<Rejected, 'further'> {
     return rejected.length < MAX_EXPLAINED ? { further } : {}
   }
