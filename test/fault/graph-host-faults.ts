@@ -41,10 +41,7 @@ const EMPTY_ENTRY: Omit<GraphEntry, 'graph_id' | 'file' | 'language'> = {
   module: null,
 }
 
-/**
- * With this durability, the writes of a step are stored before the next step begins, even if that step ends the process
- * at once.
- */
+/** Stores the writes of a step before the next step begins, even if that step ends the process at once. */
 const SYNC = { durability: 'sync' } as const
 
 /** Begins a run; resolves when its first step has ended. */
