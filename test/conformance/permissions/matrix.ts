@@ -293,7 +293,8 @@ async function tryRoute(route: GuardedPlatformRoute, caller: Caller): Promise<st
     ...all.map((tenant) => async () => run(await targetIn(home, caller, name), tenant.workspace_id)),
     ...others.map((tenant) => () => tryForeign(tenant)),
   ]
-  // When only a part of the campaign runs, pairs of route and caller begin with different ones of these ways.
+  // A short campaign tries only some of the ways, always including the first. Pairs of route and caller begin with
+  // different ways, so that all ways are covered.
   const turn = (routes.indexOf(route) + CALLERS.indexOf(caller.name)) % ways.length
   for (const way of campaignSample([...ways.slice(turn), ...ways.slice(0, turn)])) await way()
   return faults

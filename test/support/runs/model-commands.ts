@@ -133,7 +133,7 @@ export interface World {
   leases: { model: ModelLease; real: Lease }[]
 }
 
-/** The command with leases in place of their numbers. */
+/** The drawn command, with each drawn number (`pick`) replaced by a lease of the world. */
 export function resolve(world: World, command: Drawn): ModelCommand {
   const leaseAt = (n: number): ModelLease =>
     world.leases.at(-1 - (n % Math.max(world.leases.length, 1)))?.model ?? { run_id: 'none', claim: 0 }

@@ -108,7 +108,7 @@ function scriptOf(script: string, p: RecordingProxy, stream: object): Script {
       })().catch(() => undefined),
     ALL: ['values', 'updates', 'messages', 'tools', 'lifecycle', 'input', 'checkpoints', 'tasks', 'custom'],
   }
-  // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the recorded sessions contain what the client ran
+  // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- each recorded session contains the source of its script
   const make = new Function(...Object.keys(names), `return ${script}`) as (...values: unknown[]) => Script
   return make(...Object.values(names))
 }
