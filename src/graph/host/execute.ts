@@ -12,7 +12,7 @@ import type { AnyGraph, LoadedGraphs } from './load-graphs.ts'
 import { SealableSaver } from './state/sealable-saver.ts'
 import { type StreamChunk, createStreamItems, type StreamItems } from './stream/stream-items.ts'
 import { toGraphState } from './state/thread-state.ts'
-import { createStepPace, type Receiver } from './state/step-pace.ts'
+import { createStepPace, PaceHandler, type Receiver } from './state/step-pace.ts'
 import { createRunTracer } from './tracing.ts'
 import { readGraphEvents } from './stream/graph-events.ts'
 
@@ -61,8 +61,13 @@ export async function executeJob(
   const ahead = run.kwargs.durability !== 'sync'
   const options = { ahead, fresh: job.fresh === true }
   const checkpointer = deps.storage.runCheckpointer(job.tenant, job.lease, options)
-  const saver = new SealableSaver(checkpointer, createStepPace([deps.turns, checkpointer, output]))
+  const pace = createStepPace([deps.turns, checkpointer, output])
+  const saver = new SealableSaver(checkpointer, pace)
   const tracer = job.trace_id === null ? undefined : createRunTracer(deps.project, output.trace)
+  const callbacks = [
+    ...(tracer === undefined ? [] : [tracer.handler]),
+    ...(run.kwargs.durability === 'exit' ? [new PaceHandler(pace)] : []),
+  ]
   const items = createStreamItems(new Set(run.kwargs.stream_mode), run.kwargs.subgraphs)
   let graph: AnyGraph | undefined
   let failure: { thrown: unknown } | undefined
@@ -75,7 +80,7 @@ export async function executeJob(
     )
     if (run.kwargs.protocol === 2) await deps.modelsOf(run.graph_id)
     const begin = await runInput(job, graph, saver)
-    const streaming = streamOptions(job, begin.configurable, config, signal, tracer?.handler)
+    const streaming = streamOptions(job, begin.configurable, config, signal, callbacks)
     await consume({ graph, input: begin.input, options: streaming, run, items, output, signal })
     if (!signal.aborted) await saver.stored()
   } catch (thrown) {
@@ -147,7 +152,7 @@ function streamOptions(
   checkpoint: Configurable,
   config: RunConfig,
   signal: AbortSignal,
-  handler: object | undefined,
+  callbacks: readonly object[],
 ): Record<string, unknown> {
   const { kwargs } = run
   return {
@@ -159,7 +164,7 @@ function streamOptions(
     ...(config.recursion_limit === undefined ? {} : { recursionLimit: config.recursion_limit }),
     ...(kwargs.interrupt_before === null ? {} : { interruptBefore: kwargs.interrupt_before }),
     ...(kwargs.interrupt_after === null ? {} : { interruptAfter: kwargs.interrupt_after }),
-    ...(handler === undefined ? {} : { callbacks: [handler] }),
+    ...(callbacks.length === 0 ? {} : { callbacks }),
     // With `sync`, LangGraph waits for the checkpointer after each step. The checkpointer decides whether the run may
     // continue before the step is stored.
     durability: kwargs.durability === 'exit' ? 'exit' : 'sync',

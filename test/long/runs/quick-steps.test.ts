@@ -38,3 +38,27 @@ it('a run of steps that wait for nothing is stored as it goes, leaves time to an
   expect(await steps()).toBe(stored)
   expect(weir.errors()).toEqual([])
 })
+
+it('a run of such steps with durability exit, which stores nothing before its end, leaves time to others and to a cancel', async () => {
+  const weir = await startWeir({ GRAPHS, DEPLOYMENT_NAME: 'quick' })
+  onTestFinished(async () => void (await weir.stop()))
+  const { thread_id } = await weir.json<{ thread_id: string }>(`${BASE}/threads`, {})
+  const thread = `${BASE}/threads/${thread_id}`
+  const { run_id } = await weir.json<{ run_id: string }>(`${thread}/runs`, {
+    assistant_id: 'busy',
+    input: { steps: 2e6, chars: 1, messages: [] },
+    config: { recursion_limit: 4e6 },
+    durability: 'exit',
+    stream_mode: ['updates'],
+    stream_resumable: true,
+  })
+  const run = (): Promise<{ status: string }> => weir.json(`${thread}/runs/${run_id}`)
+  await eventually(async () => expect(await run()).toMatchObject({ status: 'running' }))
+  const other = { assistant_id: 'busy', input: { steps: 3, messages: [] } }
+  for (let i = 0; i < 3; i++) expect(await weir.json(`${BASE}/runs/wait`, other)).toMatchObject({ i: 3 })
+  expect(await run()).toMatchObject({ status: 'running' })
+  const cancel = await weir.request(`${thread}/runs/${run_id}/cancel?wait=1`, { method: 'POST' })
+  expect(cancel.status).toBe(204)
+  await eventually(async () => expect(await run()).toMatchObject({ status: 'interrupted' }))
+  expect(weir.errors()).toEqual([])
+})

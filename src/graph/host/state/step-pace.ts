@@ -1,3 +1,5 @@
+import { BaseCallbackHandler } from '@langchain/core/callbacks/base'
+
 /** If callbacks of the event loop have waited for this time, a run lets them run before its next step. */
 const MAX_TURN_MS = 10
 
@@ -36,5 +38,24 @@ export function createTurns(): Receiver {
 export function createStepPace(receivers: readonly Receiver[]): () => Promise<void> {
   return async () => {
     for (const receiver of receivers) await receiver.caughtUp()
+  }
+}
+
+/**
+ * A callback handler whose run waits for `pace` before each node. It is for runs that store nothing between steps
+ * (`durability: exit`), where no checkpointer can wait.
+ */
+export class PaceHandler extends BaseCallbackHandler {
+  readonly name = 'step_pace'
+  override readonly awaitHandlers = true
+  readonly #pace: () => Promise<void>
+
+  constructor(pace: () => Promise<void>) {
+    super()
+    this.#pace = pace
+  }
+
+  override handleChainStart(): Promise<void> {
+    return this.#pace()
   }
 }
