@@ -28,7 +28,8 @@ export interface Sample {
   /**
    * The workspaces in which the target must be to exist for the caller. `request`: the workspace of the request,
    * otherwise 404. `caller`: those of the caller, otherwise 404. `grant`: the same with 403, for routes that grant
-   * something in the target. Absent: the route names nothing of another tenant, or answers as if there were nothing.
+   * something in the target. Absent: the call names nothing of another tenant, or the response is the same as if
+   * that did not exist.
    */
   reach?: 'request' | 'caller' | 'grant'
   /** The call is the same for every target. */

@@ -16,7 +16,7 @@ describeHosts((open) => {
     }
     const end = await bench.hosts.run(job, { items, trace: () => undefined }, cancel.signal)
     expect(end.kind).toBe('cancelled')
-    // The cancelled node started earlier and takes as long, so it has ended when this run's node has.
+    // This node starts later than the cancelled node and takes as long. When it has ended, both have.
     expect((await bench.run('hostile', { act: 'wait' })).end.kind).toBe('done')
     // On a busy machine the log may also report that a host has sent nothing for a while.
     expect(lines.filter((line) => line.includes('wrote to stderr'))).toEqual([])

@@ -71,7 +71,7 @@ export async function startRecordingProxy(target: string, key: string): Promise<
     req.pipe(outgoing)
   }
 
-  // Clients close idle connections: a request that is sent while the server closes its connection gets ECONNRESET.
+  // Only clients close idle connections: if the proxy did, a request sent at that moment would get ECONNRESET.
   const server = createServer({ keepAliveTimeout: 0 }, serve)
   server.on('connection', (socket) => {
     sockets.add(socket)
