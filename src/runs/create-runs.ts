@@ -94,7 +94,8 @@ async function plan(
     defaultTtl,
     ...(webhooks && { webhooks }),
   })
-  return { call, admission, chosen: request.run_id !== undefined }
+  const chosen = request.run_id !== undefined
+  return { call, admission: { ...admission, has_new_ids: thread_id === null && !chosen }, chosen }
 }
 
 interface Launched {

@@ -74,6 +74,8 @@ export interface CancelOrder {
 /** A run to be admitted to a thread. */
 export interface RunAdmission {
   run: Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'graph_id' | 'metadata' | 'kwargs' | 'caller'>
+  /** The ids of run and thread were just made, so that no stored run or thread can have them. */
+  has_new_ids?: boolean
   multitask_strategy: MultitaskStrategy
   /** `after_seconds` × 1000; 0 to start as soon as the thread is free. */
   delay_ms: number

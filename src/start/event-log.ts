@@ -21,8 +21,12 @@ export interface EventLogStart {
   config: Pick<Config, 'databaseUrl' | 'redisUrl' | 'eventsMaxBytes'>
   logger: Logger
   metrics: Metrics
-  /** The database of runs, and its clock. */
+  /** The database of runs. */
   database: Database
+  /**
+   * The clock of the database, for the ids of events. With a clock for each server, a reader that has seen events which
+   * Redis then lost would skip the later ones of a server that is behind. Default: the machine's clock.
+   */
   clock?: Clock
   installation: Pick<Installation, 'claim'>
   bounds?: EventBounds
@@ -65,9 +69,9 @@ function startInDatabase({
   logger,
   metrics,
   database,
+  clock = systemClock,
   bounds = boundsOf(config),
 }: EventLogStart): StartedEventLog {
-  const clock = systemClock
   const url = config.databaseUrl
   const wire = url === undefined ? undefined : createEventWire({ url, logger })
   const store = createSqlEventStore({ database, clock, bounds, ...(wire && { wire }) })
@@ -83,7 +87,7 @@ function startInDatabase({
 
 async function startInRedis(start: EventLogStart, redisUrl: string): Promise<StartedEventLog> {
   const { config, logger, metrics, database, installation, bounds = boundsOf(config) } = start
-  const clock = systemClock
+  const { clock = systemClock } = start
   // Loading this takes a tenth of a server's start, so it is loaded only if it is used.
   const { openRedis } = await import('../storage/redis/redis.ts')
   const redis = openRedis(redisUrl, logger)
@@ -104,7 +108,7 @@ async function startInRedis(start: EventLogStart, redisUrl: string): Promise<Sta
   const events = createEventLog({ store, logger, metrics })
   const runEvents = openEventOutbox({
     database,
-    clock: start.clock ?? clock,
+    clock,
     logger,
     async deliver(id, thread, items) {
       const chunk = await store.appendOnce(id, thread, items)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { systemClock } from '../../../src/base/clock.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { type Clock, systemClock } from '../../../src/base/clock.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
 import type { EventLog, RunLease, ThreadRef } from '../../../src/events/event-log.ts'
@@ -71,10 +71,11 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
     return database
   }
 
-  async function openLog(database: Database, redisUrl = url) {
+  async function openLog(database: Database, redisUrl = url, clock?: Clock) {
     const config = { databaseUrl: undefined, redisUrl, eventsMaxBytes: 1 << 30 }
     const installation = { claim: async () => async () => undefined }
-    const parts = { config, logger: LOGGER, metrics: createMetrics(), database, installation }
+    const own = { config, logger: LOGGER, metrics: createMetrics(), database, installation }
+    const parts = { ...own, ...(clock && { clock }) }
     const opened = await startEventLog(parts)
     return { ...opened, store: createRunStore(database, systemClock, opened.runEvents) }
   }
@@ -200,6 +201,35 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
         message: expect.stringContaining(name),
       })
     }
+  })
+
+  it('shows a reader the events that follow lost ones, also those of a server whose machine is a minute behind', async () => {
+    const machine = vi.spyOn(systemClock, 'now')
+    onTestFinished(() => machine.mockRestore())
+    let ms = Date.now()
+    const ofDatabase: Clock = { now: () => ++ms }
+    const [right, behind] = await Promise.all(
+      [1, 2].map(async () => openLog(await openDatabase(), url, ofDatabase)),
+    )
+    for (const one of [right, behind]) onTestFinished(() => one?.stop())
+    const thread = newThread()
+    const seen: string[] = []
+    const leave = new AbortController()
+    const reading = (async () => {
+      for await (const batch of behind!.events.read(thread, 'start', leave.signal)) {
+        for (const item of batch) seen.push('gap' in item ? 'gap' : item.data)
+      }
+    })()
+    await right!.events.append(thread, [event('lost', randomUUID())], null)
+    await eventually(async () => expect(seen).toEqual(['lost']))
+    const redis = openRedis(url, LOGGER)
+    await redis.command('FLUSHALL')
+    await redis.close()
+    machine.mockImplementation(() => Date.now() - 60_000)
+    await behind!.events.append(thread, [event('new', randomUUID()), event('newer', randomUUID())], null)
+    await eventually(async () => expect(seen).toEqual(['lost', 'new', 'newer']))
+    leave.abort()
+    await reading
   })
 
   it('gets the end of a run again that it has lost when it failed over or crashed', async () => {

@@ -32,7 +32,7 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
   let right: WeirProcess
   beforeAll(async () => {
     dir = await temporaryDir()
-    postgres = await startPostgres()
+    postgres = await startPostgres({ max_connections: '200' })
     const graphs = join(dir.dir, 'langgraph.json')
     await writeFile(graphs, JSON.stringify({ graphs: { beats: GRAPH } }))
     env = {
@@ -59,11 +59,6 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
     const server = await startWeir(join(dir.dir, name), { ...env, ...more }, args)
     servers.push(server)
     return server
-  }
-
-  async function end(server: WeirProcess): Promise<void> {
-    servers.splice(servers.indexOf(server), 1)
-    await server.kill()
   }
 
   async function fakeClock(offset: string): Promise<Record<string, string>> {
@@ -114,7 +109,9 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
     expect(await workers(runs)).toEqual(runs.map(() => 1))
   }
 
-  it.each(campaignSample(['+60', '-60']))(
+  // The tests wait at the same time. The servers of all of them run to the end, since they may execute the runs of the
+  // one that stands still.
+  it.concurrent.each(campaignSample(['+60', '-60']))(
     'RUN-14: one that is %s s off takes no live run of another',
     async (offset) => {
       const runs = await startRuns(right, offset)
@@ -122,18 +119,16 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
       await expectOnce(right, offset, runs)
       const made = await wrong.json<Run>(THREADS, jsonBody('POST', {}))
       expect(Math.abs(Date.parse(made.created_at) - Date.now())).toBeLessThan(20_000)
-      await end(wrong)
     },
   )
 
-  it('RUN-14: one that starts on a copy of the folder of a live one takes none of its runs', async () => {
+  it.concurrent('RUN-14: one that starts on a copy of the folder of a live one takes none of its runs', async () => {
     const runs = await startRuns(right, 'copy')
     await mkdir(join(dir.dir, 'copy'))
     await cp(join(dir.dir, 'right', 'instance-id'), join(dir.dir, 'copy', 'instance-id'))
     // The data of its embedded ClickHouse is not copied.
-    const copy = await start('copy', {}, ['--accept-empty-store'])
+    await start('copy', {}, ['--accept-empty-store'])
     await expectOnce(right, 'copy', runs)
-    await end(copy)
   })
 
   /** Sends the signal to a server and all of its children. SIGSTOP has the effect of a machine that stands still. */
@@ -143,7 +138,7 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
     for (const pid of [server.pid, ...children.map(Number)]) process.kill(pid, signal)
   }
 
-  it('RUN-14: a server that is paused for longer than its lease loses its own runs and no others, and its late writes change nothing', async () => {
+  it.concurrent('RUN-14: a server that is paused for longer than its lease loses its own runs and no others, and its late writes change nothing', async () => {
     const still = await start('still')
     // Each server executes the runs that it creates.
     const [stopped, kept] = [await startRuns(still, 'still'), await startRuns(right, 'still')]
@@ -165,6 +160,5 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
       const { values } = await right.json<{ values: { steps: string[] } }>(`${THREADS}/${thread_id}/state`)
       expect(values.steps).toEqual(['one', 'two', 'three'])
     }
-    await end(still)
   })
 })

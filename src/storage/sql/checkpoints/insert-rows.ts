@@ -25,9 +25,10 @@ const BLOB = [...KEY, 'channel', 'version', 'type', 'value'] as const
 const WRITE = [...KEY, 'task_id', 'idx', 'channel', 'type', 'value'] as const
 
 /**
- * Numbers of rows in an insert. Inserts cannot be padded; with these sizes, up to 16 rows need at most two statements.
+ * Maximum number of rows in an insert. Inserts cannot be padded, so there is a statement for each number of rows, which
+ * each connection prepares once.
  */
-const INSERT_SIZES = [1, 2, 3, 4, 5, 6, 8, 12, 16]
+const INSERT_ROWS = 16
 
 /** A column that the database computes for each row. */
 interface WorkedOut<Row> {
@@ -35,7 +36,7 @@ interface WorkedOut<Row> {
   of(row: Row): Expression
 }
 
-/** Inserts rows, the largest portions first, so that statements of only a few sizes are needed. */
+/** Inserts rows in as few statements as possible. */
 function insertRows<Name extends string>(
   session: TxSession,
   table: string,
@@ -50,18 +51,15 @@ function insertRows<Name extends string>(
   const expression = first && workedOut?.of(first).sql
   const plain = marks(OWNER.length + columns.length)
   const tuple = expression === undefined ? plain : `${plain.slice(0, -1)}, ${expression})`
-  for (let at = 0; at < rows.length; ) {
-    const left = rows.length - at
-    const count = INSERT_SIZES.findLast((size) => size <= left) ?? 1
+  for (const portion of portions(rows, INSERT_ROWS)) {
     const params: SqlValue[] = []
-    for (const one of rows.slice(at, at + count)) {
+    for (const one of portion) {
       const { tenant, run_id, row } = one
       params.push(tenant.workspace_id, tenant.deployment_id, run_id)
       for (const column of columns) params.push(row[column])
       if (workedOut !== undefined) params.push(...workedOut.of(one).params)
     }
-    session.send(`${into}${Array(count).fill(tuple).join(', ')} ${onConflict}`, params)
-    at += count
+    session.send(`${into}${Array(portion.length).fill(tuple).join(', ')} ${onConflict}`, params)
   }
 }
 

@@ -193,7 +193,10 @@ async function admitInto(
   clock: Clock,
 ): Promise<{ admitted: Admitted; madeThread: boolean }> {
   const { run_id } = admission.run
-  const [locked, known] = await Promise.all([session.lockThread(key), findRun(session, key, run_id)])
+  const [locked, known] =
+    admission.has_new_ids === true
+      ? []
+      : await Promise.all([session.lockThread(key), findRun(session, key, run_id)])
   const refused = (reason: RefusalReason): { admitted: Admitted; madeThread: false } => ({
     admitted: { kind: 'refused', reason },
     madeThread: false,
