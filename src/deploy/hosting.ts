@@ -23,7 +23,7 @@ export interface HostingLimits {
   warm: number
   /** Memory of one host. A JavaScript heap gets 75 % of it (P-24). */
   memory_bytes: number
-  /** Processors that one host in a container may use. */
+  /** Processors that one host may use, with the programs that it has started. */
   cpus: number
 }
 

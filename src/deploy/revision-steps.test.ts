@@ -24,6 +24,7 @@ it('a langgraph.json that a build has made a link to a file of others is not rea
     hosting: { activate: activated },
     log: { write: () => undefined },
     languageOf: () => 'javascript',
+    switched: () => undefined,
   } as unknown as RevisionStepsOptions)
   const revision = { id: 'r', number: 1, artifact_sha256: 'a', config_path: 'langgraph.json' } as Revision
   const deployment = { id: 'd', name: 'd', type: 'dev', secrets: [] } as unknown as StoredDeployment
@@ -38,6 +39,26 @@ it('a langgraph.json that a build has made a link to a file of others is not rea
     message: expect.stringContaining('leads out'),
   })
   expect(activated).toHaveBeenCalledOnce()
+})
+
+it('P-32: open pages are told of a revision once it serves, and not when it cannot be started', async () => {
+  await writeFile(join(folder, 'langgraph.json'), JSON.stringify({ graphs: { g: './g.ts:graph' } }))
+  const order: string[] = []
+  const activated = vi.fn(async (..._given: unknown[]) => void order.push('serves'))
+  const { deploy } = createRevisionSteps({
+    store: { find: async () => DEPLOYMENT },
+    artifacts: { path: () => folder, has: async () => true },
+    hosting: { activate: activated },
+    log: { write: () => undefined },
+    languageOf: () => 'javascript',
+    switched: () => order.push('told'),
+  } as unknown as RevisionStepsOptions)
+  const context = { signal, finish: async () => true }
+  await deploy(REVISION, context)
+  expect(order).toEqual(['serves', 'told'])
+  activated.mockRejectedValueOnce(new Error('it cannot be started'))
+  await expect(deploy(REVISION, context)).rejects.toThrow('cannot be started')
+  expect(order).toHaveLength(2)
 })
 
 /** The steps of a server that has a build of `REVISION`, and whose shared store fails until `back` is called. */

@@ -44,6 +44,8 @@ export interface RevisionStepsOptions {
   files: SharedFiles | undefined
   /** Whether no other server is running. */
   isAlone(): Promise<boolean>
+  /** Called when this server has switched to a revision, for open pages: the change of its state came before that. */
+  switched(): void
 }
 
 /** The steps, and the activation of a revision that was built before. */
@@ -85,7 +87,7 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
       write('build', { level: 'WARNING', message })
     }
     const { id, number, config_path } = revision
-    return await hosting.activate(
+    const report = await hosting.activate(
       hostedOf(deployment),
       { id, number, dir, config_path, env },
       {
@@ -96,6 +98,8 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
         ...ends,
       },
     )
+    options.switched()
+    return report
   }
   return {
     activate,

@@ -40,6 +40,8 @@ export interface HostedGraphs {
   maxHosts?: number
   /** Resident memory after which a host is ended; default: no bound. */
   maxBytes?: number
+  /** Number of processors that a host may use; default: no bound. */
+  maxProcessors?: number
   /** Receives each line that hosts print. */
   printed?: PrintedLines | undefined
   /** Receives starts and ends of hosts. */
@@ -51,7 +53,7 @@ export interface HostedGraphs {
 /** Starts hosts, which load the graphs in the background, and watches their files if that is configured. */
 export async function startGraphHosts(
   { config, hosted, logger, confine, stops }: GraphHostsParts,
-  { file, storage, brokered, ownApi, name, minHosts, maxHosts, maxBytes, printed, noted, mask }: HostedGraphs,
+  { file, storage, brokered, ownApi, name, printed, noted, mask, ...bounds }: HostedGraphs,
 ): Promise<{ host: GraphHosts; watch: DeploymentWatch | undefined }> {
   const { environment, stallMs, cancelGraceMs } = hosted
   const dataDir = resolve(config.dataDir)
@@ -79,9 +81,7 @@ export async function startGraphHosts(
         record,
         confine,
       },
-      ...(minHosts !== undefined && { minHosts }),
-      ...(maxHosts !== undefined && { maxHosts }),
-      ...(maxBytes !== undefined && { maxBytes }),
+      ...bounds,
       ...(watch && { loaded: (files) => watch.add(files) }),
     }),
   )

@@ -46,6 +46,8 @@ export interface GraphHostOptions extends ChildOptions {
   nodePath?: string
   /** Resident memory in bytes above which a host is killed. Only on Linux, which reports it. Default: no limit. */
   maxBytes?: number
+  /** Number of processors that a host with its descendants may use (Linux). Default: no bound. */
+  maxProcessors?: number
   /** Number of hosts that are kept ready while there is no work. Default 1. */
   minHosts?: number
   /** Maximum number of hosts, including blocked ones. Default 8. */

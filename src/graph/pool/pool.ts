@@ -12,8 +12,7 @@ import type { DeploymentFile } from '../project/deployment-file.ts'
 import { type GraphHostOptions, launchOf } from './launch.ts'
 import { type HostDeath, type HostJob, HostLink } from './link.ts'
 import type { LoadFailure } from '../project/load-failure.ts'
-import { watchMemory } from './watch/memory-watch.ts'
-import { watchPriority } from './watch/priority-watch.ts'
+import { watchHosts } from './watch/watch-hosts.ts'
 import { Readiness } from './readiness.ts'
 
 /** The hosts of one deployment. */
@@ -82,17 +81,14 @@ class HostPool implements GraphHosts {
   /** Time of the last load, or of the start of a load in progress. */
   #loadedAt = 0
   #watch: NodeJS.Timeout | undefined
-  #endWatches: (() => void)[] = []
+  readonly #endWatches: () => void
   #lastWatch = 0
 
   constructor(options: GraphHostOptions) {
     this.#options = options
     this.#file = options.file
     this.#readiness = new Readiness(options.logger)
-    if (options.maxBytes !== undefined) {
-      const hosts = () => this.#hosts
-      this.#endWatches = [watchMemory(hosts, options.maxBytes), watchPriority(hosts)]
-    }
+    this.#endWatches = watchHosts(() => this.#hosts, options)
     this.#start()
   }
 
@@ -165,7 +161,7 @@ class HostPool implements GraphHosts {
   async stop(): Promise<void> {
     this.#stopped = true
     clearInterval(this.#watch)
-    for (const end of this.#endWatches) end()
+    this.#endWatches()
     for (const job of this.#waiting.splice(0)) job.settle(STOPPED)
     this.#readiness.giveUp()
     await Promise.all(this.#hosts.map((host) => host.stop()))

@@ -105,14 +105,14 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const { files, changes, changed } = openSharing(parts, clock)
   const uploads = createUploads({ store: uploadStore, dir, max_bytes: deploy.maxSourceBytes, clock, files })
   const work = createRevisionSteps({
-    ...{ store, uploads, artifacts, hosting, sealer, log, files },
+    ...{ store, uploads, artifacts, hosting, sealer, log, files, sandbox },
     unpack: startUnpacking(parts),
     buildEnvironment: ({ workspace_id }) =>
       buildEnvironment(runs.environment, join(dir, 'cache', workspace_id)),
-    sandbox,
     record: (name, pid) => recordChild(resolve(dataDir), name, pid),
     languageOf: (spec) => readGraphSpec(spec, '/').language,
     isAlone: async () => ((await parts.servers?.others()) ?? 0) === 0,
+    switched: () => parts.deploymentFeed.tell(),
   })
   const tidy = createTidying({ store, artifacts, files, hosting, logger })
   const worker = startRevisionWorker(parts, { store, work, log, changed, tidy })

@@ -128,6 +128,7 @@ async function start(
     minHosts: limits.warm,
     maxHosts: limits.hosts,
     maxBytes: limits.memory_bytes,
+    maxProcessors: limits.cpus,
     ...receivers,
   })
   open(host)

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { getPriority } from 'node:os'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../../../../test/support/eventually.ts'
+import { linuxPriorities, sharesBySession } from './linux-processes.ts'
 import { LOW, type Priorities, watchPriority } from './priority-watch.ts'
 
 describe('watchPriority', () => {
@@ -143,7 +144,7 @@ describe.skipIf(process.platform !== 'linux')('a process that loops', () => {
     const child = spawn(process.execPath, ['-e', 'for (;;);'], options)
     onTestFinished(() => void child.kill('SIGKILL'))
     const { pid = 0 } = child
-    onTestFinished(watchPriority(() => [{ pid }]))
+    onTestFinished(watchPriority(() => [{ pid }], linuxPriorities()))
     return pid
   }
 
@@ -153,8 +154,7 @@ describe.skipIf(process.platform !== 'linux')('a process that loops', () => {
   })
 
   it('gets it for its session, where sessions share processors', async ({ skip }) => {
-    const enabled = await readFile('/proc/sys/kernel/sched_autogroup_enabled', 'utf8').catch(() => '0')
-    if (enabled.trim() !== '1') skip('this kernel has no groups of sessions')
+    if (!sharesBySession()) skip('the kernel does not schedule sessions as groups here')
     const pid = loop({ detached: true })
     await eventually(async () =>
       expect(await readFile(`/proc/${pid}/autogroup`, 'utf8')).toContain(`nice ${LOW}`),
