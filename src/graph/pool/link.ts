@@ -35,7 +35,7 @@ export interface HostJob {
 }
 
 /** The unexpected end of a host's process, and the jobs that the host had. */
-export interface HostDeath {
+export interface HostLoss {
   /** Jobs that had begun. */
   begun: HostJob[]
   /** Jobs that had not begun. Another host may execute them. */
@@ -58,7 +58,7 @@ export interface LinkEvents {
   free(link: HostLink): void
   /** Called when the host has not accepted the job in time. */
   passed(link: HostLink, job: HostJob): void
-  gone(link: HostLink, death: HostDeath): void
+  gone(link: HostLink, loss: HostLoss): void
   /** Called when the host has loaded, or tried to load, these modules (absolute paths). */
   loaded(files: readonly string[]): void
 }
@@ -120,7 +120,7 @@ export class HostLink {
     this.#mask = launch.mask ?? ((text) => text)
     this.#findHeldUp = launch.findHeldUp ?? findHeldUpBy
     this.#process = startHostProcess(launch, (frame) => this.#receive(frame))
-    void this.#process.exited.then((exit) => this.#die(exit))
+    void this.#process.exited.then((exit) => this.#lost(exit))
   }
 
   get pid(): number {
@@ -343,7 +343,7 @@ export class HostLink {
     if (this.state === 'retired' && this.#isIdle) void this.stop()
   }
 
-  #die(exit: HostExit): void {
+  #lost(exit: HostExit): void {
     const wasRetired = this.state === 'retired'
     this.state = 'gone'
     const all = [...this.#held.values()]

@@ -10,7 +10,7 @@ import type {
 import type { Tenant } from '../../runs/model.ts'
 import type { DeploymentFile } from '../project/deployment-file.ts'
 import { type GraphHostOptions, launchOf } from './launch.ts'
-import { type HostDeath, type HostJob, HostLink } from './link.ts'
+import { type HostLoss, type HostJob, HostLink } from './link.ts'
 import type { LoadFailure } from '../project/load-failure.ts'
 import { watchHosts } from './watch/watch-hosts.ts'
 import { Readiness } from './readiness.ts'
@@ -184,7 +184,7 @@ class HostPool implements GraphHosts {
         )
         this.#dispatch()
       },
-      gone: (host, death) => this.#removeHost(host, death),
+      gone: (host, loss) => this.#removeHost(host, loss),
       loaded: (files) => this.#options.loaded?.(files),
     })
     this.#hosts.push(link)
@@ -223,22 +223,22 @@ class HostPool implements GraphHosts {
     this.#start()
   }
 
-  #removeHost(link: HostLink, death: HostDeath): void {
+  #removeHost(link: HostLink, loss: HostLoss): void {
     this.#hosts = this.#hosts.filter((host) => host !== link)
-    if (death.unopened && !this.#stopped) this.#failStart(death)
-    for (const job of death.offered) {
+    if (loss.unopened && !this.#stopped) this.#failStart(loss)
+    for (const job of loss.offered) {
       this.#homes.delete(job.id)
       this.#waiting.unshift(job)
     }
-    for (const job of death.begun) void this.#lose(job, death)
-    if (death.begun.length > 0) {
-      this.#options.logger.warn({ graph_host: link.pid, runs: death.begun.length }, death.message)
+    for (const job of loss.begun) void this.#lose(job, loss)
+    if (loss.begun.length > 0) {
+      this.#options.logger.warn({ graph_host: link.pid, runs: loss.begun.length }, loss.message)
     }
-    if (!death.unopened && this.#able().length < this.#wanted()) this.#start()
+    if (!loss.unopened && this.#able().length < this.#wanted()) this.#start()
     this.#dispatch()
   }
 
-  #failStart({ message, failures }: HostDeath): void {
+  #failStart({ message, failures }: HostLoss): void {
     this.#readiness.failed(message, failures)
     if (this.#hosts.some((host) => host.state === 'open')) return
     this.#readiness.giveUp()
@@ -249,7 +249,7 @@ class HostPool implements GraphHosts {
   }
 
   /** Settles a job whose host ended unexpectedly. If the cause is unknown, the run is executed alone next time. */
-  async #lose(job: HostJob, { culprit, error, message }: HostDeath): Promise<void> {
+  async #lose(job: HostJob, { culprit, error, message }: HostLoss): Promise<void> {
     this.#homes.delete(job.id)
     const isCulprit = culprit === job.id
     if (culprit === undefined) this.#suspects.add(job.job.run.run_id)

@@ -1,7 +1,7 @@
 /** Notifies the listeners of this server when deployments change, here or on another server of the same database. */
 export interface DeploymentFeed {
   /** Must be called when a deployment or a revision of any workspace has changed. */
-  tell(): void
+  publish(): void
   /** Adds a listener; the returned function removes it. */
   listen(changed: () => void): () => void
 }
@@ -10,7 +10,7 @@ export interface DeploymentFeed {
 export function createDeploymentFeed(): DeploymentFeed {
   const listeners = new Set<() => void>()
   return {
-    tell() {
+    publish() {
       for (const listener of listeners) listener()
     },
     listen(changed) {

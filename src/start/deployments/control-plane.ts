@@ -63,7 +63,7 @@ export interface ControlPlaneParts {
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
   /** The feed to which changes of deployments are published. */
-  deploymentFeed: Pick<DeploymentFeed, 'tell'>
+  deploymentFeed: Pick<DeploymentFeed, 'publish'>
   /** The servers that share the stores; undefined if there is no other server. */
   servers: Pick<ServerRegistry, 'graphs' | 'others'> | undefined
 }
@@ -181,7 +181,7 @@ function startServing(
     await parts.worker.wake()
   }
   changes?.listen(() => {
-    deploymentFeed.tell()
+    deploymentFeed.publish()
     void wake()
   })
   return wake
@@ -225,12 +225,12 @@ function openSharing(
 ): { files: SharedFiles | undefined; changes: DeploymentChanges | undefined; changed(): void } {
   const { databaseUrl: url, blobUrl } = config
   if (url === undefined || blobUrl === undefined)
-    return { files: undefined, changes: undefined, changed: () => deploymentFeed.tell() }
+    return { files: undefined, changes: undefined, changed: () => deploymentFeed.publish() }
   const changes = createPostgresChanges({ url, database, logger })
   stops.push(() => changes.close())
   const changed = (): void => {
     changes.announce()
-    deploymentFeed.tell()
+    deploymentFeed.publish()
   }
   return { files: createSharedFiles(database, blobs, clock), changes, changed }
 }

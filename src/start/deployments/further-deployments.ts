@@ -29,7 +29,7 @@ export interface FurtherDeploymentsParts extends DeploymentParts {
   /** Creation time of the deployment of `GRAPHS`, epoch milliseconds. */
   own_created_at: number
   /** The feed to which changes of deployments are published. */
-  deploymentFeed: Pick<DeploymentFeed, 'tell'>
+  deploymentFeed: Pick<DeploymentFeed, 'publish'>
 }
 
 /** Deployments besides that of `GRAPHS`. Their stores are opened when the first of these deployments is used. */

@@ -86,7 +86,7 @@ export function deriveLlm(
     input_format: input?.format,
     output_format: output?.format,
     input_messages: input?.messages ?? [],
-    output_messages: output?.messages ?? spoken(outputs, issues),
+    output_messages: output?.messages ?? plainAnswer(outputs, issues),
     checks: { run_type: { ok: true }, format: { ok: true }, model: { ok: true }, usage: { ok: true } },
   }
   traceRun.llm = llm
@@ -121,7 +121,7 @@ function answerId(output: ChosenFormat | undefined): string | undefined {
 }
 
 /** Converts outputs that consist only of text to an assistant message; empty for other outputs. */
-function spoken(outputs: JsonValue | undefined, issues: Issue[]): Message[] {
+function plainAnswer(outputs: JsonValue | undefined, issues: Issue[]): Message[] {
   const text = plainText(outputs)
   const isJson = !issues.some(({ code, path }) => code === 'side_not_json' && path === 'outputs')
   return text === undefined || !isJson ? [] : [message('assistant', [textBlock(text)])]
@@ -242,8 +242,8 @@ function partOf({ status, mapped, usage }: TraceRun, sides: Sides): LlmFacts['pa
   if (usage.source.input !== null || usage.source.output !== null || mapped?.run_type !== 'llm') return 'call'
   if (mapped.is_answered_elsewhere) return 'request'
   const isSilent = sides.inputs === undefined && sides.outputs === undefined
-  const isTold = isSilent || sides.input !== undefined || sides.output !== undefined
-  return status === 'error' || isTold ? 'call' : 'step'
+  const hasFormat = isSilent || sides.input !== undefined || sides.output !== undefined
+  return status === 'error' || hasFormat ? 'call' : 'step'
 }
 
 /**

@@ -130,11 +130,12 @@ function addOthers<Row extends CallRow>(
   holdsOthers: (row: Row) => boolean,
 ): void {
   const differ = differs(views, 'input_tokens') || differs(views, 'output_tokens')
-  const distrust = ({ call_facts }: Row): number => (differ ? 1 - (call_facts & FACTS.vendors_count) : 0)
+  const withoutVendorsCount = ({ call_facts }: Row): number =>
+    differ ? 1 - (call_facts & FACTS.vendors_count) : 0
   const [best, ...others] = views.sort(
     (a, b) =>
       Number(holdsOthers(a)) - Number(holdsOthers(b)) ||
-      distrust(a) - distrust(b) ||
+      withoutVendorsCount(a) - withoutVendorsCount(b) ||
       b.call_facts - a.call_facts ||
       compareStart(a, b),
   )
@@ -147,14 +148,16 @@ function differs(views: readonly CallRow[], side: 'input_tokens' | 'output_token
 }
 
 function addUnanswered(doubles: Map<string, string>, views: CallRow[]): void {
-  const isTold = ({ call_facts }: CallRow): boolean => call_facts >= FACTS.known_side
+  const hasKnownSide = ({ call_facts }: CallRow): boolean => call_facts >= FACTS.known_side
   let last: CallRow | undefined
   const inOrder = views.sort(
     (a, b) =>
-      a.start_time - b.start_time || Number(isTold(b)) - Number(isTold(a)) || (a.run_id < b.run_id ? -1 : 1),
+      a.start_time - b.start_time ||
+      Number(hasKnownSide(b)) - Number(hasKnownSide(a)) ||
+      (a.run_id < b.run_id ? -1 : 1),
   )
   for (const row of inOrder) {
-    if (!isTold(row)) {
+    if (!hasKnownSide(row)) {
       if (last && endOf(row) <= endOf(last)) doubles.set(row.run_id, last.run_id)
     } else if (last === undefined || endOf(row) > endOf(last)) last = row
   }

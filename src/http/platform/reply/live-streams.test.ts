@@ -106,11 +106,11 @@ it('sends the health of ingest, once while it stays the same', async () => {
 
 it('N10: says that deployments have changed, once for changes that follow closely', async () => {
   const stream = await follow('deployments')
-  fixture.deploymentFeed.tell()
-  fixture.deploymentFeed.tell()
+  fixture.deploymentFeed.publish()
+  fixture.deploymentFeed.publish()
   expect(await stream.next()).toEqual({ event: 'deployments', data: {} })
   const other = await follow(`project:${PROJECT}`)
-  fixture.deploymentFeed.tell()
+  fixture.deploymentFeed.publish()
   publish(change())
   expect(await other.next()).toMatchObject({ event: 'runs' })
 })

@@ -38,7 +38,7 @@ interface Stream {
 }
 
 /** Whether the stream will soon send the end; false if its client does not read. */
-function willTell({ ended, sending_since }: Stream, run_id: string): boolean {
+function willSendEnd({ ended, sending_since }: Stream, run_id: string): boolean {
   const isBehind = sending_since !== undefined && performance.now() - sending_since > AHEAD_MS
   return !ended.has(run_id) && !isBehind
 }
@@ -69,7 +69,7 @@ export function createEndOrder(): EndOrder {
       const streams = clients.get(client)
       if (streams === undefined) return
       const latest = performance.now() + HELD_MS
-      const isWaited = (): boolean => [...streams].some((stream) => willTell(stream, run_id))
+      const isWaited = (): boolean => [...streams].some((stream) => willSendEnd(stream, run_id))
       while (isWaited() && performance.now() < latest && !signal.aborted) await pause(LOOK_MS, signal)
       await pause(AHEAD_MS, signal)
     },

@@ -43,7 +43,7 @@ async function removeLeftBodies(workDir: string): Promise<void> {
 /**
  * Lowers the priority of this process. Called before the engine is opened, because its threads inherit the priority.
  */
-function giveWay(): void {
+function lowerPriority(): void {
   try {
     setPriority(process.pid, NICENESS)
   } catch {
@@ -54,7 +54,7 @@ function giveWay(): void {
 /** Opens engine and server; the returned function closes them and returns whether that succeeded in time. */
 async function open(message: OpenEngine): Promise<() => Promise<boolean>> {
   const workDir = process.cwd()
-  giveWay()
+  lowerPriority()
   const engine: Engine = await openEngine(message.path, workDir, message.memory)
   await removeLeftBodies(workDir)
   const server = createEngineServer({ engine, password: message.password, workDir })
