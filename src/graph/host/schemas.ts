@@ -90,8 +90,7 @@ function takeExtras(value: JsonValue | undefined): JsonValue | undefined {
 }
 
 /**
- * The definitions of schemas that exist at run time. They are in private fields, which LangGraph's own server reads
- * too.
+ * The graph's schema definitions at run time. LangGraph keeps them in private fields, which its own server reads too.
  */
 function definitionsOf(builder: object): Record<'state' | 'input' | 'output' | 'config', unknown> {
   const fields = builder as Record<string, unknown>

@@ -7,8 +7,8 @@ export interface RunTracer {
   /** Callbacks to be added to those of the run. */
   handler: LangChainTracer
   /**
-   * Ends open TraceRuns with `error` as the reason, because an abandoned node reports no end, and sends the remaining
-   * operations.
+   * Ends open TraceRuns with `error`, then sends the remaining operations. An abandoned node does not report its own
+   * end.
    */
   end(error: string): void
 }

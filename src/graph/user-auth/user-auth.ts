@@ -34,7 +34,7 @@ export interface UserAuth extends AccessRules {
   readonly studio: boolean
   /** Resolves when the file is loaded. @throws AppError auth_unavailable with the reason if it cannot be loaded */
   ready(): Promise<void>
-  /** Returns the user; undefined for a request that the file rejects. @throws AppError the handler's own error */
+  /** Returns the handler's user; undefined if it returns none. @throws AppError if the handler throws */
   authenticate(request: AuthRequest): Promise<AccessUser | undefined>
   /** Restarts the process with the current content of the file and of langgraph.json. */
   reload(file: AuthFile): void

@@ -155,7 +155,7 @@ export class DeriveBatch {
     return this.#relations(key)?.roots?.others.size ?? 0
   }
 
-  /** The keys of roots under which spans were placed, with the number of known fragments of each. */
+  /** The completely loaded roots under which spans are placed: their keys, and how many fragments of each are known. */
   rootsUsed(): { key: string; fragments: number }[] {
     return [...this.fragments.keys()].flatMap((key) =>
       this.complete.has(key) && this.#relations(key)?.is_root

@@ -27,7 +27,7 @@ const STEPS = ['one', 'two', 'three']
 const PROJECT = 'upgrade'
 const RETRY_MS = 50
 const PAUSE_MS = 100
-/** Traces and runs that are acknowledged while servers of both releases work. */
+/** Minimum number of further traces, and of further runs, that are acknowledged while both releases serve. */
 const BETWEEN = 5
 const SERVERS = 3
 
