@@ -112,7 +112,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     record: (name, pid) => recordChild(resolve(dataDir), name, pid),
     languageOf: (spec) => readGraphSpec(spec, '/').language,
     isAlone: async () => ((await parts.servers?.others()) ?? 0) === 0,
-    switched: () => parts.deploymentFeed.tell(),
+    switched: () => parts.deploymentFeed.publish(),
   })
   const tidy = createTidying({ store, artifacts, files, hosting, logger })
   const worker = startRevisionWorker(parts, { store, work, log, changed, tidy })
