@@ -20,6 +20,8 @@ import { jsonBody, startWeir } from '../test/support/servers/weir-process.ts'
 //   npm run bench:deploy
 const UPDATES = 10
 const RUNS = 200
+/** Number of idle deployments that are added to measure the memory of one. */
+const IDLE = 5
 
 const folder = await temporaryDir()
 const weir = await startWeir(folder.dir, { HOST_STALL_SECONDS: '5' })
@@ -88,6 +90,8 @@ const { id: back } = await latestRevision(weir, well.id)
 print('rollback', [await timeUntilEnded(well.id, back, started)], 'ms')
 
 const others = [await createDeployment(weir, 'loops'), await createDeployment(weir, 'leaks')] as const
+const idle = []
+for (let n = 0; n < IDLE; n += 1) idle.push(await createDeployment(weir, `idle-${n}`))
 await runOnce(weir, 'well')
 await latencies(weir, 'well', RUNS)
 const alone = await latencies(weir, 'well', RUNS)
@@ -97,12 +101,15 @@ print('runs of one deployment, alone', alone, 'ms')
 const REST_MS = 15_000
 await delay(REST_MS)
 const before = await residentBytes(weir.pid)
-await deploy(others[0].id, project(NODES.loops, 0))
+for (const { id } of idle) await deploy(id, project(NODES.well, 0))
 await delay(REST_MS)
 const after = await residentBytes(weir.pid)
 const added = [...after].filter(([pid]) => !before.has(pid)).reduce((sum, [, bytes]) => sum + bytes, 0)
 const more = (after.get(weir.pid) ?? 0) - (before.get(weir.pid) ?? 0)
-console.log(`memory of a further, idle deployment         ${mb(added)} MB, the server ${mb(more)} MB more`)
+console.log(
+  `memory of each of ${IDLE} further, idle deployments ${mb(added / IDLE)} MB, the server ${mb(more / IDLE)} MB more`,
+)
+await deploy(others[0].id, project(NODES.loops, 0))
 await deploy(others[1].id, project(NODES.leaks, 0))
 
 const ends = [keepRunning(weir, 'loops'), keepRunning(weir, 'leaks')]

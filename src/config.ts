@@ -368,7 +368,7 @@ export function readConfig(env: Environment = process.env): Config {
   return toConfig(result.value, effective, env)
 }
 
-/** Message about quotes or `~` in a value; a shell would remove them, files of Docker and systemd do not. */
+/** Message about quotes or `~` in a value; a shell would remove or replace them, files of Docker and systemd do not. */
 function shellMistake(schema: SettingSchema, text: string): string | undefined {
   if (schema['x-secret'] !== undefined) return undefined
   if (/^(["']).*\1$/s.test(text)) return 'has quotes around its value, leave them out'

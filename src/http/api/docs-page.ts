@@ -21,8 +21,8 @@ export const DOCS_HEADERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Shows the document of this API. "Try it out" sends requests to the address of the page without `/docs`. For a
- * deployment, that is `/deployments/{name}`.
+ * Shows the document of this API. "Try it out" sends requests to the address of the page without `/docs` and a
+ * preceding `/api` or `/api/v1`. For a deployment, that is `/deployments/{name}`.
  */
 export const DOCS_SCRIPT = `
 const base = location.pathname.replace(/(?:\\/api(?:\\/v1)?)?\\/docs$/, '')

@@ -257,19 +257,19 @@ function logAway({ unlogged_ms }: RunRules): Failure {
 async function untilLogAnswers(execution: Execution): Promise<boolean> {
   const { events, claim, logger, rules, stopped, handedBack } = execution
   const until = performance.now() + rules.unlogged_ms
-  let isTold = false
+  let wasReported = false
   while (stopped() === 'unlogged' && !handedBack() && performance.now() < until) {
     try {
       await events.check(claim)
       return true
     } catch (error) {
       if (!toAppError(error).retryable) return true
-      if (!isTold)
+      if (!wasReported)
         logger.warn(
           { err: error, run_id: claim.run_id },
           'another attempt of a run waits for the log of events',
         )
-      isTold = true
+      wasReported = true
       await delay(STORE_RETRY_MS)
     }
   }

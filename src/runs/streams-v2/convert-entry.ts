@@ -169,15 +169,15 @@ function begin(
   const isPython = language === 'python'
   const run = newRun(graph_name, createMessageBlocks(isPython))
   // A later attempt gives the same answers, so the event about them is sent only once.
-  const isTold = open.get(run_id)?.answered ?? false
+  const wasAnswered = open.get(run_id)?.answered ?? false
   open.set(run_id, {
     ...run,
-    answered: isTold || answered.length > 0,
+    answered: wasAnswered || answered.length > 0,
     subgraphs: isPython ? createSubgraphLifecycle() : undefined,
   })
   const suffix = attempt > 1 ? `|${attempt}` : ''
   const running = lifecycle(run_id, `running`, { graph_name }, suffix)
-  if (isTold || answered.length === 0) return [running]
+  if (wasAnswered || answered.length === 0) return [running]
   const event_id = `synth:${run_id}:answered||${answered.join()}`
   const data = JSON.stringify({ interrupt_ids: answered })
   return [running, { method: 'input.answered', namespace: [], event_id, data }]

@@ -13,6 +13,8 @@ const GRAPH = fileURLToPath(new URL('../../fixtures/run-graphs/beats.mjs:graph',
 const REASON = withoutPostgres() + (CLOCK_LIBRARY === undefined ? ' (no libfaketime)' : '')
 const THREADS = '/deployments/d/threads'
 const RUNS = 6
+/** Offsets of wrong clocks in seconds. */
+const OFFSETS = campaignSample(['+60', '-60'])
 /** Longer than a lease. */
 const OVER_MS = 15_000
 
@@ -30,6 +32,10 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
   const servers: WeirProcess[] = []
   /** The server whose clock is right. The other servers must not take over the runs that it executes. */
   let right: WeirProcess
+  let still: WeirProcess
+  const wrong = new Map<string, WeirProcess>()
+  /** Runs that `right` executes, by the name of their gate. */
+  const live = new Map<string, Run[]>()
   beforeAll(async () => {
     dir = await temporaryDir()
     postgres = await startPostgres({ max_connections: '200' })
@@ -43,6 +49,17 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
       RUN_TRACING: 'off',
     }
     right = await start('right')
+    // One server after the other: starts of several at the same time could keep `right` from renewing its leases.
+    for (const offset of OFFSETS) {
+      live.set(offset, await startRuns(right, offset))
+      wrong.set(offset, await start(`wrong${offset}`, await fakeClock(offset)))
+    }
+    live.set('copy', await startRuns(right, 'copy'))
+    await mkdir(join(dir.dir, 'copy'))
+    await cp(join(dir.dir, 'right', 'instance-id'), join(dir.dir, 'copy', 'instance-id'))
+    // The data of its embedded ClickHouse is not copied.
+    await start('copy', {}, ['--accept-empty-store'])
+    still = await start('still')
   })
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.kill()))
@@ -111,24 +128,17 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
 
   // The tests wait at the same time. The servers of all of them run to the end, since they may execute the runs of the
   // one that stands still.
-  it.concurrent.each(campaignSample(['+60', '-60']))(
+  it.concurrent.each(OFFSETS)(
     'RUN-14: one that is %s s off takes no live run of another',
     async (offset) => {
-      const runs = await startRuns(right, offset)
-      const wrong = await start(`wrong${offset}`, await fakeClock(offset))
-      await expectOnce(right, offset, runs)
-      const made = await wrong.json<Run>(THREADS, jsonBody('POST', {}))
+      await expectOnce(right, offset, live.get(offset)!)
+      const made = await wrong.get(offset)!.json<Run>(THREADS, jsonBody('POST', {}))
       expect(Math.abs(Date.parse(made.created_at) - Date.now())).toBeLessThan(20_000)
     },
   )
 
   it.concurrent('RUN-14: one that starts on a copy of the folder of a live one takes none of its runs', async () => {
-    const runs = await startRuns(right, 'copy')
-    await mkdir(join(dir.dir, 'copy'))
-    await cp(join(dir.dir, 'right', 'instance-id'), join(dir.dir, 'copy', 'instance-id'))
-    // The data of its embedded ClickHouse is not copied.
-    await start('copy', {}, ['--accept-empty-store'])
-    await expectOnce(right, 'copy', runs)
+    await expectOnce(right, 'copy', live.get('copy')!)
   })
 
   /** Sends the signal to a server and all of its children. SIGSTOP has the effect of a machine that stands still. */
@@ -139,7 +149,6 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
   }
 
   it.concurrent('RUN-14: a server that is paused for longer than its lease loses its own runs and no others, and its late writes change nothing', async () => {
-    const still = await start('still')
     // Each server executes the runs that it creates.
     const [stopped, kept] = [await startRuns(still, 'still'), await startRuns(right, 'still')]
     await signalAll(still, 'SIGSTOP')

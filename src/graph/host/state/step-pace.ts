@@ -31,7 +31,7 @@ export function createTurns(): Receiver {
 }
 
 /**
- * Returns a function that a run calls after each step, and whose promise it awaits. Without it, a graph whose nodes
+ * Returns a function that a run calls between its steps, and whose promise it awaits. Without it, a graph whose nodes
  * never wait would block the other runs, cancels and timers of its process until its end, and all its output would stay
  * in memory.
  */

@@ -134,22 +134,27 @@ export function linuxProcessors(): Processors {
   const all = listed(own)
   /** Processes for which `taskset` runs. */
   const changing = new Set<number>()
-  let isMissing = false
+  /** Set if `taskset` is missing, or fails for a process that exists; then no process is limited. */
+  let isUnusable = false
   return {
     ...{ family, usedMs },
-    limit(pid, processors = all.length) {
+    limit(pid, processors = all.length, head) {
+      // Limited families are spread over the processors.
+      const some = Array.from({ length: processors }, (_, n) => all[(head + n) % all.length] ?? 0)
+      const wanted = processors >= all.length ? own : some.toSorted((a, b) => a - b).join(',')
       const has = allowed(pid)
-      const isAll = processors >= all.length
-      if (isMissing || has === '' || (isAll ? has === own : listed(has).length === processors)) return true
-      // Processes with a limit are spread over the processors.
-      const some = Array.from({ length: processors }, (_, n) => all[(pid + n) % all.length])
-      const list = isAll ? own : some.join(',')
+      if (isUnusable || has === '' || listed(has).join() === listed(wanted).join()) return true
       if (changing.has(pid)) return false
       changing.add(pid)
-      execFile('taskset', ['--all-tasks', '--cpu-list', '--pid', list, String(pid)], (error) => {
+      try {
+        execFile('taskset', ['-acp', wanted, String(pid)], (error) => {
+          changing.delete(pid)
+          if (error !== null && allowed(pid) !== '') isUnusable = true
+        })
+      } catch {
+        // There are too few resources to start a process. The next reading tries again.
         changing.delete(pid)
-        if (error?.code === 'ENOENT') isMissing = true
-      })
+      }
       return false
     },
   }

@@ -89,19 +89,23 @@ describe('P-3: watchProcessors', () => {
 const isMissing = spawnSync('taskset', ['--version']).error !== undefined
 
 it.skipIf(isMissing || availableParallelism() < 2)(
-  'P-3: a process gets one of the processors, and all of them again',
+  'P-3: the processes of a family get the same processor, and all processors again',
   async () => {
-    const child = spawn('sleep', ['600'])
-    onTestFinished(() => void child.kill('SIGKILL'))
-    const { pid = 0 } = child
+    const children = [spawn('sleep', ['600']), spawn('sleep', ['600'])]
+    onTestFinished(() => children.forEach((child) => void child.kill('SIGKILL')))
+    const pids = children.map(({ pid = 0 }) => pid)
+    const [head = 0] = pids
     const listed = async (of: number | 'self'): Promise<string | undefined> =>
       /Cpus_allowed_list:\s+(\S+)/.exec(await readFile(`/proc/${of}/status`, 'utf8'))?.[1]
     const { limit } = linuxProcessors()
-    expect(limit(pid, 1)).toBe(false)
-    await eventually(async () => expect(limit(pid, 1)).toBe(true))
-    expect(await listed(pid)).toMatch(/^\d+$/)
-    expect(limit(pid, undefined)).toBe(false)
-    await eventually(async () => expect(limit(pid, undefined)).toBe(true))
-    expect(await listed(pid)).toBe(await listed('self'))
+    const results = (processors: number | undefined): boolean[] =>
+      pids.map((pid) => limit(pid, processors, head))
+    expect(results(1)).toEqual([false, false])
+    await eventually(async () => expect(results(1)).toEqual([true, true]))
+    expect(await listed(head)).toMatch(/^\d+$/)
+    for (const pid of pids) expect(await listed(pid)).toBe(await listed(head))
+    expect(results(undefined)).toEqual([false, false])
+    await eventually(async () => expect(results(undefined)).toEqual([true, true]))
+    for (const pid of pids) expect(await listed(pid)).toBe(await listed('self'))
   },
 )

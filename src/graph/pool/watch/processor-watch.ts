@@ -13,9 +13,10 @@ export interface Processors {
   /** Milliseconds of processor time that the process and its ended children have used; undefined when it has ended. */
   usedMs(pid: number): number | undefined
   /**
-   * Limits the process to this number of processors, or to those of the server. Returns false if it is not limited yet.
+   * Limits the process to this number of processors, or to those of the server. All processes with the same `head` get
+   * the same ones. Returns false if the process does not have them yet.
    */
-  limit(pid: number, processors: number | undefined): boolean
+  limit(pid: number, processors: number | undefined, head: number): boolean
 }
 
 interface Seen {
@@ -47,7 +48,7 @@ export function watchProcessors(
     const wasLimited = before?.isLimited ?? false
     const isWanted = wasLimited ? share >= CALM : above >= PATIENCE
     if (!isWanted && !wasLimited) return { usedMs, at, above, isLimited: false }
-    const results = family.map((one) => processors.limit(one, isWanted ? most : undefined))
+    const results = family.map((one) => processors.limit(one, isWanted ? most : undefined, pid))
     return { usedMs, at, above, isLimited: isWanted || results.includes(false) }
   }
   const timer = setInterval(() => {

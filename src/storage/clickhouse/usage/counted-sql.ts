@@ -44,10 +44,10 @@ function answersSql(scope: string): string {
   const differs = (side: string): string => `ifNull(min(${side}) OVER whole != max(${side}) OVER whole, 0)`
   return `SELECT workspace_id, run_id FROM (
     SELECT workspace_id, run_id, row_number() OVER (PARTITION BY ${CALL}, island
-      ORDER BY holds_others, distrust, call_facts DESC, start_time, toString(run_id)) AS place
+      ORDER BY holds_others, without_vendors_count, call_facts DESC, start_time, toString(run_id)) AS place
     FROM (
       SELECT *, if(${differs('input_tokens')} OR ${differs('output_tokens')},
-        1 - bitAnd(call_facts, ${FACTS.vendors_count}), 0) AS distrust
+        1 - bitAnd(call_facts, ${FACTS.vendors_count}), 0) AS without_vendors_count
       FROM (
         SELECT *, sum(begins) OVER (${inOrder}) AS island FROM (
           SELECT ${CALL}, run_id, start_time, call_facts, input_tokens, output_tokens,
@@ -74,13 +74,13 @@ function belowRequestsSql(scope: string): string {
  * count.
  */
 function unansweredSql(scope: string): string {
-  const isTold = `call_facts >= ${FACTS.known_side}`
+  const hasKnownSide = `call_facts >= ${FACTS.known_side}`
   return `SELECT workspace_id, run_id FROM (
-      SELECT workspace_id, run_id, ${isTold} AS is_told, ${ENDS} AS until,
-        max(if(${isTold}, ${ENDS}, ${STARTS})) OVER (PARTITION BY ${CALL}
-          ORDER BY start_time, is_told DESC, toString(run_id) ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS reached
+      SELECT workspace_id, run_id, ${hasKnownSide} AS has_known_side, ${ENDS} AS until,
+        max(if(${hasKnownSide}, ${ENDS}, ${STARTS})) OVER (PARTITION BY ${CALL}
+          ORDER BY start_time, has_known_side DESC, toString(run_id) ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS reached
       FROM runs FINAL WHERE ${scope} AND call_id >= ${UNANSWERED})
-    WHERE NOT is_told AND until <= reached`
+    WHERE NOT has_known_side AND until <= reached`
 }
 
 /**

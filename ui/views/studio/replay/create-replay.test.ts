@@ -73,7 +73,9 @@ describe('ui §9.5: the replay of a run', () => {
 
   it('says when events are missing', async () => {
     const gap = { event: 'gap', data: { requested: '-', oldest: `${START}-0` } }
-    expect((await readMoments(from([gap, ...EVENTS]))).isWhole).toBe(false)
+    const [metadata, ...others] = EVENTS
+    expect((await readMoments(from([metadata!, gap, ...others]))).isWhole).toBe(false)
+    expect((await readMoments(from(others))).isWhole).toBe(false)
     const many = Array.from({ length: 20_001 }, (_, n) => sent(n, 'custom', n))
     const { moments, isWhole } = await readMoments(from(many))
     expect([moments.length, isWhole]).toEqual([20_000, false])
@@ -99,6 +101,14 @@ describe('ui §9.5: the replay of a run', () => {
     })
     await vi.waitFor(() => expect(state()).toBe('ended'), PATIENT)
     expect(passed()).toBe(550)
+  })
+
+  it('leaves no states of nodes when it is stopped', async () => {
+    const { replay, runEvents } = started(from(EVENTS), (playing, time) => {
+      if (time === 200) playing.stop()
+    })
+    await vi.waitFor(() => expect(replay.isOn.current()).toBe(false), PATIENT)
+    await vi.waitFor(() => expect(runEvents.nodes.current().size).toBe(0), PATIENT)
   })
 
   it('ends when it is stopped, and shows why its events cannot be read', async () => {

@@ -12,7 +12,7 @@ export interface Replayed {
   length: number
   /** Epoch milliseconds of the first event; 0 before the events are read, and for a run without events. */
   startedAt: number
-  /** The end of the text that the models have written so far. */
+  /** The end of the texts of the messages so far. */
   text: string
   isWhole: boolean
   error?: unknown
@@ -25,7 +25,7 @@ export interface Replay {
   /** Whether there is a replay. */
   isOn: Followed<boolean>
   start(thread: string, run: string): void
-  /** Ends the replay; the states of the nodes stay. */
+  /** Ends the replay, and forgets the states of its nodes. */
   stop(): void
   /** Sets the speed from now on, as a multiple of the speed of the run. */
   setSpeed(times: number): void
@@ -46,7 +46,7 @@ const TICK_MS = 50
 /** Maximum number of characters of the text that are shown. */
 const MOST_SHOWN = 20_000
 
-/** Collects the texts of messages from models, with an empty line between two messages. */
+/** Collects the texts of messages, with an empty line between two messages. */
 function createTranscript() {
   let text = ''
   let last: string | undefined
@@ -127,7 +127,9 @@ export function createReplay({ events, read, pause, now }: ReplayParts): Replay 
     },
     stop() {
       gone.abort()
-      if (replayed !== undefined) set(undefined)
+      if (replayed === undefined) return
+      events.clear()
+      set(undefined)
     },
     start(thread, run) {
       gone.abort()

@@ -72,8 +72,11 @@ export async function readMoments(sent: AsyncIterable<SentEvent>): Promise<RunMo
   let startedAt: number | undefined
   let isWhole = true
   let chars = 0
+  let isFirst = true
   for await (const event of sent) {
-    if (event.event === 'gap') isWhole = false
+    // The first event of a run is `metadata`; without it, the beginning was deleted.
+    if (event.event === 'gap' || (isFirst && event.event !== 'metadata')) isWhole = false
+    isFirst = false
     const written = Number.parseInt(event.id ?? '', 10)
     const shown = shownOf(event)
     if (shown === undefined || Number.isNaN(written)) continue

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { TreeStep } from '../../../data/studio/branches.ts'
 import { Button, Select } from '../../../parts/controls.tsx'
 import { durationText } from '../../../parts/format/numbers.ts'
@@ -14,6 +14,8 @@ const SPEEDS = [
   ['16', '16 times as fast'],
 ] as const
 type Speed = (typeof SPEEDS)[number][0]
+/** Minimum time between two selections: for each, two states are read, which may be large. */
+const CHOOSE_MS = 500
 
 interface ReplayPanelProps {
   replay: Replay
@@ -62,8 +64,15 @@ function Progress({ of: { state, startedAt, ms, length, isWhole } }: { of: Repla
 function Playing({ replayed, replay, rows, choose }: ReplayPanelProps & { replayed: Replayed }) {
   const [speed, setSpeed] = useState<Speed>('1')
   const checkpoint = checkpointAt(replayed, rows)
+  const chosenAt = useRef(0)
   useEffect(() => {
-    if (checkpoint !== undefined) choose(checkpoint)
+    if (checkpoint === undefined) return
+    const chooseNow = (): void => {
+      chosenAt.current = performance.now()
+      choose(checkpoint)
+    }
+    const timer = setTimeout(chooseNow, Math.max(0, chosenAt.current + CHOOSE_MS - performance.now()))
+    return () => clearTimeout(timer)
   }, [checkpoint, choose])
   return (
     <section className={css['panel']} aria-label="Replay">
