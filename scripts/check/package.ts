@@ -4,11 +4,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const START_MS = 60_000
+const INSTALL_MS = 5 * 60_000
+const RETRY_MS = 30_000
 
 /** A valid llm run, in the form that `weir validate` accepts. */
 const GOOD_RUN = {
@@ -35,6 +38,24 @@ function run(command: string, args: readonly string[], cwd: string): string {
 
 function npm(args: readonly string[], cwd: string): string {
   return run('npm', [...args, '--no-audit', '--no-fund', '--loglevel=error'], cwd)
+}
+
+/**
+ * Installs a package with its dependencies. The packages of one release appear in a registry one after the other, so
+ * npm may not find a version yet that another package requires (ETARGET). It is then tried again, for some minutes.
+ */
+async function install(archive: string, dir: string): Promise<void> {
+  const until = performance.now() + INSTALL_MS
+  for (;;) {
+    try {
+      npm(['install', '--omit=dev', '--prefer-online', archive], dir)
+      return
+    } catch (error) {
+      if (!String(error).includes('ETARGET') || performance.now() > until) throw error
+      console.log(`the install is tried again: ${/No matching version.*/.exec(String(error))?.[0] ?? ''}`)
+      await delay(RETRY_MS)
+    }
+  }
 }
 
 function check(condition: boolean, what: string): void {
@@ -125,7 +146,7 @@ async function main(): Promise<void> {
     run(process.execPath, ['scripts/build.ts'], ROOT)
     npm(['pack', '--ignore-scripts', '--pack-destination', dir], ROOT)
     await writeFile(join(dir, 'package.json'), '{ "private": true }')
-    npm(['install', '--omit=dev', join(dir, `weir-${await packageVersion()}.tgz`)], dir)
+    await install(join(dir, `weir-${await packageVersion()}.tgz`), dir)
     const weir = join(dir, 'node_modules/.bin/weir')
     await checkCommands(weir, dir)
     await checkServer(weir, dir)

@@ -128,14 +128,11 @@ describe.skipIf(REASON !== '')(`servers on one Postgres whose clocks differ${REA
 
   // The tests wait at the same time. The servers of all of them run to the end, since they may execute the runs of the
   // one that stands still.
-  it.concurrent.each(OFFSETS)(
-    'RUN-14: one that is %s s off takes no live run of another',
-    async (offset) => {
-      await expectOnce(right, offset, live.get(offset)!)
-      const made = await wrong.get(offset)!.json<Run>(THREADS, jsonBody('POST', {}))
-      expect(Math.abs(Date.parse(made.created_at) - Date.now())).toBeLessThan(20_000)
-    },
-  )
+  it.concurrent.each(OFFSETS)('RUN-14: one that is %s s off takes no live run of another', async (offset) => {
+    await expectOnce(right, offset, live.get(offset)!)
+    const made = await wrong.get(offset)!.json<Run>(THREADS, jsonBody('POST', {}))
+    expect(Math.abs(Date.parse(made.created_at) - Date.now())).toBeLessThan(20_000)
+  })
 
   it.concurrent('RUN-14: one that starts on a copy of the folder of a live one takes none of its runs', async () => {
     await expectOnce(right, 'copy', live.get('copy')!)
