@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, type ExecFileException } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -128,14 +128,27 @@ function tryRaising(): boolean {
   }
 }
 
-/** The operations of the watch of processors. `taskset` of util-linux sets them, since Node cannot. */
-export function linuxProcessors(): Processors {
+/** Maximum number of processes of `taskset` at a time; a host may have any number of descendants. */
+const MOST_CHANGES = 8
+
+/**
+ * The operations of the watch of processors. `command` is `taskset` of util-linux, which sets them, since Node cannot.
+ */
+export function linuxProcessors(command = 'taskset'): Processors {
   const own = allowed('self')
   const all = listed(own)
-  /** Processes for which `taskset` runs. */
+  /** Processes for which the command runs. */
   const changing = new Set<number>()
-  /** Set if `taskset` is missing, or fails for a process that exists; then no process is limited. */
-  let isUnusable = false
+  /** Processes for which it failed, for example because one of their threads ended meanwhile. */
+  const failed = new Set<number>()
+  let isMissing = false
+  const changed = (pid: number, error: ExecFileException | null): void => {
+    changing.delete(pid)
+    if (error?.code === 'ENOENT') isMissing = true
+    if (error === null) failed.delete(pid)
+    else failed.add(pid)
+    for (const one of failed) if (allowed(one) === '') failed.delete(one)
+  }
   return {
     ...{ family, usedMs },
     limit(pid, processors = all.length, head) {
@@ -143,14 +156,12 @@ export function linuxProcessors(): Processors {
       const some = Array.from({ length: processors }, (_, n) => all[(head + n) % all.length] ?? 0)
       const wanted = processors >= all.length ? own : some.toSorted((a, b) => a - b).join(',')
       const has = allowed(pid)
-      if (isUnusable || has === '' || listed(has).join() === listed(wanted).join()) return true
-      if (changing.has(pid)) return false
+      const isDone = !failed.has(pid) && listed(has).join() === listed(wanted).join()
+      if (isMissing || has === '' || isDone) return true
+      if (changing.has(pid) || changing.size >= MOST_CHANGES) return false
       changing.add(pid)
       try {
-        execFile('taskset', ['-acp', wanted, String(pid)], (error) => {
-          changing.delete(pid)
-          if (error !== null && allowed(pid) !== '') isUnusable = true
-        })
+        execFile(command, ['-acp', wanted, String(pid)], (error) => changed(pid, error))
       } catch {
         // There are too few resources to start a process. The next reading tries again.
         changing.delete(pid)

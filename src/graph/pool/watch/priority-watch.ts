@@ -1,3 +1,5 @@
+import { readEach } from './read-each.ts'
+
 /** Milliseconds between two readings. */
 const EVERY_MS = 250
 /** Shares of one processor: a process counts as busy above BUSY, and as calm again below CALM. */
@@ -35,6 +37,8 @@ interface Seen {
   usedMs: number
   awakeMs: number
   at: number
+  /** Number of readings of the process before this one. */
+  age: number
   busy: number
   family: readonly number[]
   /** Processes of the family that have a low priority. */
@@ -49,13 +53,11 @@ interface Seen {
 export function watchPriority(
   processes: () => readonly { readonly pid: number }[],
   priorities: Priorities,
-  now: () => number = () => performance.now(),
 ): () => void {
-  let seen = new Map<number, Seen>()
-  let readings = 0
   const check = (pid: number, before: Seen | undefined): Seen | undefined => {
-    const at = now()
-    const isFresh = before !== undefined && readings % FAMILY_READINGS !== 0
+    const at = performance.now()
+    const age = before === undefined ? 0 : before.age + 1
+    const isFresh = before !== undefined && age % FAMILY_READINGS !== 0
     const family = isFresh ? before.family : priorities.family(pid)
     const own = priorities.usedMs(pid)
     if (own === undefined) return undefined
@@ -73,7 +75,7 @@ export function watchPriority(
       ? !(share < CALM && sleeps && priorities.canRaise(pid))
       : busy > 0 && (busy >= PATIENCE || priorities.canRaise(pid))
     const low = setAll(family, before?.low ?? new Set(), isLow)
-    return { usedMs, awakeMs, at, busy, family, low }
+    return { usedMs, awakeMs, at, age, busy, family, low }
   }
   /**
    * Sets the priority of those processes of the family that have another priority. Returns the processes that have a
@@ -86,14 +88,5 @@ export function watchPriority(
         return priorities.set(one, isLow ? LOW : 0) ? isLow : !isLow
       }),
     )
-  const timer = setInterval(() => {
-    const next = new Map<number, Seen>()
-    for (const { pid } of processes()) {
-      const found = check(pid, seen.get(pid))
-      if (found !== undefined) next.set(pid, found)
-    }
-    seen = next
-    readings += 1
-  }, EVERY_MS).unref()
-  return () => clearInterval(timer)
+  return readEach(processes, EVERY_MS, check)
 }

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { linuxProcessors } from './linux-processes.ts'
@@ -86,6 +87,7 @@ describe('P-3: watchProcessors', () => {
   })
 })
 
+// Systems without `taskset` limit nothing, and with one processor there is nothing to limit.
 const isMissing = spawnSync('taskset', ['--version']).error !== undefined
 
 it.skipIf(isMissing || availableParallelism() < 2)(
@@ -107,5 +109,26 @@ it.skipIf(isMissing || availableParallelism() < 2)(
     expect(results(undefined)).toEqual([false, false])
     await eventually(async () => expect(results(undefined)).toEqual([true, true]))
     for (const pid of pids) expect(await listed(pid)).toBe(await listed('self'))
+  },
+)
+
+it.skipIf(isMissing || availableParallelism() < 2)(
+  'P-3: a limit that could not be set is tried again, and other processes get theirs',
+  async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'weir-taskset-'))
+    onTestFinished(() => rm(dir, { recursive: true }))
+    const command = join(dir, 'taskset')
+    const runs = join(dir, 'runs')
+    // Fails the first time, after it has changed the process.
+    const text = `#!/bin/sh\ntaskset "$@"\necho "$3" >> ${runs}\ntest "$(wc -l < ${runs})" -gt 1\n`
+    await writeFile(command, text, { mode: 0o755 })
+    const children = [spawn('sleep', ['600']), spawn('sleep', ['600'])]
+    onTestFinished(() => children.forEach((child) => void child.kill('SIGKILL')))
+    const [head = 0, other = 0] = children.map(({ pid }) => pid)
+    const { limit } = linuxProcessors(command)
+    await eventually(async () => expect(limit(head, 1, head)).toBe(true))
+    expect(await readFile(runs, 'utf8')).toBe(`${head}\n${head}\n`)
+    expect(limit(other, 1, head)).toBe(false)
+    await eventually(async () => expect(limit(other, 1, head)).toBe(true))
   },
 )

@@ -1,3 +1,5 @@
+import { readEach } from './read-each.ts'
+
 /** Milliseconds between two readings. */
 const EVERY_MS = 1_000
 /** Shares of the permitted processors: more than EXCESS is too much, less than CALM is calm again. */
@@ -35,11 +37,9 @@ export function watchProcessors(
   processes: () => readonly { readonly pid: number }[],
   most: number,
   processors: Processors,
-  now: () => number = () => performance.now(),
 ): () => void {
-  let seen = new Map<number, Seen>()
   const check = (pid: number, before: Seen | undefined): Seen | undefined => {
-    const at = now()
+    const at = performance.now()
     if (processors.usedMs(pid) === undefined) return undefined
     const family = processors.family(pid)
     const usedMs = family.reduce((sum, one) => sum + (processors.usedMs(one) ?? 0), 0)
@@ -51,13 +51,5 @@ export function watchProcessors(
     const results = family.map((one) => processors.limit(one, isWanted ? most : undefined, pid))
     return { usedMs, at, above, isLimited: isWanted || results.includes(false) }
   }
-  const timer = setInterval(() => {
-    const next = new Map<number, Seen>()
-    for (const { pid } of processes()) {
-      const found = check(pid, seen.get(pid))
-      if (found !== undefined) next.set(pid, found)
-    }
-    seen = next
-  }, EVERY_MS).unref()
-  return () => clearInterval(timer)
+  return readEach(processes, EVERY_MS, check)
 }
