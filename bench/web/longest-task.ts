@@ -13,8 +13,8 @@ interface TraceEvent {
 }
 
 /**
- * The longest task of a page's main thread, in milliseconds: its real time, and its CPU time, which does not depend on
- * other processes.
+ * The longest task of a page's main thread, in milliseconds. Other processes lengthen its real time (`wall`), but not its
+ * CPU time.
  */
 export interface LongestTask {
   wall: number

@@ -16,8 +16,8 @@ export const STATE_UPDATE = 'state_update'
 export const RUN_BEGUN = 'v2/begun'
 
 /**
- * The end of a run outside of an attempt, for streams of protocol v2: `{"graph_name"}`. The run was cancelled while
- * pending, or its server has ended; the log may not contain its start.
+ * The end of a run outside of an attempt, for streams of protocol v2: `{"graph_name"}`. The run was cancelled before
+ * an attempt, or the server of its last attempt has ended. The log may have no start of such a run.
  */
 export const RUN_ENDING = 'v2/ending'
 

@@ -42,7 +42,7 @@ const ATTEMPTS = 3
 /** Maximum number of objects that one request puts at the same time. */
 const AT_ONCE = 8
 const NOT_FOUND = 404
-/** Name of a region of AWS, which other stores accept too. */
+/** The region without a setting. AWS has a region with this name, and other stores accept any name. */
 const ANY_REGION = 'us-east-1'
 
 /** Reads `s3://key:secret@bucket/prefix?region=…&endpoint=…`. @throws AppError config_invalid */

@@ -26,10 +26,10 @@ export interface Usage {
 type Detail = 'input_token_details' | 'output_token_details'
 
 /**
- * The reported tokens and costs of a TraceRun, normalised by the rules N1 to N4 and N7 of §2.5. Counts are those of
- * the first source that has any; a missing side is taken from the next source that has it. Costs come from the first
- * source that has any. Attributes of a span (`span`) come first. `billsThoughts`: the vendor bills tokens of its
- * total beyond input and output (see `restCounted`).
+ * The reported tokens and costs of a TraceRun, normalised by the rules N1 to N4 and N7 of §2.5. The sources are read in
+ * order, attributes of a span (`span`) first. Counts are those of the first source with counts; if it lacks input or
+ * output, the next source with that side is used. Costs are those of the first source with costs. `billsThoughts`: the
+ * vendor bills tokens of its total beyond input and output (see `restCounted`).
  */
 export function reportedUsage(
   outputs: JsonValue | undefined,

@@ -29,7 +29,7 @@ it('other servers know of it, and forget it when one of them has sent the end (V
   expect(runs()).toEqual(Array.from({ length: 3 }, () => ['a', 'b']))
   servers[1]?.sent('x'.repeat(10_000), 'a')
   expect(runs()).toEqual(Array.from({ length: 3 }, () => ['b']))
-  // The connection of this reader did not break during run `c`, so no server needs a notification.
+  // Run `c` did not end while this client was disconnected, so the server publishes nothing.
   servers[2]?.sent('x'.repeat(10_000), 'c')
   expect(told.map(({ kind }) => kind)).toEqual(['unseen_ends', 'seen_end'])
   expect(JSON.stringify(told).length).toBeLessThan(500)

@@ -161,7 +161,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
    * durable.
    */
   async stored(): Promise<void> {
-    // Each write has resolved only when it was durable, so none is pending.
+    // Nothing is pending: each write was durable when it resolved.
   }
 
   /** A promise while too many bytes wait to be stored; undefined in this class, in which no bytes wait. */

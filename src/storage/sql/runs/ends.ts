@@ -168,7 +168,7 @@ function createEndLeased(database: RunDatabase, clock: Clock): EndLeased {
 /** The part of the run store that ends a worker's run; see `RunStore`. */
 export function createRunEnds(database: RunDatabase, clock: Clock): Pick<RunStore, Verbs> {
   const endLeased = createEndLeased(database, clock)
-  // A locked row is skipped: it is being renewed, so its lease is not lost. Renewing locks the run but not its thread.
+  // Rows that a renewal has locked are skipped, because their leases are not lost. A renewal does not lock the thread.
   const findLost = database.dialect === 'postgres' ? `${FIND_HELD} FOR UPDATE SKIP LOCKED` : FIND_HELD
   const recoverOf = (
     lost: readonly HeldRun[],

@@ -94,7 +94,7 @@ export function llmsOf({ runs }: ReadTrace): ReadTraceRun[] {
   return runs.filter(({ run_type }) => run_type === 'llm')
 }
 
-/** Checks that the totals are the sums over the model calls and nothing else, and that each call has a cost. */
+/** Checks that the totals are the sums of the model calls only, and that each call has a cost. */
 export function expectOnlyLlmsCounted(trace: ReadTrace): void {
   const llms = llmsOf(trace)
   expect(llms.length).toBeGreaterThan(0)

@@ -15,7 +15,8 @@ export interface ConnectionQueue {
   /** @throws AppError store_unavailable when Postgres cannot be reached, or after `patienceMs` without a free connection */
   take(): Promise<pg.PoolClient>
   /**
-   * Returns a connection to the pool. A `lost` connection is closed, and does not extend the waiting time of others.
+   * Returns a connection to the pool. If it is `lost`, it is closed instead, and the requests that wait keep their time
+   * limit.
    */
   give(client: pg.PoolClient, lost: boolean): void
 }
