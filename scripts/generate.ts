@@ -10,6 +10,7 @@ import { type ApiHead, openApiDocument } from '../src/http/api/openapi.ts'
 import type { GuardedHead } from '../src/http/api/route.ts'
 import { platformRoutes } from '../src/http/platform/routes.ts'
 import { cruiseSources, roomDiagram } from './check/wall-rules.ts'
+import { readTimes } from './test/times.ts'
 
 const ROOT = new URL('../', import.meta.url)
 
@@ -25,6 +26,7 @@ const GENERATED: Record<string, () => Promise<string | undefined> | string> = {
   'docs/api/permissions.md': () => generatePermissionsPage(),
   '.env.example': () => generateEnvExample(),
   'ARCHITECTURE.md': () => generateArchitecture(),
+  'CONTRIBUTING.md': () => generateContributing(),
 }
 
 function apiText(routes: readonly GuardedHead[], api?: ApiHead): string {
@@ -39,6 +41,23 @@ async function generateArchitecture(): Promise<string | undefined> {
   if (text === undefined || !ROOMS.test(text)) return text
   const diagram = roomDiagram(cruiseSources())
   return text.replace(ROOMS, (_, open: string, close: string) => open + diagram + close)
+}
+
+const SLOWEST = /(<!-- slowest -->\n)[\s\S]*?(<!-- \/slowest -->)/
+const SLOWEST_COUNT = 20
+
+/** CONTRIBUTING.md with the slowest files of test/times.json between `<!-- slowest -->` and `<!-- /slowest -->`. */
+async function generateContributing(): Promise<string | undefined> {
+  const text = await current('CONTRIBUTING.md')
+  const { short, long } = readTimes()
+  const rows = [...Object.entries(short), ...Object.entries(long)]
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, SLOWEST_COUNT)
+    .map(([file, seconds]) => `| \`${file}\` | ${seconds} |\n`)
+  return text?.replace(
+    SLOWEST,
+    (_, open: string, close: string) => `${open}| File | s |\n|---|---|\n${rows.join('')}${close}`,
+  )
 }
 
 async function current(path: string): Promise<string | undefined> {
