@@ -23,7 +23,7 @@ const USAGE = `usage: node scripts/launch.mjs scripts/test.ts COMMAND [ARGUMENTS
   long       all other tests; a word or folder selects files: long deployments
   changed    those of the long tests that cover what differs from origin/main, up to ${LONG_SECONDS / 60} minutes;
              --list prints their paths only
-  times      runs all of them and writes test/times.json
+  times      runs all of them, or only those of short or long, and writes test/times.json
   coverage   runs npm test and prints the lines of each room that it executes`
 
 interface RunOptions {
@@ -101,45 +101,48 @@ function runGuard(): void {
   if (status !== 0) process.exitCode = 1
 }
 
-function main([command = '', ...args]: readonly string[]): void {
-  switch (command) {
-    case 'short':
-      runTests(SHORT_PROJECTS, args)
-      return
-    case 'long':
-      runTests(LONG, args)
-      // With nothing beside it, because it compares times.
-      if (args.length === 0) runGuard()
-      return
-    case 'changed': {
-      const { chosen, leftOut } = chooseChanged(ROOT)
-      if (args.includes('--list')) {
-        for (const file of chosen) console.log(file)
-        return
-      }
-      for (const file of leftOut) console.log(`left out: ${file}`)
-      if (chosen.length === 0) console.log('no long test covers the change\n0 passed, 0 failed')
-      else runTests(LONG, [...chosen, ...args])
-      return
-    }
-    case 'times': {
-      const environment = { CAMPAIGN_SHARE: CI_SHARE }
-      const files = [...runTests(SHORT_PROJECTS, args), ...runTests(LONG, args, environment)]
-      writeTimes(withTimes(readTimes(), files, (file) => existsSync(join(ROOT, file))))
-      return
-    }
-    case 'coverage': {
-      const folder = mkdtempSync(join(tmpdir(), 'weir-coverage-'))
-      // Coverage of code from a compile cache is not exact.
-      runTests(SHORT_PROJECTS, args, { NODE_V8_COVERAGE: folder, NODE_DISABLE_COMPILE_CACHE: '1' })
-      printCoverage(ROOT, folder)
-      rmSync(folder, { recursive: true, force: true })
-      return
-    }
-    default:
-      console.error(USAGE)
-      process.exitCode = 2
+function runChanged(args: readonly string[]): void {
+  const { chosen, leftOut } = chooseChanged(ROOT)
+  if (args.includes('--list')) {
+    for (const file of chosen) console.log(file)
+    return
   }
+  for (const file of leftOut) console.log(`left out: ${file}`)
+  if (chosen.length > 0) runTests(LONG, [...chosen, ...args])
+  else console.log('no long test covers the change\n0 passed, 0 failed')
 }
 
-main(process.argv.slice(2))
+function measureTimes([length, ...args]: readonly string[]): void {
+  const files = [
+    ...(length === 'long' ? [] : runTests(SHORT_PROJECTS, args)),
+    ...(length === 'short' ? [] : runTests(LONG, args, { CAMPAIGN_SHARE: CI_SHARE })),
+  ]
+  writeTimes(withTimes(readTimes(), files, (file) => existsSync(join(ROOT, file))))
+}
+
+function measureCoverage(args: readonly string[]): void {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-coverage-'))
+  // Coverage of code from a compile cache is not exact.
+  runTests(SHORT_PROJECTS, args, { NODE_V8_COVERAGE: folder, NODE_DISABLE_COMPILE_CACHE: '1' })
+  printCoverage(ROOT, folder)
+  rmSync(folder, { recursive: true, force: true })
+}
+
+const COMMANDS: Record<string, (args: readonly string[]) => void> = {
+  short: (args) => void runTests(SHORT_PROJECTS, args),
+  long(args) {
+    runTests(LONG, args)
+    // With nothing beside it, because it compares times.
+    if (args.length === 0) runGuard()
+  },
+  changed: runChanged,
+  times: measureTimes,
+  coverage: measureCoverage,
+}
+
+const [command = '', ...rest] = process.argv.slice(2)
+const run = COMMANDS[command]
+if (run === undefined) {
+  console.error(USAGE)
+  process.exitCode = 2
+} else run(rest)

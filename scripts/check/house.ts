@@ -40,8 +40,8 @@ const SAME_PART = new Set([
   'runRoutes',
   'systemRoutes',
 ])
-/** Folders of data: recorded requests, results and pictures. They have a file for each case. */
-const DATA = /^test\/(?:corpus|golden)\/[^/]+\/|^test\/long\/web\/pictures\//
+/** Folders of data: recorded requests and results. They have a file for each case. */
+const DATA = /^test\/(?:corpus|golden)\/[^/]+\//
 /** Prefixes that three files of a folder may share. */
 const PREFIXED = new Set([
   // Each file has one message format, and its name begins with the vendor's.

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { HAS_OTHER_USERS, NO_OTHER_USERS } from '../../../test/support/other-users.ts'
 import { idsOfServer, userOf } from './user-ids.ts'
 import { createUserProcesses, leftRunning, processesOf } from './left-processes.ts'
 
@@ -21,7 +22,7 @@ describe('leftRunning', () => {
   })
 })
 
-describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('P-23: processes of a user', () => {
+describe.skipIf(!HAS_OTHER_USERS)(`P-23: processes of a user${NO_OTHER_USERS}`, () => {
   /** Program that starts a process, which starts a detached process and prints its pid. */
   const DETACHING = `
     const { spawn } = require('node:child_process')
@@ -40,7 +41,11 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('P-23:
         env: { PATH: '/usr/bin:/bin' },
       })
       onTestFinished(() => void host.kill('SIGKILL'))
-      const [line] = (await once(createInterface({ input: host.stdout }), 'line')) as [string]
+      const failed = once(host, 'error').then(([error]) => Promise.reject(error))
+      const [line] = (await Promise.race([
+        once(createInterface({ input: host.stdout }), 'line'),
+        failed,
+      ])) as [string]
       return { host, left: Number(line), end: processes.started(user, host.pid ?? 0) }
     }
     const [one, other] = [await start(), await start()]

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
-import { eventually, PATIENCE_MS } from '../../support/eventually.ts'
+import { eventually, CONDITION_MS } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import { useClientSetup } from '../langsmith/js/client-setup.ts'
 
@@ -40,8 +40,8 @@ const monthOf = (date: Date): number => Date.UTC(date.getUTCFullYear(), date.get
 
 /** The month must not end between sending and counting the traces of a test. */
 async function earlyEnoughInTheMonth(): Promise<void> {
-  const soon = new Date(Date.now() + PATIENCE_MS)
-  await eventually(async () => expect(monthOf(new Date())).toBe(monthOf(soon)), 2 * PATIENCE_MS)
+  const soon = new Date(Date.now() + CONDITION_MS)
+  await eventually(async () => expect(monthOf(new Date())).toBe(monthOf(soon)), 2 * CONDITION_MS)
 }
 
 /** A limit on the only workspace, which allows this many more traces. */

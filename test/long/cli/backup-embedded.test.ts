@@ -1,6 +1,6 @@
 import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import {
   countTraces,
@@ -13,6 +13,10 @@ import {
 import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Servers start, and their data is saved and restored.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /** Traces that are sent while the backup is made. */
 const LATE = 60

@@ -1,12 +1,16 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
 import { switchUsage } from '../../../src/storage/sql/identity/usage-switches.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { startWeir } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Several servers start, each with a changed clock.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const DAY = 86_400_000
 const iso = (time: number): string => new Date(time).toISOString()

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { openCheckedApi } from '../../conformance/openapi/checked-api.ts'
 import {
   createDeployment,
@@ -11,6 +11,10 @@ import {
 import { eventually } from '../../support/eventually.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { KEY } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Packages are installed, and every revision starts processes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const server = useOwnWeir()
 let id: string

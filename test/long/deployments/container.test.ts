@@ -2,13 +2,17 @@ import { execFile } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { openContainers } from '../../../src/deploy/isolation/containers.ts'
 import { createDeployment, deployGreeter } from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { hostileDeployments, NOT_THERE } from '../../support/deployments/hostile-deployments.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { jsonBody } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Packages are installed, and every revision starts processes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /** Why the containers of this command do not work here; undefined when they do. */
 async function reasonOf(command: string | undefined): Promise<string | undefined> {

@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
 import { greeter, keyOfTwoWorkspaces, type Project } from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jsonBody, KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Packages are installed, and every revision starts processes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 const SECRET = 'a-secret-of-the-project'

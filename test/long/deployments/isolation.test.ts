@@ -1,10 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe } from 'vitest'
+import { describe, vi } from 'vitest'
 import { openOwnUsers } from '../../../src/deploy/isolation/own-users.ts'
 import { openSandbox, type SandboxOptions } from '../../../src/deploy/isolation/sandbox.ts'
 import { hostileDeployments, NOT_THERE, OF_OTHERS } from '../../support/deployments/hostile-deployments.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Packages are installed, and every revision starts processes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /** Why this isolation does not work here; undefined when it does. */
 async function reasonOf(open: typeof openSandbox, what: string): Promise<string | undefined> {

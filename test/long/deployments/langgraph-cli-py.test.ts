@@ -3,12 +3,16 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { SECRET, isUpToDate, useDeployCli } from '../../support/deployments/deploy-cli.ts'
 import { deploymentsOf, keyOfTwoWorkspaces } from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jsonBody, KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { whileRunning } from '../../support/while-running.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Packages are installed, and every revision starts processes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const WANTED = join(ROOT, 'test/python/deploy-requirements.txt')

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import {
   addRevision,
@@ -16,6 +16,10 @@ import {
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { jsonBody, KEY, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { type CheckedApi, openCheckedApi } from '../../conformance/openapi/checked-api.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Packages are installed, and every revision starts processes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const server = useOwnWeir()
 let weir: WeirProcess

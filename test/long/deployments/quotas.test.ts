@@ -1,10 +1,14 @@
 import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { API_KEY } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { refusal } from '../../conformance/deployments/use-deployment.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Packages are installed, and every revision starts processes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
 

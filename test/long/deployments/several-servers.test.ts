@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   addRevision,
   archiveOf,
@@ -16,6 +16,10 @@ import {
 import { eventually } from '../../support/eventually.ts'
 import { type PostgresCluster, startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Packages are installed, and every revision starts processes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const reason = withoutPostgres()
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from '@langchain/langgraph-sdk'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { campaign } from '../../support/campaign.ts'
 import {
   addRevision,
@@ -15,6 +15,10 @@ import { eventually } from '../../support/eventually.ts'
 import { quantile } from '../../support/neighbours.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { KEY } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Packages are installed, and every revision starts processes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const UPDATES = campaign(20, 10)
 /** Four clients with a run every 200 ms begin 20 runs a second. */

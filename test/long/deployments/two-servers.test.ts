@@ -2,13 +2,17 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { type PostgresCluster, startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { type RedisServer, startRedis, withoutRedis } from '../../support/stores/redis.ts'
 import { readFrames, type SseFrame } from '../../support/runs/streams/sse-frames.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Packages are installed, and every revision starts processes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
 const BASE = '/deployments/fixtures/threads'

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { campaignShare } from '../../support/campaign.ts'
 import { eventually } from '../../support/eventually.ts'
 import { fixedPort } from '../../support/fixed-port.ts'
@@ -16,6 +16,10 @@ import { startRedis, withoutRedis } from '../../support/stores/redis.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { storedFaults } from '../../support/traces/stored-traces.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Packages are installed, and every revision starts processes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 // Starting six servers takes too long for a part of the campaign.
 const REASON =

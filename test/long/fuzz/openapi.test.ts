@@ -1,4 +1,9 @@
+import { vi } from 'vitest'
 import { fuzzBothListeners } from '../../support/fuzz/server.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Thousands of inputs.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const seed = Number(process.env['FUZZ_SEED'] ?? 1_122)
 

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { hostileServer, multipartType, toolRun, toolRunPart } from '../../support/faults/hostile-server.ts'
 import { jsonPart } from '../../support/servers/load.ts'
 import { multipartBody } from '../../support/traces/wire-body.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// A server starts, and gets bodies of many megabytes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const server = hostileServer()
 const MB = 1024 * 1024

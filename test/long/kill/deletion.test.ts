@@ -1,12 +1,16 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { BOUNDARY, multipartBody } from '../../support/traces/wire-body.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Each round kills a server, starts it again and waits until it has caught up.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /** Number of TraceRuns: more than a deletion handles in one step. */
 const RUNS = 6_000

@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import {
   addRevision,
   archiveOf,
@@ -13,6 +13,10 @@ import {
 import { eventually } from '../../support/eventually.ts'
 import { newGate } from '../../support/runs/gate.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Each round kills a server, starts it again and waits until it has caught up.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 let dir: string
 let weir: WeirProcess | undefined

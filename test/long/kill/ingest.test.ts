@@ -1,6 +1,10 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { campaign } from '../../support/campaign.ts'
 import { BLOWS, killRounds } from '../../support/faults/kill/kill-rounds.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Each round kills a server, starts it again and waits until it has caught up.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /** Number of repetitions. Each repetition kills once in every way. */
 const TIMES = campaign(7, 2)

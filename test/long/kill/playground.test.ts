@@ -1,10 +1,14 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { CALL_ENDS_BY, PLAYGROUND_PROJECT } from '../../../src/playground/call-trace.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startHeldVendor } from '../../support/servers/vendors/held-vendor.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Each round kills a server, starts it again and waits until it has caught up.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const CALL_MS = 600_000

@@ -4,10 +4,14 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Run, Thread } from '../../../src/runs/model.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startRunServer } from '../../support/runs/server.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Each round kills a server, starts it again and waits until it has caught up.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 interface Told {
   id: string

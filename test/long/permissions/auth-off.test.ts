@@ -1,9 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { Client as DeploymentClient } from '@langchain/langgraph-sdk'
 import { Client, RunTree } from 'langsmith'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Every route is called with every kind of key.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
 const server = useWeir({ AUTH: 'off', GRAPHS, DEPLOYMENT_NAME: 'fixtures' })

@@ -1,9 +1,13 @@
 import { once } from 'node:events'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { type Permission, permissionsOf } from '../../../src/identity/permissions.ts'
 import { deploymentRoutes } from '../../../src/http/deployment/routes.ts'
 import { useDeployment } from '../../conformance/deployments/use-deployment.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Every route is called with every kind of key.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /**
  * Tests every route of the deployment API with every kind of key: it answers 401 and 403 exactly where the table

@@ -1,6 +1,10 @@
-import { describe } from 'vitest'
+import { describe, vi } from 'vitest'
 import { devTests } from '../cli/dev-tests.ts'
 import { withoutPython } from '../../support/python.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Python starts slowly, once for each host.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const WITHOUT = withoutPython()
 

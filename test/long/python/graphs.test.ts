@@ -6,11 +6,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Client } from '@langchain/langgraph-sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { PYTHON, withoutPython } from '../../support/python.ts'
 import { writePythonProject } from '../../support/runs/python-project.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Python starts slowly, once for each host.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const FIXTURES = fileURLToPath(new URL('../../fixtures/', import.meta.url))
 const ENVIRONMENT = join(PYTHON, '..', '..')

@@ -1,3 +1,8 @@
+import { vi } from 'vitest'
 import { asgiAppTests } from '../../contract/graphs/asgi-app.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Python starts slowly, once for each host.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 asgiAppTests('every case')

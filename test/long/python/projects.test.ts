@@ -1,6 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { useDeployment } from '../../conformance/deployments/use-deployment.ts'
 import { withoutPython } from '../../support/python.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Python starts slowly, once for each host.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 // Projects in the style of LangGraph's Python templates, hosted unchanged. Two more of them have twins in TypeScript,
 // and run in twins.test.ts.

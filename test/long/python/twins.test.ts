@@ -1,8 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { withoutPython } from '../../support/python.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Python starts slowly, once for each host.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const VITEST = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', import.meta.url))

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
 import { systemClock } from '../../../src/base/clock.ts'
@@ -8,6 +8,10 @@ import { openRunDatabase } from '../../../src/storage/sql/driver/open-run-databa
 import { createSqlEventStore } from '../../../src/storage/sql/events/event-store.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Many runs, and values of many megabytes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /** Number of threads: a tenth of that in docs/operating/reliability.md. */
 const THREADS = 1_000

@@ -1,4 +1,8 @@
-import { describe } from 'vitest'
+import { describe, vi } from 'vitest'
 import { hostFaultTests } from '../../fault/graph-host-faults.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Many runs, and values of many megabytes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 describe('hosts of TypeScript graphs', () => hostFaultTests('javascript', 'every case'))

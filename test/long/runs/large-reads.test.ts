@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { withoutLinux } from '../../support/linux.ts'
 import {
@@ -17,6 +17,10 @@ import {
 } from '../../support/faults/other-clients.ts'
 import { median } from '../../support/servers/load.ts'
 import { jsonBody, KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Many runs, and values of many megabytes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 // One client reads as much as it can while ten others work a little. The others must not become much slower.
 

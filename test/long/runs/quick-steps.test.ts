@@ -1,7 +1,11 @@
 import { fileURLToPath } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { startWeir } from '../../support/servers/server.ts'
 import { eventually } from '../../support/eventually.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Many runs, and values of many megabytes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const GRAPHS = fileURLToPath(new URL('../../fixtures/studio-graphs/langgraph.json', import.meta.url))
 const BASE = '/deployments/quick'

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import type { Wake, WakeMessage } from '../../../src/runs/execute/wake.ts'
@@ -17,6 +17,10 @@ import {
   staying,
   type WorldOptions,
 } from '../../support/runs/world.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Many runs, and values of many megabytes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const REQUEST = { assistant_id: 'agent', input: null }
 const INTERRUPT = { action: 'interrupt', wait: true, early: false } as const

@@ -5,10 +5,14 @@ import { get, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { withoutLinux } from '../../support/linux.ts'
 import { createFrameReader } from '../../support/runs/streams/sse-frames.ts'
 import { jsonBody, KEY, startWeir } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Many runs, and values of many megabytes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
 const READERS = 60

@@ -1,13 +1,17 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { startProxiedStore } from '../../support/faults/stores/proxied-store.ts'
 import { startTcpProxy } from '../../support/faults/proxies/tcp.ts'
 import { jsonBody, startWeir } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// A store gets up to a million rows, or is away for a while.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const REASON = withoutPostgres()
 const THREADS = '/deployments/d/threads'

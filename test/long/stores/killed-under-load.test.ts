@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type PostgresCluster, startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
@@ -9,6 +9,10 @@ import { type ProxiedStore, startProxiedStore } from '../../support/faults/store
 import { type RedisServer, startRedis, withoutRedis } from '../../support/stores/redis.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/faults/proxies/tcp.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// A store gets up to a million rows, or is away for a while.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const REASON = withoutPostgres() + withoutRedis()
 const THREADS = '/deployments/d/threads'

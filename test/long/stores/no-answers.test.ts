@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
@@ -10,6 +10,10 @@ import {
   type Store,
   type WiredWeir,
 } from '../../support/servers/wired-weir.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// A store gets up to a million rows, or is away for a while.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const REASON = withoutPostgres() + withoutRedis()
 /** A check of a store may take 2 s; the rest is for a busy machine. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { campaignSample } from '../../support/campaign.ts'
 import { eventually } from '../../support/eventually.ts'
 import { withoutNamespaces } from '../../support/faults/proxies/namespace.ts'
@@ -19,6 +19,10 @@ import {
   wireByNamespace,
   wireByProxies,
 } from '../../support/servers/wired-weir.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// A store gets up to a million rows, or is away for a while.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const REASON = withoutPostgres() + withoutRedis()
 const THREADS = '/deployments/d/threads'

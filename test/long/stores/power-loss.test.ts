@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   comparePositions,
   type LogPosition,
@@ -13,6 +13,10 @@ import { type SentTrace, startLoad } from '../../support/servers/load.ts'
 import { startWeir } from '../../support/servers/weir-process.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { storedFaults } from '../../support/traces/stored-traces.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// A store gets up to a million rows, or is away for a while.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 describePowerLoss(['full', 'normal'])
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { repairDoubleRows } from '../../../src/storage/clickhouse/repair-double-rows.ts'
@@ -14,6 +14,10 @@ import {
   type TestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// A store gets up to a million rows, or is away for a while.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 let db: TestTraceStore
 beforeAll(async () => {

@@ -1,12 +1,16 @@
 import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { startRedis, withoutRedis } from '../../support/stores/redis.ts'
 import { startSilentProxy } from '../../support/faults/proxies/silent.ts'
 import { jsonBody, KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// A store gets up to a million rows, or is away for a while.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const GRAPHS = fileURLToPath(new URL('../../fixtures/graphs/langgraph.json', import.meta.url))
 const SETTINGS = { GRAPHS, DEPLOYMENT_NAME: 'fixtures' }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { wholeLines } from '../../../src/backup/lines.ts'
 import type { TableReader } from '../../../src/backup/stores.ts'
 import {
@@ -22,6 +22,10 @@ import { migratedDatabase } from '../../support/stores/clickhouse/clickhouse-dat
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// A store gets up to a million rows, or is away for a while.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 interface Store {
   database: Database

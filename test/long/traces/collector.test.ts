@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { dashed } from '../../../src/base/ids.ts'
 import { startCollector, withoutCollector } from '../../support/servers/collector.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { eventually } from '../../support/eventually.ts'
 import { fixedPort } from '../../support/fixed-port.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Tens of thousands of traces.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const TRACES = 300
 const CHILDREN = 3

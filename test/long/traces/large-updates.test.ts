@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { jsonPart, sendParts } from '../../support/servers/load.ts'
 import { largeText, peakMemory, sendLargeUpdates } from '../../support/faults/large-updates.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Tens of thousands of traces.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const UPDATES = 20
 const MEGABYTES = 30

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -10,6 +10,10 @@ import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/wei
 import { startTestClickHouse, temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Tens of thousands of traces.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const reason = withoutPostgres()
 /** Longer than the time after which a deletion looks for late data again, in milliseconds. */

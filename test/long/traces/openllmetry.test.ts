@@ -1,6 +1,6 @@
 import { OpenAIInstrumentation } from '@traceloop/instrumentation-openai'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { REPLY } from '../../support/servers/vendors/fake-vendor.ts'
 import {
   askWeather,
@@ -17,6 +17,10 @@ import {
   WEATHER_TOOLS,
   weatherCalls,
 } from '../../conformance/traces/vendor-calls.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Tens of thousands of traces.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 describe("OpenLLMetry's OpenAI instrumentation", () => {
   const app = useInstrumentedApp()

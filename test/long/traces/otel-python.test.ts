@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   BROKEN_MODEL,
   REPLY,
@@ -14,6 +14,10 @@ import { type ClientSetup, useClientSetup } from '../../conformance/langsmith/js
 import type { ReadTrace } from '../../conformance/traces/corpus/facts.ts'
 import { llmsOf, readEndedTrace } from '../../conformance/otel/instrumentations/instrumented-app.ts'
 import { ALL_OK, expectFirstToken, text, WEATHER_BLOCK } from '../../conformance/traces/vendor-calls.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Tens of thousands of traces.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const CAPTURE = 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT'
 const INSTRUMENTATIONS = [

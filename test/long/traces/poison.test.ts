@@ -1,9 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { newTrace, patchParts, postParts, sendParts, type SentTrace } from '../../support/servers/load.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Tens of thousands of traces.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /** A processor that ends its thread when it reads a certain output. */
 const PROCESSOR = `export default {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { campaign } from '../../support/campaign.ts'
 import { newUuid } from '../../../src/base/ids.ts'
 import { createLogger } from '../../../src/base/log.ts'
@@ -19,6 +19,10 @@ import {
   type TestTraceStore,
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Tens of thousands of traces.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const TRACES = campaign(50_000)
 const LLM_RUNS = TRACES * 2

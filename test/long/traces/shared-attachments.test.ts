@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { readConfig } from '../../../src/config.ts'
@@ -13,6 +13,10 @@ import { startTestClickHouse, temporaryDir } from '../../support/stores/clickhou
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { startS3, type TestS3 } from '../../support/stores/s3.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Tens of thousands of traces.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const reason = withoutPostgres()
 

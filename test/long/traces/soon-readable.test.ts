@@ -1,7 +1,11 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { median, newTrace, patchParts, postParts, sendParts } from '../../support/servers/load.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { temporaryDir, until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Tens of thousands of traces.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /** Milliseconds from an acknowledgement until `isThere` is true. */
 async function timeUntil(isThere: () => Promise<boolean>): Promise<number> {

@@ -1,5 +1,5 @@
 import type { Locator } from 'playwright-core'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Message } from '../../../src/schema/types.gen.ts'
 import { eventually } from '../../support/eventually.ts'
 import { campaignSample } from '../../support/campaign.ts'
@@ -7,6 +7,10 @@ import { sendCorpus } from '../../support/traces/corpus-requests.ts'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Chromium goes through many pages.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 interface CorpusRun {
   id: string

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { checkLooks } from '../../conformance/web/accessibility.ts'
 import { DEPLOYMENT, useDeploymentPages, useStudio } from '../../conformance/web/studio.ts'
 import { addRevision, createDeployment } from '../../support/deployments/deploy-project.ts'
@@ -6,6 +6,10 @@ import { eventually } from '../../support/eventually.ts'
 import type { WeirRequest } from '../../support/servers/server.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
 import { HAS_BROWSER, NO_BROWSER } from '../../support/servers/web-interface.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Chromium goes through many pages.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /** Reads a live stream until it reports a change of deployments. */
 async function untilChange({ body }: Response): Promise<void> {

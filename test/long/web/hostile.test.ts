@@ -1,11 +1,15 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Client, RunTree } from 'langsmith'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { ALL_HOSTILE, HOSTILE, HOSTILE_SVG, hostileEffects, NO_EFFECTS } from './hostile-texts.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Chromium goes through many pages.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /** Every kind of content block, with hostile text in each field. */
 function blocks(): unknown[] {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect } from 'vitest'
+import { beforeAll, describe, expect, vi } from 'vitest'
 import { campaignShare } from '../../support/campaign.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
@@ -16,6 +16,10 @@ import { keyboardTests } from './keyboard.ts'
 import { morePageTests } from './more-pages.ts'
 import { panelTests } from './panels.ts'
 import { sendForPages } from '../../conformance/web/trace.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Chromium goes through many pages.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 describe.skipIf(!HAS_BROWSER)(`more of the web interface in a browser${NO_BROWSER}`, () => {
   const server = useWeir()

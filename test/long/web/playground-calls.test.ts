@@ -1,11 +1,15 @@
 import type { Locator } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { REPLY } from '../../instrumentations/vendor/call.ts'
 import { type MeteredVendor, startMeteredVendor } from '../../instrumentations/vendor/metered-vendor.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HeldVendor, startHeldVendor } from '../../support/servers/vendors/held-vendor.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Chromium goes through many pages.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const PROVIDERS = {
   openai: { model: 'gpt-4o-mini', path: '/v1', secret: 'OPENAI_API_KEY' },

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Locator } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { checkLooks } from '../../conformance/web/accessibility.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type HeldVendor, startHeldVendor } from '../../support/servers/vendors/held-vendor.ts'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Chromium goes through many pages.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const SECRET = 'LOCAL_KEY'
 const PASTED = 'sk-proj-abcdefghijklmnop0123456789'

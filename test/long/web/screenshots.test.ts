@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { campaignSample } from '../../support/campaign.ts'
 import { DEPLOYMENT } from '../../conformance/web/studio.ts'
 import { sendSamples, SAMPLE_PROJECT, type Samples } from '../../support/servers/sample-project.ts'
@@ -13,6 +13,10 @@ import {
   type UsedInterface,
   useInterface,
 } from '../../support/servers/web-interface.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Chromium goes through many pages.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 /** The folder for the pictures. Without it, pictures are checked but not written. */
 const { SCREENSHOTS } = process.env

@@ -1,10 +1,14 @@
 import type { Locator } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type MeteredVendor, startMeteredVendor } from '../../instrumentations/vendor/metered-vendor.ts'
 import { eventually } from '../../support/eventually.ts'
 import { withoutPython } from '../../support/python.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
 import { NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
+import { LONG_MS } from '../../support/long-limit.ts'
+
+// Chromium goes through many pages.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const NAME = 'story'
 const DEPLOYMENT = `/deployments/${NAME}`

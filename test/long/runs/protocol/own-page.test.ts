@@ -1,8 +1,12 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { startWeir, type WeirProcess } from '../../../support/servers/server.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../../support/servers/web-interface.ts'
+import { LONG_MS } from '../../../support/long-limit.ts'
+
+// Many runs, and values of many megabytes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const NAME = 'own-page'
 const MOUNT = `/deployments/${NAME}`

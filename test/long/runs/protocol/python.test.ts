@@ -3,13 +3,17 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Client } from '@langchain/langgraph-sdk'
 import * as stream from '@langchain/langgraph-sdk/stream'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type DeploymentSetup, useDeployment } from '../../../conformance/deployments/use-deployment.ts'
 import { assertInOrder, deviations } from '../../../conformance/langgraph/js/protocol-v2/cases/compare.ts'
 import { describePythonCases } from '../../../conformance/langgraph/js/protocol-v2/cases/player.ts'
 import { SESSIONS, type Session } from '../../../conformance/langgraph/js/protocol-v2/cases/sessions.ts'
 import { PYTHON, pinned, withoutPython } from '../../../support/python.ts'
 import { startRecordingProxy } from '../../../support/runs/streams/recording-proxy.ts'
+import { LONG_MS } from '../../../support/long-limit.ts'
+
+// Many runs, and values of many megabytes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const missing = withoutPython()
 const SCRIPT = fileURLToPath(new URL('../../../conformance/langgraph/py/sessions.py', import.meta.url))

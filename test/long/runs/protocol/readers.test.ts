@@ -1,11 +1,15 @@
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { readFrames } from '../../../support/runs/streams/sse-frames.ts'
 import { KEY, startWeir, type WeirProcess } from '../../../support/servers/weir-process.ts'
 import { temporaryDir } from '../../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { LONG_MS } from '../../../support/long-limit.ts'
+
+// Many runs, and values of many megabytes.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const GRAPHS = fileURLToPath(new URL('../../../fixtures/protocol-v2/langgraph.json', import.meta.url))
 const CHANNELS = ['values', 'updates', 'messages', 'tools', 'lifecycle', 'input', 'checkpoints', 'tasks']
