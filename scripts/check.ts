@@ -32,13 +32,14 @@ const CHECKS: Record<string, readonly string[]> = {
   deploy: ['scripts/check/deploy.ts'],
 }
 
-/** Runs one check; prints one line if it passes, otherwise its whole output. */
+/** Runs one check; if it passes, prints what it has skipped and one line, otherwise its whole output. */
 function runCheck(name: string, script: readonly string[]): boolean {
   const started = performance.now()
   const done = spawnSync(process.execPath, script, { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 28 })
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   const passed = done.status === 0
   if (!passed) console.log(`${done.stdout}${done.stderr}`.trimEnd())
+  else for (const line of done.stdout.split('\n')) if (line.startsWith('skipped: ')) console.log(line)
   const said = passed ? (done.stdout.trim().split('\n').at(-1) ?? '') : 'see above'
   console.log(`${passed ? 'ok  ' : 'FAIL'} ${name.padEnd(9)} ${seconds} s  ${said}`.trimEnd())
   return passed

@@ -4,9 +4,10 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Ajv } from 'ajv'
 import { parse } from 'yaml'
+import type { Report } from './programs.ts'
 import { type Mapping, renderedProblems } from './rendered-chart.ts'
 
-const ROOT = new URL('../../', import.meta.url)
+const ROOT = new URL('../../../', import.meta.url)
 const CHART = new URL('deploy/helm/', ROOT)
 const BUILT = fileURLToPath(new URL('.helm/helm', ROOT))
 /** The Kubernetes version for which the chart is rendered. */
@@ -30,18 +31,23 @@ const REFUSED = [
  * and renders it with each file of `ci/`, and the result is checked. Without Helm, only the files are compared: values
  * with their schema and with the templates, and the beginnings of template blocks with their ends.
  */
-export async function chartProblems(): Promise<{ problems: string[]; how: string }> {
+export async function chartReport(): Promise<Report> {
   const problems = [
     ...valueProblems(),
     ...templateProblems(templates(), parse(read('values.yaml')) as Mapping),
   ]
   const helm = await findHelm()
-  if (helm === undefined) return { problems: named(problems), how: 'not rendered: there is no Helm' }
+  if (helm === undefined) {
+    return {
+      problems: named(problems),
+      skipped: ['rendering the chart of deploy/helm, because Helm is missing (test/helm/build)'],
+    }
+  }
   for (const file of readdirSync(new URL('ci/', CHART))) problems.push(...(await helmProblems(helm, file)))
   for (const setting of REFUSED)
     if (await rendered(helm, ['--values', 'ci/least.yaml', '--set', setting]).catch(() => undefined))
       problems.push(`values.schema.json accepts ${setting}`)
-  return { problems: named(problems), how: 'rendered' }
+  return { problems: named(problems), skipped: [] }
 }
 
 function named(problems: readonly string[]): string[] {

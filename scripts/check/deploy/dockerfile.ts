@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './programs.ts'
+
+/** Variables that only an environment or a Secret may hold. */
+export const SECRET_NAME = /password|secret|api_key|token/i
+
+/**
+ * Whether an image has an exact version. An image without a tag, with `latest` or with only a major version can change
+ * without notice.
+ */
+export function isPinned(image: string): boolean {
+  return /@sha256:[0-9a-f]{64}$/.test(image) || /:(?!latest$)[\w.-]*\d[\w.-]*$/.test(image)
+}
+
+/** The instructions of a Dockerfile, without comments. Continued lines are joined. */
+function instructions(dockerfile: string): [name: string, rest: string][] {
+  const joined = dockerfile.replace(/^\s*#.*\n/gm, '').replace(/\\\n/g, ' ')
+  return joined
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line) => [line.split(/\s+/)[0]?.toUpperCase() ?? '', line.replace(/^\S+\s*/, '')])
+}
+
+function copiedPaths(rest: string): string[] {
+  if (rest.includes('--from=')) return []
+  return rest
+    .split(/\s+/)
+    .filter((word) => !word.startsWith('--'))
+    .slice(0, -1)
+}
+
+/** Problems of a Dockerfile whose paths begin at the root of the project. */
+export function dockerfileProblems(text: string): string[] {
+  const problems: string[] = []
+  const all = instructions(text)
+  const stages = new Set(
+    all.flatMap(([name, rest]) => (name === 'FROM' ? (/\sAS\s+(\S+)/i.exec(rest)?.[1] ?? []) : [])),
+  )
+  for (const [name, rest] of all) {
+    const image = rest.split(/\s+/)[0] ?? ''
+    if (name === 'FROM' && !stages.has(image) && !isPinned(image))
+      problems.push(`FROM ${image} is not pinned`)
+    if (name === 'ADD') problems.push('use COPY, not ADD')
+    if (/^(CMD|ENTRYPOINT)$/.test(name) && !rest.startsWith('['))
+      problems.push(`${name} must be a JSON array`)
+    if (/^(ENV|ARG)$/.test(name) && SECRET_NAME.test(rest)) problems.push(`${name} holds a secret: ${rest}`)
+    if (name !== 'COPY') continue
+    for (const path of copiedPaths(rest)) {
+      if (!existsSync(join(ROOT, path))) problems.push(`COPY of ${path}, which does not exist`)
+    }
+  }
+  const lastFrom = all.findLastIndex(([name]) => name === 'FROM')
+  const final = all.slice(lastFrom).map(([name]) => name)
+  for (const needed of ['USER', 'HEALTHCHECK', 'CMD', 'VOLUME']) {
+    if (!final.includes(needed)) problems.push(`the last stage has no ${needed}`)
+  }
+  return problems.map((problem) => `Dockerfile: ${problem}`)
+}
