@@ -21,9 +21,9 @@ def missing() -> "str | None":
     try:
         langgraph = version_of("langgraph")
     except PackageNotFoundError:
-        return f"LangGraph is not installed for {python}: run `{python} -m pip install -e .` or `uv sync` in the project, or install \"langgraph>=1,<2\"."
+        return f'LangGraph is not installed for {python}: run `{python} -m pip install -e .` or `uv sync` in the project, or install "langgraph>=1,<2".'
     if langgraph.split(".")[0] != "1":
-        return f"LangGraph {langgraph} is installed for {python}, and graphs need a version from 1 to 2: install \"langgraph>=1,<2\"."
+        return f'LangGraph {langgraph} is installed for {python}, and graphs need a version from 1 to 2: install "langgraph>=1,<2".'
     return None
 
 

@@ -12,17 +12,17 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import Any
 
-from .storage.broker import connect_broker
-from .runs.calls import answer_call
 from .channel import Channel, leave, run_with_channel, send_last
 from .errors import Refused
-from .http.own_api import call_own_deployment
-from .runs.execute import Deps, Execution, failed_unexpectedly
 from .frames import Head
-from .runs.graphs import Broken, Graphs
+from .http.own_api import call_own_deployment
 from .modules import is_own_file, loaded_files
-from .storage.store import BrokeredStore
+from .runs.calls import answer_call
+from .runs.execute import Deps, Execution, failed_unexpectedly
+from .runs.graphs import Broken, Graphs
 from .runs.stream_items import Item
+from .storage.broker import connect_broker
+from .storage.store import BrokeredStore
 
 # Seconds between heartbeats: a quarter of the time after which a silent host gets no new jobs.
 BEAT_SECONDS = 0.25
@@ -157,7 +157,9 @@ class Host:
             self._send({"type": "refused", "id": id, "code": error.code, "message": str(error)})
         except Exception as error:
             # Errors that LangGraph raises during a call are about the call's arguments.
-            self._send({"type": "refused", "id": id, "code": "invalid_request", "message": str(error) or type(error).__name__})
+            self._send(
+                {"type": "refused", "id": id, "code": "invalid_request", "message": str(error) or type(error).__name__}
+            )
 
 
 class Outbox:

@@ -38,7 +38,9 @@ async def serve_asgi(app: App, path: str, state: dict[str, Any]) -> None:
 class Exchange:
     """A request and its response."""
 
-    def __init__(self, app: App, state: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, app: App, state: dict[str, Any], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         self._app = app
         self._state = state
         self._reader = reader

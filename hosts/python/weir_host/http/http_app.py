@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from .asgi_server import App, serve_asgi
 from ..channel import Channel, leave, run_with_channel
 from ..frames import Head
 from ..modules import add_project_paths, load_export, load_failure_text, loaded_files
+from .asgi_server import App, serve_asgi
 from .lifespan import Lifespan
 from .own_api import call_own_deployment
 from .pass_on import PassOn
@@ -48,7 +48,9 @@ def around_starlette(app: Any, target: App) -> Routes:
     from starlette.routing import BaseRoute, Match
 
     own = app.router.routes
-    own[:] = [route for route in own if getattr(getattr(route, "endpoint", None), "__module__", "") != "fastapi.applications"]
+    own[:] = [
+        route for route in own if getattr(getattr(route, "endpoint", None), "__module__", "") != "fastapi.applications"
+    ]
 
     def is_known(scope: Any) -> bool:
         """True if the app has a route for the path, for any method."""

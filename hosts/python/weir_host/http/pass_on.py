@@ -74,7 +74,9 @@ async def download(http: h11.Connection, reader: asyncio.StreamReader, send: Sen
     while True:
         event: Any = await next_event(http, reader)
         if isinstance(event, h11.Response):
-            headers = [(name, value) for name, value in event.headers if name not in DROPPED or name == b"content-length"]
+            headers = [
+                (name, value) for name, value in event.headers if name not in DROPPED or name == b"content-length"
+            ]
             await send({"type": "http.response.start", "status": event.status_code, "headers": headers})
         elif isinstance(event, h11.Data):
             await send(body_of(bytes(event.data), True))

@@ -30,7 +30,18 @@ CHANGEABLE = {"threads:create_run": ("metadata",)}
 # The field that is sent as a part of the frame, because the server does not parse the value of an item.
 IN_PART = "value"
 # Names of parameters that `authenticate` can have.
-PARAMETERS = ("request", "path", "method", "path_params", "query_params", "headers", "authorization", "body", "scopes", "user")
+PARAMETERS = (
+    "request",
+    "path",
+    "method",
+    "path_params",
+    "query_params",
+    "headers",
+    "authorization",
+    "body",
+    "scopes",
+    "user",
+)
 # Codes of docs/api/errors.md for the status of an `HTTPException`; other errors are faults of the handler.
 CODES = {
     400: "invalid_request",
@@ -103,7 +114,9 @@ def parameters_of(authenticate: Callable[..., Any]) -> list[str]:
         try:
             import starlette.requests  # noqa: F401
         except ImportError:
-            raise TypeError("authenticate() has the parameter `request`, which needs starlette in the project's packages.") from None
+            raise TypeError(
+                "authenticate() has the parameter `request`, which needs starlette in the project's packages."
+            ) from None
     return wanted
 
 
@@ -111,7 +124,11 @@ class Headers(dict[bytes, bytes]):
     """Headers as in an ASGI scope (bytes), which can also be read as text, by names that are text."""
 
     def __getitem__(self, name: Any) -> Any:
-        return super().__getitem__(name.lower().encode()).decode("latin-1") if isinstance(name, str) else super().__getitem__(name)
+        return (
+            super().__getitem__(name.lower().encode()).decode("latin-1")
+            if isinstance(name, str)
+            else super().__getitem__(name)
+        )
 
     def __contains__(self, name: object) -> bool:
         return super().__contains__(name.lower().encode() if isinstance(name, str) else name)
@@ -124,7 +141,9 @@ class Headers(dict[bytes, bytes]):
 def arguments_of(request: Head, wanted: list[str]) -> Head:
     """The arguments of `authenticate` for a request of the server."""
     address = urlsplit(request["url"])
-    listed = [(name.lower().encode("latin-1"), value.encode("latin-1", "replace")) for name, value in request["headers"]]
+    listed = [
+        (name.lower().encode("latin-1"), value.encode("latin-1", "replace")) for name, value in request["headers"]
+    ]
     headers = Headers(listed)
     path = unquote(address.path)
     given: Head = {
@@ -148,7 +167,9 @@ def starlette_request(method: str, query: str, path: str, path_params: Head, hea
     from starlette.requests import Request
 
     scope = {"type": "http", "method": method, "path": path, "path_params": path_params, "headers": headers}
-    return Request({**scope, "scheme": "http", "query_string": query.encode(), "root_path": "", "server": None, "client": None})
+    return Request(
+        {**scope, "scheme": "http", "query_string": query.encode(), "root_path": "", "server": None, "client": None}
+    )
 
 
 def path_params_of(path: str) -> Head:

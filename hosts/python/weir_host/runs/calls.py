@@ -7,13 +7,13 @@ import orjson
 from langgraph.pregel import Pregel
 from langgraph.types import StateUpdate
 
-from ..storage.checkpoints import BrokeredSaver, checkpoint_id_of
 from ..errors import Refused, not_found
-from .execute import Deps, bind, expect_checkpoint, thread_config, to_command
-from .embeddings import embed_texts
-from .factories import FactoryCall
 from ..frames import Head
 from ..json_text import json_text
+from ..storage.checkpoints import BrokeredSaver, checkpoint_id_of
+from .embeddings import embed_texts
+from .execute import Deps, bind, expect_checkpoint, thread_config, to_command
+from .factories import FactoryCall
 from .schemas import schemas_of
 from .states import checkpoint_of, state_parts, thread_state
 
@@ -67,7 +67,9 @@ async def _body(value: Any, state: tuple[Head | None, list[bytes]] = (None, []))
 
 
 async def _history(graph: Pregel, call: Head) -> tuple[Head, list[bytes]]:
-    before = call["before"] and (call["before"] if "configurable" in call["before"] else {"configurable": call["before"]})
+    before = call["before"] and (
+        call["before"] if "configurable" in call["before"] else {"configurable": call["before"]}
+    )
     texts: list[bytes] = []
     size, last = 0, None
     states = graph.aget_state_history(call["config"], limit=call["limit"], before=before, filter=call["metadata"])

@@ -12,19 +12,19 @@ from typing import Any
 from langgraph.pregel import Pregel
 from langgraph.types import Command, Send
 
-from ..storage.broker import Broker
-from ..storage.checkpoints import BrokeredSaver
 from ..errors import Refused, not_found
-from .factories import FactoryCall
 from ..frames import Head
-from .graphs import Broken, Graphs
+from ..http.users import user_of_config
 from ..json_text import json_text
 from ..modules import place_of
-from .states import state_parts
+from ..storage.broker import Broker
+from ..storage.checkpoints import BrokeredSaver
 from ..storage.store import BrokeredStore
+from .factories import FactoryCall
+from .graphs import Broken, Graphs
+from .states import state_parts
 from .stream_items import Item, StreamItems
 from .tracing import RunTracer
-from ..http.users import user_of_config
 
 # Seconds after a cancel until LangGraph's stream is abandoned if it has not ended.
 ABANDON_SECONDS = 0.05
@@ -67,7 +67,9 @@ def bind(graph: Pregel, saver: BrokeredSaver, store: BrokeredStore) -> Pregel:
 class Execution:
     """One attempt of a run. `items` and `trace` receive its output."""
 
-    def __init__(self, deps: Deps, job: Head, items: Callable[[Iterable[Item]], None], trace: Callable[[bytes], None]) -> None:
+    def __init__(
+        self, deps: Deps, job: Head, items: Callable[[Iterable[Item]], None], trace: Callable[[bytes], None]
+    ) -> None:
         self._deps = deps
         self._job = job
         self._run: Head = job["run"]
@@ -142,11 +144,17 @@ class Execution:
         graph = self._graph = bind(unbound, self._saver, self._deps.store)
         begin, place = await run_input(self._run, graph, self._saver)
         kwargs = self._kwargs
-        options: Head = {name: kwargs[name] for name in ("interrupt_before", "interrupt_after") if kwargs[name] is not None}
+        options: Head = {
+            name: kwargs[name] for name in ("interrupt_before", "interrupt_after") if kwargs[name] is not None
+        }
         context = context_of(graph, kwargs["context"])
         if context is not None:
             options["context"] = context
-        options |= {"stream_mode": library_modes(kwargs["stream_mode"]), "durability": kwargs["durability"], "subgraphs": True}
+        options |= {
+            "stream_mode": library_modes(kwargs["stream_mode"]),
+            "durability": kwargs["durability"],
+            "subgraphs": True,
+        }
         whole = {
             **config,
             "run_id": self._job["trace_id"] or self._run["run_id"],
@@ -343,5 +351,3 @@ def node_of(thrown: BaseException) -> str | None:
         if note.startswith("During task with name '"):
             return str(note.split("'")[1])
     return None
-
-

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from ..frames import Head
-from ..storage.store import BrokeredStore
 from ..http.users import user_of_config
+from ..storage.store import BrokeredStore
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 from langgraph.pregel import Pregel
 
 from ..errors import Refused, not_found
-from .factories import FactoryCall, call_factory
 from ..frames import Head
 from ..modules import add_project_paths, load_export, load_failure, load_failure_text
+from .factories import FactoryCall, call_factory
 
 
 class Graphs:
@@ -71,7 +71,9 @@ def compiled(value: Any, graph_id: str) -> Pregel:
         return value
     if is_graph(value):
         return value.compile()
-    raise TypeError(f'The export of graph "{graph_id}" is neither a compiled graph, nor a builder, nor a factory of one.')
+    raise TypeError(
+        f'The export of graph "{graph_id}" is neither a compiled graph, nor a builder, nor a factory of one.'
+    )
 
 
 def describe_failure(entry: Head, error: BaseException) -> Head:

@@ -31,7 +31,9 @@ def _state_schema(graph: Any) -> Head:
     from langgraph._internal._pydantic import create_model
 
     types = {name: channel.UpdateType for name, channel in graph.channels.items() if name in graph.stream_channels_list}
-    model = create_model(graph.get_name("State"), field_definitions={name: (type_, None) for name, type_ in types.items()})
+    model = create_model(
+        graph.get_name("State"), field_definitions={name: (type_, None) for name, type_ in types.items()}
+    )
     return model.model_json_schema()
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import orjson
 
-from ..storage.checkpoints import configurable_of
 from ..frames import Head
 from ..json_text import json_text
+from ..storage.checkpoints import configurable_of
 
 
 def checkpoint_of(config: Any) -> Head | None:

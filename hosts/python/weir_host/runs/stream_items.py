@@ -5,8 +5,8 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk_to_message
 
-from ..storage.checkpoints import configurable_of
 from ..json_text import json_text
+from ..storage.checkpoints import configurable_of
 from .states import checkpoint_of
 
 Item = tuple[str, bytes]
@@ -123,7 +123,10 @@ def _shown_config(config: Any) -> Any:
     if config is None:
         return None
     rest = {name: value for name, value in config.items() if name != "callbacks"}
-    return {**rest, "configurable": {key: value for key, value in configurable_of(config).items() if not key.startswith("__")}}
+    return {
+        **rest,
+        "configurable": {key: value for key, value in configurable_of(config).items() if not key.startswith("__")},
+    }
 
 
 def _shown_task(task: Any) -> Any:

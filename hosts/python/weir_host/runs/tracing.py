@@ -75,7 +75,13 @@ class RunTracer:
         with self._lock:
             post, patch = self._take()
         if post or patch:
-            self._send(b'{"post":[' + b",".join(map(record_text, post)) + b'],"patch":[' + b",".join(map(record_text, patch)) + b"]}")
+            self._send(
+                b'{"post":['
+                + b",".join(map(record_text, post))
+                + b'],"patch":['
+                + b",".join(map(record_text, patch))
+                + b"]}"
+            )
 
     def _take(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """The pending operations: TraceRuns to create, and TraceRuns to change."""

@@ -24,7 +24,10 @@ class Broker:
     async def request(self, op: str, body: Head, parts: Sequence[Part] = ()) -> tuple[Head, list[bytes]]:
         """The body and the parts of the answer. Raises Refused with the broker's code."""
         if sum(map(len, parts)) > MOST_BYTES:
-            raise Refused("body_too_large", f"A step's values have more than {MOST_BYTES >> 20} MiB, the limit of the storage of deployments.")
+            raise Refused(
+                "body_too_large",
+                f"A step's values have more than {MOST_BYTES >> 20} MiB, the limit of the storage of deployments.",
+            )
         number = self._next
         self._next += 1
         answer = self._waiting[number] = self.loop.create_future()

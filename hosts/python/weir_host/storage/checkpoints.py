@@ -15,10 +15,10 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
 )
 
-from .broker import Broker
 from ..errors import Refused, other_language
 from ..frames import Head
 from ..json_text import json_text
+from .broker import Broker
 from .row_queue import RowQueue, Rows
 
 # The tag of a stored value is this and the serializer's own type; TypeScript's tags have no prefix.
@@ -52,7 +52,9 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
     is read before the first write. When sealed, it stores nothing more, and reads the newest checkpoint from memory
     if it has stored that checkpoint."""
 
-    def __init__(self, broker: Broker, lease: Head | None = None, ahead: bool = False, fresh: str | None = None) -> None:
+    def __init__(
+        self, broker: Broker, lease: Head | None = None, ahead: bool = False, fresh: str | None = None
+    ) -> None:
         super().__init__()
         self._broker = broker
         self._lease = lease and {"run_id": lease["run_id"], "token": lease["token"]}
@@ -134,9 +136,13 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
                     found[id_of(row)] = self._tuple(row, values, writes.get(row["checkpoint_id"], ()))
         return [found[id_of(row)] for row in rows if id_of(row) in found]
 
-    def _contents(self, answer: Head, parts: Sequence[bytes]) -> tuple[dict[tuple[str, str], Any], dict[str, list[Any]]]:
+    def _contents(
+        self, answer: Head, parts: Sequence[bytes]
+    ) -> tuple[dict[tuple[str, str], Any], dict[str, list[Any]]]:
         texts = iter(parts)
-        values = {(one["checkpoint_id"], one["channel"]): self._load(one["type"], next(texts)) for one in answer["values"]}
+        values = {
+            (one["checkpoint_id"], one["channel"]): self._load(one["type"], next(texts)) for one in answer["values"]
+        }
         writes: dict[str, list[Any]] = {}
         for one in answer["writes"]:
             write = (one["task_id"], one["channel"], self._load(one["type"], next(texts)))
@@ -178,7 +184,9 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
         if kept:
             inherited = await self._inherited(place, parent, versions, kept)
             refs.update(inherited)
-            again = await self._known(place, {channel: versions[channel] for channel in kept if channel not in inherited})
+            again = await self._known(
+                place, {channel: versions[channel] for channel in kept if channel not in inherited}
+            )
             refs.update({channel: id for channel in again})
             stored += again
         key = {"checkpoint_ns": place["checkpoint_ns"], "checkpoint_id": id}
@@ -195,7 +203,9 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
             self._newest = {**place, **key, "parent_id": parent}, texts, values
         return config_of((place["thread_id"], place["checkpoint_ns"]), id)
 
-    async def aput_writes(self, config: Any, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
+    async def aput_writes(
+        self, config: Any, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
         """Stores what a task has written after a checkpoint."""
         place, id = place_of(config), checkpoint_id_of(config)
         written_at, rows = next_time(), Rows()
@@ -215,7 +225,9 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
         own = {key: value for key, value in of if not key.startswith("__") and key not in UNSTAMPED}
         return {**own, **({"run_id": self._lease["run_id"]} if self._lease else {}), **metadata}
 
-    async def _inherited(self, place: Head, parent: str | None, versions: Head, channels: Sequence[str]) -> dict[str, str]:
+    async def _inherited(
+        self, place: Head, parent: str | None, versions: Head, channels: Sequence[str]
+    ) -> dict[str, str]:
         """Channels that have not changed since the parent, with the checkpoint that wrote each."""
         if parent is None:
             return {}
@@ -289,7 +301,9 @@ def wait_in_thread(loop: asyncio.AbstractEventLoop, work: Any) -> Any:
         running = None
     if running is loop:
         work.close()
-        raise RuntimeError("A synchronous call in an async node would stop the host: use the async method, such as ainvoke or aget.")
+        raise RuntimeError(
+            "A synchronous call in an async node would stop the host: use the async method, such as ainvoke or aget."
+        )
     return asyncio.run_coroutine_threadsafe(work, loop).result()
 
 

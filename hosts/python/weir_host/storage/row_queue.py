@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from .broker import Broker
 from ..frames import Head
+from .broker import Broker
 
 # Characters of values that are sent in one frame, unless a single step has more.
 BATCH_CHARS = 8 << 20

@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, SearchItem, SearchOp
 
+from ..json_text import json_text
 from .broker import Broker
 from .checkpoints import wait_in_thread
-from ..json_text import json_text
 
 
 class BrokeredStore(BaseStore):
@@ -40,7 +40,11 @@ def sent(op: Op) -> dict[str, Any]:
             return {"namespace": op.namespace, "key": op.key}
         case SearchOp():
             names = {"namespacePrefix": op.namespace_prefix, "limit": op.limit, "offset": op.offset}
-            return {**names, **({"filter": op.filter} if op.filter else {}), **({"query": op.query} if op.query else {})}
+            return {
+                **names,
+                **({"filter": op.filter} if op.filter else {}),
+                **({"query": op.query} if op.query else {}),
+            }
         case ListNamespacesOp():
             conditions = [{"matchType": one.match_type, "path": one.path} for one in op.match_conditions or ()]
             deepest = {} if op.max_depth is None else {"maxDepth": op.max_depth}
