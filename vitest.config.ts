@@ -18,8 +18,10 @@ const LAYERS = {
   conformance: ['test/conformance/**/*.test.ts'],
   instrumented: INSTRUMENTED,
   fault: ['test/fault/**/*.test.ts'],
+  field: ['test/field/*.test.ts'],
   long: [
     'test/long/**/*.test.ts',
+    'test/field/*.test.ts',
     'test/instrumentations/{javascript,python,packages}.test.ts',
     ...shortenedFiles(),
   ],
