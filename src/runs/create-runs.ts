@@ -19,6 +19,8 @@ export interface RunsDeps extends AwaitDeps {
   wake: Wake
   /** The assistant, by its id or by the name of its graph; undefined when there is none. */
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
+  /** Whether a graph reads `context` and `config.configurable` as the same values; default: no graph does. */
+  sharesContext?(graph_id: string): boolean
   /** Tokens and cost of a trace; null while none of its data has arrived. */
   traceTotals(tenant: Tenant, trace_id: string): Promise<JsonObject | null>
   /** The webhooks that runs may have. */
@@ -76,7 +78,7 @@ interface RunPlanned {
 }
 
 async function plan(
-  { findAssistant, clock, webhooks, defaultTtl }: RunsDeps,
+  { findAssistant, sharesContext, clock, webhooks, defaultTtl }: RunsDeps,
   call: Call,
   thread_id: string | null,
   request: RunRequest,
@@ -92,6 +94,7 @@ async function plan(
     thread_id: thread_id ?? newTimeUuid(now),
     temporary: thread_id === null,
     defaultTtl,
+    sharesContext: sharesContext?.(assistant.graph_id) ?? false,
     ...(webhooks && { webhooks }),
   })
   const chosen = request.run_id !== undefined

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { planRun } from './plan-run.ts'
+import type { JsonObject } from '../schema/json.ts'
 import type { RunRequest } from './runs.ts'
+
+const IDS = { run_id: 'r', thread_id: 't', graph_id: 'agent', assistant_id: 'a' }
 
 const ASSISTANT = {
   assistant_id: 'a',
@@ -15,6 +18,7 @@ function planned(
   request: Omit<RunRequest, 'assistant_id'>,
   thread = { metadata: {}, config: {} },
   temporary = false,
+  sharesContext = false,
 ) {
   const call = {
     tenant: { workspace_id: 'w', deployment_id: 'd' },
@@ -30,6 +34,7 @@ function planned(
     temporary,
     defaultTtl: null,
     request: whole,
+    sharesContext,
   })
   return { admission, ...(admission.compose?.(thread) ?? admission.run) }
 }
@@ -101,6 +106,36 @@ describe('the config of a run', () => {
         assistant_id: 'a',
       },
     })
+  })
+
+  it('RUN-37: configurable and context are the same values to a graph that reads them so', () => {
+    const seen = (
+      request: Omit<RunRequest, 'assistant_id'>,
+      config: JsonObject = {},
+      shares = true,
+    ): [unknown, unknown] => {
+      const { kwargs } = planned(request, { metadata: {}, config }, false, shares)
+      const { model, tone, user, ...others } = kwargs.config['configurable'] as JsonObject
+      expect(others).toEqual({ 'user-agent': 'test', ...IDS })
+      return [kwargs.context, { model, tone, user }]
+    }
+    const standing = { model: 'small', tone: 'dry', user: 'x' }
+    expect(seen({})).toEqual([standing, standing])
+    const thread = { configurable: { tone: 'kind' } }
+    expect(seen({}, thread)[0]).toEqual({ ...standing, tone: 'kind' })
+    const configurable = { user: 'y' }
+    for (const request of [{ config: { configurable } }, { context: configurable }])
+      expect(seen(request)).toEqual([
+        { ...standing, user: 'y' },
+        { ...standing, user: 'y' },
+      ])
+    const both = {
+      config: { configurable: { user: 'y' } },
+      context: { user: 'z', __pregel_read: 1, run_id: 'q' },
+    }
+    expect(seen(both)[1]).toEqual({ ...standing, user: 'z' })
+    const apart = seen({ config: { configurable } }, {}, false)
+    expect(apart).toEqual([{ user: 'x' }, { model: 'small', tone: 'dry', user: 'y' }])
   })
 
   it('a fork is for its run only: none of it is stored with the thread', () => {

@@ -26,6 +26,8 @@ export interface RunPlan {
   /** The ttl of a thread that this run creates, unless the thread is deleted with the run. */
   defaultTtl: ThreadTtl | null
   request: RunRequest
+  /** Whether the graph reads `context` and `config.configurable` as the same values, as Python graphs do. */
+  sharesContext?: boolean
   webhooks?: WebhookRules
 }
 
@@ -61,15 +63,20 @@ export function planRun(plan: RunPlan): Omit<RunAdmission, 'claim'> {
       graph_id,
     }
     const merged = standingConfig(call, assistant, thread, config)
+    const shared = plan.sharesContext === true ? sharedContext(plan, thread) : undefined
     const configurable = {
       ...merged.configurable,
+      ...(shared && {
+        ...objectOf(withoutOwnKeys({ configurable: shared })['configurable']),
+        ...ofCall(call),
+      }),
       run_id,
       thread_id,
       graph_id,
       assistant_id,
     }
     const whole = { ...merged, configurable, metadata: { ...objectOf(merged['metadata']), ...metadata } }
-    return { metadata, kwargs: { ...kwargs, config: whole } }
+    return { metadata, kwargs: { ...kwargs, config: whole, ...(shared && { context: shared }) } }
   }
   return {
     run: {
@@ -90,6 +97,20 @@ export function planRun(plan: RunPlan): Omit<RunAdmission, 'claim'> {
     ...(call.cron && { cron: call.cron }),
     ...(request.newest_run_id !== undefined && { newest_run_id: request.newest_run_id }),
     new_thread_ttl: goesWithRun ? LINGERING : plan.defaultTtl,
+  }
+}
+
+/**
+ * The context of a graph that reads `configurable` as context and the other way round: that of the assistant, the thread
+ * and the request, each with the `configurable` beside it. Later ones override earlier ones.
+ */
+function sharedContext({ assistant, request }: RunPlan, thread: Pick<Thread, 'config'>): JsonObject {
+  return {
+    ...objectOf(withoutOwnKeys(assistant.config)['configurable']),
+    ...assistant.context,
+    ...objectOf(withoutOwnKeys(thread.config)['configurable']),
+    ...objectOf(withoutOwnKeys(request.config ?? {})['configurable']),
+    ...request.context,
   }
 }
 
@@ -165,10 +186,12 @@ export function standingConfig(
 ): JsonObject & { configurable: JsonObject } {
   const standing = mergeConfigs(withoutOwnKeys(assistant.config), withoutOwnKeys(thread.config))
   const merged = mergeConfigs(standing, own)
-  return {
-    ...merged,
-    configurable: { ...objectOf(merged['configurable']), ...call.headers, ...userConfig(call) },
-  }
+  return { ...merged, configurable: { ...objectOf(merged['configurable']), ...ofCall(call) } }
+}
+
+/** What a request adds to `configurable`, whatever its body says: its headers and its user. */
+function ofCall(call: Call): JsonObject {
+  return { ...call.headers, ...userConfig(call) }
 }
 
 /** Merges `over` over `under`. The objects `configurable` and `metadata` are merged key by key. */

@@ -6,8 +6,11 @@ import type { CancelResult, CancelSelector, CronDate, Visible } from './run-stor
 export interface Call {
   tenant: Tenant
   caller: Caller
-  /** `x-*` and `user-agent` headers that `http.configurable_headers` allows; merged into `config.configurable`. */
-  headers: Readonly<Record<string, string>>
+  /**
+   * `x-*` and `user-agent` headers that `http.configurable_headers` allows, and the trace that the request is part of;
+   * merged into `config.configurable`.
+   */
+  headers: Readonly<JsonObject>
   /** The restrictions of the deployment's own auth file on a run to create. */
   access?: RunAccess
   /** The date of the cron that creates the run. Absent if no cron creates it. */

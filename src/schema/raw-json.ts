@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { parseExact } from './exact-json.ts'
 import type { JsonValue } from './json.ts'
 
 /** Texts of values with more characters are not parsed on the main thread. */
@@ -34,7 +35,7 @@ export function rawJson(text: string): JsonValue {
 
 /** The value itself; text is parsed now. */
 export function parsedJson<T extends JsonValue>(value: T): T {
-  return value instanceof RawJson ? (JSON.parse(value.text) as T) : value
+  return value instanceof RawJson ? (parseExact(value.text) as T) : value
 }
 
 /** Length of the JSON text of a RawJson; 0 for other values, which are small. */

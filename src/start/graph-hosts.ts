@@ -86,6 +86,7 @@ export async function startGraphHosts(
     }),
   )
   const host = withTypes(hosts, types, file)
+  if (file.missing_env !== null) logger.warn({ deployment: name }, file.missing_env)
   const warning = langgraphWarning(filesOf(file, 'javascript'))
   if (warning !== undefined) {
     const { message, ...versions } = warning

@@ -24,10 +24,10 @@ class Channel:
         """Sends a frame; frames arrive in the order of the calls."""
         self._writer.write(encode_frame(head, list(parts)))
 
-    async def frames(self) -> AsyncIterator[Head]:
-        """The heads of the server's frames, which have no parts. The process ends when the channel closes."""
-        async for head, _ in read_frames(self._reader):
-            yield head
+    async def frames(self) -> AsyncIterator[tuple[Head, list[bytes]]]:
+        """The server's frames. The process ends when the channel closes."""
+        async for frame in read_frames(self._reader):
+            yield frame
         leave(0)
 
 

@@ -6,7 +6,7 @@ import struct
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-import orjson
+from .json_text import json_text, read_json
 
 LENGTHS = struct.Struct("<II")
 CHUNK_BYTES = 1 << 20
@@ -18,7 +18,7 @@ def encode_frame(head: Head, parts: Sequence[Part] = ()) -> bytes:
     """A frame as bytes."""
     raw = [part.encode() if isinstance(part, str) else part for part in parts]
     sizes = [len(part) for part in raw]
-    text = orjson.dumps({**head, "sizes": sizes} if raw else head)
+    text = json_text({**head, "sizes": sizes} if raw else head)
     return LENGTHS.pack(4 + len(text) + sum(sizes), len(text)) + text + b"".join(raw)
 
 
@@ -47,7 +47,7 @@ async def read_frames(reader: asyncio.StreamReader) -> AsyncIterator[tuple[Head,
 
 def split(frame: bytes, head_size: int) -> tuple[Head, list[bytes]]:
     """Head and parts of a frame without its lengths."""
-    head = orjson.loads(frame[:head_size])
+    head = read_json(frame[:head_size])
     parts, at = [], head_size
     for size in head.get("sizes", ()):
         parts.append(frame[at : at + size])

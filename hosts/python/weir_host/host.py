@@ -16,11 +16,13 @@ from .channel import Channel, leave, run_with_channel, send_last
 from .errors import Refused
 from .frames import Head
 from .http.own_api import call_own_deployment
+from .json_text import read_json
 from .modules import is_own_file, loaded_files
 from .runs.calls import answer_call
 from .runs.execute import Deps, Execution, failed_unexpectedly
 from .runs.graphs import Broken, Graphs
 from .runs.stream_items import Item
+from .runs.thread_pools import carry_context
 from .storage.broker import connect_broker
 from .storage.store import BrokeredStore
 
@@ -39,7 +41,8 @@ class Host:
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self._send = channel.send
-        self._offered: dict[int, Head] = {}
+        # JSON texts of jobs.
+        self._offered: dict[int, bytes] = {}
         self._running: dict[int, Execution] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._beating: asyncio.Task[None] | None = None
@@ -49,20 +52,20 @@ class Host:
 
     async def listen(self) -> None:
         """Handles the server's frames in their order."""
-        async for head in self._channel.frames():
-            await self._handle(head)
+        async for head, parts in self._channel.frames():
+            await self._handle(head, parts)
 
-    async def _handle(self, head: Head) -> None:
+    async def _handle(self, head: Head, parts: list[bytes]) -> None:
         match head["type"]:
             case "open":
                 await self._open(head)
             case "offer":
-                self._offered[head["id"]] = head["job"]
+                self._offered[head["id"]] = parts[0]
                 self._send({"type": "ready", "id": head["id"]})
             case "go":
                 job = self._offered.pop(head["id"], None)
                 if job is not None:
-                    self._begin(self._execute(head["id"], self._registered(head["id"], job)))
+                    self._grant(head["id"], job)
             case "drop":
                 self._offered.pop(head["id"], None)
             case "cancel":
@@ -70,9 +73,18 @@ class Host:
                 if execution is not None:
                     execution.cancel(head.get("state", True))
             case "call":
-                self._begin(self._answer(head))
+                self._begin(self._answer(head["id"], parts[0]))
             case "stop":
                 leave(0)
+
+    def _grant(self, id: int, text: bytes) -> None:
+        """Begins a job. A job that cannot be read fails: another host could not read it either."""
+        try:
+            registered = self._registered(id, read_json(text))
+        except Exception as error:
+            self._send({**failed_unexpectedly(error).head, "id": id})
+        else:
+            self._begin(self._execute(id, registered))
 
     def _begin(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -145,11 +157,10 @@ class Host:
             await asyncio.sleep(BEAT_SECONDS)
         self._beating = None
 
-    async def _answer(self, head: Head) -> None:
-        id = head["id"]
+    async def _answer(self, id: int, text: bytes) -> None:
         try:
             assert self._deps is not None
-            answer, parts = await answer_call(self._deps, head["call"])
+            answer, parts = await answer_call(self._deps, read_json(text))
             self._send({"type": "answer", "id": id, **answer}, parts)
         except Broken as error:
             self._send({"type": "refused", "id": id, "code": error.code, "message": str(error), "broken": True})
@@ -233,6 +244,7 @@ def serve() -> None:
     faulthandler.register(signal.SIGUSR1, all_threads=True, chain=True)
     os._exit = exit_of_code  # type: ignore[assignment]
     sys.exit = exit_by_sys  # type: ignore[assignment]
+    carry_context()
     try:
         run_with_channel(lambda channel: Host(channel).listen())
     except SystemExit as error:

@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 import traceback
+from importlib.metadata import packages_distributions, version
 from typing import Any
 
 from .frames import Head
@@ -101,8 +102,17 @@ def load_failure(entry: Head, error: BaseException) -> tuple[str, int | None, st
     else:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
     if isinstance(error, ModuleNotFoundError):
-        reason += f" (for {sys.executable}: install it in the project's environment)"
+        reason += f" ({missing_module(error.name or '')})"
     return file, line, reason
+
+
+def missing_module(name: str) -> str:
+    """What to do about a module that was not found: its package may be there, in a version that lacks the module."""
+    top = name.partition(".")[0]
+    owners = packages_distributions().get(top, [])
+    if top == name or not owners:
+        return f"for {sys.executable}: install it in the project's environment"
+    return f"{owners[0]} {version(owners[0])} of {sys.executable} has no such module: the project needs another version"
 
 
 def load_failure_text(entry: Head, error: BaseException) -> str:

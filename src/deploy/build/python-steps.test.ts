@@ -40,7 +40,7 @@ describe('P-20: dependencies of Python projects', () => {
           ...python,
         },
       },
-      env: { PATH: `${dir}:${dir}/bin`, HOME: dir },
+      env: { PATH: `${dir}:${dir}/bin:${dir}/shims`, HOME: dir },
       commands: { ...NO_COMMANDS, ...commands },
       timeout_ms: 60_000,
       log: (line) => lines.push(line),
@@ -91,6 +91,11 @@ describe('P-20: dependencies of Python projects', () => {
     if (hasLock) await writeFile(join(dir, 'uv.lock'), '')
     await expect(install(python)).rejects.toMatchObject({
       message: expect.stringMatching(/uv is not installed/),
+    })
+    await mkdir(join(dir, 'shims'))
+    await writeFile(join(dir, 'shims', 'uv'), '#!/bin/sh\nexit 127\n', { mode: 0o755 })
+    await expect(install(python)).rejects.toMatchObject({
+      message: expect.stringMatching(/shims\/uv only starts the uv of a version manager/),
     })
     await tool('uv', 'echo "uv ran $* in $UV_PROJECT_ENVIRONMENT, downloads $UV_PYTHON_DOWNLOADS"')
     await install(python)

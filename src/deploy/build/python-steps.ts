@@ -18,7 +18,10 @@ export interface PythonProject {
 
 const NO_PYTHON =
   'The project has Python graphs, and Python 3.11 or newer is not installed on this server, or not on its PATH.'
-const NO_UV = 'The project has a uv.lock, and uv is not installed on this server.'
+const NO_UV =
+  'The project has a uv.lock or asks for uv, and uv is not installed on this server. Install it there (`python3 -m pip install uv`), or remove uv.lock from what is deployed (a line in .dockerignore), so that pip installs the newest versions that the project allows.'
+/** A shim starts a program of its version manager, which builds cannot reach. */
+const SHIM = /[\\/]shims[\\/]/
 const WARNING =
   'Only packages that are built already are installed, since this server has no sandbox for builds; packages that compile something do not work.'
 
@@ -66,7 +69,12 @@ export async function packageSteps(
 ): Promise<BuildStep[]> {
   if (!withScripts) warn(WARNING)
   if (project.uses_uv || existsSync(join(dir, 'uv.lock'))) {
-    if ((await findProgram('uv', env)) === undefined) throw buildFailed(NO_UV)
+    const uv = await findProgram('uv', env)
+    if (uv === undefined) throw buildFailed(NO_UV)
+    if (SHIM.test(uv))
+      throw buildFailed(
+        `${uv} only starts the uv of a version manager, which builds cannot reach. Install uv itself on this server: curl -LsSf https://astral.sh/uv/install.sh | sh`,
+      )
     const args = [
       'sync',
       '--frozen',

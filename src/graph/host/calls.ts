@@ -1,4 +1,4 @@
-import type { StateSnapshot } from '@langchain/langgraph'
+import type { Command, StateSnapshot } from '@langchain/langgraph'
 import { AppError } from '../../base/errors.ts'
 import type { GraphAnswer } from '../../runs/execute/graph-host.ts'
 import type { Tenant } from '../../runs/model.ts'
@@ -24,12 +24,22 @@ export interface CallDeps extends Pick<ExecuteDeps, 'graphs' | 'storage'> {
   schemasOf(graph_id: string): SchemaReader
 }
 
+/** The purpose of a call, for factories; other calls read an assistant. */
+const ACCESS: Partial<Record<HostCall['name'], 'threads.read' | 'threads.update'>> = {
+  state: 'threads.read',
+  end_state: 'threads.read',
+  history: 'threads.read',
+  update_state: 'threads.update',
+  bulk_update: 'threads.update',
+}
+
 /** Answers a call of the server by executing a graph's own code. Throws LangGraph's errors, and AppError not_found. */
 export async function answerCall(deps: CallDeps, tenant: Tenant, call: HostCall): Promise<GraphAnswer> {
   if (call.name === 'embed') return { body: JSON.stringify(await embed(deps.storage, call.texts)) }
   const saver = deps.storage.checkpointer(tenant)
   const made_with = 'made_with' in call ? call.made_with : undefined
-  const unbound = await deps.graphs.graph(call.graph_id, made_with ?? call.config)
+  const runtime = { accessContext: ACCESS[call.name] ?? 'assistants.read', executionRuntime: null } as const
+  const unbound = await deps.graphs.graph(call.graph_id, made_with ?? call.config, runtime)
   const graph = bindGraph(unbound, saver, deps.storage.store(tenant))
   if (call.name === 'state' || call.name === 'update_state') await expectCheckpoint(saver, call.config)
   switch (call.name) {
@@ -105,10 +115,13 @@ async function updateState(
   return withState(body, snapshot)
 }
 
-/** Converts values to one object. A client may send a list of objects, whose later values then replace earlier ones. */
-function toUpdateValues(values: JsonValue): Record<string, unknown> {
-  if (Array.isArray(values) && values.every(isObject))
-    return Object.assign({}, ...values) as Record<string, unknown>
+/**
+ * The values of an update. A list of objects is several writes of one node: reducers get all of them, and LangGraph refuses
+ * a second value of a channel without a reducer.
+ */
+function toUpdateValues(values: JsonValue): Record<string, unknown> | readonly Command[] {
+  if (Array.isArray(values) && values.length === 0) return {}
+  if (Array.isArray(values) && values.every(isObject)) return values.map((update) => toCommand({ update }))
   return values as Record<string, unknown>
 }
 

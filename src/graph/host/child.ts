@@ -5,7 +5,15 @@ import { collectGarbage } from '../../base/node/collect-garbage.ts'
 import type { GraphJob, GraphState, StreamItem } from '../../runs/execute/graph-host.ts'
 import { answerCall, type CallDeps } from './calls.ts'
 import { type Channel, type Frame, openChannel } from '../pool/channel.ts'
-import { CANCELLED, type ExecuteDeps, executeJob, type GraphJobEnd, ROLLED_BACK } from './execute.ts'
+import {
+  CANCELLED,
+  describeError,
+  type ExecuteDeps,
+  executeJob,
+  type GraphJobEnd,
+  type JobOutput,
+  ROLLED_BACK,
+} from './execute.ts'
 import { installGraphLogger } from './logger.ts'
 import type { GraphStorage } from './storage.ts'
 import { createHeart, type Heart, openServerSocket, watchProcess, writeLast } from '../pool/vitals.ts'
@@ -16,7 +24,7 @@ import { createSchemaReader, type SchemaReader } from './schemas.ts'
 import { prepareModels } from './stream/model-facts.ts'
 import { createStateTexts } from './state/state-texts.ts'
 import { createTurns } from './state/step-pace.ts'
-import type { FromHost, OpenHost, StateHead, ToHost } from '../pool/messages.ts'
+import type { FromHost, HostCall, OpenHost, StateHead, ToHost } from '../pool/messages.ts'
 
 /** Opens the storage of graphs with the options of the first message. */
 export type OpenStorage = (message: OpenHost) => Promise<GraphStorage>
@@ -39,7 +47,8 @@ class HostChild {
   readonly #version: string
   readonly #jobs = new AsyncLocalStorage<number>()
   readonly #running = new Map<number, AbortController>()
-  readonly #offered = new Map<number, GraphJob>()
+  /** JSON texts of jobs. */
+  readonly #offered = new Map<number, Buffer>()
   readonly #socket = openServerSocket()
   readonly #channel: Channel<FromHost>
   readonly #outbox: Outbox
@@ -61,12 +70,12 @@ class HostChild {
     )
   }
 
-  async #handle({ head }: Frame<ToHost>): Promise<void> {
+  async #handle({ head, parts: [body = Buffer.alloc(0)] }: Frame<ToHost>): Promise<void> {
     if (head.type === 'open') return this.#open(head)
     if (head.type === 'stop') return this.#stop()
     if (this.#deps === undefined) return
     if (head.type === 'offer') {
-      this.#offered.set(head.id, head.job)
+      this.#offered.set(head.id, body)
       this.#channel.send({ type: 'ready', id: head.id })
     } else if (head.type === 'go') {
       const job = this.#offered.get(head.id)
@@ -75,7 +84,7 @@ class HostChild {
     } else if (head.type === 'drop') this.#offered.delete(head.id)
     else if (head.type === 'cancel')
       this.#running.get(head.id)?.abort(head.state === false ? ROLLED_BACK : CANCELLED)
-    else if (head.type === 'call') await sendAnswer(this.#channel, this.#deps, head)
+    else if (head.type === 'call') await sendAnswer(this.#channel, this.#deps, head, body)
   }
 
   async #open(message: OpenHost): Promise<void> {
@@ -113,14 +122,14 @@ class HostChild {
     }
   }
 
-  async #execute(id: number, job: GraphJob): Promise<void> {
+  async #execute(id: number, job: Buffer): Promise<void> {
     const { signal } = this.#begin(id)
     const output = {
       items: (items: StreamItem[]) => this.#outbox.add(id, items),
       trace: (body: string) => this.#channel.send({ type: 'trace', id }, [body]),
       caughtUp: () => this.#channel.caughtUp(),
     }
-    const end = await executeJob(this.#deps as ExecuteDeps, job, output, signal)
+    const end = await endOf(this.#deps as ExecuteDeps, job, output, signal)
     this.#outbox.flush()
     sendEnd(this.#channel, id, end)
     this.#heart.end()
@@ -137,6 +146,20 @@ class HostChild {
   async #stop(): Promise<void> {
     await this.#deps?.storage.close().catch(() => undefined)
     process.exit(0)
+  }
+}
+
+/** The end of a job, given as JSON text. A job that cannot be read fails: another host could not read it either. */
+async function endOf(
+  deps: ExecuteDeps,
+  job: Buffer,
+  output: JobOutput,
+  signal: AbortSignal,
+): Promise<GraphJobEnd> {
+  try {
+    return await executeJob(deps, JSON.parse(job.toString('utf8')) as GraphJob, output, signal)
+  } catch (thrown) {
+    return { kind: 'failed', ...describeError(thrown), retryable: false, state: undefined }
   }
 }
 
@@ -244,9 +267,11 @@ function sendEnd(channel: Channel<FromHost>, id: number, { state, ...end }: Grap
 async function sendAnswer(
   channel: Channel<FromHost>,
   deps: CallDeps,
-  { id, tenant, call }: Extract<ToHost, { type: 'call' }>,
+  { id, tenant }: Extract<ToHost, { type: 'call' }>,
+  text: Buffer,
 ): Promise<void> {
   try {
+    const call = JSON.parse(text.toString('utf8')) as HostCall
     const { body, state, next } = await answerCall(deps, tenant, call)
     const head = { type: 'answer', id, state: stateHead(state), ...(next !== undefined && { next }) } as const
     channel.send(head, [body, ...stateParts(state)])

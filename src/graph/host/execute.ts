@@ -74,7 +74,10 @@ export async function executeJob(
   try {
     const config = graphConfig(job, deps)
     graph = (run.kwargs.protocol === 2 ? bindCopy : bindGraph)(
-      await deps.graphs.graph(run.graph_id, factoryConfig(config)),
+      await deps.graphs.graph(run.graph_id, factoryConfig(config), {
+        accessContext: 'threads.create_run',
+        executionRuntime: { context: run.kwargs.context },
+      }),
       saver,
       deps.storage.store(job.tenant),
     )
@@ -108,6 +111,7 @@ interface RunConfig {
   tags: string[]
   metadata: JsonObject
   recursion_limit: number | undefined
+  max_concurrency: number | undefined
   configurable: Configurable
 }
 
@@ -115,7 +119,6 @@ interface RunConfig {
 function graphConfig({ run }: GraphJob, { versions }: ExecuteDeps): RunConfig {
   // Runs that earlier versions stored may still contain runtime keys.
   const config = withoutRuntimeKeys(run.kwargs.config)
-  const limit = config['recursion_limit']
   const tags = config['tags']
   const identity = {
     run_id: run.run_id,
@@ -134,12 +137,18 @@ function graphConfig({ run }: GraphJob, { versions }: ExecuteDeps): RunConfig {
       run_attempt: run.attempt,
       langgraph_version: versions.langgraph,
     },
-    recursion_limit: typeof limit === 'number' ? limit : undefined,
+    recursion_limit: limitOf(config, 'recursion_limit'),
+    max_concurrency: limitOf(config, 'max_concurrency'),
     configurable: {
       ...(isObject(config['configurable']) ? config['configurable'] : {}),
       ...identity,
     },
   }
+}
+
+function limitOf(config: JsonObject, name: 'recursion_limit' | 'max_concurrency'): number | undefined {
+  const limit = config[name]
+  return typeof limit === 'number' ? limit : undefined
 }
 
 /** The config for a factory, as plain data. */
@@ -160,8 +169,9 @@ function streamOptions(
     tags: config.tags,
     metadata: config.metadata,
     configurable: { ...config.configurable, ...checkpoint, ...strictness(run) },
-    ...(Object.keys(kwargs.context).length === 0 ? {} : { context: kwargs.context }),
+    context: kwargs.context,
     ...(config.recursion_limit === undefined ? {} : { recursionLimit: config.recursion_limit }),
+    ...(config.max_concurrency === undefined ? {} : { maxConcurrency: config.max_concurrency }),
     ...(kwargs.interrupt_before === null ? {} : { interruptBefore: kwargs.interrupt_before }),
     ...(kwargs.interrupt_after === null ? {} : { interruptAfter: kwargs.interrupt_after }),
     ...(callbacks.length === 0 ? {} : { callbacks }),
@@ -331,7 +341,7 @@ function failedNode(state: GraphState | undefined): string | undefined {
 }
 
 /** Class and message of a thrown value. */
-function describeError(thrown: unknown): { error: string; message: string } {
+export function describeError(thrown: unknown): { error: string; message: string } {
   if (!(thrown instanceof Error)) return { error: 'Error', message: String(thrown) }
   const own = thrown.constructor.name
   return { error: thrown.name === 'Error' && own !== '' ? own : thrown.name, message: thrown.message }

@@ -2,8 +2,9 @@ import { registerHooks } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { CompiledGraph } from '@langchain/langgraph'
 import { AppError } from '../../base/errors.ts'
-import type { JsonObject } from '../../schema/json.ts'
+import { isObject, type JsonObject } from '../../schema/json.ts'
 import type { GraphEntry } from '../project/deployment-file.ts'
+import { tooOldLanggraph } from '../project/langgraph-version.ts'
 import { describeLoadFailure, GraphLoadError, type LoadFailure } from '../project/load-failure.ts'
 
 /** A compiled graph of any type. */
@@ -14,15 +15,20 @@ export interface LoadedGraphs {
   /** Graphs that cannot be loaded. */
   failures: readonly LoadFailure[]
   /**
-   * Returns the graph. If the module exports a factory, calls it with `config` and returns the result.
+   * Returns the graph. If the module exports a factory, calls it with `config` and `runtime` and returns the result.
    * @throws AppError not_found for an unknown name; GraphLoadError; errors of the user's code unchanged
    */
-  graph(graph_id: string, config: JsonObject): Promise<AnyGraph>
+  graph(graph_id: string, config: JsonObject, runtime: FactoryRuntime): Promise<AnyGraph>
   /** Whether the graph is the same for every config. False for a graph that a factory makes. */
   isFixed(graph_id: string): boolean
 }
 
-type Factory = (config: JsonObject) => unknown
+/** The purpose for which a factory is called: `ServerRuntime` of @langchain/langgraph-sdk. */
+export type FactoryRuntime =
+  | { accessContext: 'threads.create_run'; executionRuntime: { context: JsonObject } }
+  | { accessContext: 'assistants.read' | 'threads.read' | 'threads.update'; executionRuntime: null }
+
+type Factory = (config: JsonObject, runtime: FactoryRuntime) => unknown
 
 /**
  * Imports every graph of the deployment. `files` is the result of `prepareLoader`, which must be called before. A graph
@@ -43,14 +49,14 @@ export async function loadGraphs(
   }
   return {
     failures: [...failures.values()],
-    async graph(graph_id, config) {
+    async graph(graph_id, config, runtime) {
       const failure = failures.get(graph_id)
       if (failure !== undefined) throw new GraphLoadError(failure)
       const found = loaded.get(graph_id)
       if (found === undefined)
         throw new AppError('not_found', { message: `No graph "${graph_id}" is deployed.` })
       if (typeof found !== 'function') return found
-      return toGraph(await found(config), graph_id)
+      return toGraph(await found(config, runtime), graph_id)
     },
     isFixed: (graph_id) => typeof loaded.get(graph_id) === 'object',
   }
@@ -184,6 +190,8 @@ function isPackageName(specifier: string): boolean {
 }
 
 async function loadGraph(entry: GraphEntry): Promise<AnyGraph | Factory> {
+  const tooOld = tooOldLanggraph(entry.file)
+  if (tooOld !== undefined) throw new AppError('config_invalid', { message: tooOld })
   const value = await importExport(entry.file, entry.export)
   if (typeof value === 'function') return value as Factory
   return toGraph(await value, entry.graph_id)
@@ -192,6 +200,8 @@ async function loadGraph(entry: GraphEntry): Promise<AnyGraph | Factory> {
 function toGraph(value: unknown, graph_id: string): AnyGraph {
   if (isCompiled(value)) return value
   if (isBuilder(value)) return value.compile()
+  // The agents of langchain and deepagents have their compiled graph in a field.
+  if (isObject(value) && isCompiled(value['graph'])) return value['graph']
   throw new AppError('config_invalid', {
     message: `The export of graph "${graph_id}" is neither a compiled graph, nor a builder, nor a factory of one.`,
   })

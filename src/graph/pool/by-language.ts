@@ -1,6 +1,7 @@
 import { AppError } from '../../base/errors.ts'
 import type { DeploymentFile, GraphEntry } from '../project/deployment-file.ts'
 import type { GraphLanguage } from '../project/graph-spec.ts'
+import { embedsInPython, readStoreIndex } from '../project/store-index.ts'
 import type { GraphHosts } from './pool.ts'
 
 type CreatePool = (language: GraphLanguage, file: DeploymentFile) => GraphHosts
@@ -51,7 +52,7 @@ export function createHostsByLanguage(begun: DeploymentFile, createPool: CreateP
     run: (job, events, signal) => poolOf(job.run.graph_id).run(job, events, signal),
     call: async (tenant, call) => poolOf(call.graph_id).call(tenant, call),
     async embed(texts) {
-      const isPython = /\.py(:|$)/.test(String(file.store_index?.['embed']))
+      const isPython = embedsInPython(readStoreIndex(file.store_index))
       return poolFor(isPython ? 'python' : 'javascript').embed(texts)
     },
     pids: () => [...pools.values()].flatMap((pool) => pool.pids()),

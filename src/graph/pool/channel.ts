@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import { parseExact } from '../../schema/exact-json.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import { toJsonText } from '../../schema/raw-json.ts'
 
@@ -123,7 +124,7 @@ function createFrameReader<In extends object>(
 
 function decodeFrame<In extends object>(bytes: Buffer): Frame<In> {
   const headEnd = 4 + bytes.readUInt32LE(0)
-  const head = JSON.parse(bytes.toString('utf8', 4, headEnd)) as In & JsonObject
+  const head = parseExact(bytes.toString('utf8', 4, headEnd)) as In & JsonObject
   const parts: Buffer[] = []
   let at = headEnd
   for (const size of Array.isArray(head['sizes']) ? head['sizes'] : []) {

@@ -9,6 +9,7 @@ import type {
   LostError,
 } from '../../runs/execute/graph-host.ts'
 import type { Tenant } from '../../runs/model.ts'
+import { toJsonText } from '../../schema/raw-json.ts'
 import type { Frame } from './channel.ts'
 import { type FindHeldUp, findHeldUpBy } from './inspector/inspector.ts'
 import {
@@ -153,7 +154,7 @@ export class HostLink {
     const item: Held = { job, begun: false, timer: undefined }
     this.#held.set(job.id, item)
     this.#awaitTaking(item, OFFER_MS)
-    this.#process.channel.send({ type: 'offer', id: job.id, job: job.job })
+    this.#process.channel.send({ type: 'offer', id: job.id }, [toJsonText(job.job)])
   }
 
   /** Withdraws the offer of a job and returns true, or sends a cancel for a job that has begun and returns false. */
@@ -177,7 +178,7 @@ export class HostLink {
     return new Promise((resolve, reject) => {
       if (this.state === 'gone') return reject(new AppError('host_unavailable'))
       this.#calls.set(id, { resolve, reject })
-      this.#process.channel.send({ type: 'call', id, tenant, call })
+      this.#process.channel.send({ type: 'call', id, tenant }, [toJsonText(call)])
     })
   }
 

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../base/errors.ts'
-import type { GraphCall, GraphJob, GraphState, FailurePlace } from '../../runs/execute/graph-host.ts'
+import type { GraphCall, GraphState, FailurePlace } from '../../runs/execute/graph-host.ts'
 import type { Tenant } from '../../runs/model.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { GraphEntry } from '../project/deployment-file.ts'
@@ -23,15 +23,19 @@ export interface OpenHost {
 /** From the server to a host. */
 export type ToHost =
   | OpenHost
-  /** Offers a job. The host answers `ready` if it can begin the job, and begins it after `go`. */
-  | { type: 'offer'; id: number; job: GraphJob }
+  /**
+   * Offers a job. The host answers `ready` if it can begin the job, and begins it after `go`. Part: the GraphJob as JSON.
+   * It is not in the head, so that a host that cannot read it knows which job fails.
+   */
+  | { type: 'offer'; id: number }
   /** Grants the offered job. No job is begun without this message, so that no job runs in two hosts. */
   | { type: 'go'; id: number }
   /** Withdraws the offer of a job, because it was given to another host or cancelled. */
   | { type: 'drop'; id: number }
   /** `state: false`: the run is rolled back, so the host may omit the state from the end of the job. */
   | { type: 'cancel'; id: number; state?: false }
-  | { type: 'call'; id: number; tenant: Tenant; call: HostCall }
+  /** Part: the HostCall as JSON. */
+  | { type: 'call'; id: number; tenant: Tenant }
   | { type: 'stop' }
 
 /**

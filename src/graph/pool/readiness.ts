@@ -53,8 +53,9 @@ export class Readiness {
       failures.length > 0 ? new GraphLoadError({ message }) : new AppError('host_unavailable', { message })
     this.#failed = { error, at: performance.now() }
     this.#note(failures)
-    if (failures.length === 0)
-      this.#logger.error({ reason: message }, 'the graphs of the deployment cannot be loaded')
+    if (failures.length > 0 || this.#logged.has(message)) return
+    this.#logged.add(message)
+    this.#logger.error({ reason: message }, 'the graphs of the deployment cannot be loaded')
   }
 
   /** Rejects all waiting callers. */

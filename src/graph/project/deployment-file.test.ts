@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pickConfigurableHeaders, readDeploymentFile } from './deployment-file.ts'
+import { pickConfigurableHeaders } from './configurable-headers.ts'
+import { readDeploymentFile } from './deployment-file.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -80,6 +81,32 @@ describe('readDeploymentFile', () => {
     expect((await read({ graphs }, { SECRET: 'y' })).env).toEqual({})
   })
 
+  it('reads references in an env file, to earlier variables and to the environment', async () => {
+    const content = ['A=1', 'B="${A}2 ${HOME}"', "C='${NOT_SET}-${NOT_SET:-x}'", 'D=$A'].join('\n')
+    await writeFile(join(folder, 'references.env'), content)
+    const { env } = await read({ graphs, env: 'references.env' }, { HOME: '/h', SECRET: 'y' })
+    expect(env).toEqual({ A: '1', B: '12 /h', C: '-x', D: '$A' })
+  })
+
+  it('reads a project whose env file is not there yet, and says which file to copy', async () => {
+    const { env, missing_env } = await read({ graphs, env: 'none.env' })
+    expect(env).toEqual({})
+    expect(missing_env).toMatch(/^There is no \S+none\.env, which .* so the graphs have no variables\.$/)
+    await writeFile(join(folder, '.env.example'), 'A=\n')
+    const named = await read({ graphs, env: 'none.env' })
+    expect(named.missing_env).toMatch(/Copy it and fill it in: cp \S+\.env\.example \S+none\.env$/)
+    expect((await read({ graphs })).missing_env).toBeNull()
+  })
+
+  it('makes local dependencies importable in Python', async () => {
+    const dependencies = ['.', './libs/common', '../shared', 'requests']
+    const paths = [join(folder, 'libs/common'), join(folder, '../shared')].join(':')
+    expect((await read({ graphs, dependencies })).env).toEqual({ PYTHONPATH: paths })
+    const env = { PYTHONPATH: '/own' }
+    expect((await read({ graphs, dependencies, env })).env).toEqual({ PYTHONPATH: `${paths}:/own` })
+    expect((await read({ graphs, dependencies: ['.'] })).env).toEqual({})
+  })
+
   it('reads defaults of graphs from LANGGRAPH_CONFIG in env', async () => {
     const agent = { configurable: { model: 'm' }, recursion_limit: 9, context: { tone: 'dry' } }
     const LANGGRAPH_CONFIG = JSON.stringify({ agent, 'not here': {} })
@@ -110,9 +137,10 @@ describe('readDeploymentFile', () => {
     ['no object', '[]', /JSON object/],
     ['no graphs', { graphs: {} }, /names no graphs/],
     ['a graph without a path', { graphs: { agent: {} } }, /graph "agent" needs a path/],
-    ['an env file that is not there', { graphs, env: 'none.env' }, /none\.env/],
+    ['an env file that is a folder', { graphs, env: '.' }, /under "env", cannot be read/],
     ['a variable that is not there', { graphs, env: ['NOT_SET'] }, /lacks NOT_SET/],
     ['an env of another kind', { graphs, env: 3 }, /"env" must be/],
+    ['a model for embeddings', { graphs, store: { index: { embed: 'openai:x' } } }, /"openai:x", which only/],
   ])('reports the error: %s', async (_name, config, message) => {
     await expect(read(config)).rejects.toMatchObject({
       code: 'config_invalid',
@@ -151,12 +179,7 @@ describe('readDeploymentFile', () => {
   })
 })
 
-describe('pickConfigurableHeaders', () => {
-  it('RUN-34: a header cannot set the user or a key of the graph runtime', () => {
-    const sent = { __pregel_read: 'x', langgraph_auth_user: 'x', checkpoint_id: 'x', 'x-a': '1' }
-    expect(pickConfigurableHeaders({ includes: ['*'], excludes: [] }, sent)).toEqual({ 'x-a': '1' })
-  })
-
+describe('the headers that graphs may read', () => {
   const headers = {
     'X-Flavour': 'sweet',
     'x-api-key': 'secret',

@@ -1,22 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { parseEnv } from 'node:util'
 import { AppError } from '../../base/errors.ts'
-import { isReservedKey } from '../../schema/config-keys.ts'
 import { isObject, type JsonObject, text } from '../../schema/json.ts'
 import { type GraphDefaults, readGraphDefaults } from '../host/defaults.ts'
+import type { HeaderRule } from './configurable-headers.ts'
 import { type GraphSpec, readGraphSpec, splitSpec } from './graph-spec.ts'
+import { readProjectEnv } from './project-env.ts'
+import { embedsInPython, readStoreIndex } from './store-index.ts'
 
 /** An entry of `graphs` in langgraph.json. */
 export interface GraphEntry extends GraphDefaults, GraphSpec {
   graph_id: string
   description: string | null
-}
-
-/** Request headers that graphs may read, as patterns with `*`. */
-export interface HeaderRule {
-  includes: string[]
-  excludes: string[]
 }
 
 /** The content of a deployment's langgraph.json. */
@@ -30,6 +25,8 @@ export interface DeploymentFile {
   graphs: GraphEntry[]
   /** Environment variables of graph hosts, in addition to those that every process needs. */
   env: Record<string, string>
+  /** A sentence about the file of `env` that does not exist; null if there is nothing to say. */
+  missing_env: string | null
   configurable_headers: HeaderRule
   /** A custom auth handler; null without one. */
   auth: (GraphSpec & { disable_studio_auth: boolean }) | null
@@ -65,59 +62,32 @@ export async function readDeploymentFile(
   const folder = dirname(file)
   const config = await readJson(file)
   const http = object(config['http'])
-  const env = given !== undefined ? { ...given } : await readEnv(config['env'], file, folder, environment)
+  const read = given === undefined ? await readProjectEnv(config['env'], file, environment) : undefined
+  const env = read?.env ?? { ...given }
   const defaults = readGraphDefaults(env, file)
+  const graphs = readGraphs(config['graphs'], file, folder).map((graph) => ({
+    ...graph,
+    ...defaults(graph.graph_id),
+  }))
+  const store_index = readIndex(object(config['store'])['index'], folder)
+  assertEmbeds(store_index, graphs, file)
   return {
     path: file,
     folder,
     sources: [file, ...readSources(config, folder)],
-    graphs: readGraphs(config['graphs'], file, folder).map((graph) => ({
-      ...graph,
-      ...defaults(graph.graph_id),
-    })),
-    env,
+    graphs,
+    env: { ...env, ...pythonPath(config['dependencies'], folder, env['PYTHONPATH']) },
+    missing_env: read?.missing ?? null,
     configurable_headers: readHeaderRule(http['configurable_headers']),
     auth: readAuth(config['auth'], folder),
     app: readApp(http['app'], folder),
     ui: readUi(config, file),
-    store_index: readIndex(object(config['store'])['index'], folder),
+    store_index,
     store_ttl: objectOrNull(object(config['store'])['ttl']),
     checkpointer_ttl: objectOrNull(object(config['checkpointer'])['ttl']),
     http,
     webhooks: object(config['webhooks']),
   }
-}
-
-/** The headers of a request that graphs may read, by lower-case name. */
-export function pickConfigurableHeaders(
-  rule: HeaderRule,
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): Record<string, string> {
-  const picked: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) {
-    const lower = name.toLowerCase()
-    if (typeof value !== 'string' || isReservedKey(lower)) continue
-    if (!matchesAny(rule.includes, lower) || matchesAny(rule.excludes, lower)) continue
-    picked[lower] = value
-  }
-  return picked
-}
-
-function matchesAny(patterns: readonly string[], name: string): boolean {
-  return patterns.some((pattern) => {
-    const parts = pattern.toLowerCase().split('*')
-    const first = parts[0] ?? ''
-    const last = parts.at(-1) ?? ''
-    if (parts.length === 1) return name === first
-    if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length)
-      return false
-    let at = first.length
-    return parts.slice(1, -1).every((part) => {
-      const found = name.indexOf(part, at)
-      at = found + part.length
-      return found >= 0 && at <= name.length - last.length
-    })
-  })
 }
 
 async function readJson(file: string): Promise<JsonObject> {
@@ -174,32 +144,21 @@ function fileAndExport(spec: string, folder: string): { file: string; export: st
   return { file: resolve(folder, path), export: name }
 }
 
-async function readEnv(
-  env: unknown,
-  file: string,
+/**
+ * Variables for Python: local folders of `dependencies` can be imported from even if they are no packages, as with
+ * `langgraph dev`.
+ */
+function pythonPath(
+  dependencies: unknown,
   folder: string,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<Record<string, string>> {
-  if (env === undefined || env === null) return {}
-  if (typeof env === 'string') {
-    const path = resolve(folder, env)
-    try {
-      return Object.fromEntries(
-        Object.entries(parseEnv(await readFile(path, 'utf8'))).map(([name, value]) => [name, value ?? '']),
-      )
-    } catch (cause) {
-      throw invalid(`${path}, which ${file} names under "env", cannot be read.`, cause)
-    }
-  }
-  if (Array.isArray(env)) {
-    const missing = env.filter((name) => environment[String(name)] === undefined)
-    if (missing.length > 0)
-      throw invalid(`${file}: the environment lacks ${missing.join(', ')}, named under "env".`)
-    return Object.fromEntries(env.map((name) => [String(name), environment[String(name)] ?? '']))
-  }
-  if (isObject(env))
-    return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]))
-  throw invalid(`${file}: "env" must be a path, a list of names, or a map.`)
+  given: string | undefined,
+): Record<string, string> {
+  const local = (strings(dependencies) ?? [])
+    .filter((one) => one.startsWith('.'))
+    .map((one) => resolve(folder, one))
+  const paths = local.filter((path) => path !== folder)
+  if (paths.length === 0) return {}
+  return { PYTHONPATH: [...paths, ...(given === undefined ? [] : [given])].join(':') }
 }
 
 function readHeaderRule(value: unknown): HeaderRule {
@@ -244,6 +203,14 @@ function readIndex(value: unknown, folder: string): JsonObject | null {
   if (embed === undefined || !embed.startsWith('.')) return value
   const { file, export: name } = fileAndExport(embed, folder)
   return { ...value, embed: `${file}:${name}` }
+}
+
+/** @throws AppError config_invalid if `store.index` needs Python graphs, and the project has none */
+function assertEmbeds(index: JsonObject | null, graphs: readonly GraphEntry[], file: string): void {
+  if (!embedsInPython(readStoreIndex(index)) || graphs.some(({ language }) => language === 'python')) return
+  throw invalid(
+    `${file}: "store.index.embed" is "${text(index?.['embed'])}", which only a project with Python graphs can use. Name a function of texts of your own, such as "./embed.ts:embed", or remove "store.index".`,
+  )
 }
 
 function strings(value: unknown): string[] | undefined {

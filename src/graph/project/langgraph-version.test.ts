@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { langgraphWarning } from './langgraph-version.ts'
+import { langgraphWarning, tooOldLanggraph } from './langgraph-version.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -37,5 +37,21 @@ describe('langgraphWarning', () => {
 
   it('does not warn about a project that uses the LangGraph of Weir', () => {
     expect(langgraphWarning([join(folder, 'agent.ts')])).toBeUndefined()
+  })
+})
+
+describe('tooOldLanggraph', () => {
+  it.each(['0.2.8', '0.3.12'])('names %s and the command to run', async (version) => {
+    const reason = tooOldLanggraph(await projectWith(version))
+    expect(reason).toContain(`LangGraph ${version} is installed`)
+    expect(reason).toContain('npm install @langchain/langgraph@latest')
+  })
+
+  it.each(['0.4.0', '0.10.1', '1.0.0', '2.1.0'])('accepts %s', async (version) => {
+    expect(tooOldLanggraph(await projectWith(version))).toBeUndefined()
+  })
+
+  it('accepts a project that uses the LangGraph of Weir', () => {
+    expect(tooOldLanggraph(join(folder, 'agent.ts'))).toBeUndefined()
   })
 })

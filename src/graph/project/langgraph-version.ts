@@ -20,6 +20,17 @@ export function differsByMore(one: string, other: string): boolean {
 }
 
 /**
+ * The reason why the LangGraph that a graph's file imports cannot be hosted; undefined if it can. Before 0.4, LangGraph reads
+ * checkpoints of another form, and has no interrupts with ids.
+ */
+export function tooOldLanggraph(file: string): string | undefined {
+  const version = versionFor(file)
+  const [major = 0, minor = 0] = (version ?? '').split('.').map(Number)
+  if (version === undefined || major > 0 || minor >= 4) return undefined
+  return `LangGraph ${version} is installed in the project, and graphs need 0.4 or newer: npm install @langchain/langgraph@latest @langchain/core@latest`
+}
+
+/**
  * A warning if the LangGraph that a graph's file imports differs from Weir's by more than a patch version; undefined
  * otherwise.
  */

@@ -4,6 +4,7 @@ import type { Metrics } from '../../base/metrics.ts'
 import type { GraphHost } from '../../runs/execute/graph-host.ts'
 import type { Reachable } from '../../runs/access/deployment-for.ts'
 import type { AccessUser, Tenant } from '../../runs/model.ts'
+import type { JsonObject } from '../../schema/json.ts'
 import type { DispatchDeps } from '../server/dispatch.ts'
 import type { Observer } from '../server/observe.ts'
 import type { Outflow } from '../server/outflow.ts'
@@ -22,7 +23,7 @@ export interface DeploymentServices extends Reachable {
    */
   ui: { bundle(graph_id: string): Promise<ReadonlyMap<string, Uint8Array> | undefined> } | undefined
   /** Selects the headers of a request that graphs may read. */
-  headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string>
+  headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): JsonObject
   /** Checks of `/ok?check_db=1`. */
   checks: StoreChecks
 }

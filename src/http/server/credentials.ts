@@ -8,8 +8,14 @@ import type { Exchange } from './exchange.ts'
 const BEARER = /^Bearer +(\S+)$/i
 const BASIC = /^Basic +([A-Za-z\d+/=_-]+)$/i
 
+/**
+ * The value of a header. Node joins the values of a header that is sent twice, as LangSmith's SDK for Python 0.10 to 0.14
+ * does; equal ones count as one.
+ */
 function one(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header
+  if (Array.isArray(header)) return header[0]
+  const [first, ...others] = header?.split(', ') ?? []
+  return others.every((other) => other === first) ? first : header
 }
 
 /** The text after the first colon of `Authorization: Basic`. */

@@ -20,7 +20,8 @@ export function errorOf(run: Pick<Run, 'status' | 'error'>): { error: string; me
 
 /**
  * The stored outcome of a run; undefined while the run is active. The outcome of a successful or interrupted run is the
- * current values of its thread, `{}` if it has none yet.
+ * current values of its thread, `{}` if it has none yet, with `__interrupt__` while the thread waits for an answer to it
+ * (RUN-17).
  */
 export async function storedOutcome(
   store: RunStore,
@@ -31,5 +32,14 @@ export async function storedOutcome(
   if (isActive(status)) return undefined
   if (status === 'error' || status === 'timeout') return { status, json: errorJson(errorOf(run)) }
   const thread = await store.getThread(tenant, run.thread_id)
-  return { status, json: thread?.values_json ?? '{}' }
+  const values_json = thread?.values_json ?? '{}'
+  const waiting = run.interrupted ? Object.values(thread?.interrupts ?? {}).flat() : []
+  return { status, json: waiting.length === 0 ? values_json : withInterrupts(values_json, waiting) }
+}
+
+/** The values of a thread with the interrupts for which it waits. The text may be large, so it is not parsed. */
+function withInterrupts(values_json: string, interrupts: readonly unknown[]): string {
+  const field = `"__interrupt__":${JSON.stringify(interrupts)}}`
+  const values = values_json.trimEnd()
+  return /^\s*{\s*"/.test(values) ? `${values.slice(0, -1)},${field}` : `{${field}`
 }

@@ -11,6 +11,7 @@ import { isFailure } from './end-event.ts'
 import { answeredIds, pendingInterrupts } from '../streams-v2/interrupts.ts'
 import { runBegun } from '../streams-v2/run-entries.ts'
 import { deletedJson, errorJson, errorOf } from './end-response.ts'
+import { failureTrace } from './failure-trace.ts'
 import type { AttemptEnd, Claim, Closing, RunEnd, RunStore, StateSummary } from '../run-store.ts'
 import { type AttemptOutcome, closingEvents, createRunTape } from './tape.ts'
 import { isInterrupted } from '../state.ts'
@@ -36,6 +37,8 @@ export interface JobDeps {
   events: EventLog
   /** Ingests trace operations of the run (D-45). Never throws. */
   record(claim: Claim, body: Uint8Array): void
+  /** The project to which runs are traced. */
+  project: string
   rules: RunRules
   clock: Clock
   logger: Logger
@@ -152,12 +155,22 @@ async function execute(execution: Execution): Promise<JobEnd> {
     const [first, ...others] = batch
     tape.write(!tape.opened && first?.event === 'metadata' ? [first, runBegun(run, begin), ...others] : batch)
   }
-  const trace = (body: Uint8Array): void => execution.record(claim, body)
+  let isTraced = false
+  const trace = (body: Uint8Array): void => {
+    isTraced = true
+    execution.record(claim, body)
+  }
+  const began = execution.clock.now()
   const timer = setTimeout(() => stopFor('timeout'), rules.timeout_ms)
   const job = { tenant, lease, run, trace_id: run.trace_id, ...(claim.fresh === true && { fresh: true }) }
   const ended =
     claim.abandoned === true ? Promise.resolve(NEWER) : host.run(job, { items, trace }, abort.signal)
   const end = await ended.catch(crashed).finally(() => clearTimeout(timer))
+  if (!isTraced && end.kind === 'failed') {
+    const about = { project: execution.project, began, ended: execution.clock.now() }
+    const body = failureTrace(run, { ...about, error: end.error, message: end.message })
+    if (body !== undefined) execution.record(claim, body)
+  }
   await tape.flushed()
   return recordEnd(execution, { end, tape, begin, partial: () => partial.unfinished(end.state?.values_json) })
 }

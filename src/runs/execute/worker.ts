@@ -25,7 +25,7 @@ import type {
 import type { UnseenEnds } from '../streams-v2/follow/unseen-ends.ts'
 import type { WakeMessage } from './wake.ts'
 
-export interface WorkerDeps extends Omit<JobDeps, 'host'>, RunEndingsDeps {
+export interface WorkerDeps extends Omit<JobDeps, 'host' | 'project'>, RunEndingsDeps {
   earlyCancels: EarlyCancels
   unseenEnds: Pick<UnseenEnds, 'receive'>
   /**
@@ -212,7 +212,7 @@ function claimerOf({ claimer, abandonedAbove }: Work, { revision_id, graphs }: D
 function start(work: Work, deployment: Deployment, claim: Claim): void {
   const { jobs, logger, use } = work
   const leave = use.enter(deployment)
-  const job = startRunJob({ ...work, host: deployment.host }, claim)
+  const job = startRunJob({ ...work, host: deployment.host, project: deployment.name }, claim)
   const key = runKey(claim, claim.run_id)
   // An earlier job of the run may still be here: the store ended its lease, but the answer to its last write was lost.
   jobs.get(key)?.lose()

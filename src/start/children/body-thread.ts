@@ -1,7 +1,7 @@
 import { createRegistry } from '../../schema/registry.ts'
 import type { JsonValue } from '../../schema/json.ts'
 import type { SchemaName } from '../../schema/registry.ts'
-import { takeBulk } from '../../http/body/bulk.ts'
+import { type LeanBody, takeBulk } from '../../http/body/bulk.ts'
 import { parseJsonBody } from '../../http/body/json.ts'
 import { serveTasks } from '../../worker-threads/serve-tasks.ts'
 import { yieldTo } from '../../worker-threads/thread-priority.ts'
@@ -14,6 +14,11 @@ export interface BodyTask {
   schema: SchemaName
 }
 
+/** A body without its large values, as JSON text: a copy between threads would lose exact integers. */
+export interface BodyTaken extends Pick<LeanBody, 'large'> {
+  json: string
+}
+
 /** A low priority, since all other work is more urgent. */
 const NICENESS = 10
 
@@ -23,6 +28,7 @@ const registry = createRegistry()
 serveTasks({
   parse(input) {
     const { bytes, schema } = input as BodyTask
-    return { value: takeBulk(schema, parseJsonBody(bytes, schema, registry) as JsonValue) }
+    const { body, large } = takeBulk(schema, parseJsonBody(bytes, schema, registry) as JsonValue)
+    return { value: { json: JSON.stringify(body), large } satisfies BodyTaken }
   },
 })

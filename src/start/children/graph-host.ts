@@ -91,8 +91,15 @@ function storeOptions({ store_ttl, storage }: OpenHost, index: KvStoreOptions['i
 async function embeddingOf(store_index: JsonObject | null): Promise<KvStoreOptions['index']> {
   const index = readStoreIndex(store_index)
   if (index === undefined) return undefined
-  const { file, name, fields } = index
+  const { embed, fields } = index
+  if (!('file' in embed)) return { embed: () => Promise.reject(onlyInPython(embed.model)), fields }
+  const { file, name } = embed
   return { embed: toEmbed(await loadExport(file, name), `${file}:${name}`), fields }
+}
+
+function onlyInPython(model: string): AppError {
+  const message = `"store.index.embed" is "${model}", the name of a model, which only Python graphs can use.`
+  return new AppError('invalid_request', { message })
 }
 
 type Embed = NonNullable<KvStoreOptions['index']>['embed']

@@ -7,6 +7,7 @@ import { createStorageOperations } from '../../storage/sql/broker/operations.ts'
 import { createGraphStoreBatch } from '../../storage/sql/items/graph-store-batch.ts'
 import type { DeploymentParts, RunState } from './run-state.ts'
 import { itemsOf } from './serving.ts'
+import { parseExact } from '../../schema/exact-json.ts'
 
 /** Maximum bytes of the items that one search of a graph finds. */
 const MAX_FOUND_BYTES = 64 << 20
@@ -23,7 +24,7 @@ export function brokeredStorage(
   const items = itemsOf({ config }, state, { file, host: { embed } })
   const operations = createStorageOperations(
     state.checkpointRows,
-    createGraphStoreBatch(items, tenant, MAX_FOUND_BYTES),
+    createGraphStoreBatch(items, tenant, MAX_FOUND_BYTES, parseExact),
     tenant,
   )
   return () => {

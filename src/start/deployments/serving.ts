@@ -62,7 +62,7 @@ export interface RunningDeployment extends Reachable {
   /** `http` of langgraph.json. */
   http: JsonObject
   /** The headers of a request that graphs may read. */
-  headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string>
+  headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): JsonObject
   /** Stores of the deployment, for `/ok?check_db=1`: run state, and Redis if it is configured. */
   checks: StoreChecks
 }
@@ -164,7 +164,17 @@ export function openUseCases(
   const assertRoom = (): Promise<void> => parts.disk.assertRoom()
   const shared = { store, clock, defaultTtl: defaultTtl(file), assertRoom }
   const traceTotals = totalsReader(parts.reads)
-  const runs = createRuns({ ...working, ...shared, findAssistant, traceTotals, webhooks, logger })
+  const sharesContext = (id: string): boolean =>
+    host.graphs().some(({ graph_id, language }) => graph_id === id && language === 'python')
+  const runs = createRuns({
+    ...working,
+    ...shared,
+    findAssistant,
+    sharesContext,
+    traceTotals,
+    webhooks,
+    logger,
+  })
   const hostOf = ({ deployment_id }: Tenant): GraphHost =>
     state.served.get(deployment_id)?.host ?? deployment.host
   const threads = createThreads({ ...shared, runs, events, hostOf, findAssistant })

@@ -1,10 +1,11 @@
 import { childEntry } from '../../base/child-entry.ts'
 import { createFairQueue } from '../../base/fair-queue.ts'
 import type { Logger } from '../../base/log.ts'
-import { type LeanBody, putBulk } from '../../http/body/bulk.ts'
+import { putBulk } from '../../http/body/bulk.ts'
 import type { LargeBodies } from '../../http/server/dispatch.ts'
 import { createWorkerPool } from '../../worker-threads/worker-pool.ts'
-import type { BodyTask } from '../children/body-thread.ts'
+import { parseExact } from '../../schema/exact-json.ts'
+import type { BodyTaken, BodyTask } from '../children/body-thread.ts'
 
 export interface LargeBodiesStart {
   logger: Logger
@@ -38,7 +39,8 @@ export function startLargeBodies({ logger, stops }: LargeBodiesStart): LargeBodi
       try {
         const input: BodyTask = { bytes, schema }
         const task = { name: 'parse', input, transfer: [bytes.buffer] }
-        return putBulk(await pool.run<LeanBody>(task, gone))
+        const { json, large } = await pool.run<BodyTaken>(task, gone)
+        return putBulk({ body: parseExact(json), large })
       } finally {
         leave()
       }

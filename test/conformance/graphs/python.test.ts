@@ -154,6 +154,31 @@ describe.skipIf(WITHOUT !== '')(`Python graphs${WITHOUT}`, () => {
     expect(lengths).toEqual([1, 5, 5])
   })
 
+  it('RUN-38: integers beyond 2^53 stay as they were sent', async () => {
+    const send = async (method: string, path: string, body?: string): Promise<string> => {
+      const headers = { 'x-api-key': weir.key, 'content-type': 'application/json' }
+      const answer = await fetch(weir.deploymentUrl + path, { method, headers, ...(body && { body }) })
+      return (await answer.text()).trim()
+    }
+    const big = '12345678901234567890123'
+    const echoed = await send('POST', '/runs/wait', `{"assistant_id":"echo","input":{"text":[${big},-9007199254740993]}}`)
+    expect(echoed).toContain(`"text":[${big},-9007199254740993]`)
+    const { thread_id } = await client.threads.create({ graphId: 'kinds' })
+    await wait('kinds', { kind: 'ask' }, thread_id)
+    const runs = `/threads/${thread_id}/runs`
+    const resumed = await send('POST', `${runs}/wait`, `{"assistant_id":"kinds","command":{"resume":${big}}}`)
+    expect(resumed).toContain(`"answer":${big}`)
+    expect(await send('GET', runs)).toContain(`"resume":${big}`)
+    await send('POST', `/threads/${thread_id}/state`, `{"values":{"kind":${big}},"as_node":"respond"}`)
+    expect(await send('GET', `/threads/${thread_id}/state`)).toContain(`"kind":${big}`)
+    await send('PUT', '/store/items', `{"namespace":["big"],"key":"k","value":{"n":${big}}}`)
+    expect(await send('GET', '/store/items?namespace=big&key=k')).toContain(`"n":${big}`)
+    await send('POST', '/threads', '{"metadata":{"guild":9007199254740993}}')
+    const found = (id: string) => send('POST', '/threads/search', `{"metadata":{"guild":${id}}}`)
+    expect(await found('9007199254740993')).toContain('"guild":9007199254740993')
+    expect(await found('9007199254740992')).toBe('[]')
+  })
+
   it('that cannot be loaded say the file, the line and the reason', async () => {
     const failed = { error: 'GraphLoadError', message: expect.any(String) as string }
     const broken = await wait('broken', {})

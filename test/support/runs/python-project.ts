@@ -60,6 +60,7 @@ export async function writePythonProject(dir: string): Promise<string> {
     broken: './broken.py:graph',
     factory: './factory.py:make',
     ...Object.fromEntries(FEATURES.map((name) => [name, `${FIXTURES}python-graphs/features.py:${name}`])),
+    echo: `${FIXTURES}python-graphs/seen.py:echo`,
     spinning: `${FIXTURES}python-graphs/features.py:hostile`,
     nameless: `${FIXTURES}python-graphs/kinds.py:nothing`,
   }

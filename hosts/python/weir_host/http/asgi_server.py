@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import unquote
 
 import h11
-import orjson
 
+from ..json_text import read_json
 from .users import User
 
 Scope = MutableMapping[str, Any]
@@ -158,7 +158,7 @@ def scope_of(request: h11.Request, state: dict[str, Any]) -> Scope:
     }
     caller = dict(headers).get(CALLER_HEADER)
     if caller is not None:
-        found = orjson.loads(base64.b64decode(caller))
+        found = read_json(base64.b64decode(caller))
         scope |= {"user": User(found["user"]), "auth": Credentials(found["scopes"])}
     return scope
 

@@ -111,7 +111,7 @@ async def open_and_report(channel: Channel, head: Head) -> Lifespan | None:
 async def listen(channel: Channel) -> None:
     """Serves the app that the first message names, until the server stops it or the channel closes."""
     lifespan: Lifespan | None = None
-    async for head in channel.frames():
+    async for head, _ in channel.frames():
         if head["type"] == "open":
             lifespan = await open_and_report(channel, head)
         elif head["type"] == "stop":

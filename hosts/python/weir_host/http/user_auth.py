@@ -9,12 +9,11 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-import orjson
 
 from ..channel import Channel, run_with_channel
 from ..errors import Refused
 from ..frames import Head
-from ..json_text import json_text
+from ..json_text import json_text, read_json
 from ..memory import limit_memory
 from ..modules import add_project_paths, load_export, load_failure_text
 from .users import User
@@ -202,7 +201,7 @@ def to_user(result: Any) -> Head | None:
     text = json_text(user)
     if len(text) > MAX_USER_BYTES:
         raise ValueError(f"authenticate() must return less than {MAX_USER_BYTES} bytes of JSON, not {len(text)}.")
-    return orjson.loads(text)
+    return read_json(text)
 
 
 def fields_of(result: Any) -> Head:
@@ -256,7 +255,7 @@ async def answer(channel: Channel, handlers: Handlers, asked: Head) -> None:
             return
         found, changed = await handlers.ask(asked["user"], asked["event"], asked["value"])
         part = changed.pop(IN_PART, None)
-        value = {field: orjson.loads(text) for field, text in changed.items()}
+        value = {field: read_json(text) for field, text in changed.items()}
         head = {"type": "answer", "id": id, "filter": found, "value": value}
         channel.send(head if part is None else {**head, "in_part": IN_PART}, [] if part is None else [part])
     except Exception as error:
@@ -278,7 +277,7 @@ async def listen(channel: Channel) -> None:
     """Loads the file that the first message names, and answers until the channel closes."""
     handlers: Handlers | None = None
     tasks: set[asyncio.Task[None]] = set()
-    async for head in channel.frames():
+    async for head, _ in channel.frames():
         if head["type"] == "open":
             try:
                 handlers = load_handlers(head)

@@ -3,9 +3,8 @@
 from contextlib import AsyncExitStack
 from typing import Any
 
-import orjson
 from langgraph.pregel import Pregel
-from langgraph.types import StateUpdate
+from langgraph.types import Command, StateUpdate
 
 from ..errors import Refused, not_found
 from ..frames import Head
@@ -84,9 +83,12 @@ async def _history(graph: Pregel, call: Head) -> tuple[Head, list[bytes]]:
 
 
 def _update_values(values: Any) -> Any:
-    """The values of an update. A list of objects is several updates: later values replace earlier values."""
+    """The values of an update. A list of objects is several writes of one node: reducers get all of them, and LangGraph
+    refuses a second value of a channel without a reducer."""
+    if values == []:
+        return {}
     if isinstance(values, list) and all(isinstance(one, dict) for one in values):
-        return {key: value for one in values for key, value in one.items()}
+        return [Command(update=one) for one in values]
     return values
 
 
@@ -119,4 +121,4 @@ async def _subgraphs(graph: Pregel, call: Head) -> tuple[Head, list[bytes]]:
         found[name] = {"graph_id": call["graph_id"], **schemas, **short}
     if call["namespace"] is not None and not found:
         raise not_found(f'No subgraph "{call["namespace"]}".')
-    return {"state": None}, [orjson.dumps(found)]
+    return {"state": None}, [json_text(found)]

@@ -1,6 +1,9 @@
-"""Vectors of texts, by the project's own function or Embeddings (`store.index.embed` of langgraph.json)."""
+"""Vectors of texts: `store.index.embed` of langgraph.json is the project's own function or Embeddings, or the name of a
+model."""
 
 import inspect
+import sys
+from functools import cache
 from typing import Any
 
 from ..errors import Refused
@@ -10,11 +13,26 @@ from ..modules import import_file
 
 async def embed_texts(store_index: Head | None, texts: list[str]) -> list[list[float]]:
     """The vectors of texts. Raises Refused if the deployment has no index."""
-    file, _, name = str((store_index or {}).get("embed", "")).rpartition(":")
-    if not file.endswith(".py"):
-        raise Refused("invalid_request", "The store has no index.")
-    embed: Any = getattr(import_file(file), name)
+    embed = embedder(str((store_index or {}).get("embed", "")))
     if hasattr(embed, "aembed_documents"):
         return await embed.aembed_documents(texts)
     vectors = embed(texts)
     return await vectors if inspect.isawaitable(vectors) else vectors
+
+
+@cache
+def embedder(named: str) -> Any:
+    """A function of texts, or LangChain's Embeddings. Raises Refused if there is none, or its package is missing."""
+    file, _, name = named.rpartition(":")
+    if file.endswith(".py"):
+        return getattr(import_file(file), name)
+    if not file:
+        raise Refused("invalid_request", "The store has no index.")
+    try:
+        from langchain.embeddings import init_embeddings
+
+        return init_embeddings(named)
+    except ImportError as error:
+        provider = named.partition(":")[0]
+        advice = f"{sys.executable} -m pip install langchain langchain-{provider}"
+        raise Refused("invalid_request", f'"store.index.embed" is "{named}", which needs packages: {advice}') from error

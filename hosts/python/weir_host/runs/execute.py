@@ -153,7 +153,9 @@ class Execution:
         options |= {
             "stream_mode": library_modes(kwargs["stream_mode"]),
             "durability": kwargs["durability"],
-            "subgraphs": True,
+            "subgraphs": kwargs["subgraphs"],
+            # Without it, LangGraph would stream the channels that the graph's output schema leaves out.
+            "output_keys": graph.output_channels,
         }
         whole = {
             **config,
@@ -164,8 +166,8 @@ class Execution:
         if "events" in kwargs["stream_mode"]:
             await self._read_events(graph, begin, whole, options)
         else:
-            async for namespace, mode, data in graph.astream(begin, whole, **options):
-                self._chunk(namespace, mode, data)
+            async for chunk in graph.astream(begin, whole, **options):
+                self._chunk(chunk)
         await self._saver.stored()
 
     async def _read_events(self, graph: Pregel, begin: Any, config: Head, options: Head) -> None:
@@ -176,14 +178,15 @@ class Execution:
             if "langsmith:hidden" in (event.get("tags") or ()):
                 continue
             if event["event"] == "on_chain_stream" and event["run_id"] == root:
-                self._chunk(*event["data"]["chunk"])
+                self._chunk(event["data"]["chunk"])
             elif not self.is_cancelled:
                 self._items([self._stream.of_event(event)])
 
-    def _chunk(self, namespace: Any, mode: str, data: Any) -> None:
-        if self.is_cancelled or namespace and not self._kwargs["subgraphs"] and mode not in ("messages", "custom"):
-            return
-        self._items(self._stream.of_chunk(namespace, mode, data))
+    def _chunk(self, chunk: Any) -> None:
+        """Sends a chunk of the graph's stream, which has a namespace only in a stream with subgraphs."""
+        if not self.is_cancelled:
+            namespace, mode, data = chunk if self._kwargs["subgraphs"] else ((), *chunk)
+            self._items(self._stream.of_chunk(namespace, mode, data))
 
     def _config(self) -> Head:
         """The run's config in LangGraph's form: a client cannot override the fields that identify the run."""
@@ -199,9 +202,8 @@ class Execution:
         user = user_of_config(config)
         if user is not None:
             config["configurable"]["langgraph_auth_user"] = user
-        if isinstance(given.get("recursion_limit"), int):
-            config["recursion_limit"] = given["recursion_limit"]
-        return config
+        limits = ("recursion_limit", "max_concurrency")
+        return config | {name: given[name] for name in limits if isinstance(given.get(name), int)}
 
     async def _settle(self) -> None:
         try:
@@ -232,17 +234,27 @@ class Execution:
 
 
 def context_of(graph: Pregel, given: Head | None) -> Any:
-    """Returns the context of a run. Without one in the request it has the defaults of the context's class, as on
-    LangGraph's server; None if a field of the class has no default."""
+    """The fields of a run's context that the graph's schema has. Without any it has the defaults of the schema's class,
+    as on LangGraph's server; None if a field of the class has no default."""
     schema = graph.context_schema
-    if given or schema is None:
-        return given or None
-    if not hasattr(schema, "__dataclass_fields__") and not hasattr(schema, "model_fields"):
-        return {}
+    if schema is None:
+        return given or {}
+    names = field_names(schema)
+    known = {name: value for name, value in (given or {}).items() if not names or name in names}
+    is_class = hasattr(schema, "__dataclass_fields__") or hasattr(schema, "model_fields")
+    if known or not is_class:
+        return known
     try:
         return schema()
     except (TypeError, ValueError):
         return None
+
+
+def field_names(schema: Any) -> set[str]:
+    """The names by which a dataclass, a model or a TypedDict has its fields set."""
+    models = getattr(schema, "model_fields", {})
+    aliases = {field.alias for field in models.values() if field.alias is not None}
+    return aliases | {*models, *getattr(schema, "__dataclass_fields__", ()), *getattr(schema, "__annotations__", ())}
 
 
 # Keys of LangGraph's own bookkeeping, which a client must not set.

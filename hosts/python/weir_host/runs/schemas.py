@@ -27,14 +27,19 @@ def _made(make: Any) -> Head:
 
 
 def _state_schema(graph: Any) -> Head:
-    """The schema of all channels, which LangGraph makes for the names of its stream."""
+    """The schema of all channels, which LangGraph makes for the names of its stream. A channel whose type has no schema
+    accepts everything."""
     from langgraph._internal._pydantic import create_model
 
+    def schema(types: dict[str, Any]) -> Head:
+        fields = {name: (type_, None) for name, type_ in types.items()}
+        return create_model(graph.get_name("State"), field_definitions=fields).model_json_schema()
+
     types = {name: channel.UpdateType for name, channel in graph.channels.items() if name in graph.stream_channels_list}
-    model = create_model(
-        graph.get_name("State"), field_definitions={name: (type_, None) for name, type_ in types.items()}
-    )
-    return model.model_json_schema()
+    try:
+        return schema(types)
+    except Exception:
+        return schema({name: type_ if _made(lambda: schema({name: type_})) else Any for name, type_ in types.items()})
 
 
 def _config_schema(graph: Any) -> Head:

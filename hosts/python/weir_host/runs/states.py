@@ -2,10 +2,8 @@
 
 from typing import Any
 
-import orjson
-
 from ..frames import Head
-from ..json_text import json_text
+from ..json_text import json_text, read_json
 from ..storage.checkpoints import configurable_of
 
 
@@ -69,7 +67,7 @@ def _part_of_values(values: Any, paths: list[list[str]]) -> Any:
         values = {name: value for name, value in values.items() if name in names}
     else:
         return values
-    texts = {name: orjson.loads(json_text(value)) if name in deep else value for name, value in values.items()}
+    texts = {name: read_json(json_text(value)) if name in deep else value for name, value in values.items()}
     return {name: _part_of(value, [path[1:] for path in paths if path[0] == name]) for name, value in texts.items()}
 
 
@@ -96,6 +94,6 @@ def state_parts(snapshot: Any) -> tuple[Head | None, list[bytes]]:
     interrupts = {task.id: task.interrupts for task in snapshot.tasks if task.interrupts}
     head = {
         "next": list(snapshot.next) or [task.name for task in snapshot.tasks],
-        "interrupts": orjson.loads(json_text(interrupts)),
+        "interrupts": read_json(json_text(interrupts)),
     }
     return head, [json_text(snapshot.values), json_text(_rest(snapshot))]

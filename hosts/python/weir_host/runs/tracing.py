@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from langchain_core.tracers.langchain import LangChainTracer
+from langsmith.run_trees import get_cached_client
 from pydantic import BaseModel
 
 from ..json_text import json_text, plain
@@ -130,11 +131,16 @@ class Tracer(LangChainTracer):
 
 
 class CollectingClient:
-    """The part of LangSmith's client that LangChain's tracer and `traceable` code use. It sends no requests."""
+    """What LangChain's tracer and `traceable` code use of LangSmith's client to record. It sends no requests. Anything
+    else, such as feedback, goes to the client that the environment of the project configures."""
 
     def __init__(self, collect: Callable[[str, dict[str, Any]], None]) -> None:
         self._collect = collect
         self.tracing_queue = None
+        self.otel_exporter = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(get_cached_client(), name)
 
     def create_run(self, name: str, inputs: Any, run_type: str, **fields: Any) -> None:
         """Records a TraceRun that has begun."""

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from langgraph.checkpoint.base import (
     EXCLUDED_METADATA_KEYS,
     WRITES_IDX_MAP,
@@ -17,7 +16,7 @@ from langgraph.checkpoint.base import (
 
 from ..errors import Refused, other_language
 from ..frames import Head
-from ..json_text import json_text
+from ..json_text import json_text, read_json
 from .broker import Broker
 from .row_queue import RowQueue, Rows
 
@@ -154,8 +153,12 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
             raise other_language()
         return self.serde.loads_typed((tag[len(TAG) :], base64.b64decode(text)))
 
-    def _dump(self, value: Any) -> tuple[str, bytes]:
-        type_, data = self.serde.dumps_typed(value)
+    def _dump(self, channel: str, value: Any) -> tuple[str, bytes]:
+        """Raises TypeError with the name of the channel for a value that has no stored form, such as a lock."""
+        try:
+            type_, data = self.serde.dumps_typed(value)
+        except Exception as error:
+            raise TypeError(f'The value of "{channel}" cannot be stored: {error}') from error
         return TAG + type_, base64.b64encode(data)
 
     def _tuple(self, row: Head, values: dict[tuple[str, str], Any], writes: Iterable[Any]) -> CheckpointTuple:
@@ -194,7 +197,7 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
         texts = [json_text(head), json_text(refs), json_text(self._stamped(config, metadata))]
         rows = Rows(checkpoints=[({**key, "parent_id": parent}, texts)])
         for channel in stored:
-            tag, text = self._dump(values[channel])
+            tag, text = self._dump(channel, values[channel])
             blob = {**key, "channel": channel, "version": str(versions.get(channel, "")), "type": tag}
             rows.blobs.append((blob, text))
         self._lineages[(place["thread_id"], place["checkpoint_ns"], id)] = Lineage(refs, dict(versions))
@@ -210,7 +213,7 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
         place, id = place_of(config), checkpoint_id_of(config)
         written_at, rows = next_time(), Rows()
         for place_in_task, (channel, value) in enumerate(writes):
-            tag, text = self._dump(value)
+            tag, text = self._dump(channel, value)
             index = WRITES_IDX_MAP.get(channel, place_in_task)
             write = {"checkpoint_ns": place["checkpoint_ns"], "checkpoint_id": id, "task_id": task_id, "idx": index}
             rows.writes.append(({**write, "written_at": written_at, "channel": channel, "type": tag}, text))
@@ -340,7 +343,7 @@ def config_of(place: tuple[str, str], checkpoint_id: str) -> Any:
 
 def row_of(key: Head, texts: Sequence[bytes]) -> Head:
     """A checkpoint's row with its three texts parsed."""
-    checkpoint, refs, metadata = map(orjson.loads, texts)
+    checkpoint, refs, metadata = map(read_json, texts)
     return {**key, "checkpoint": checkpoint, "refs": refs, "metadata": metadata}
 
 

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-import orjson
 from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, SearchItem, SearchOp
 
-from ..json_text import json_text
+from ..json_text import json_text, read_json
 from .broker import Broker
 from .checkpoints import wait_in_thread
 
@@ -22,7 +21,7 @@ class BrokeredStore(BaseStore):
         """The results of several operations, in their order."""
         listed = list(ops)
         _, parts = await self._broker.request("store_batch", {}, [json_text([sent(op) for op in listed])])
-        results = orjson.loads(parts[0])
+        results = read_json(parts[0])
         return [received(op, result) for op, result in zip(listed, results, strict=True)]
 
     def batch(self, ops: Iterable[Op]) -> list[Any]:

@@ -3,6 +3,7 @@ import type { WebSocket } from 'ws'
 import { type AppError, toAppError } from '../../../base/errors.ts'
 import { carryOut, type ProtocolCommand } from '../../../runs/streams-v2/commands/commands.ts'
 import { refusalOf } from '../../../runs/streams-v2/commands/refused.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import { callOf } from '../call-of.ts'
 import { commandDeps, commandOf, NO_COMMAND } from '../request/protocol-command.ts'
@@ -102,7 +103,7 @@ async function answerFrame(
 /** Parses JSON; undefined for a text that is not JSON. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { stateOf } from '../../../../test/support/runs/hosts/fake-graph-host.ts'
+import { eventually } from '../../../../test/support/eventually.ts'
 import { openRunWorld, type RunWorld } from '../../../../test/support/runs/world.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { GraphEnd } from '../../execute/graph-host.ts'
@@ -7,6 +8,7 @@ import type { Run, Thread } from '../../model.ts'
 import type { Call, RunRequest } from '../../runs.ts'
 import { carryOut, type CommandDeps } from './commands.ts'
 import { type AnswerDeps, planAnswers } from './respond.ts'
+import { requestedIds } from './requested-ids.ts'
 
 const [A, B, C] = ['a', 'b', 'c'].map((letter) => letter.repeat(32)) as [string, string, string]
 
@@ -114,6 +116,32 @@ it('V-6: of two inputs at the same time for a thread that waits for an answer, o
   expect(await start('second', async () => expect(await start('first')).toBeUndefined())).toBeUndefined()
   const works = (await later()).map(({ kwargs: { command: given, input } }) => given ?? input)
   expect(works).toEqual([{ resume: 'first' }, 'second'])
+})
+
+it('V-12: an input that comes when a running run has asked is the answer, unless it is to end that run', async () => {
+  const worksAfter = async (asks: boolean, more: JsonObject = {}): Promise<unknown[]> => {
+    const { call, command, later, fake, streams } = await asked()
+    const start = (input: string, options: JsonObject = {}) =>
+      command('run.start', { assistant_id: 'agent', input, ...options })
+    await start('first')
+    const [running] = await later()
+    const { thread_id = '', run_id = '' } = running ?? {}
+    const job = await fake.job(run_id)
+    job.items(['metadata', { run_id, attempt: 1 }])
+    if (asks) {
+      job.items(['updates', { __interrupt__: [{ id: A, value: '?' }] }])
+      const asking = { run_id, status: 'running' } as Run
+      await eventually(async () =>
+        expect(await requestedIds({ streams }, call, thread_id, asking)).toEqual(new Set([A])),
+      )
+    }
+    await start('second', more)
+    return (await later()).slice(1).map(({ kwargs: { command: given, input } }) => given ?? input)
+  }
+  expect(await worksAfter(false)).toEqual(['second'])
+  expect(await worksAfter(true)).toEqual([{ resume: 'second' }])
+  expect(await worksAfter(true, { multitask_strategy: 'enqueue' })).toEqual([{ resume: 'second' }])
+  expect(await worksAfter(true, { multitask_strategy: 'interrupt' })).toEqual(['second'])
 })
 
 it('V-11: an interrupt can be answered again after the run that answered it has failed, in a run with an id of its own', async () => {

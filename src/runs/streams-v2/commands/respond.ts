@@ -4,8 +4,9 @@ import type { Run, Thread } from '../../model.ts'
 import type { Call, Runs } from '../../runs.ts'
 import type { Threads } from '../../threads/threads.ts'
 import { answeredIds, waitingInterrupts } from '../interrupts.ts'
-import { keptEvents, type ReadDeps } from './kept-events.ts'
+import type { ReadDeps } from './kept-events.ts'
 import { ifFound, Refused } from './refused.ts'
+import { requestedIds } from './requested-ids.ts'
 import { createRun, type StartDeps, unlessOvertaken } from './start-run.ts'
 
 /** The dependencies of answers to interrupts. */
@@ -85,7 +86,7 @@ export async function planAnswers(
   const thread = await deps.threads.get(call, thread_id)
   const asking = runs.find(({ status }) => status !== 'pending')
   const pending = new Set(waitingInterrupts(thread, runs).map(({ id }) => id))
-  for (const id of await toldIds(deps, call, thread_id, asking)) pending.add(id)
+  for (const id of await requestedIds(deps, call, thread_id, asking)) pending.add(id)
   const answered = new Set(runs.filter(isWaiting).flatMap(({ kwargs }) => answeredIds(kwargs.command) ?? []))
   const ids = Object.keys(resume)
   const unknown = ids.find((id) => !pending.has(id) || answered.has(id))
@@ -97,32 +98,6 @@ export async function planAnswers(
 
 function isWaiting({ status }: Run): boolean {
   return status === 'pending'
-}
-
-/**
- * Ids of the interrupts that a running run has sent so far and that no run has answered. They are stored with the
- * thread only when the run has ended.
- */
-async function toldIds(
-  deps: AnswerDeps,
-  call: Call,
-  thread_id: string,
-  asking: Run | undefined,
-): Promise<ReadonlySet<string>> {
-  const told = new Set<string>()
-  if (asking?.status !== 'running') return told
-  for (const { method, run_id, data } of await keptEvents(deps, call, thread_id, ['input'])) {
-    const { interrupt_id, interrupt_ids = [] } = JSON.parse(data) as InputData
-    for (const id of interrupt_ids) told.delete(id)
-    if (method === 'input.requested' && run_id === asking.run_id) told.add(interrupt_id)
-  }
-  return told
-}
-
-/** Data of events of the channel `input`. */
-interface InputData {
-  interrupt_id: string
-  interrupt_ids?: string[]
 }
 
 /** The id of the run that answers these interrupts of the interrupted run. */

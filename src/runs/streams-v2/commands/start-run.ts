@@ -2,14 +2,16 @@ import { toAppError } from '../../../base/errors.ts'
 import { parseUuid } from '../../../base/ids.ts'
 import { isObject, type JsonObject, text } from '../../../schema/json.ts'
 import { Overtaken } from '../../create-runs.ts'
-import type { MultitaskStrategy, Run, Thread } from '../../model.ts'
+import type { MultitaskStrategy, Run } from '../../model.ts'
 import type { Call, RunRequest, Runs } from '../../runs.ts'
 import type { Threads } from '../../threads/threads.ts'
 import { waitingInterrupts } from '../interrupts.ts'
+import type { ReadDeps } from './kept-events.ts'
 import { ifFound, Refused } from './refused.ts'
+import { requestedIds } from './requested-ids.ts'
 
 /** The dependencies of commands that create runs. */
-export interface StartDeps {
+export interface StartDeps extends ReadDeps {
   runs: Pick<Runs, 'create' | 'recent'>
   threads: Pick<Threads, 'get' | 'state'>
   /** A checked body of `POST …/runs`. @throws AppError invalid_request */
@@ -21,7 +23,10 @@ export interface StartDeps {
 /** All modes, so that the run makes all events that the streams of both protocols may show. */
 const MODES = ['values', 'updates', 'messages-tuple', 'tools', 'custom', 'tasks', 'checkpoints']
 
-/** Carries out `run.start`. If the thread waits for an answer to an interrupt, the input is the answer (V-6). */
+/**
+ * Carries out `run.start`. If the thread waits for an answer to an interrupt, the input is the answer (V-6). The answer may
+ * come before the run that asks has ended, as in `input.respond` (V-12), unless the input is to end that run.
+ */
 export async function startRun(
   deps: StartDeps,
   call: Call,
@@ -39,7 +44,9 @@ export async function startRun(
     ...(strategy !== undefined && { multitask_strategy: strategy as MultitaskStrategy }),
   }
   return await unlessOvertaken(async () => {
-    const answering = input !== null && asks(thread) ? await answerNow(deps, call, thread_id) : undefined
+    const waits = strategy === undefined || strategy === 'enqueue'
+    const mayAnswer = thread !== undefined && input !== null && (waits || thread.status !== 'busy')
+    const answering = mayAnswer ? await answerNow(deps, call, thread_id) : undefined
     const work: JsonObject = answering === undefined ? { input } : { command: { resume: input } }
     return createRun(deps, call, thread_id, { ...body, ...work }, answering)
   })
@@ -63,21 +70,21 @@ export async function forkState(
   return { run_id: (await startRun(deps, call, thread_id, asked)).run_id, thread_id }
 }
 
-/** Whether the thread waits for an answer, and no run is active. */
-function asks(thread: Thread | undefined): boolean {
-  return thread !== undefined && thread.status !== 'busy' && waitingInterrupts(thread, []).length > 0
-}
-
-/** The condition under which a run may be created as the answer; undefined if the thread no longer waits for one. */
+/** The condition under which a run may be created as the answer; undefined if the thread waits for none. */
 async function answerNow(
-  { runs, threads }: StartDeps,
+  deps: StartDeps,
   call: Call,
   thread_id: string,
 ): Promise<Pick<RunRequest, 'newest_run_id'> | undefined> {
-  const [newest] = await runs.recent(call, thread_id)
+  const [newest] = await deps.runs.recent(call, thread_id)
   // The thread is read after the runs. A run that is created in between either makes the thread busy, or is newer than
   // `newest_run_id`, so that the request is refused.
-  return asks(await threads.get(call, thread_id)) ? { newest_run_id: newest?.run_id ?? null } : undefined
+  const thread = await deps.threads.get(call, thread_id)
+  const asks =
+    thread.status === 'busy'
+      ? (await requestedIds(deps, call, thread_id, newest)).size > 0
+      : waitingInterrupts(thread, []).length > 0
+  return asks ? { newest_run_id: newest?.run_id ?? null } : undefined
 }
 
 /** Creates a run over protocol v2. */

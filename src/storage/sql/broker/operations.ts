@@ -18,6 +18,7 @@ import {
   typeTag,
 } from './requests.ts'
 import { encodeCheckpoints, encodeContents, type Message, textReader } from './wire.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 
 type Run = (body: Body, parts: readonly Uint8Array[]) => Promise<Message>
 
@@ -140,7 +141,7 @@ function refsText(text: string): string {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch (cause) {
     throw new AppError('invalid_request', { cause })
   }

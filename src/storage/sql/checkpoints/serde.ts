@@ -20,8 +20,12 @@ function constructorRecord(name: string, args: unknown[], method: string | null 
   return { lc: 2, type: 'constructor', id: [name], method, args, kwargs: {} }
 }
 
+/** Thrown for values that have no stored form: LangChain's serializer would store a text in their place. */
+class UnstorableValue extends Error {}
+
 /** Replaces values that JSON does not have, in the same way as LangChain's serializer. */
 function replaceValue(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') throw new UnstorableValue('LangGraph has no form for a bigint.')
   if (typeof value !== 'object' || value === null) {
     return value === undefined ? { lc: 2, type: 'undefined' } : value
   }
@@ -53,7 +57,8 @@ export function encodePlain(value: unknown): StoredValue | undefined {
   try {
     const text: string | undefined = JSON.stringify(value, replaceValue)
     return text === undefined ? undefined : { type: 'json', value: text }
-  } catch {
+  } catch (error) {
+    if (error instanceof UnstorableValue) throw error
     return undefined
   }
 }

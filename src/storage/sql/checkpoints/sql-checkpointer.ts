@@ -17,7 +17,7 @@ import type { CheckpointRows } from './queue.ts'
 import { type CheckpointSource, readCheckpointHistory, readNewest } from './reader.ts'
 import type { CheckpointRowStore } from './row-store.ts'
 import type { BlobRow, CheckpointNamespace, WriteRow } from './rows.ts'
-import { encodeValue } from './serde.ts'
+import { encodeValue, type StoredValue } from './serde.ts'
 
 /** For each channel of a checkpoint: the checkpoint that wrote its value (`refs`), and its version. */
 interface Lineage {
@@ -133,7 +133,7 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     const written_at = this.#shared.nextTime()
     const rows = await Promise.all(
       writes.map(async ([channel, value], i): Promise<WriteRow> => {
-        const stored = await encodeValue(this.serde, value)
+        const stored = await this.#encoded(channel, value)
         const idx = (Object.hasOwn(WRITES_IDX_MAP, channel) ? WRITES_IDX_MAP[channel] : undefined) ?? i
         return { ...place, checkpoint_id, task_id: taskId, idx, written_at, channel, ...stored }
       }),
@@ -177,8 +177,18 @@ export class SqlCheckpointer extends BaseCheckpointSaver {
     return this.#shared.rows.queue.add({ tenant: this.#tenant, thread_id, lease: this.#lease }, rows, urgent)
   }
 
+  /** @throws TypeError with the name of the channel for a value that has no stored form, such as a bigint */
+  async #encoded(channel: string, value: unknown): Promise<StoredValue> {
+    try {
+      return await encodeValue(this.serde, value)
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new TypeError(`The value of "${channel}" cannot be stored: ${reason}`, { cause })
+    }
+  }
+
   async #blob(place: CheckpointNamespace, checkpoint: Checkpoint, channel: string): Promise<BlobRow> {
-    const stored = await encodeValue(this.serde, checkpoint.channel_values[channel])
+    const stored = await this.#encoded(channel, checkpoint.channel_values[channel])
     const version = String(checkpoint.channel_versions[channel] ?? '')
     return { ...place, checkpoint_id: checkpoint.id, channel, version, ...stored }
   }

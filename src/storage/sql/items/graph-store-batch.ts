@@ -13,26 +13,30 @@ import type { JsonObject } from '../../../schema/json.ts'
 /** The method of LangGraph's store on which its other methods are built. */
 export type GraphStoreBatch = BaseStore['batch']
 
-function toLibraryItem({ namespace, key, value_json, created_at, updated_at }: StoreItem): Item {
-  const value = JSON.parse(value_json) as JsonObject
+function toLibraryItem(
+  { namespace, key, value_json, created_at, updated_at }: StoreItem,
+  parse: (text: string) => unknown,
+): Item {
+  const value = parse(value_json) as JsonObject
   return { namespace, key, value, createdAt: new Date(created_at), updatedAt: new Date(updated_at) }
 }
 
-function toSearchItem(item: FoundItem): SearchItem {
-  return { ...toLibraryItem(item), ...(item.score === null ? {} : { score: item.score }) }
+function toSearchItem(item: FoundItem, parse: (text: string) => unknown): SearchItem {
+  return { ...toLibraryItem(item, parse), ...(item.score === null ? {} : { score: item.score }) }
 }
 
 const TOO_LARGE = 'The items found are larger than the limit of one search: use a smaller `limit`.'
 
 /**
  * A tenant's long-term memory as one method of LangGraph's interface. Within a batch, reads return the state before the
- * writes, and the last of several writes of a key counts. A search whose values exceed `maxBytes` rejects. The server
- * uses this file, so it must not load LangGraph.
+ * writes, and the last of several writes of a key counts. A search whose values exceed `maxBytes` rejects. `parse`
+ * reads stored values. The server uses this file, so it must not load LangGraph.
  */
 export function createGraphStoreBatch(
   store: KvStore,
   tenant: Tenant,
   maxBytes: number = Number.POSITIVE_INFINITY,
+  parse: (text: string) => unknown = JSON.parse,
 ): GraphStoreBatch {
   /** The result of a read; undefined for writes. */
   async function read(operation: Operation): Promise<Item | SearchItem[] | string[][] | null | undefined> {
@@ -50,11 +54,11 @@ export function createGraphStoreBatch(
       // The page was cut because of its size. The graph expects `limit` items and cannot read a next page.
       if (found.more && found.items.length < limit)
         throw new AppError('body_too_large', { message: TOO_LARGE })
-      return found.items.map(toSearchItem)
+      return found.items.map((item) => toSearchItem(item, parse))
     }
     if ('key' in operation) {
       const item = await store.get(tenant, operation.namespace, operation.key)
-      return item === undefined ? null : toLibraryItem(item)
+      return item === undefined ? null : toLibraryItem(item, parse)
     }
     const { matchConditions = [], maxDepth: max_depth, limit, offset } = operation
     const labelsOf = (where: 'prefix' | 'suffix') =>

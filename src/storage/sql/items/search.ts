@@ -1,5 +1,6 @@
 import type { ItemSearch } from '../../../runs/items/kv-store.ts'
 import type { Tenant } from '../../../runs/model.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { Database, SqlValue } from '../driver/database.ts'
 import { matchesFilter } from './filter.ts'
@@ -116,7 +117,7 @@ async function* matchingPlaces(
 ): AsyncGenerator<ItemPlace[]> {
   const isFiltered = visible !== undefined || Object.keys(filter ?? {}).length > 0
   const fits = (row: ItemRow): boolean => {
-    const value = JSON.parse(row.item) as JsonObject
+    const value = parseExact(row.item) as JsonObject
     if (!matchesFilter(value, filter ?? {})) return false
     return visible === undefined || visible({ namespace: namespaceOfRow(row), key: row.item_key, value })
   }

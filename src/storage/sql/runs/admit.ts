@@ -12,6 +12,7 @@ import {
   type RunStore,
 } from '../../../runs/run-store.ts'
 import { RUN_VERSION } from '../../../runs/state.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import { withoutOwnKeys } from '../../../schema/config-keys.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import { bounded } from '../../../schema/merge-bounded.ts'
@@ -73,8 +74,8 @@ interface Composed {
 
 function compose(admission: RunAdmission, thread: LockedThread): Composed {
   const { run, thread_metadata, thread_config } = admission
-  const metadata = JSON.parse(thread.metadata) as JsonObject
-  const config = withoutOwnKeys(JSON.parse(thread.config) as JsonObject)
+  const metadata = parseExact(thread.metadata) as JsonObject
+  const config = withoutOwnKeys(parseExact(thread.config) as JsonObject)
   const columns = {
     metadata: JSON.stringify({ ...metadata, ...thread_metadata }),
     config: JSON.stringify(bounded(config, mergeConfig(config, thread_config), 'config of the thread')),

@@ -9,6 +9,7 @@ import type {
 } from '../../../runs/assistants/store.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import { type Quotas, UNLIMITED } from '../../../base/quotas.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import { bounded } from '../../../schema/merge-bounded.ts'
 import type { Database, SqlSession, SqlValue, TxSession } from '../driver/database.ts'
@@ -39,9 +40,9 @@ type AssistantRow = Omit<Assistant, 'config' | 'context' | 'metadata'> &
 function toAssistant(row: AssistantRow): Assistant {
   return {
     ...row,
-    config: JSON.parse(row.config) as JsonObject,
-    context: JSON.parse(row.context) as JsonObject,
-    metadata: JSON.parse(row.metadata) as JsonObject,
+    config: parseExact(row.config) as JsonObject,
+    context: parseExact(row.context) as JsonObject,
+    metadata: parseExact(row.metadata) as JsonObject,
   }
 }
 

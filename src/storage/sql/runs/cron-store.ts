@@ -2,6 +2,7 @@ import type { Clock } from '../../../base/clock.ts'
 import type { Cron, CronSearch, CronStore, DueCron } from '../../../runs/crons/store.ts'
 import type { Caller, Tenant } from '../../../runs/model.ts'
 import { type Quotas, UNLIMITED } from '../../../base/quotas.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
 import { containsJson } from '../driver/json-contains.ts'
@@ -37,8 +38,8 @@ function toCron(row: CronRow): Cron {
     ...row,
     enabled: row.enabled === 1,
     caller: JSON.parse(row.caller) as Caller,
-    payload: JSON.parse(row.payload) as JsonObject,
-    metadata: JSON.parse(row.metadata) as JsonObject,
+    payload: parseExact(row.payload) as JsonObject,
+    metadata: parseExact(row.metadata) as JsonObject,
   }
 }
 

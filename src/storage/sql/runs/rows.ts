@@ -8,6 +8,7 @@ import type {
   ThreadTtl,
 } from '../../../runs/model.ts'
 import type { Lease } from '../../../runs/run-store.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonValue } from '../../../schema/json.ts'
 import { rawJson, toJsonText } from '../../../schema/raw-json.ts'
 import type { SqlValue } from '../driver/database.ts'
@@ -82,11 +83,11 @@ export function toThread(row: ThreadRow): Thread {
     created_at: row.created_at,
     updated_at: row.updated_at,
     state_updated_at: row.state_updated_at,
-    metadata: JSON.parse(row.metadata) as Thread['metadata'],
+    metadata: parseExact(row.metadata) as Thread['metadata'],
     status: row.status,
-    config: JSON.parse(row.config) as Thread['config'],
+    config: parseExact(row.config) as Thread['config'],
     values_json: row.state_values,
-    interrupts: JSON.parse(row.interrupts) as Thread['interrupts'],
+    interrupts: parseExact(row.interrupts) as Thread['interrupts'],
     error: parseOptional(row.error) as Thread['error'],
     ttl: hasTtl ? { strategy: ttl_strategy, ttl_minutes: ttl_ms / 60_000, expires_at } : null,
   }
@@ -182,11 +183,11 @@ export function toRun(row: RunRow): Run {
     due_at: row.due_at,
     started_at: row.started_at,
     ended_at: row.ended_at,
-    metadata: JSON.parse(row.metadata) as Run['metadata'],
+    metadata: parseExact(row.metadata) as Run['metadata'],
     kwargs: {
       input: readText(row.input),
       command: readText(row.command),
-      ...(JSON.parse(row.kwargs) as object),
+      ...(parseExact(row.kwargs) as object),
     } as Run['kwargs'],
     multitask_strategy: row.multitask_strategy,
     attempt: row.attempt,
@@ -206,7 +207,7 @@ export function leaseOf(row: RunRow & { lease_token: string }): Lease {
 }
 
 function parseOptional(text: string | null): JsonValue {
-  return text === null ? null : (JSON.parse(text) as JsonValue)
+  return text === null ? null : parseExact(text)
 }
 
 /** Parses a JSON text; a large value stays text. */

@@ -1,5 +1,6 @@
 import type { Tenant, Thread } from '../../../runs/model.ts'
 import type { ThreadSearch } from '../../../runs/run-store.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonObject, JsonValue } from '../../../schema/json.ts'
 import type { SqlValue } from '../driver/database.ts'
 import { containsJson } from '../driver/json-contains.ts'
@@ -39,7 +40,7 @@ function entriesOf(filter: JsonObject | undefined): [string, JsonValue][] {
 
 function hasAll(text: string | null, wanted: readonly [string, JsonValue][]): boolean {
   if (wanted.length === 0) return true
-  return text !== null && containsJson(JSON.parse(text), Object.fromEntries(wanted))
+  return text !== null && containsJson(parseExact(text), Object.fromEntries(wanted))
 }
 
 /**

@@ -3,6 +3,7 @@ import { AppError } from '../../../base/errors.ts'
 import type { Tenant, Thread, ThreadTtl } from '../../../runs/model.ts'
 import type { Quotas } from '../../../base/quotas.ts'
 import type { NewThread, RunStore, ThreadChange } from '../../../runs/run-store.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import { bounded } from '../../../schema/merge-bounded.ts'
 import { copyCheckpoints, pruneCheckpoints } from '../checkpoints/threads.ts'
@@ -102,7 +103,7 @@ async function changeThread(
   if (thread === undefined) return undefined
   const columns: Record<string, SqlValue> = {}
   if (change.metadata !== undefined) {
-    const before = JSON.parse(thread.metadata) as JsonObject
+    const before = parseExact(thread.metadata) as JsonObject
     const merged = bounded(before, { ...before, ...change.metadata }, 'metadata of the thread')
     columns['metadata'] = JSON.stringify(merged)
   }

@@ -61,7 +61,7 @@ describeHosts((open) => {
   /** Sends the host a job. */
   async function begin(wire: HostWire, id: number, input: JsonObject): Promise<string> {
     const job = await bench.job('hostile', input)
-    wire.send({ type: 'offer', id, job })
+    wire.send({ type: 'offer', id }, [JSON.stringify(job)])
     await wire.next('ready', id)
     wire.send({ type: 'go', id })
     return job.run.thread_id
@@ -69,7 +69,7 @@ describeHosts((open) => {
 
   /** The body of the answer to a call. */
   async function answerOf(wire: HostWire, id: number, call: HostCall): Promise<JsonObject> {
-    wire.send({ type: 'call', id, tenant: TENANT, call })
+    wire.send({ type: 'call', id, tenant: TENANT }, [JSON.stringify(call)])
     const { parts } = await wire.next('answer', id)
     return parse(parts[0]?.toString('utf8'))
   }
@@ -137,7 +137,7 @@ describeHosts((open) => {
     it('HOST-6: that is dropped never begins', async () => {
       const { wire, id, next } = await reached()
       const job = await bench.job('hostile', { act: 'none' })
-      wire.send({ type: 'offer', id, job })
+      wire.send({ type: 'offer', id }, [JSON.stringify(job)])
       await wire.next('ready', id)
       wire.send({ type: 'drop', id })
       wire.send({ type: 'go', id })
@@ -184,11 +184,12 @@ describeHosts((open) => {
       const launch = bench.launch()
       const wire = openHostWire(launch)
       wires.push(wire)
-      const call = { type: 'call', id: 1, tenant: TENANT, call: stateOf('nothing') }
+      const call = { type: 'call', id: 1, tenant: TENANT }
+      const parts = [JSON.stringify(stateOf('nothing'))]
       const bytes = encodeFrame(launch.open)
       for (let at = 0; at < bytes.length; at += 97) wire.write(bytes.subarray(at, at + 97))
       await wire.next('opened')
-      wire.write(Buffer.concat([encodeFrame(call), encodeFrame({ ...call, id: 2 })]))
+      wire.write(Buffer.concat([encodeFrame(call, parts), encodeFrame({ ...call, id: 2 }, parts)]))
       await Promise.all([wire.next('answer', 1), wire.next('answer', 2)])
     })
 
@@ -196,15 +197,27 @@ describeHosts((open) => {
       const { wire, id, next } = await reached()
       wire.send({ type: 'of_a_later_version', id, more: { n: 1 } })
       wire.send({ type: 'go', id: 9999 })
-      wire.send({
-        ...({ later: true } as object),
-        type: 'call',
-        id: next,
-        tenant: TENANT,
-        call: stateOf('nothing'),
-      })
+      const later = { later: true } as object
+      wire.send({ ...later, type: 'call', id: next, tenant: TENANT }, [JSON.stringify(stateOf('nothing'))])
       await wire.next('answer', next)
       expect(wire.typesOf(id)).toEqual([])
+    })
+
+    it('HOST-6, HOST-12: that cannot be read fail their job or their call; the host goes on', async () => {
+      const { wire, id, next } = await reached()
+      for (const broken of ['{', '"\\x"', 'NaN', '', 'null']) {
+        const end = wire.frames.length
+        wire.send({ type: 'offer', id }, [broken])
+        wire.send({ type: 'go', id })
+        wire.send({ type: 'call', id: next, tenant: TENANT }, [broken])
+        await eventually(async () => {
+          const types = wire.frames.slice(end).map(({ head }) => head.type)
+          expect(types).toContain('end')
+          expect(types).toContain('refused')
+        })
+        const ended = wire.frames.slice(end).find(({ head }) => head.type === 'end')?.head
+        expect(ended).toMatchObject({ id, end: { kind: 'failed', retryable: false }, state: null })
+      }
     })
 
     it('HOST-12: of calls are refused with a code and words', async () => {
@@ -216,7 +229,9 @@ describeHosts((open) => {
       ]
       // These calls need more than the two ids that a test reserves.
       ids += 2
-      calls.forEach((call, n) => wire.send({ type: 'call', id: first + n, tenant: TENANT, call }))
+      calls.forEach((call, n) =>
+        wire.send({ type: 'call', id: first + n, tenant: TENANT }, [JSON.stringify(call)]),
+      )
       const refused = await Promise.all(calls.map((_, n) => wire.next('refused', first + n)))
       expect(refused.map(({ head }) => head.code)).toEqual([
         'not_found',

@@ -34,7 +34,7 @@ class Channel:
             self.ended.set()
     async def frames(self):
         for type in ("offer", "go", "cancel"):
-            yield {"type": type, "id": 1, "job": {}}
+            yield {"type": type, "id": 1}, [b"{}"]
 
 async def main():
     host.Execution = Execution

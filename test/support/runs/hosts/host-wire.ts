@@ -16,7 +16,7 @@ export interface HostWire {
   readonly frames: readonly Frame<FromHost>[]
   /** Resolves with the host's exit code, or with the signal that ended it. */
   readonly exited: Promise<number | NodeJS.Signals>
-  send(head: Sent): void
+  send(head: Sent, parts?: readonly string[]): void
   /** Writes bytes as they are. */
   write(bytes: Uint8Array): void
   /** Closes the server's end of the channel. */
@@ -39,7 +39,7 @@ export function openHostWire({ command, cwd, env }: HostLaunch, message?: OpenHo
     pid: child.pid ?? 0,
     frames,
     exited,
-    send: (head) => channel.send(head),
+    send: (head, parts) => channel.send(head, parts),
     write: (bytes) => void stream.write(bytes),
     close: () => void stream.destroy(),
     next: (type, id) =>

@@ -1,0 +1,38 @@
+import type { JsonValue } from './json.ts'
+
+/** What TypeScript's library does not declare yet. */
+interface RawJsonSource {
+  parse(text: string, revive: (key: string, value: unknown, context: { source?: string }) => unknown): unknown
+  rawJSON(text: string): object
+}
+
+const { parse, rawJSON } = JSON as unknown as RawJsonSource
+
+/** An integer that no JavaScript number can hold, as it was written. JSON.stringify prints it so. */
+class ExactInteger {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  toJSON(): object {
+    return rawJSON(this.text)
+  }
+}
+
+const MANY_DIGITS = /\d{16}/
+const INTEGER = /^-?\d+$/
+
+/**
+ * Like JSON.parse, for values that Weir only stores and passes on: integers beyond 2^53, such as ids of other systems, keep
+ * all their digits. Two of them are equal for `containsJson`. A schema takes such an integer for an object.
+ */
+export function parseExact(text: string): JsonValue {
+  if (!MANY_DIGITS.test(text)) return JSON.parse(text) as JsonValue
+  return parse(text, (_key, value, { source = '' }) =>
+    typeof value === 'number' && !Number.isSafeInteger(value) && INTEGER.test(source)
+      ? new ExactInteger(source)
+      : value,
+  ) as JsonValue
+}

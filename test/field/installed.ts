@@ -1,0 +1,68 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type ClientRow, CLIENTS, FRAMEWORKS, type Language } from './table.ts'
+
+const FOLDER = fileURLToPath(new URL('../../.clients/field/', import.meta.url))
+
+/** A folder of `.clients/field`, and the versions that it holds when it is complete. */
+export interface FieldFolder {
+  path: string
+  /** The dependencies of a package.json, or pip's `name==version` a line. */
+  wanted: string
+}
+
+/** The name under which npm installs a release beside others of the same package. */
+export function aliasOf([, name, version]: ClientRow): string {
+  return `${name.replace(/^@.*\//, '')}-${version}`
+}
+
+const rows = <Row extends readonly [Language, ...string[]]>(all: readonly Row[], language: Language): Row[] =>
+  all.filter(([one]) => one === language)
+
+/** All releases of the SDKs for JavaScript, in one node_modules. */
+export function javascriptClients(): FieldFolder {
+  const aliases = rows(CLIENTS, 'javascript').map((row) => [aliasOf(row), `npm:${row[1]}@${row[2]}`])
+  return { path: join(FOLDER, 'javascript-clients'), wanted: manifest(Object.fromEntries(aliases)) }
+}
+
+/** The frameworks of one language, and what they need: a node_modules or a virtual environment. */
+export function frameworks(language: Language): FieldFolder {
+  const path = join(FOLDER, `${language}-frameworks`)
+  const pinned = rows(FRAMEWORKS, language).map(([, name, version]) => [name, version] as const)
+  if (language === 'javascript') return { path, wanted: manifest(Object.fromEntries(pinned)) }
+  return { path, wanted: [...new Set(pinned.map(([name, version]) => `${name}==${version}`))].join('\n') }
+}
+
+/** The folder of a release of an SDK for Python, for PYTHONPATH. What it needs is in .venv. */
+export function pythonFolder(row: ClientRow): string {
+  return join(FOLDER, 'python-clients', aliasOf(row))
+}
+
+export function pythonClients(): FieldFolder[] {
+  return rows(CLIENTS, 'python').map((row) => ({
+    path: pythonFolder(row),
+    wanted: `${row[1]}==${row[2]}`,
+  }))
+}
+
+function manifest(dependencies: Record<string, string>): string {
+  return JSON.stringify({ private: true, dependencies }, null, 2)
+}
+
+/** The file that is written when a folder is complete. */
+export function markOf({ path }: FieldFolder): string {
+  return join(path, '.installed')
+}
+
+/** Whether a folder has the versions of the table. */
+export function isInstalled(folder: FieldFolder): boolean {
+  const mark = markOf(folder)
+  return existsSync(mark) && readFileSync(mark, 'utf8') === folder.wanted
+}
+
+/** The reason to skip tests that need the folders, for their titles; '' when they can run. In CI they fail instead. */
+export function withoutField(...folders: readonly FieldFolder[]): string {
+  if (process.env['CI'] === '1' || folders.every(isInstalled)) return ''
+  return ' (test/field/install has not been run)'
+}
