@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log.ts'
 import { runKey } from './deployment.ts'
 import type { Run, Tenant } from './model.ts'
-import { deletedJson, storedOutcome } from './execute/end-response.ts'
+import { goneOutcome, storedOutcome } from './execute/end-response.ts'
 import type { RunStore } from './run-store.ts'
 import { isActive } from './state.ts'
 import type { RunOutcome, Waiter, Waiters } from './execute/waiters.ts'
@@ -64,9 +64,7 @@ async function lookAt(
   { thread_id, run_id }: Run,
 ): Promise<RunOutcome | undefined> {
   const run = await store.getRun(tenant, thread_id, run_id)
-  return run === undefined
-    ? { status: 'deleted', json: deletedJson(run_id) }
-    : storedOutcome(store, tenant, run)
+  return run === undefined ? goneOutcome(store, tenant, run_id) : storedOutcome(store, tenant, run)
 }
 
 /** The next notification about a run; never resolves when the client has disconnected. */

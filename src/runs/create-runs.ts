@@ -52,6 +52,11 @@ export function createRuns(deps: RunsDeps): Runs {
         isNew: false,
       })),
     get: (call, thread_id, run_id) => getRun(deps, call, thread_id, run_id),
+    async statelessEnd({ tenant, caller: { user_id, api_key_id } }, run_id) {
+      const end = await store.statelessEnd(tenant, run_id)
+      const isOwn = end?.caller.user_id === user_id && end.caller.api_key_id === api_key_id
+      return isOwn ? end : undefined
+    },
     async recent({ tenant }, thread_id) {
       return (await store.listRuns(tenant, thread_id, RECENT))?.runs ?? []
     },

@@ -36,11 +36,7 @@ export interface RunPlan {
  * that the thread is deleted even if the run was deleted before it started.
  */
 const TEMPORARY = 'weir_temporary'
-/**
- * The ttl of a temporary thread. A temporary thread may still exist after its run, for two reasons: requests that wait
- * at another server read the outcome from it, and a server may end before it deletes the thread. The sweeper then
- * deletes the thread after this time.
- */
+/** The ttl of a temporary thread, for the sweeper: servers of an earlier version leave the thread after the run. */
 const LINGERING: ThreadTtl = { strategy: 'delete', ttl_minutes: 1 }
 const MAX_DELAY_S = 10 * 365 * 86_400
 

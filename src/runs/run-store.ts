@@ -3,6 +3,7 @@ import type { EventDraft } from '../events/event-log.ts'
 import type { JsonObject, JsonValue } from '../schema/json.ts'
 import type {
   CancelAction,
+  Caller,
   MultitaskStrategy,
   Run,
   RunKwargs,
@@ -189,6 +190,21 @@ export type AttemptEnd =
    */
   | { kind: 'ended'; status: RunEnd['status'] | 'deleted'; more: boolean }
 
+/** What is left of a stateless run and its thread for ten minutes after their end. */
+export interface StatelessEnd {
+  run_id: string
+  thread_id: string
+  caller: Caller
+  /** Of the thread. */
+  metadata: JsonObject
+  status: EndedStatus
+  /** Epoch milliseconds, as `ended_at`. */
+  created_at: number
+  ended_at: number
+  /** The answer of requests that wait for the run, JSON text. On SQLite without the values of a run that was executed. */
+  answer: string
+}
+
 /** A run recovered from a process that is gone, and its new status. */
 export interface Recovered extends Tenant {
   run_id: string
@@ -301,7 +317,10 @@ export interface RunStore {
   waitingVersions(version: number): Promise<number[]>
   /** Renews leases; returns the runs whose leases are lost, and those that must be cancelled. */
   renew(leases: readonly Lease[], lease_ms: number): Promise<{ lost: string[]; cancel: CancelOrder[] }>
-  /** Ends a run and updates the thread's state and status. */
+  /**
+   * Ends a run and updates the thread's state and status. A thread that was created for a stateless run is deleted in
+   * the transaction that ends its last active run, here and by all other methods that end runs.
+   */
   finish(lease: Lease, end: RunEnd, closing?: Closing): Promise<AttemptEnd>
   /** Deletes the run and its checkpoints, which restores the thread's earlier state. */
   rollback(lease: Lease, closing?: Closing): Promise<AttemptEnd>
@@ -324,6 +343,10 @@ export interface RunStore {
   recover(owner: string, max_attempts: number, watch?: LeaseWatch): Promise<Recovered[]>
   /** Ends pending runs and flags running ones; a rollback overrides an earlier interrupt. */
   requestCancel(tenant: Tenant, selector: CancelSelector, action: CancelAction): Promise<CancelResult[]>
+
+  statelessEnd(tenant: Tenant, run_id: string): Promise<StatelessEnd | undefined>
+  /** Deletes the ends of stateless runs after their ten minutes. */
+  forgetStatelessEnds(): Promise<void>
 
   /** `thread_id` null: the run may be on any thread. */
   getRun(tenant: Tenant, thread_id: string | null, run_id: string): Promise<Run | undefined>

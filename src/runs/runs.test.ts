@@ -103,7 +103,7 @@ describe('stateless runs', () => {
     expect((await threads.get(call, kept.run.thread_id)).values_json).toBe('7')
   })
 
-  it('leave their threads to the sweeper when the server dies before deleting them', async () => {
+  it('leave their threads to the sweeper if a server of an earlier version does not delete them', async () => {
     const { runs, threads, call } = await openRunWorld()
     const later = { ...REQUEST, after_seconds: 60 }
     const run = await runs.create(call, null, later)

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../schema/json.ts'
 import type { Caller, CancelAction, MultitaskStrategy, Run, Tenant } from './model.ts'
-import type { CancelResult, CancelSelector, CronDate, Visible } from './run-store.ts'
+import type { CancelResult, CancelSelector, CronDate, StatelessEnd, Visible } from './run-store.ts'
 
 /** The caller, the deployment, and the headers of the request that graphs may read. */
 export interface Call {
@@ -109,6 +109,8 @@ export interface Runs {
     leaving: { gone: AbortSignal; cancel_on_disconnect: boolean },
   ): Promise<Awaited>
   get(call: Call, thread_id: string | null, run_id: string): Promise<Run>
+  /** What is left of a stateless run of this caller that ended less than ten minutes ago. */
+  statelessEnd(call: Call, run_id: string): Promise<StatelessEnd | undefined>
   /** The newest runs of a thread, newest first, as many as fit into some megabytes; none for an unknown thread. */
   recent(call: Call, thread_id: string): Promise<Run[]>
   /** Deletes a run that has ended. @throws AppError conflict for an active run */

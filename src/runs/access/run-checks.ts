@@ -35,7 +35,7 @@ export interface RunChecks {
 }
 
 export interface RunChecksDeps {
-  runs: Pick<Runs, 'get'>
+  runs: Pick<Runs, 'get' | 'statelessEnd'>
   threads: Pick<Threads, 'get'>
   /** @throws AppError not_found for an assistant that the user must not run */
   assertAssistant(call: Call, id_or_graph: string): Promise<void>
@@ -59,7 +59,8 @@ export function createRunChecks({ runs, threads, assertAssistant }: RunChecksDep
       const ruling = await ask(event, { ...(thread_id !== null && { thread_id }), run_id })
       const run = await runs.get(call, thread_id, run_id).catch(unlessGone)
       const thread = run && (await threads.get(call, run.thread_id).catch(unlessGone))
-      if (thread !== undefined && !passesRuling(ruling, thread.metadata)) throw noRun()
+      const known = thread ?? (await runs.statelessEnd(call, run_id))
+      if (known !== undefined && !passesRuling(ruling, known.metadata)) throw noRun()
       return thread !== undefined
     },
     async creation(call, thread_id, request) {

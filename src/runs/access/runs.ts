@@ -30,6 +30,10 @@ export function runsFor(runs: Runs, checks: RunChecks, ask: Ask): Runs {
       return runs.join(call, thread_id, run_id, leaving)
     },
     get: (call, thread_id, run_id) => checks.run(call, thread_id, run_id, 'threads:read'),
+    async statelessEnd(call, run_id) {
+      await checks.runIfThere(call, null, run_id, 'threads:read')
+      return runs.statelessEnd(call, run_id)
+    },
     async recent(call, thread_id) {
       await checks.thread(call, thread_id, 'threads:read')
       return runs.recent(call, thread_id)

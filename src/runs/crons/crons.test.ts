@@ -138,6 +138,20 @@ describe('crons', () => {
     expect(made).toHaveLength(5)
   })
 
+  it('RUN-31 have one run for a date although the clock is set back a moment after it', async () => {
+    const { clock, made, start, store } = await openCrons()
+    const first = start()
+    const { cron_id } = await first.create(CALL, null, EVERY_MINUTE)
+    await first.stop()
+    const date = Date.parse('2026-11-20T09:01:00Z')
+    const times = [date]
+    clock.now = () => times.shift() ?? date - 3
+    start()
+    await eventually(async () => expect(made).toHaveLength(1))
+    const next = Date.parse('2026-11-20T09:02:00Z')
+    expect(await store.get(TENANT, cron_id)).toMatchObject({ next_run_date: next })
+  })
+
   it('continue when a run is refused', async () => {
     const { clock, made, start, refuse, store } = await openCrons()
     const { cron_id } = await start().create(CALL, 't1', EVERY_MINUTE)

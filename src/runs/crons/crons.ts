@@ -230,7 +230,8 @@ async function runOnce(deps: CronsDeps, due: DueCron): Promise<void> {
   const { store, runsOf, clock, logger } = deps
   const { cron, workspace_id, deployment_id } = due
   const { cron_id, caller, thread_id, payload, on_run_completed, next_run_date } = cron
-  const next = nextOf(cron, clock.now())
+  // The clock may have been set back since the cron was due: its next date is never the same one.
+  const next = nextOf(cron, Math.max(clock.now(), next_run_date ?? 0))
   // The transaction that creates the run also marks the date as used. So each date has exactly one run, even after a
   // crash.
   const date = { cron_id, due_at: next_run_date ?? 0, next }

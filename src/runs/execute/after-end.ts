@@ -1,7 +1,6 @@
 import type { EventLog } from '../../events/event-log.ts'
 import { type Deployment, runKey } from '../deployment.ts'
-import type { Run, RunKwargs, Tenant } from '../model.ts'
-import { isTemporary } from '../plan-run.ts'
+import type { Run, Tenant } from '../model.ts'
 import { refreshThread } from './refresh-thread.ts'
 import type { JobEnd } from './job.ts'
 import { deletedJson, storedOutcome } from './end-response.ts'
@@ -15,10 +14,10 @@ export interface RunEndingsDeps {
   wake: Wake
   waiters: Waiters
   /**
-   * Called for every run that has ended and still exists, with its last values as JSON text if they are available.
-   * Never throws.
+   * Called for every run that has ended, unless it was rolled back, with its last values as JSON text if they are
+   * available. `run` is undefined for a stateless run that this process did not execute. Never throws.
    */
-  ended(tenant: Tenant, run: Run, values_json: string | null): void
+  ended(tenant: Tenant, run: Run | undefined, values_json: string | null): void
 }
 
 /** A run that ended without being executed by this process. */
@@ -28,7 +27,7 @@ export interface QuietEnd {
   status: Run['status'] | 'deleted'
 }
 
-/** Notifies waiters, webhooks and streams that a run has ended, and deletes the thread that was created for the run. */
+/** Notifies waiters, webhooks and other servers that a run has ended. */
 export interface RunEndings {
   /** Called for a run that this process executed. */
   executed(deployment: Deployment, claim: Claim, end: JobEnd, status: QuietEnd['status']): Promise<void>
@@ -41,20 +40,6 @@ export function createRunEndings({ store, events, wake, waiters, ended }: RunEnd
     if (wake.shared) wake.send({ kind: 'ended', deployment_id, run_id })
   }
 
-  /**
-   * Deletes the thread that was created for a run. If other servers may still read the thread, the sweeper deletes it
-   * later.
-   */
-  async function clear(
-    tenant: Tenant,
-    thread_id: string,
-    { temporary, on_completion }: RunKwargs,
-  ): Promise<boolean> {
-    if (!temporary || on_completion === 'keep') return false
-    if (!wake.shared) await store.deleteThreads(tenant, [thread_id], 'nothing')
-    return true
-  }
-
   return {
     async executed(deployment, claim, end, status) {
       const { run_id, thread_id } = claim
@@ -65,7 +50,8 @@ export function createRunEndings({ store, events, wake, waiters, ended }: RunEnd
       }
       tellOthers(claim, run_id)
       if (end.run !== undefined) ended(claim, end.run, end.values_json)
-      const isGone = await clear(claim, thread_id, claim.run.kwargs)
+      const { temporary, on_completion } = claim.run.kwargs
+      const isGone = temporary && on_completion === 'delete'
       if (!isGone && end.stateUnknown)
         await refreshThread({ store, events }, deployment.host, claim, claim.run)
     },
@@ -73,18 +59,11 @@ export function createRunEndings({ store, events, wake, waiters, ended }: RunEnd
     async quiet(tenant, { run_id, thread_id, status }) {
       const key = runKey(tenant, run_id)
       tellOthers(tenant, run_id)
-      if (status === 'deleted') {
-        waiters.resolve(key, { status, json: deletedJson(run_id) })
-        const thread = await store.getThread(tenant, thread_id)
-        if (thread !== undefined && isTemporary(thread))
-          await store.deleteThreads(tenant, [thread_id], 'nothing')
-        return
-      }
+      if (status === 'deleted') return waiters.resolve(key, { status, json: deletedJson(run_id) })
       const run = await store.getRun(tenant, thread_id, run_id)
-      if (run === undefined) return waiters.resolve(key, undefined)
-      waiters.resolve(key, await storedOutcome(store, tenant, run))
+      const outcome = run === undefined ? undefined : await storedOutcome(store, tenant, run)
+      waiters.resolve(key, outcome)
       ended(tenant, run, null)
-      await clear(tenant, thread_id, run.kwargs)
     },
   }
 }

@@ -18,6 +18,14 @@ export function errorOf(run: Pick<Run, 'status' | 'error'>): { error: string; me
   return run.error ?? { error: 'Error', message: `The run ended with status ${run.status}.` }
 }
 
+/** The outcome of a run that no longer exists: a stateless run that has ended, or a run that was rolled back. */
+export async function goneOutcome(store: RunStore, tenant: Tenant, run_id: string): Promise<RunOutcome> {
+  const end = await store.statelessEnd(tenant, run_id)
+  return end === undefined
+    ? { status: 'deleted', json: deletedJson(run_id) }
+    : { status: end.status, json: end.answer }
+}
+
 /**
  * The stored outcome of a run; undefined while the run is active. The outcome of a successful or interrupted run is the
  * current values of its thread, `{}` if it has none yet, with `__interrupt__` while the thread waits for an answer to it

@@ -3,9 +3,10 @@ import { toAppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { isAfter } from '../../events/id.ts'
 import type { Batch, EventLog, ReadFrom } from '../../events/event-log.ts'
-import { endsRun, runView, threadView } from '../../events/views.ts'
+import { endsRun, RUN_DONE, runView, threadView } from '../../events/views.ts'
 import { runKey } from '../deployment.ts'
 import type { Run } from '../model.ts'
+import { isTemporary } from '../plan-run.ts'
 import { BEFORE_ALL, createOpenStreams, type OpenStreams, resolveStart, reaches } from './open-stream.ts'
 import { ownEvents } from './own-events.ts'
 import { createRunPlaces, type RunPlaces } from './run-places.ts'
@@ -18,7 +19,7 @@ import type { EventStream, Joining, Streams } from './streams.ts'
 import type { Threads } from '../threads/threads.ts'
 
 export interface StreamsDeps {
-  runs: Pick<Runs, 'create' | 'get' | 'cancel' | 'recent'>
+  runs: Pick<Runs, 'create' | 'get' | 'cancel' | 'recent' | 'statelessEnd'>
   threads: Pick<Threads, 'get'>
   events: EventLog
   clock: Clock
@@ -54,10 +55,10 @@ export function createStreams(deps: StreamsDeps): Streams {
     },
     joinRun: (call, thread_id, run_id, joining) => joinRun(work, call, { thread_id, run_id }, joining),
     async joinThread(call, thread_id, { from, modes, gone }) {
-      await deps.threads.get(call, thread_id)
+      const isLast = isTemporary(await deps.threads.get(call, thread_id)) ? isRunDone : null
       const thread = { ...call.tenant, thread_id }
       const place = await resolveStart(deps.events, thread, from)
-      const stream = streams.open({ thread, from: place, view: threadView(modes), isLast: null, gone })
+      const stream = streams.open({ thread, from: place, view: threadView(modes), isLast, gone })
       // If the thread was deleted before the subscription began, no event reports that. So its existence is checked
       // again.
       return guarded(stream, () => deps.threads.get(call, thread_id))
@@ -73,6 +74,11 @@ export function createStreams(deps: StreamsDeps): Streams {
     closing: streams.closing,
     close: streams.close,
   }
+}
+
+/** Whether a run ends with this item: the thread of a stateless run is deleted then. */
+function isRunDone(item: Batch[number]): boolean {
+  return !('gap' in item) && item.event === RUN_DONE
 }
 
 /** The position in the log at which a new run begins. */
@@ -131,7 +137,10 @@ async function joinRun(
   return openRun(work, call, await find(work, call, asked), from, joining)
 }
 
-/** @throws AppError not_found for a run that does not exist, unless this caller had a stream of it */
+/**
+ * @throws AppError not_found for a run that does not exist, unless it is a stateless run of this caller that ended less
+ * than ten minutes ago, or this caller had a stream of it
+ */
 async function find(
   { runs, places, clock }: Work,
   call: Call,
@@ -140,10 +149,12 @@ async function find(
   try {
     return whereabouts(await runs.get(call, thread_id, run_id))
   } catch (error) {
-    const there = places.find(runKey(call.tenant, run_id), call.caller)
-    const isAsked = there !== undefined && (thread_id === null || thread_id === there)
-    if (!isAsked || toAppError(error).code !== 'not_found') throw error
-    return { thread_id: there, run_id, created_at: null, ended_at: clock.now() }
+    if (toAppError(error).code !== 'not_found') throw error
+    const end = await runs.statelessEnd(call, run_id)
+    const there = end?.thread_id ?? places.find(runKey(call.tenant, run_id), call.caller)
+    if (there === undefined || (thread_id !== null && thread_id !== there)) throw error
+    const { created_at = null, ended_at = clock.now() } = end ?? {}
+    return { thread_id: there, run_id, created_at, ended_at }
   }
 }
 

@@ -47,8 +47,8 @@ export interface WebhookOptions {
 
 /** Delivers the webhooks of runs that have ended, also of those that ended before this process started. */
 export interface Webhooks {
-  /** A run has ended; its webhook, if it has one, is delivered soon. */
-  ended(run: Pick<Run, 'kwargs'>): void
+  /** A run has ended; its webhook, if it has one, is delivered soon. Undefined for a run that no longer exists. */
+  ended(run: Pick<Run, 'kwargs'> | undefined): void
   /** Stops delivery; webhooks that are being delivered are tried again after the next start. */
   stop(): Promise<void>
 }
@@ -133,8 +133,8 @@ export function startWebhooks(options: WebhookOptions): Webhooks {
   const timer = createDueTimer({ look, maxWaitMs: MAX_WAIT_MS, clock, logger })
   timer.ask()
   return {
-    ended({ kwargs }) {
-      if (kwargs.webhook !== null) timer.ask()
+    ended(run) {
+      if (run?.kwargs.webhook !== null) timer.ask()
     },
     async stop() {
       await timer.stop()

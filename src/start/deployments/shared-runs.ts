@@ -57,7 +57,8 @@ export function startSweeping(
 ): void {
   const minutes = file.checkpointer_ttl?.['sweep_interval_minutes']
   const everyMs = typeof minutes === 'number' && minutes > 0 ? minutes * 60_000 : SWEEP_MS
-  const sweeper = startThreadSweeper({ store, events, everyMs, logger, also: () => webhookStore.sweep() })
+  const also = (): Promise<unknown> => Promise.all([webhookStore.sweep(), store.forgetStatelessEnds()])
+  const sweeper = startThreadSweeper({ store, events, everyMs, logger, also })
   stops.push(() => sweeper.stop())
   const itemSweeper = startItemSweeper({ items, everyMs: SWEEP_ITEMS_MS, logger })
   stops.push(() => itemSweeper.stop())

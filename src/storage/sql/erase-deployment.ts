@@ -7,6 +7,7 @@ import { repairUse } from './workspace-use.ts'
 const TABLES = [
   'crons',
   'webhooks',
+  'stateless_ends',
   'assistant_versions',
   'assistants',
   'store_vectors',

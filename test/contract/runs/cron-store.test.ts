@@ -133,4 +133,22 @@ describeOnSql('crons', (engine) => {
     expect(again && (await store.advance(again, null))).toBe(true)
     expect(await store.nextDue(DEPLOYMENTS)).toBeUndefined()
   })
+
+  it('RUN-31 are not due if another server takes their date while they are listed', async () => {
+    const taken = await make({ next_run_date: NOW - 1 })
+    const left = await make()
+    const [first] = await store.due(DEPLOYMENTS, NOW, 1)
+    if (first === undefined) throw new Error('nothing is due')
+    const raced: Database = {
+      ...database,
+      async query(sql, values) {
+        const rows = await database.query(sql, values)
+        if (sql.includes('ORDER BY next_run_date')) await store.advance(first, NOW + 60_000)
+        return rows as never
+      },
+    }
+    const due = await createCronStore(raced, { now: () => NOW }).due(DEPLOYMENTS, NOW, 10)
+    expect(due).toEqual([{ ...TENANT, cron: left }])
+    expect((await store.get(TENANT, taken.cron_id))?.next_run_date).toBe(NOW + 60_000)
+  })
 })

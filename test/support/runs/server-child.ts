@@ -32,7 +32,7 @@ const deployment = await startDeployment({
 const call: Call = { tenant: deployment.tenant, caller: { user_id: null, api_key_id: '' }, headers: {} }
 
 interface Asked {
-  on: 'runs' | 'threads' | 'host'
+  on: 'runs' | 'threads' | 'crons' | 'host'
   do: string
   with: unknown[]
 }

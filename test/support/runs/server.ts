@@ -22,7 +22,7 @@ export interface RunServer {
   /** Pids of its graph hosts. */
   hosts(): Promise<number[]>
   /** Calls a use case: `ask('runs', 'create', thread_id, request)`. Rejects with the AppError that it throws. */
-  ask<T>(on: 'runs' | 'threads', verb: string, ...args: unknown[]): Promise<T>
+  ask<T>(on: 'runs' | 'threads' | 'crons', verb: string, ...args: unknown[]): Promise<T>
   /** kill -9; resolves when the process is gone. */
   kill(): Promise<void>
   /** SIGTERM; resolves with the exit code. */

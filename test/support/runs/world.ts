@@ -129,7 +129,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
     claimer: { owner: options.owner ?? newUuid(), lease_ms, traced: true },
     rules: { timeout_ms: 60_000, max_attempts: 3, retry_ms: 1, unlogged_ms: 60_000, ...options.rules },
     record: ({ run_id }, body) => void traces.push({ run_id, body: new TextDecoder().decode(body) }),
-    ended: (_tenant, run, values_json) => void ended.push({ run, values_json }),
+    ended: (_tenant, run, values_json) => void (run && ended.push({ run, values_json })),
     clock: systemClock,
     logger: QUIET,
     metrics: createMetrics(),

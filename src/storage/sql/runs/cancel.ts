@@ -7,6 +7,8 @@ import type { SqlSession, SqlValue } from '../driver/database.ts'
 import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './rows.ts'
 import { inChunks, isVisible, type LockedThread, type RunDatabase, type RunSession } from './session.ts'
 import { MAX_IDS } from './rollback.ts'
+import { removeThreads } from './remove-threads.ts'
+import { goesWithRun, keepEnds } from './stateless-ends.ts'
 import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
 
 /** The columns of a run that a cancel needs. */
@@ -120,6 +122,16 @@ function isCancelled(run: FoundRun): run is FoundRun & RunToCancel {
   return isActive(run.status)
 }
 
+/** Whether the thread is deleted when `runs` are cancelled: it is temporary, and they are its last, all pending. */
+async function goWithThread(
+  session: RunSession,
+  thread: LockedThread,
+  runs: readonly RunToCancel[],
+): Promise<boolean> {
+  if (!goesWithRun(thread) || runs.some(({ status }) => status === 'running')) return false
+  return (await activeRuns(session, thread)).length === runs.length
+}
+
 async function cancelFound(
   session: RunSession,
   thread: LockedThread,
@@ -129,8 +141,15 @@ async function cancelFound(
 ): Promise<CancelResult[]> {
   const active = found.filter(isCancelled)
   if (active.length > 0) {
+    const isGone = await goWithThread(session, thread, active)
+    if (isGone) {
+      const status = action === 'rollback' ? ('deleted' as const) : ('interrupted' as const)
+      const ended = active.map(({ run_id }) => ({ run_id, status, error: null, values_json: null }))
+      keepEnds(session, thread, ended, now)
+    }
     const { columns } = await cancelRuns(session, thread, active, action, now)
-    session.settle(thread, now, columns)
+    if (isGone) await removeThreads(session, thread, [thread.thread_id])
+    else session.settle(thread, now, columns)
   }
   return found.map((run) => resultOf(run, action))
 }

@@ -128,15 +128,16 @@ function createTimes(database: Database): Pick<CronStore, 'due' | 'advance' | 'n
   return {
     async due(deployments, now, limit) {
       if (deployments.length === 0) return []
-      const due = await database.query<Tenant & Sized & { cron_id: string }>(
-        `SELECT cron_id, deployment_id, workspace_id, ${ROW_BYTES} AS bytes FROM crons WHERE next_run_date IS NOT NULL
-          AND next_run_date <= ? AND deployment_id IN ${marks(deployments.length)} ORDER BY next_run_date LIMIT ?`,
+      const due = await database.query<Tenant & Sized & Pick<Cron, 'cron_id' | 'next_run_date'>>(
+        `SELECT cron_id, deployment_id, workspace_id, next_run_date, ${ROW_BYTES} AS bytes FROM crons
+          WHERE next_run_date <= ? AND deployment_id IN ${marks(deployments.length)} ORDER BY next_run_date LIMIT ?`,
         [now, ...deployments, limit],
       )
       const crons: DueCron[] = []
-      for (const { cron_id, deployment_id, workspace_id } of fitting(due, DUE_BYTES)) {
+      for (const { cron_id, deployment_id, workspace_id, next_run_date } of fitting(due, DUE_BYTES)) {
         const cron = await find(database, { deployment_id, workspace_id }, cron_id)
-        if (cron !== undefined) crons.push({ deployment_id, workspace_id, cron })
+        // Another server may have moved the cron to a later date since the list was read.
+        if (cron?.next_run_date === next_run_date) crons.push({ deployment_id, workspace_id, cron })
       }
       return crons
     },

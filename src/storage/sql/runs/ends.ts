@@ -1,11 +1,13 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { Run } from '../../../runs/model.ts'
-import { endOutside } from '../../../runs/execute/end-event.ts'
+import { type EndedStatus, endOutside } from '../../../runs/execute/end-event.ts'
 import type { AttemptEnd, Closing, Lease, Recovered, RunEnd, RunStore } from '../../../runs/run-store.ts'
 import { isInterrupted, type RunEvent, restingStatus, TRANSITIONS } from '../../../runs/state.ts'
 import type { SqlValue } from '../driver/database.ts'
 import { KEY, keyValues, optionalJson, type RunRow } from './rows.ts'
 import { inChunks, type LockedThread, type RunDatabase, type RunSession, writeState } from './session.ts'
+import { removeThreads } from './remove-threads.ts'
+import { goesWithRun, keepEnds } from './stateless-ends.ts'
 import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
 
 /** A running run with its lease, and the columns that decide how it ends. */
@@ -50,15 +52,13 @@ const END_EVENTS: Record<RunEnd['status'], RunEvent> = {
   interrupted: 'interrupt',
 }
 
-type EndedStatus = RunEnd['status']
-
 const END_RUN = `UPDATE runs SET status = ?, updated_at = ?, ended_at = ?, error = ?, partial_messages = ?,
   interrupted = ?,  cancel_action = NULL, lease_owner = NULL, lease_token = NULL, lease_until = NULL WHERE run_id = ? AND ${KEY}`
 
 async function writeEnd(
   session: RunSession,
   run: HeldRun,
-  status: EndedStatus,
+  status: RunEnd['status'],
   end: Omit<RunEnd, 'status'>,
   now: number,
 ): Promise<void> {
@@ -81,7 +81,7 @@ async function writeEnd(
 function writeThreadEnd(
   session: RunSession,
   thread: LockedThread,
-  status: EndedStatus,
+  status: RunEnd['status'],
   end: Omit<RunEnd, 'status'>,
   now: number,
 ): void {
@@ -108,10 +108,16 @@ async function endHeldRun(
 ): Promise<AttemptEnd> {
   const status = TRANSITIONS.running[event]
   const more = run.has_more === 1
+  const isGone = !more && goesWithRun(thread)
+  const values_json = end.state?.values_json ?? null
+  const keep = (ended: EndedStatus): void =>
+    keepEnds(session, thread, [{ run_id: run.run_id, status: ended, error: end.error, values_json }], now)
   if (status === 'deleted') {
+    if (isGone) keep(status)
     session.deleteRuns(thread, [run])
     await session.publish(thread, closing(status))
-    session.settle(thread, now)
+    if (isGone) await removeThreads(session, thread, [thread.thread_id])
+    else session.settle(thread, now)
     return { kind: 'ended', status, more }
   }
   if (status === 'pending') {
@@ -126,7 +132,10 @@ async function endHeldRun(
   if (status === 'running' || status === 'refused') throw new TypeError(`a running run cannot ${event}`)
   await writeEnd(session, run, status, end, now)
   await session.publish(thread, closing(status))
-  writeThreadEnd(session, thread, status, end, now)
+  if (isGone) {
+    keep(status)
+    await removeThreads(session, thread, [thread.thread_id])
+  } else writeThreadEnd(session, thread, status, end, now)
   return { kind: 'ended', status, more }
 }
 

@@ -16,6 +16,7 @@ import { FIND_RUN, inList, KEY, keyValues, RUN_FIELDS, type RunRow, type ThreadK
 import { CHECKPOINT_TABLES } from './rollback.ts'
 import { openRunSessions, type RunDatabase } from './session.ts'
 import { createThreadSearch } from './search.ts'
+import { createStatelessEnds } from './stateless-ends.ts'
 import { createThreadStore } from './threads.ts'
 
 type Reads = Pick<RunStore, 'getRun' | 'listRuns' | 'activeRunIds' | 'deleteRun'>
@@ -133,5 +134,6 @@ export function createRunStore(
     ...createRunEnds(sessions, clock),
     requestCancel: createRequestCancel(sessions, clock),
     ...createRunReads(sessions),
+    ...createStatelessEnds(sessions, clock),
   }
 }

@@ -27,6 +27,7 @@ const CHUNK = 50
  * Rows of threads and their runs in one transaction. A transaction locks the thread before it changes one of its runs.
  */
 export interface RunSession extends TxSession {
+  readonly dialect: Database['dialect']
   /** Locks the thread until the end of the transaction, and returns it. */
   lockThread(key: ThreadKey): Promise<LockedThread | undefined>
   /** Locks the threads that exist, in the order of their ids, until the end of the transaction. */
@@ -111,6 +112,7 @@ export function openRunSessions(database: Database, events?: RunEvents): RunData
   const writeThread = createThreadWrite()
   const toRunSession = (session: TxSession, afterCommit: (() => void)[]): RunSession => ({
     ...session,
+    dialect: database.dialect,
     async lockThread(key) {
       return (await session.query<LockedThread>(lockOne, keyValues(key)))[0]
     },

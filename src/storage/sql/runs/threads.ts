@@ -1,6 +1,6 @@
 import { type Clock, createExpiryTime } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
-import type { Tenant, Thread, ThreadTtl } from '../../../runs/model.ts'
+import type { Thread, ThreadTtl } from '../../../runs/model.ts'
 import type { Quotas } from '../../../base/quotas.ts'
 import type { NewThread, RunStore, ThreadChange } from '../../../runs/run-store.ts'
 import { parseExact } from '../../../schema/exact-json.ts'
@@ -10,8 +10,8 @@ import { copyCheckpoints, pruneCheckpoints } from '../checkpoints/threads.ts'
 import type { SqlSession, SqlValue, TxSession } from '../driver/database.ts'
 import { readSized, storedBytes } from '../driver/large-values.ts'
 import { activeRuns } from './cancel.ts'
+import { removeThreads } from './remove-threads.ts'
 import {
-  inList,
   KEY,
   keyValues,
   SELECT_THREADS,
@@ -22,19 +22,6 @@ import {
 } from './rows.ts'
 import { inChunks, type RunDatabase, type RunSession, writeState } from './session.ts'
 import { countUse } from '../workspace-use.ts'
-
-/**
- * Tables with rows of a thread, in the order of deletion. Runs are first: a checkpoint that is being written for one of
- * them is then either complete or refused.
- */
-const TABLES_OF_THREAD = [
-  'runs',
-  'checkpoints',
-  'checkpoint_blobs',
-  'checkpoint_writes',
-  'thread_states',
-  'threads',
-]
 
 function ttlColumns(ttl: ThreadTtl | null, now: number) {
   const ttl_ms = ttl === null ? null : Math.round(ttl.ttl_minutes * 60_000)
@@ -165,20 +152,6 @@ async function createThread(
   return { kind: 'created', thread: freshThread(thread, now) }
 }
 
-/** Deletes threads; returns how many crons they had. */
-async function removeThreads(
-  session: RunSession,
-  { deployment_id, workspace_id }: Tenant,
-  thread_ids: readonly string[],
-): Promise<number> {
-  const { places, values } = inList(thread_ids)
-  const where = `thread_id IN ${places} AND deployment_id = ? AND workspace_id = ?`
-  const key = [...values, deployment_id, workspace_id]
-  for (const table of TABLES_OF_THREAD) session.send(`DELETE FROM ${table} WHERE ${where}`, key)
-  for (const thread_id of thread_ids) await session.retireLog({ thread_id, deployment_id, workspace_id })
-  return (await session.query(`DELETE FROM crons WHERE ${where} RETURNING cron_id`, key)).length
-}
-
 async function pruneThread(session: RunSession, key: ThreadKey): Promise<void> {
   if ((await activeRuns(session, key, ['running'])).length === 0)
     await pruneCheckpoints(session, key, key.thread_id)
@@ -224,9 +197,7 @@ export function createThreadStore(
           if (keep !== 'nothing') for (const thread of threads) await pruneThread(session, thread)
           else if (threads.length > 0) {
             const ids = threads.map(({ thread_id }) => thread_id)
-            const crons = await removeThreads(session, tenant, ids)
-            await countUse(session, tenant, 'crons', -crons, quotas)
-            await countUse(session, tenant, 'threads', -ids.length, quotas)
+            await removeThreads(session, tenant, ids)
           }
           return threads
         }),
