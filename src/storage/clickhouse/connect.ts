@@ -8,6 +8,7 @@ import {
 } from '@clickhouse/client'
 import { retry } from '../../base/retry.ts'
 import { CLUSTER_SETTINGS, onCluster } from './on-cluster.ts'
+import { queryForm } from './query-form.ts'
 import { isReset, toStoreError } from './store-error.ts'
 
 /** The address of a ClickHouse, and its limits. */
@@ -68,7 +69,7 @@ export interface ClickHouse {
    * all digits).
    */
   rows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>
-  /** The whole result of a SELECT in RowBinary. The parameters may have up to 700 KB of text. */
+  /** The whole result of a SELECT in RowBinary. */
   rowBinary(sql: string, options?: StatementOptions): Promise<Buffer>
   /**
    * The rows of a SELECT without FORMAT clause as lines of TabSeparated, while they are read. The time limit of
@@ -117,31 +118,15 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     database: options.database,
     cluster: options.cluster,
     ping: async () => (await client.ping().catch(() => ({ success: false }))).success,
-    async rows<Row>(query: string, asked: StatementOptions = {}) {
-      try {
-        const options = { query, format: 'JSONEachRow', ...statementParams(asked) } as const
-        const result = await sendRead(() => client.query(options), asked.signal)
-        return await result.json<Row>()
-      } catch (error) {
-        throw toStoreError(error)
-      }
+    async rows<Row>(sql: string, asked: StatementOptions = {}) {
+      const text = (await readWhole(client, `${sql}\nFORMAT JSONEachRow`, asked)).toString('utf8')
+      return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]))
     },
-    async rowBinary(sql, asked = {}) {
-      // With this setting, a server sends only the error if a read fails. The embedded engine ignores it and cuts the
-      // connection.
-      const settings = { ...asked.settings, wait_end_of_query: 1 }
-      const options = { query: `${sql}\nFORMAT RowBinary`, ...statementParams({ ...asked, settings }) }
-      try {
-        return await buffer((await sendRead(() => client.exec(options), asked.signal)).stream)
-      } catch (error) {
-        throw toStoreError(error)
-      }
-    },
+    rowBinary: (sql, asked = {}) => readWhole(client, `${sql}\nFORMAT RowBinary`, asked),
     async lines(sql) {
       try {
-        const settings = { max_execution_time: 0 }
-        const options = { query: `${sql}\nFORMAT TabSeparated`, clickhouse_settings: settings }
-        return (await sendRead(() => client.exec(options))).stream
+        const asked = { settings: { max_execution_time: 0 } }
+        return await sendRead(() => send(client, `${sql}\nFORMAT TabSeparated`, asked))
       } catch (error) {
         throw toStoreError(error)
       }
@@ -151,21 +136,41 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       if (pieces.every((piece) => piece.length === 0)) return
       const values = Readable.from(pieces, { objectMode: false })
       try {
-        const result = await client.exec({ query: insertSql(insert), ...statementParams(insert), values })
+        const result = await client.exec({ query: insertSql(insert), ...clientOptions(insert), values })
         await buffer(result.stream)
       } catch (error) {
         throw toStoreError(error)
       }
     },
-    async command(query, asked = {}) {
+    async command(sql, asked = {}) {
       try {
-        await client.command({ query, ...statementParams(asked) })
+        await buffer(await send(client, sql, asked))
       } catch (error) {
         throw toStoreError(error)
       }
     },
     createDatabase: () => createDatabase(options),
     close: () => client.close(),
+  }
+}
+
+/** Sends a statement without data; resolves with the answer's body when that begins. */
+async function send(client: ClickHouseClient, sql: string, asked: StatementOptions): Promise<Readable> {
+  const options = clientOptions(asked)
+  if (asked.params === undefined) return (await client.exec({ query: sql, ...options })).stream
+  const { type, body } = queryForm(sql, asked.params)
+  const sent = { query: '', values: Readable.from([body], { objectMode: false }), ...options }
+  return (await client.exec({ ...sent, http_headers: { 'Content-Type': type } })).stream
+}
+
+async function readWhole(client: ClickHouseClient, sql: string, asked: StatementOptions): Promise<Buffer> {
+  // With this setting, a server sends only the error if a read fails. The embedded engine ignores it and cuts the
+  // connection.
+  const settings = { ...asked.settings, wait_end_of_query: 1 }
+  try {
+    return await buffer(await sendRead(() => send(client, sql, { ...asked, settings }), asked.signal))
+  } catch (error) {
+    throw toStoreError(error)
   }
 }
 
@@ -182,10 +187,8 @@ function sendRead<T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
 async function createDatabase(options: ClickHouseOptions): Promise<void> {
   const outside = openClient(options, 'default')
   try {
-    await outside.command({
-      query: options.cluster ? onCluster(CREATE_DATABASE, options.cluster) : CREATE_DATABASE,
-      query_params: { name: options.database },
-    })
+    const sql = options.cluster ? onCluster(CREATE_DATABASE, options.cluster) : CREATE_DATABASE
+    await buffer(await send(outside, sql, { params: { name: options.database } }))
   } catch (error) {
     throw toStoreError(error)
   } finally {
@@ -225,9 +228,8 @@ function openClient(options: ClickHouseOptions, database: string): ClickHouseCli
   })
 }
 
-function statementParams(asked: StatementOptions) {
+function clientOptions(asked: Omit<StatementOptions, 'params'>) {
   return {
-    ...(asked.params !== undefined && { query_params: { ...asked.params } }),
     ...(asked.settings !== undefined && { clickhouse_settings: { ...asked.settings } }),
     ...(asked.signal !== undefined && { abort_signal: asked.signal }),
   }

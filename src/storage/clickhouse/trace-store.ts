@@ -11,6 +11,7 @@ import { TRACE_RUN_ROWS, type TraceRunRow } from '../../trace/rows/trace-run-row
 import type { ReadStore } from '../../ingest/store/stats-store.ts'
 import type { ClickHouse } from './connect.ts'
 import type { SearchMode, SqlCondition } from './filter-sql.ts'
+import { idSlices } from './id-slices.ts'
 import { listSql, timeAtSql } from './list-sql.ts'
 import { orderedPlacesSql, rowsOfPlacesSql, type RunPlace } from './trace/ordered-list.ts'
 import { readingOutlines } from './trace/outline.ts'
@@ -93,17 +94,6 @@ function storing(clickhouse: ClickHouse, columns: StoreColumns) {
 }
 
 /**
- * Maximum number of ids in one parameter. An id takes 41 bytes. A parameter may have 256 KB (max_query_size), and the
- * URL 1 MB in total.
- */
-const IDS_PER_QUERY = 4_000
-
-function slices(ids: readonly string[]): (readonly string[])[] {
-  const count = Math.ceil(ids.length / IDS_PER_QUERY)
-  return Array.from({ length: count }, (_, i) => ids.slice(i * IDS_PER_QUERY, (i + 1) * IDS_PER_QUERY))
-}
-
-/**
  * A head above this size is read together with the payloads, for which a memory limit applies. Heads usually have some
  * hundred bytes.
  */
@@ -124,7 +114,7 @@ function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
   return {
     outlines: async (workspace_id: string, run_ids: readonly string[]) => {
       const found: Buffer[] = []
-      for (const ids of slices(run_ids)) {
+      for (const ids of idSlices(run_ids)) {
         found.push(
           await clickhouse.rowBinary(
             `SELECT ${outline.join(', ')} FROM run_fragments
@@ -171,7 +161,7 @@ function readingWaiting(clickhouse: ClickHouse) {
 
     waitingChildren: async (workspace_id: string, parents: readonly string[]) => {
       const found: { parent_run_id: string; run_id: string }[] = []
-      for (const ids of slices(parents)) {
+      for (const ids of idSlices(parents)) {
         const rows = await clickhouse.rows<{ parent_run_id: string; run_id: string }>(
           `SELECT parent_run_id, run_id FROM waiting_children FINAL
            WHERE workspace_id = {workspace_id:UUID} AND parent_run_id IN {parents:Array(UUID)} AND resolved = 0`,
@@ -184,7 +174,7 @@ function readingWaiting(clickhouse: ClickHouse) {
 
     belowRoots: async (workspace_id: string, traces: readonly string[]) => {
       const found: string[] = []
-      for (const ids of slices(traces)) {
+      for (const ids of idSlices(traces)) {
         const rows = await clickhouse.rows<{ run_id: string }>(
           `SELECT run_id FROM runs FINAL
            WHERE workspace_id = {workspace_id:UUID} AND ${PLACES_OF_TRACES}

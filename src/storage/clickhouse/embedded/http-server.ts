@@ -17,8 +17,11 @@ export interface EngineServerOptions {
   readonly workDir: string
 }
 
-/** ClickHouse's own limit for the URL, which carries the query parameters. */
-const MAX_URL_BYTES = 1024 * 1024
+/**
+ * Maximum length of a URL. It is shorter than ClickHouse's own limit, so that a statement which a proxy before a
+ * ClickHouse server would refuse (most allow 8 or 16 KB) fails here too.
+ */
+const MAX_URL_BYTES = 4 * 1024
 const WRITE_BYTES = 1024 * 1024
 const READER_STALL_MS = 60_000
 const BODY_PREFIX = 'insert-'
@@ -36,6 +39,8 @@ export function createEngineServer(options: EngineServerOptions): Server {
   let uploads = 0
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    if ((req.url?.length ?? 0) > MAX_URL_BYTES)
+      throw new EngineException(1000, 'POCO_EXCEPTION', `The URL is longer than ${MAX_URL_BYTES} bytes.`)
     const { pathname, searchParams } = new URL(req.url ?? '/', 'http://engine')
     if (pathname === '/ping') {
       res.end('Ok.\n')
@@ -58,7 +63,7 @@ export function createEngineServer(options: EngineServerOptions): Server {
     }
   }
 
-  const limits = { maxHeaderSize: MAX_URL_BYTES, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }
+  const limits = { maxHeaderSize: 2 * MAX_URL_BYTES, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 }
   return createServer(limits, (req, res) => {
     answer(req, res).catch((error: unknown) => fail(res, error))
   })

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { MAX_FIELD_BYTES } from '../query-form.ts'
 import { EngineException } from './exception.ts'
 import type { QueryContext } from './session-state.ts'
 
@@ -38,8 +39,8 @@ export async function readRequest(req: IncomingMessage, search: URLSearchParams)
     const form = await new Response(new Uint8Array(await readBytes(body)), {
       headers: { 'content-type': req.headers['content-type'] },
     }).formData()
-    for (const [name, value] of form) if (typeof value === 'string') fields.set(name, value)
-    sql = fields.get('query') ?? ''
+    for (const [name, value] of form) if (typeof value === 'string') fields.set(name, withinLimit(value))
+    sql = form.getAll('query').join('')
   } else if (inUrl === null) {
     sql = await readText(body)
   }
@@ -50,6 +51,12 @@ export async function readRequest(req: IncomingMessage, search: URLSearchParams)
     context: queryContext(fields),
     rows: hasRows ? body : undefined,
   }
+}
+
+/** A server refuses a longer field with this error. */
+function withinLimit(value: string): string {
+  if (Buffer.byteLength(value) <= MAX_FIELD_BYTES) return value
+  throw new EngineException(1000, 'POCO_EXCEPTION', 'HTML Form Exception: Field value too long')
 }
 
 function queryContext(fields: ReadonlyMap<string, string>): QueryContext {

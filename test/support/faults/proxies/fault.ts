@@ -53,8 +53,8 @@ interface Exchange {
   readonly read: Buffer | undefined
 }
 
-/** Maximum length of a URL, which contains the query parameters; ClickHouse has the same limit. */
-const MAX_URL_BYTES = 1024 * 1024
+/** Maximum size of the request line and the headers. nginx has this limit for one line. */
+const MAX_HEAD_BYTES = 8 * 1024
 
 /**
  * Starts the proxy on a port of 127.0.0.1. The proxy can close and reopen the port; it passes everything on to
@@ -66,7 +66,7 @@ export async function startFaultProxy({ target }: { target: string }): Promise<F
   const sockets = new Set<Socket>()
   const hanging = new Set<Socket>()
   const waiting: { count: number; resolve: () => void }[] = []
-  const server = createServer({ maxHeaderSize: MAX_URL_BYTES }, (req, res) => {
+  const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, (req, res) => {
     counts.seen += 1
     handle(req, res).catch(() => req.socket.resetAndDestroy())
   })
