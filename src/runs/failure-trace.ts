@@ -1,5 +1,5 @@
-import { toJsonText } from '../../schema/raw-json.ts'
-import type { Run } from '../model.ts'
+import { toJsonText } from '../schema/raw-json.ts'
+import type { Run } from './model.ts'
 
 /** What is known of an attempt that failed before its host recorded anything. */
 export interface UntracedFailure {
