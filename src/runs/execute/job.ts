@@ -11,7 +11,7 @@ import { isFailure } from './end-event.ts'
 import { answeredIds, pendingInterrupts } from '../streams-v2/interrupts.ts'
 import { runBegun } from '../streams-v2/run-entries.ts'
 import { deletedJson, errorJson, errorOf } from './end-response.ts'
-import { failureTrace } from './failure-trace.ts'
+import { traceAttempt } from '../trace-attempt.ts'
 import type { AttemptEnd, Claim, Closing, RunEnd, RunStore, StateSummary } from '../run-store.ts'
 import { type AttemptOutcome, closingEvents, createRunTape } from './tape.ts'
 import { isInterrupted } from '../state.ts'
@@ -155,22 +155,13 @@ async function execute(execution: Execution): Promise<JobEnd> {
     const [first, ...others] = batch
     tape.write(!tape.opened && first?.event === 'metadata' ? [first, runBegun(run, begin), ...others] : batch)
   }
-  let isTraced = false
-  const trace = (body: Uint8Array): void => {
-    isTraced = true
-    execution.record(claim, body)
-  }
-  const began = execution.clock.now()
+  const { trace, ended: tracesEnd } = traceAttempt(execution)
   const timer = setTimeout(() => stopFor('timeout'), rules.timeout_ms)
   const job = { tenant, lease, run, trace_id: run.trace_id, ...(claim.fresh === true && { fresh: true }) }
   const ended =
     claim.abandoned === true ? Promise.resolve(NEWER) : host.run(job, { items, trace }, abort.signal)
   const end = await ended.catch(crashed).finally(() => clearTimeout(timer))
-  if (!isTraced && end.kind === 'failed') {
-    const about = { project: execution.project, began, ended: execution.clock.now() }
-    const body = failureTrace(run, { ...about, error: end.error, message: end.message })
-    if (body !== undefined) execution.record(claim, body)
-  }
+  tracesEnd(end)
   await tape.flushed()
   return recordEnd(execution, { end, tape, begin, partial: () => partial.unfinished(end.state?.values_json) })
 }

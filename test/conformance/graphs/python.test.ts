@@ -160,8 +160,12 @@ describe.skipIf(WITHOUT !== '')(`Python graphs${WITHOUT}`, () => {
       const answer = await fetch(weir.deploymentUrl + path, { method, headers, ...(body && { body }) })
       return (await answer.text()).trim()
     }
-    const big = '12345678901234567890123'
-    const echoed = await send('POST', '/runs/wait', `{"assistant_id":"echo","input":{"text":[${big},-9007199254740993]}}`)
+    const big = '12345678901234567890'
+    const echoed = await send(
+      'POST',
+      '/runs/wait',
+      `{"assistant_id":"echo","input":{"text":[${big},-9007199254740993]}}`,
+    )
     expect(echoed).toContain(`"text":[${big},-9007199254740993]`)
     const { thread_id } = await client.threads.create({ graphId: 'kinds' })
     await wait('kinds', { kind: 'ask' }, thread_id)

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { PYTHON, withoutPython } from '../../support/python.ts'
-import { unknownClientReads } from '../../support/python-client-reads.ts'
+import { unknownClientReads } from '../../support/runs/python-client-reads.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../fixtures/python-tracing/threads.py', import.meta.url))
 const HOST = fileURLToPath(new URL('../../../hosts/python', import.meta.url))

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { PYTHON } from './python.ts'
+import { PYTHON } from '../python.ts'
 
-const SCRIPT = fileURLToPath(new URL('../fixtures/python-tracing/client_reads.py', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('../../fixtures/python-tracing/client_reads.py', import.meta.url))
 
 /** What the Python host's stand-in for LangSmith's client has itself, because it is used to record. */
 const OWN = ['create_run', 'update_run', 'flush', 'otel_exporter', 'tracing_queue']

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { eventually } from '../../test/support/eventually.ts'
+import { openRunWorld } from '../../test/support/runs/world.ts'
+
+it('D-45: a run whose graph did not begin has a trace with its input and the error', async () => {
+  const { runs, call, fake, traces, thread } = await openRunWorld()
+  const metadata = { made_by: 'test' }
+  for (const input of [{ n: 'text' }, ['text'], null]) {
+    const run = await runs.create(call, await thread(), { assistant_id: 'agent', input, metadata })
+    const job = await fake.job(run.run_id)
+    const failed = { kind: 'failed', error: 'ValidationError', message: 'n is no number' } as const
+    job.end({ ...failed, retryable: false, state: undefined })
+    await eventually(async () => expect(traces.map(({ run_id }) => run_id)).toContain(run.run_id))
+    const { body = '' } = traces.find(({ run_id }) => run_id === run.run_id) ?? {}
+    expect(JSON.parse(body)).toMatchObject({
+      post: [
+        {
+          id: run.run_id,
+          name: 'agent',
+          session_name: 'test',
+          inputs: Array.isArray(input) || input === null ? { input } : input,
+          error: 'ValidationError: n is no number',
+          extra: { metadata: { ...metadata, run_id: run.run_id } },
+        },
+      ],
+    })
+  }
+})

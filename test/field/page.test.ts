@@ -1,0 +1,34 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { CLIENTS, FRAMEWORKS } from './table.ts'
+
+const PAGE = new URL('../../docs/using/compatibility.md', import.meta.url)
+const LANGUAGES = { javascript: 'JavaScript', python: 'Python' } as const
+
+/** The releases of each package, with the month in which each was the newest. */
+function clientRows(): string[] {
+  const named = Map.groupBy(CLIENTS, ([language, name]) => `| \`${name}\` | ${LANGUAGES[language]}`)
+  return [...named].map(
+    ([head, rows]) => `${head} | ${rows.map(([, , version, month]) => `${version} (${month})`).join(', ')} |`,
+  )
+}
+
+function frameworkRows(): string[] {
+  return FRAMEWORKS.map(
+    ([language, name, version, graph]) =>
+      `| \`${name}\` ${version} | ${LANGUAGES[language]} | ${graph.replaceAll('_', ' ')} |`,
+  )
+}
+
+it.each([
+  ['clients', '| SDK | Language | Releases |', clientRows()],
+  ['frameworks', '| Package | Language | Graph |', frameworkRows()],
+])('docs/using/compatibility.md has the %s of the table', async (section, head, rows) => {
+  const page = await readFile(PAGE, 'utf8')
+  const [begin, end] = [`<!-- ${section} -->\n`, `<!-- /${section} -->`]
+  const [from, to] = [page.indexOf(begin) + begin.length, page.indexOf(end)]
+  const table = [head, '|---|---|---|', ...rows, ''].join('\n')
+  if (process.env['UPDATE_GOLDEN'] === '1')
+    await writeFile(PAGE, page.slice(0, from) + table + page.slice(to))
+  else expect(page.slice(from, to)).toBe(table)
+})
