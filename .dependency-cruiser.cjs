@@ -38,7 +38,7 @@ const types = {
 const vendors = {
   base: ['pino', '@opentelemetry/api'],
   schema: ['ajv', 'ajv-formats'],
-  trace: ['js-tiktoken', '@pydantic/genai-prices'],
+  trace: ['js-tiktoken'],
   ingest: ['@opentelemetry/api'],
   storage: [
     '@opentelemetry/api',

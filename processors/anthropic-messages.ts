@@ -86,7 +86,7 @@ function normalize(side: Side, value: JsonValue): Normalized {
     else {
       const said = foldAnthropicEvents(value)
       putAnswerMessage(draft, said, '')
-      return finish(draft, { model: said.model, usage: said.usage })
+      return finish(draft, { model: said.model })
     }
     return finish(draft)
   }

@@ -9,18 +9,20 @@ import {
 } from '../src/trace/messages/messages.ts'
 import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
 import { putOpenaiMessage } from './parts/openai/message.ts'
+import { putInteraction } from './parts/interactions.ts'
 import { putMessage } from './parts/read-parts.ts'
 import { GEMINI, OPENAI, surveyMessages } from './parts/survey.ts'
 
 /**
  * Google's Gemini: `contents[].parts` with `systemInstruction`, `candidates[].content.parts` (also as a list of
- * streamed answers), and the forms of LangSmith's wrapper: `messages`, `{role, content, finish_reason}`.
+ * streamed answers), `steps` of the Interactions API, and the forms of LangSmith's wrapper: `messages`,
+ * `{role, content, finish_reason}`.
  */
 export const gemini: Processor = { name: 'gemini', match, normalize }
 
 function match(side: Side, value: JsonValue, hints: Hints): 0 | 1 | 2 {
   if (side === 'outputs') {
-    if (isCandidates(value)) return 2
+    if (isCandidates(value) || isInteraction(value)) return 2
     if (Array.isArray(value) && value.some(isCandidates)) return 2
   }
   if (isObject(value)) {
@@ -31,6 +33,15 @@ function match(side: Side, value: JsonValue, hints: Hints): 0 | 1 | 2 {
     return Array.isArray(value.messages) ? matchMessages(value.messages, hints) : 0
   }
   return Array.isArray(value) && value.length > 0 ? matchMessages(value, hints) : 0
+}
+
+/** Whether this is an answer of the Interactions API. */
+function isInteraction(value: JsonValue): value is JsonObject {
+  return isObject(value) && (value.object === 'interaction' || isSteps(value.steps))
+}
+
+function isSteps(steps: JsonValue | undefined): boolean {
+  return Array.isArray(steps) && steps.some((step) => isObject(step) && step.type === 'model_output')
 }
 
 function isCandidates(value: JsonValue): value is JsonObject {
@@ -68,12 +79,16 @@ function normalize(side: Side, value: JsonValue): Normalized {
     if (streamed) putStreamed(draft, value)
     else putContents(draft, value, '')
     const last = streamed ? value[value.length - 1] : undefined
-    return finish(draft, isObject(last) ? { model: last.modelVersion, usage: last.usageMetadata } : {})
+    return finish(draft, isObject(last) ? { model: last.modelVersion } : {})
   }
   if (!isObject(value)) return finish(draft)
   if (side === 'outputs' && isCandidates(value)) {
     putCandidates(draft, value, '')
     return finish(draft, { model: value.modelVersion })
+  }
+  if (side === 'outputs' && isInteraction(value)) {
+    putInteraction(draft, value)
+    return finish(draft, { model: value.model })
   }
   if (value.contents === undefined && value.messages === undefined) {
     putOpenaiMessage(draft, '', value, 'assistant')

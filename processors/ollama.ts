@@ -23,11 +23,7 @@ function normalize(_side: Side, value: JsonValue): Normalized {
   const chunks = Array.isArray(value) ? value.filter(isObject) : isObject(value) ? [value] : []
   const path = Array.isArray(value) ? '' : isObject(chunks[0]?.message) ? 'message' : 'response'
   putOpenaiMessage(draft, path, joined(chunks), 'assistant')
-  const counted = chunks.findLast((chunk) => 'eval_count' in chunk || 'prompt_eval_count' in chunk)
-  return finish(draft, {
-    model: chunks[0]?.model,
-    usage: Array.isArray(value) ? counted : undefined,
-  })
+  return finish(draft, { model: chunks[0]?.model })
 }
 
 /** Joins all chunks to one message in OpenAI's shape. */

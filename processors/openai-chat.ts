@@ -55,11 +55,10 @@ function messagesOf(value: JsonValue): readonly JsonValue[] | undefined {
 function normalize(side: Side, value: JsonValue): Normalized {
   const draft = newDraft()
   if (side === 'outputs') {
-    if (isObject(value) && Array.isArray(value.choices))
-      return normalizeChoices(draft, value, value.choices, false)
+    if (isObject(value) && Array.isArray(value.choices)) return normalizeChoices(draft, value, value.choices)
     if (Array.isArray(value) && isChatChunk(value[0])) {
       const folded = foldChatChunks(value)
-      return normalizeChoices(draft, folded, folded.choices, true)
+      return normalizeChoices(draft, folded, folded.choices)
     }
   }
   const list = messagesOf(value) ?? []
@@ -70,18 +69,12 @@ function normalize(side: Side, value: JsonValue): Normalized {
   return finish(draft, { model: value.model, tools: value.tools ?? value.functions })
 }
 
-/** `streamed`: the value was built from chunks, so its usage is in no other place. */
-function normalizeChoices(
-  draft: Draft,
-  value: JsonObject,
-  choices: readonly JsonValue[],
-  streamed: boolean,
-): Normalized {
+function normalizeChoices(draft: Draft, value: JsonObject, choices: readonly JsonValue[]): Normalized {
   for (let i = 0; i < choices.length; i++) {
     const choice = choices[i]
     if (!isObject(choice)) continue
     const key = choice.message === undefined ? 'delta' : 'message'
     if (choice[key] !== undefined) putOpenaiMessage(draft, `choices[${i}].${key}`, choice[key], 'assistant')
   }
-  return finish(draft, { model: value.model, usage: streamed ? value.usage : undefined })
+  return finish(draft, { model: value.model })
 }

@@ -49,5 +49,5 @@ function normalize(side: Side, value: JsonValue): Normalized {
     if (!isObject(choice) || typeof choice.text !== 'string') continue
     put(draft, `choices[${i}].text`, message('assistant', [textBlock(choice.text)]))
   }
-  return finish(draft, { model: answer.model, usage: answer === value ? undefined : answer.usage })
+  return finish(draft, { model: answer.model })
 }

@@ -2,6 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts
 import { type Draft, finish, message, newDraft, put, textBlock } from '../src/trace/messages/messages.ts'
 import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
 import { putMessage } from './parts/read-parts.ts'
+import { foldResponsesEvents } from './parts/responses-events.ts'
 import { isResponsesItem, putItems } from './parts/responses-items.ts'
 import { RESPONSES, surveyMessages } from './parts/survey.ts'
 
@@ -41,27 +42,33 @@ function matchAnswer(value: JsonObject): 0 | 1 | 2 {
   return typeof value.output_text === 'string' && value.choices === undefined ? 1 : 0
 }
 
-/** The complete answer that ends a stream of events. */
+/** The answer of a stream of events: that of its last event or, if the stream was aborted, what had arrived. */
 function finalResponse(events: readonly JsonValue[]): JsonObject | undefined {
+  let started: JsonObject | undefined
   for (let i = events.length - 1; i >= 0; i--) {
     const event = events[i]
     if (!isObject(event) || typeof event.type !== 'string' || !event.type.startsWith('response.')) continue
-    if (isObject(event.response) && event.type !== 'response.created') return event.response
+    if (!isObject(event.response)) continue
+    if (!STARTS.has(event.type)) return event.response
+    started = event.response
   }
-  return undefined
+  return started === undefined ? undefined : foldResponsesEvents(started, events)
 }
+
+/** Events at the begin of a stream, whose answer is empty. */
+const STARTS: ReadonlySet<string> = new Set(['response.created', 'response.queued', 'response.in_progress'])
 
 function normalize(side: Side, value: JsonValue): Normalized {
   const draft = newDraft()
   if (Array.isArray(value)) {
     const final = side === 'outputs' ? finalResponse(value) : undefined
-    if (final !== undefined) return putAnswer(draft, final, final.usage)
+    if (final !== undefined) return putAnswer(draft, final)
     putItems(draft, '', value, side === 'inputs' ? 'user' : 'assistant')
     return finish(draft)
   }
   if (!isObject(value)) return finish(draft)
   const { model, tools } = value
-  if (side === 'outputs') return putAnswer(draft, value, undefined)
+  if (side === 'outputs') return putAnswer(draft, value)
   const { input, instructions } = value
   if (typeof instructions === 'string') {
     putMessage(draft, 'instructions', { role: 'system', content: instructions })
@@ -71,10 +78,9 @@ function normalize(side: Side, value: JsonValue): Normalized {
   return finish(draft, { model, tools })
 }
 
-/** Adds an answer. `usage` is set only for a list of streamed events, where it is in no other place. */
-function putAnswer(draft: Draft, value: JsonObject, usage: JsonValue | undefined): Normalized {
+function putAnswer(draft: Draft, value: JsonObject): Normalized {
   const { output, output_text: said, model } = value
   if (Array.isArray(output) && output.length > 0) putItems(draft, 'output', output, 'assistant')
   else if (typeof said === 'string') put(draft, 'output_text', message('assistant', [textBlock(said)]))
-  return finish(draft, { model, usage })
+  return finish(draft, { model })
 }

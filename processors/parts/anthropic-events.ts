@@ -24,8 +24,6 @@ export function foldAnthropicEvents(events: readonly JsonValue[]): JsonObject {
   const folds = new Map<number, BlockFold>()
   for (const event of events) {
     if (!isObject(event)) continue
-    const usage = isObject(event.message) ? event.message.usage : event.usage
-    if (isObject(usage)) answer.usage = { ...(isObject(answer.usage) ? answer.usage : {}), ...usage }
     if (event.type === 'message_start' && isObject(event.message)) answer.model = event.message.model
     else if (typeof event.index === 'number') foldBlock(folds, event.index, event)
   }

@@ -37,6 +37,8 @@ const SERVER_CALLS: ReadonlyMap<string, { name: string; asked: readonly string[]
     ],
     ['image_generation_call', { name: 'image_generation', asked: ['revised_prompt', 'size', 'quality'] }],
     ['mcp_call', { name: 'mcp', asked: ['arguments'], answer: 'output' }],
+    ['mcp_list_tools', { name: 'mcp_list_tools', asked: ['server_label'], answer: 'tools' }],
+    ['mcp_approval_request', { name: 'mcp_approval', asked: ['server_label', 'name', 'arguments'] }],
   ])
 
 const ANSWERS: ReadonlySet<unknown> = new Set([
@@ -104,7 +106,8 @@ function assistantBlocks(item: JsonObject, path: string, issues: Issue[]): Conte
   const type = String(item.type)
   const call = CALLS.get(type)
   if (call !== undefined) {
-    const raw = item[call.key]
+    // Newer models ask for several actions at once.
+    const raw = item[call.key] ?? item.actions
     const args = type === 'custom_tool_call' ? { input: raw ?? null } : raw
     const name = item.name ?? call.name
     return [toolCallBlock(item.call_id ?? item.id, name, args, `${path}.${call.key}`, issues)]
@@ -129,7 +132,8 @@ function serverBlocks(
   const args: JsonObject = {}
   for (const key of known.asked) if (item[key] !== undefined && item[key] !== null) args[key] = item[key]
   const asked = known.name === 'mcp' ? readToolArgs(item.arguments, `${path}.arguments`, issues) : args
-  const name = text(item.name) ?? known.name
+  const isAsked = known.asked.includes('name')
+  const name = isAsked ? known.name : (text(item.name) ?? known.name)
   const blocks: ContentBlock[] = [{ type: 'server_tool_call', id, name, args: asked }]
   const failed = item.status === 'failed' || text(item.error) !== undefined || isObject(item.error)
   const output = failed ? (item.error ?? null) : known.answer === undefined ? undefined : item[known.answer]

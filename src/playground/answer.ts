@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../schema/json.ts'
 import { isObject } from '../schema/json.ts'
 import type { ContentBlock, Message } from '../schema/types.gen.ts'
-import { fromVendor } from '../trace/tokens/vendor-usage.ts'
+import { wholeUsage } from '../trace/tokens/usage.ts'
 import { type Delta, NEW_CALL, type ReadEvent } from './providers/provider.ts'
 
 interface PartialCall {
@@ -32,7 +32,7 @@ export class ModelAnswer {
 
   /** Counts in the shape of usage_metadata; undefined until the vendor sends some. */
   get usage_metadata(): JsonObject | undefined {
-    return fromVendor(this.#usage)
+    return wholeUsage(this.#usage)
   }
 
   /** The answer up to now as one message. */

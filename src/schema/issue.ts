@@ -45,10 +45,14 @@ export const ISSUE_CODES = [
   'total_mismatch',
   'reasoning_added',
   'no_price',
-  'tier_not_priced',
+  'condition_not_priced',
+  'unit_not_priced',
+  'detail_not_priced',
+  'usage_dropped',
   'rest_counted',
   'cache_added',
   'usage_conflict',
+  'usage_unread',
   'estimate_sampled',
 ] as const
 

@@ -2922,13 +2922,13 @@ export interface ModelPriceWrite {
    */
   completion_cost: number | string
   /**
-   * Prices of parts of the tokens by their key in usage_metadata: cache_read, cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens, audio, reasoning, flex, flex_cache_read, priority, …
+   * Prices of parts of the tokens by their key in usage_metadata: cache_read, cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens, audio, reasoning, flex, flex_cache_read, priority, …; and of units: web_searches, audio_seconds, …
    */
   prompt_cost_details?: {
     [k: string]: number | string | undefined
   } | null
   /**
-   * Prices of parts of the tokens by their key in usage_metadata: cache_read, cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens, audio, reasoning, flex, flex_cache_read, priority, …
+   * Prices of parts of the tokens by their key in usage_metadata: cache_read, cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens, audio, reasoning, flex, flex_cache_read, priority, …; and of units: web_searches, audio_seconds, …
    */
   completion_cost_details?: {
     [k: string]: number | string | undefined
@@ -4822,6 +4822,20 @@ export interface TraceRunRead {
    * Another run that describes the same model call in more detail; this run is not counted in totals.
    */
   same_call_as?: string | null
+  /**
+   * Numbers of usage that are no tokens, by name: web_searches, audio_seconds, input_document_pages, …
+   */
+  usage_units?: {
+    [k: string]: number | undefined
+  }
+  /**
+   * Who says total_cost: vendor (in its answer), client (sent or estimated by it), or computed from prices.
+   */
+  cost_source?: string | null
+  /**
+   * What the prices say, beside a total_cost that was stated.
+   */
+  computed_cost?: string | null
   tags?: string[] | null
   events?: unknown[] | null
   serialized?: unknown
@@ -5956,6 +5970,22 @@ export interface UsageMetadata {
   output_token_details?: {
     [k: string]: number | undefined
   }
+  /**
+   * Numbers that are no tokens: web_searches, audio_seconds, input_characters, input_document_pages, images, …
+   */
+  units?: {
+    [k: string]: number | undefined
+  }
+  /**
+   * What changes the price: service_tier, speed, inference_geo, traffic_type, latency, search_context_size, byok, fallback_credit, models (usage by model).
+   */
+  conditions?: {
+    [k: string]: unknown | undefined
+  }
+  /**
+   * Who says the total cost: vendor, client, or computed.
+   */
+  cost_source?: string | null
   /**
    * US dollars.
    */

@@ -6,6 +6,7 @@ export interface FoldedAnswer extends JsonObject {
 }
 
 interface CallFold {
+  index: number
   id: string | undefined
   name: string
   args: string[]
@@ -16,7 +17,10 @@ interface ChoiceFold {
   text: string[]
   refusal: string[]
   reasoning: string[]
-  calls: Map<number, CallFold>
+  /** Complete and open calls in the order of their first pieces. */
+  calls: CallFold[]
+  /** The open call of each index. */
+  open: Map<number, CallFold>
 }
 
 /** Whether the value is a chunk of a streamed chat or text completion. */
@@ -34,7 +38,6 @@ export function foldChatChunks(chunks: readonly JsonValue[]): FoldedAnswer {
   for (const chunk of chunks) {
     if (!isObject(chunk)) continue
     answer.model ??= chunk.model
-    if (isObject(chunk.usage)) answer.usage = chunk.usage
     if (!Array.isArray(chunk.choices)) continue
     for (const choice of chunk.choices) if (isObject(choice)) foldChoice(choices, choice)
   }
@@ -49,7 +52,7 @@ function foldChoice(choices: Map<number, ChoiceFold>, choice: JsonObject): void 
   const index = typeof choice.index === 'number' ? choice.index : 0
   let fold = choices.get(index)
   if (fold === undefined) {
-    fold = { role: undefined, content: [], text: [], refusal: [], reasoning: [], calls: new Map() }
+    fold = { role: undefined, content: [], text: [], refusal: [], reasoning: [], calls: [], open: new Map() }
     choices.set(index, fold)
   }
   if (typeof choice.text === 'string') fold.text.push(choice.text)
@@ -60,20 +63,23 @@ function foldChoice(choices: Map<number, ChoiceFold>, choice: JsonObject): void 
   if (typeof delta.refusal === 'string') fold.refusal.push(delta.refusal)
   const thought = delta.reasoning_content ?? delta.reasoning
   if (typeof thought === 'string') fold.reasoning.push(thought)
-  if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) foldCall(fold.calls, call)
+  if (Array.isArray(delta.tool_calls)) for (const call of delta.tool_calls) foldCall(fold, call)
 }
 
-function foldCall(calls: Map<number, CallFold>, call: JsonValue): void {
+/** Adds a piece of a call. Gateways send several calls with one index, each with its id, and the name in every piece. */
+function foldCall({ calls, open }: ChoiceFold, call: JsonValue): void {
   if (!isObject(call)) return
-  const index = typeof call.index === 'number' ? call.index : calls.size
-  let fold = calls.get(index)
-  if (fold === undefined) {
-    fold = { id: undefined, name: '', args: [] }
-    calls.set(index, fold)
+  const index = typeof call.index === 'number' ? call.index : calls.length
+  const id = text(call.id)
+  let fold = open.get(index)
+  if (fold === undefined || (id !== undefined && fold.id !== undefined && id !== fold.id)) {
+    fold = { index, id: undefined, name: '', args: [] }
+    calls.push(fold)
+    open.set(index, fold)
   }
-  fold.id ??= text(call.id)
+  fold.id ??= id
   const of = isObject(call.function) ? call.function : {}
-  if (typeof of.name === 'string') fold.name += of.name
+  if (typeof of.name === 'string' && of.name !== fold.name) fold.name += of.name
   if (typeof of.arguments === 'string') fold.args.push(of.arguments)
 }
 
@@ -81,10 +87,10 @@ function toMessage(fold: ChoiceFold): JsonObject {
   const message: JsonObject = { role: fold.role ?? 'assistant', content: fold.content.join('') }
   if (fold.refusal.length > 0) message.refusal = fold.refusal.join('')
   if (fold.reasoning.length > 0) message.reasoning_content = fold.reasoning.join('')
-  if (fold.calls.size > 0) {
-    message.tool_calls = [...fold.calls]
-      .sort((a, b) => a[0] - b[0])
-      .map(([, call]) => ({
+  if (fold.calls.length > 0) {
+    message.tool_calls = fold.calls
+      .toSorted((a, b) => a.index - b.index)
+      .map((call) => ({
         id: call.id,
         type: 'function',
         function: { name: call.name, arguments: call.args.join('') },

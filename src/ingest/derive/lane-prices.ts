@@ -29,11 +29,10 @@ export function createLanePrices(defaults: PriceSource): LanePrices {
 }
 
 /** Loads the default prices, which take about 20 MB, and facts about them. */
-export async function loadDefaultPrices(): Promise<{
+export function loadDefaultPrices(): {
   source: PriceSource
   data: PriceData
   models: Readonly<Record<string, readonly string[]>>
-}> {
-  const [data, models] = await Promise.all([describePriceData(Date.now()), listPricedModels()])
-  return { source: createDefaultPrices(), data, models }
+} {
+  return { source: createDefaultPrices(), data: describePriceData(Date.now()), models: listPricedModels() }
 }

@@ -30,7 +30,7 @@ const context: LlmContext = {
   processors: [...(await loadOwnProcessors(data.processor_modules)), ...builtInProcessors],
   startEstimate: createEstimates(createTokenizer()),
 }
-const defaults = await loadDefaultPrices()
+const defaults = loadDefaultPrices()
 const prices = createLanePrices(defaults.source)
 const deriver = createDeriver(
   { ...context, prices: (workspace_id) => prices.of(workspace_id) },

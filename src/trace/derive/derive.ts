@@ -10,8 +10,9 @@ import { mergeFragments, metadataOf } from './merge.ts'
 import type { MergedTraceRun } from './merged-trace-run.ts'
 import { mapMerged, withSpan } from '../otel/span/apply.ts'
 import { priceTraceRun } from '../price/price-trace-run.ts'
+import { normalizeProvider } from '../price/provider-name.ts'
 import { parseTime, SUB_MILLISECOND } from './time.ts'
-import { type Usage, reportedUsage } from '../tokens/usage.ts'
+import { type Usage, emptyUsage, reportedUsage } from '../tokens/usage.ts'
 
 export interface DeriveContext extends LlmContext {
   /** Finds another TraceRun of the workspace, for children that were sent without their place in the trace. */
@@ -71,7 +72,10 @@ export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): Trac
     const inputs = mapped?.inputs?.value ?? readSide(merged, 'inputs', issues)
     deriveLlm(traceRun, inputs, outputs, context)
     if (context.prices) priceTraceRun(traceRun, context.prices(merged.workspace_id))
-  } else traceRun.usage = costsOnly(reportedUsage(ownUsage(outputs), metadata, undefined, [], mapped?.usage))
+  } else {
+    traceRun.usage = costsOnly(reportedUsage(ownUsage(outputs), metadata, [], { run_type }, mapped?.usage))
+    if (run_type === 'retriever' && mapped === undefined) addRerank(traceRun, outputs, context)
+  }
   if (run_type === 'llm' && merged.raw.events) {
     traceRun.first_token_time = firstTokenTime(
       parseLooseJson(merged.raw.events).value,
@@ -208,8 +212,15 @@ function usesOutputs(merged: MergedTraceRun, runType: string): boolean {
   return (
     bytes !== undefined &&
     (carriesUsage(runType) ||
-      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('usage_metadata'))
+      Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('usage_metadata') ||
+      (runType === 'retriever' && mayBeRerank(bytes)))
   )
+}
+
+/** Whether outputs may be a vendor's answer to a rerank: it has usage, and is small. */
+function mayBeRerank(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return ['"usage"', '"billed_units"'].some((name) => text.includes(name))
 }
 
 /** Reads a side as JSON. A side that is not JSON is kept as text, with an issue. */
@@ -249,19 +260,32 @@ function costsOnly(usage: Usage): Usage {
   return usage.total_cost === undefined ? emptyUsage() : { ...emptyUsage(), total_cost: usage.total_cost }
 }
 
+/**
+ * Adds the usage of a rerank, which is a call of a model: its answer has a vendor's usage. A search of the user's own
+ * store has none.
+ */
+function addRerank(traceRun: TraceRun, outputs: JsonValue | undefined, context: DeriveContext): void {
+  const { metadata, run_type, start_time, issues, merged } = traceRun
+  const sent = text(metadata['ls_provider'])
+  const provider = sent === undefined ? undefined : normalizeProvider(sent)
+  const answer = isObject(outputs) ? outputs['model'] : undefined
+  const model = text(metadata['ls_model_name']) ?? text(answer)
+  const found: Issue[] = []
+  const usage = reportedUsage(outputs, metadata, found, { run_type, provider })
+  const isCall = model !== undefined && (usage.source.input !== null || Object.keys(usage.units).length > 0)
+  if (!isCall) return
+  traceRun.usage = usage
+  issues.push(...found)
+  if (context.prices)
+    priceTraceRun(
+      { start_time, usage, llm: { model, provider }, issues },
+      context.prices(merged.workspace_id),
+    )
+}
+
 /** The usage that the TraceRun reports about itself. Messages inside its outputs contain the usage of its children. */
 function ownUsage(outputs: JsonValue | undefined): JsonValue | undefined {
   return isObject(outputs) && outputs['usage_metadata'] !== undefined
     ? { usage_metadata: outputs['usage_metadata'] }
     : undefined
-}
-
-function emptyUsage(): Usage {
-  return {
-    input_token_details: {},
-    output_token_details: {},
-    input_cost_details: {},
-    output_cost_details: {},
-    source: { input: null, output: null },
-  }
 }

@@ -12,6 +12,7 @@ import type { PriceSource } from '../price/price.ts'
 import type { Hints, Processor, Side } from '../messages/processor.ts'
 import { parseLooseJson } from '../json/loose-json.ts'
 import { isEmptyAnswer, isRefusal } from './refused-call.ts'
+import { tierInConditions } from '../price/conditions.ts'
 import { addTier, serviceTierOf } from '../price/service-tier.ts'
 import { reportedUsage } from '../tokens/usage.ts'
 import { judge } from './verdicts.ts'
@@ -80,6 +81,7 @@ export function deriveLlm(
   const llm: LlmFacts = {
     provider,
     model: found && withoutProvider(found.model, provider),
+    answered_model: undefined,
     model_source: found?.source,
     part: 'call',
     response_id: mapped?.response_id ?? answerId(output),
@@ -93,17 +95,41 @@ export function deriveLlm(
   traceRun.usage = reportedUsage(
     outputs,
     metadata,
-    output?.usage,
     issues,
+    {
+      run_type: traceRun.run_type,
+      provider: llm.provider,
+      billsGap: billsThoughts(llm.provider, llm.model),
+      ofFormat: output?.usage,
+    },
     mapped?.usage,
-    billsThoughts(llm.provider, llm.model),
   )
   const isEmpty = traceRun.status === 'error' && isEmptyAnswer(outputs, output, llm.output_messages)
   const sides = { inputs, outputs: isEmpty ? undefined : outputs, input, output }
   llm.part = partOf(traceRun, sides)
   const encoding = estimateMissing(traceRun, llm, sides, context.startEstimate)
-  addTier(traceRun.usage, mapped?.service_tier ?? serviceTierOf(outputs, requestsOf(traceRun, rawInputs)))
-  llm.checks = judge(traceRun, llm, { inputs, outputs, encoding })
+  llm.answered_model = answeredModel(llm.model, mapped?.answered_model, answered, output?.model)
+  addTier(traceRun.usage, tierOf(traceRun, serviceTierOf(outputs, requestsOf(traceRun, rawInputs))))
+  const isRefused = traceRun.status === 'error' && llm.part === 'call' && isUncounted(traceRun, sides)
+  llm.checks = judge(traceRun, llm, { inputs, outputs, encoding, isRefused })
+}
+
+/** The model that the answer names, if it has another name than the requested one. */
+function answeredModel(
+  model: string | undefined,
+  ofSpan: string | undefined,
+  answer: JsonValue | undefined,
+  ofFormat: string | undefined,
+): string | undefined {
+  const named = ofSpan ?? findModel({}, undefined, {}, answer, ofFormat)?.model
+  return named === undefined || named === model ? undefined : named
+}
+
+/** The service tier of the call: as its usage says, its span, or the request. Adds it to the conditions. */
+function tierOf({ usage, mapped }: TraceRun, elsewhere: string | undefined): string | undefined {
+  const tier = tierInConditions(usage.conditions) ?? mapped?.service_tier ?? elsewhere
+  if (tier !== undefined && tier !== 'standard') usage.conditions['service_tier'] ??= tier
+  return tier
 }
 
 /** Formats of vendors' own answers, and the path of the id in each. */

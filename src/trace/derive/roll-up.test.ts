@@ -13,6 +13,7 @@ function row(
     run_id,
     parent_run_id,
     run_type,
+    model: '',
     status: 'success',
     start_time: 0,
     end_time: 1,

@@ -24,6 +24,7 @@ export type RollUpRow = Pick<
   | 'run_id'
   | 'parent_run_id'
   | 'run_type'
+  | 'model'
   | 'status'
   | 'start_time'
   | 'end_time'
@@ -178,8 +179,9 @@ function bearsUsage(row: RollUpRow): boolean {
   return total_cost !== null || (countsTokens(row) && (input_tokens !== null || output_tokens !== null))
 }
 
-function countsTokens({ run_type }: RollUpRow): boolean {
-  return run_type === 'llm' || run_type === 'embedding'
+/** Whether the row is a call with tokens: of a model, or a rerank. Other types have none. */
+function countsTokens({ run_type, input_tokens }: RollUpRow): boolean {
+  return run_type === 'llm' || run_type === 'embedding' || (run_type === 'retriever' && input_tokens !== null)
 }
 
 function addRow(totals: Totals, row: RollUpRow, isCounted: boolean, isCall: boolean): void {

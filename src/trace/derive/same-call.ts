@@ -82,6 +82,7 @@ export interface CallRow {
   run_id: string
   parent_run_id: string
   run_type: string
+  model: string
   start_time: number
   end_time: number | null
   input_tokens: number | null
@@ -99,6 +100,7 @@ export interface CallRow {
  * detail. A TraceRun with other calls below it (`holdsOthers`) is chosen only if all of the group have calls below
  * them, because its counts are sums.
  * - llm TraceRuns below a request whose answer is a separate span show the call of that answer.
+ * - A call whose parent is a call with the same model and more detail shows the call of its parent (see addNested).
  * - A failed call without messages shows the same call as a failed call of that model with messages, if its time lies
  * within the time of the other.
  */
@@ -121,7 +123,49 @@ export function findDoubles<Row extends CallRow>(
   }
   const requests = calls.get(REQUEST)
   if (requests) addBelow(doubles, rows, requests)
+  addNested(doubles, rows)
   return doubles
+}
+
+/**
+ * Records the only child of a call that shows the same call with less detail (rule U10): both have the same model, and
+ * no count of the child exceeds that of its parent. Without more detail or tokens in the parent, the child counts.
+ */
+function addNested<Row extends CallRow>(doubles: Map<string, string>, rows: readonly Row[]): void {
+  const calls = new Map(rows.filter(isCountedCall).map((row) => [row.run_id, row]))
+  if (calls.size < 2) return
+  const children = new Map<string, number>()
+  for (const { parent_run_id } of rows) children.set(parent_run_id, (children.get(parent_run_id) ?? 0) + 1)
+  for (const child of calls.values()) {
+    const parent = calls.get(child.parent_run_id)
+    if (parent === undefined || children.get(parent.run_id) !== 1) continue
+    if (doubles.has(child.run_id) || doubles.has(parent.run_id)) continue
+    if (isSameModel(parent.model, child.model) && tellsMore(parent, child))
+      doubles.set(child.run_id, parent.run_id)
+  }
+}
+
+function isCountedCall({ run_type, call_id, input_tokens, output_tokens, model }: CallRow): boolean {
+  const hasTokens = input_tokens !== null || output_tokens !== null
+  return run_type === 'llm' && call_id !== NO_CALL && call_id !== REQUEST && hasTokens && model !== ''
+}
+
+function isSameModel(a: string, b: string): boolean {
+  return a.startsWith(b) || b.startsWith(a)
+}
+
+function tellsMore(parent: CallRow, child: CallRow): boolean {
+  const [more, less] = [tokensOf(parent), tokensOf(child)]
+  const isPart = less.input <= more.input && less.output <= more.output
+  if (!isPart) return false
+  return (
+    parent.call_facts > child.call_facts ||
+    (parent.call_facts === child.call_facts && more.input + more.output > less.input + less.output)
+  )
+}
+
+function tokensOf({ input_tokens, output_tokens }: CallRow): { input: number; output: number } {
+  return { input: input_tokens ?? 0, output: output_tokens ?? 0 }
 }
 
 function addOthers<Row extends CallRow>(

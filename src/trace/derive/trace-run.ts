@@ -36,6 +36,8 @@ export interface TraceRun extends Lineage {
 export interface LlmFacts {
   provider: string | undefined
   model: string | undefined
+  /** The model that the answer names, if it is another name than `model`. */
+  answered_model: string | undefined
   /** Place at which the model name was found, e.g. `metadata.ls_model_name`. */
   model_source: string | undefined
   /** Whether the TraceRun shows a call, only a step of a framework, or a request whose answer is a separate span. */

@@ -13,6 +13,8 @@ interface Evidence {
   outputs: JsonValue | undefined
   /** Encoding of an estimate, if one was made. */
   encoding: string | undefined
+  /** Whether the vendor refused the call, so that it counted nothing (D-60). */
+  isRefused: boolean
 }
 
 /** The verdicts on an llm TraceRun, whose facts, usage and issues must be complete. */
@@ -21,7 +23,7 @@ export function judge(traceRun: TraceRun, llm: LlmFacts, evidence: Evidence): Ch
     run_type: traceRun.run_type === 'llm' ? OK : fail(`run_type is ${traceRun.run_type}, not llm`),
     format: judgeFormat(traceRun, llm, evidence),
     model: judgeModel(traceRun, llm),
-    usage: judgeUsage(traceRun, evidence.encoding),
+    usage: evidence.isRefused ? OK : judgeUsage(traceRun, evidence.encoding),
   }
 }
 

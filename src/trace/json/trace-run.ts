@@ -13,7 +13,6 @@ import { type CostDetails, sumOf } from '../price/cost-details.ts'
 import { PRICE_ISSUES, priceIssue } from '../price/issues.ts'
 import { isFramework, normalizeProvider, providerOfPrice } from '../price/provider-name.ts'
 import type { RollUp, Totals } from '../derive/roll-up.ts'
-import { tierOfCounts } from '../price/service-tier.ts'
 import { type EstimatedPart, type EstimatedRow, estimatedPart } from '../tokens/estimated-part.ts'
 import { formatTime } from '../derive/time.ts'
 import type { TraceRunRow } from '../rows/trace-run-row.ts'
@@ -134,6 +133,9 @@ function commonFields(row: TraceRunRow, { counts, same_call_as, thread_id, feedb
     feedback_stats: feedback ? feedbackStatsJson(feedback) : null,
     price_model_id: row.price_model_id || null,
     same_call_as: same_call_as ?? null,
+    usage_units: row.usage_units,
+    cost_source: row.cost_source || null,
+    computed_cost: cost(row.computed_cost),
   }
 }
 
@@ -216,10 +218,19 @@ function usageMetadata(row: TraceRunRow) {
     total_tokens: known ? (row.input_tokens ?? 0) + (row.output_tokens ?? 0) : null,
     input_token_details: row.input_token_details,
     output_token_details: row.output_token_details,
+    units: row.usage_units,
+    conditions: conditionsOf(row),
     input_cost: costNumber(row.input_cost),
     output_cost: costNumber(row.output_cost),
     total_cost: costNumber(row.total_cost),
+    cost_source: row.cost_source || null,
   }
+}
+
+/** The conditions of the price; usage by model is an object. */
+function conditionsOf(row: TraceRunRow): Record<string, JsonValue> {
+  const { models, ...conditions } = row.usage_conditions
+  return models === undefined ? conditions : { ...conditions, models: JSON.parse(models) as JsonValue }
 }
 
 /**
@@ -318,7 +329,13 @@ function fullLlm(traceRun: TraceRun, row: TraceRunRow) {
 function allIssues({ issues, llm, usage }: TraceRun, row: TraceRunRow): Issue[] {
   const known = new Set(issues.map(({ code }) => code))
   const codes = PRICE_ISSUES.filter((code) => row.issues.includes(code) && !known.has(code))
-  const call = { provider: llm?.provider, model: llm?.model, tier: tierOfCounts(usage) }
+  const call = {
+    provider: llm?.provider,
+    model: llm?.model,
+    conditions: Object.entries(usage.conditions).map(([name, value]) => `${name} ${value}`),
+    units: Object.keys(usage.units),
+    details: Object.keys(usage.input_token_details),
+  }
   return codes.length === 0 ? issues : [...issues, ...codes.map((code) => priceIssue(code, call))]
 }
 

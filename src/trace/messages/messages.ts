@@ -3,7 +3,6 @@ import { isObject, type JsonObject, type JsonValue, text } from '../../schema/js
 import type { ContentBlock, Message, TextBlock, ToolCallBlock } from '../../schema/types.gen.ts'
 import { isTooDeep } from '../json/json-text.ts'
 import type { Normalized } from './processor.ts'
-import { fromVendor } from '../tokens/vendor-usage.ts'
 
 /** The role of a canonical message's author. */
 export type MessageRole = Message['role']
@@ -249,8 +248,6 @@ export interface SideFacts {
   tools?: JsonValue | undefined
   model?: JsonValue | undefined
   provider?: string | undefined
-  /** The vendor's own usage object, if it is at a place that only this format has. */
-  usage?: JsonValue | undefined
 }
 
 /** Completes a draft. Tool results that refer to no earlier call get a warning only, since history may be cut. */
@@ -260,8 +257,6 @@ export function finish(draft: Draft, facts: SideFacts = {}): Normalized {
   const model = text(facts.model)
   if (model !== undefined) result.model = model
   if (facts.provider !== undefined) result.provider = facts.provider
-  const usage = isObject(facts.usage) ? fromVendor(facts.usage) : undefined
-  if (usage !== undefined) result.usage = usage
   const { tools } = facts
   if (tools !== undefined && (Array.isArray(tools) ? tools.length > 0 : isObject(tools))) result.tools = tools
   return withCleanPaths(result)

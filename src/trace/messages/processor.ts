@@ -1,7 +1,6 @@
 import type { Issue } from '../../schema/issue.ts'
 import type { JsonObject, JsonValue } from '../../schema/json.ts'
-import type { Message } from '../../schema/types.gen.ts'
-import type { ReportedUsage } from '../tokens/usage-sources.ts'
+import type { Message, UsageMetadata } from '../../schema/types.gen.ts'
 
 /** The half of a TraceRun that a processor reads. */
 export type Side = 'inputs' | 'outputs'
@@ -30,8 +29,8 @@ export interface Normalized {
   /** Model name in this format, used if metadata and inputs name none. */
   model?: string
   provider?: string
-  /** Counts in this format, used if the TraceRun has no usage_metadata. */
-  usage?: ReportedUsage
+  /** Counts that only this format knows, used if no other place has counts. The built-in formats leave it out. */
+  usage?: UsageMetadata
   issues: Issue[]
 }
 

@@ -7,7 +7,9 @@ const DEFAULT: Price = {
   price_model_id: 'default',
   input: { base: 1n, details: {} },
   output: { base: 1n, details: {} },
+  units: {},
   request: 0n,
+  conditions: [],
 }
 const defaults: PriceSource = { find: ({ model }) => (model === 'known' ? DEFAULT : undefined) }
 

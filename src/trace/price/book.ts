@@ -3,6 +3,7 @@ import { withoutProvider } from './model-name.ts'
 import { isFramework, normalizeProvider, spellingsOf } from './provider-name.ts'
 import { priceProvider } from './default-price-match.ts'
 import type { Price, PriceQuery, PriceSource, Rates } from './price.ts'
+import { UNITS } from './units.ts'
 import { type PricePattern, compilePricePattern } from './pattern.ts'
 
 /** A price that a workspace has added. Costs are dollars per token as decimal strings. */
@@ -108,7 +109,9 @@ function toOwnPrice(entry: PriceEntry): OwnPrice | undefined {
       price_model_id: entry.id,
       input: toRates(entry.prompt_cost, entry.prompt_cost_details),
       output: toRates(entry.completion_cost, entry.completion_cost_details),
+      units: unitRates(entry.prompt_cost_details),
       request: 0n,
+      conditions: [],
     },
   }
 }
@@ -120,6 +123,16 @@ function toRates(base: string, sent: Readonly<Record<string, string>>): Rates {
     if (rate !== undefined) details[key] = rate
   }
   return { base: parseDecimal(base), details }
+}
+
+/** The prices of units, which an entry states beside those of details. */
+function unitRates(sent: Readonly<Record<string, string>>): Record<string, Decimal> {
+  const units: Record<string, Decimal> = {}
+  for (const unit of UNITS) {
+    const rate = parseDecimal(sent[unit])
+    if (rate !== undefined) units[unit] = rate
+  }
+  return units
 }
 
 function bySpecificity(a: OwnPrice, b: OwnPrice): number {

@@ -1,7 +1,7 @@
 import type { Decimal } from './decimal.ts'
 import type { CostDetails } from './cost-details.ts'
-import type { Price } from './price.ts'
-import { type Cost, type Counts, costOf } from './formula.ts'
+import type { Cost, Counts } from './formula.ts'
+import type { PricedCounts } from './price-counts.ts'
 import type { PriceIssue } from './issues.ts'
 
 /** Costs of one TraceRun in 10^-18 dollars; undefined where unknown. */
@@ -15,7 +15,7 @@ export interface Costs {
 }
 
 /**
- * Bits for costs that a client sent. They take precedence over computed costs, and stay unchanged when prices change.
+ * Bits for costs that a client or the vendor stated. They take precedence over computed costs, and stay unchanged when prices change.
  */
 export const SENT = { input_cost: 1, output_cost: 2, total_cost: 4 } as const
 const ALL_SENT = SENT.input_cost | SENT.output_cost | SENT.total_cost
@@ -24,25 +24,25 @@ const ALL_SENT = SENT.input_cost | SENT.output_cost | SENT.total_cost
 export interface CompletedCosts extends Costs {
   /** The price of the computed costs; undefined if all costs were sent, or no price is known. */
   price_model_id: string | undefined
+  /** What the prices say, if another total was stated. */
+  computed_cost: Decimal | undefined
   issues: PriceIssue[]
 }
 
 /**
- * The costs to store: sent costs unchanged, other costs computed field by field; a total that was not sent is input
- * plus output. Sides that do not add up to a sent total are left out, so a total that was sent alone has no sides.
- * `find` is called only if a cost must be computed.
+ * The costs to store: stated costs unchanged, other costs computed field by field; a total that was not stated is input
+ * plus output. Sides that do not add up to a stated total are left out, so a total that was stated alone has no sides.
  */
 export function completeCosts(
   stored: Costs,
   sent: number,
   counts: Counts,
-  find: () => Price | undefined,
+  priced: PricedCounts | undefined,
 ): CompletedCosts {
   const own = (field: keyof typeof SENT): Decimal | undefined =>
     (sent & SENT[field]) === 0 ? undefined : stored[field]
-  const isTotalAlone = sent === SENT.total_cost && stored.total_cost !== undefined
-  const price = sent === ALL_SENT || isTotalAlone ? undefined : find()
-  const reckoned = price && costOf(counts, price)
+  const isStatedWhole = sent === ALL_SENT || (sent === SENT.total_cost && stored.total_cost !== undefined)
+  const reckoned = isStatedWhole ? undefined : priced?.cost
   const computed = contradicts(own, reckoned) ? undefined : reckoned
   const input_cost = own('input_cost') ?? computed?.input_cost
   const output_cost = own('output_cost') ?? computed?.output_cost
@@ -63,7 +63,8 @@ export function completeCosts(
     input_cost_details: detailsOf('input_cost'),
     output_cost_details: detailsOf('output_cost'),
     price_model_id: isComputed ? computed.price_model_id : undefined,
-    issues: issuesOf(counts, total_cost, price, isComputed && computed.tier_unknown),
+    computed_cost: own('total_cost') === undefined ? undefined : priced?.cost?.total_cost,
+    issues: isStatedWhole ? [] : issuesOf(counts, total_cost, priced, isComputed),
   }
 }
 
@@ -81,12 +82,17 @@ function contradicts(
 function issuesOf(
   counts: Counts,
   total: Decimal | undefined,
-  price: Price | undefined,
-  tierUnknown: boolean,
+  priced: PricedCounts | undefined,
+  isComputed: boolean,
 ): PriceIssue[] {
   const hasTokens = !!counts.input_tokens || !!counts.output_tokens
-  if (hasTokens && total === undefined && price === undefined) return ['no_price']
-  return tierUnknown ? ['tier_not_priced'] : []
+  const issues: PriceIssue[] = []
+  if (hasTokens && total === undefined && priced?.cost === undefined) issues.push('no_price')
+  if (priced === undefined || (!isComputed && priced.cost !== undefined)) return issues
+  if (priced.cost !== undefined && priced.conditions.length > 0) issues.push('condition_not_priced')
+  if (priced.cost !== undefined && priced.details.length > 0) issues.push('detail_not_priced')
+  if (priced.units.length > 0) issues.push('unit_not_priced')
+  return issues
 }
 
 /** Input plus output; undefined if a side of a priced call has tokens but no price. */

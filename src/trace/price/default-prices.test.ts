@@ -1,4 +1,4 @@
-import { calcPrice } from '@pydantic/genai-prices'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { formatDecimal } from './decimal.ts'
 import { createDefaultPrices } from './default-prices.ts'
@@ -9,99 +9,47 @@ const prices = createDefaultPrices()
 const find = (model: string, provider?: string, input_tokens = 1, at = AT) =>
   prices.find({ model, provider, at, input_tokens })
 
-const MODELS: Record<string, readonly string[]> = {
-  openai: [
-    'gpt-4o',
-    'gpt-4o-mini',
-    'gpt-4.1',
-    'gpt-4.1-mini',
-    'gpt-5',
-    'gpt-5-mini',
-    'o3',
-    'o4-mini',
-    'gpt-5.4',
-  ],
-  anthropic: [
-    'claude-opus-4-1-20250805',
-    'claude-sonnet-4-20250514',
-    'claude-sonnet-4-5',
-    'claude-haiku-4-5',
-    'claude-3-5-haiku-latest',
-    'claude-3-opus-20240229',
-    'claude-opus-4-5',
-  ],
-  google: [
-    'gemini-2.5-pro',
-    'gemini-2.5-flash',
-    'gemini-2.0-flash',
-    'gemini-3-pro-preview',
-    'gemini-2.5-flash-lite',
-    'gemini-1.5-pro',
-  ],
-  mistral: ['mistral-large-latest', 'mistral-small-latest', 'codestral-latest', 'ministral-8b-latest'],
-  deepseek: ['deepseek-chat', 'deepseek-reasoner'],
-  'x-ai': ['grok-4', 'grok-3-mini', 'grok-3'],
+/** What the calculator of genai-prices says, under its own names. */
+interface PricedByThem {
+  provider: string
+  model: string
+  id: string
+  counts: Record<string, number>
+  input: string
+  output: string
+  total: string
 }
 
-/** The counts under the names of the price source. */
-function asItsUsage(counts: Counts): Record<string, number> {
-  const { input_token_details: details } = counts
-  const write5m = details['ephemeral_5m_input_tokens'] ?? 0
-  const write1h = details['ephemeral_1h_input_tokens'] ?? 0
-  return {
-    input_tokens: counts.input_tokens ?? 0,
-    output_tokens: counts.output_tokens ?? 0,
-    cache_read_tokens: details['cache_read'] ?? 0,
-    cache_write_tokens: write5m + write1h,
-    cache_write_5m_tokens: write5m,
-    cache_write_1h_tokens: write1h,
+const THEIRS = JSON.parse(
+  readFileSync(new URL('../../../test/golden/default-prices.json', import.meta.url), 'utf8'),
+) as { at: string; cases: PricedByThem[] }
+
+function asOurCounts(theirs: Record<string, number>): Counts {
+  const details = {
+    cache_read: theirs['cache_read_tokens'] ?? 0,
+    cache_creation: theirs['cache_write_tokens'] ?? 0,
+    ephemeral_1h_input_tokens: theirs['cache_write_1h_tokens'] ?? 0,
   }
+  const { input_tokens, output_tokens } = theirs
+  return { input_tokens, output_tokens, input_token_details: details, output_token_details: {} }
 }
-
-const USAGES: readonly Counts[] = [
-  { input_tokens: 1000, output_tokens: 500, input_token_details: {}, output_token_details: {} },
-  {
-    input_tokens: 2560,
-    output_tokens: 75,
-    input_token_details: {
-      cache_read: 2000,
-      ephemeral_5m_input_tokens: 300,
-      ephemeral_1h_input_tokens: 200,
-    },
-    output_token_details: { reasoning: 10 },
-  },
-  {
-    input_tokens: 300_000,
-    output_tokens: 1234,
-    input_token_details: { cache_read: 100_000 },
-    output_token_details: {},
-  },
-]
 
 describe('default prices', () => {
-  const pairs = Object.entries(MODELS).flatMap(([provider, models]) =>
-    models.map((model) => [provider, model]),
-  )
-
   it('has enough prices to compare', () => {
-    expect(pairs.length).toBeGreaterThanOrEqual(30)
-    expect(Object.keys(MODELS).length).toBeGreaterThanOrEqual(5)
+    expect(THEIRS.cases.length).toBeGreaterThanOrEqual(90)
+    expect(new Set(THEIRS.cases.map(({ provider }) => provider)).size).toBeGreaterThanOrEqual(5)
   })
 
-  it.each(pairs)('%s %s costs as much as the price source computes', (provider, model) => {
-    for (const usage of USAGES) {
-      const theirs = calcPrice(asItsUsage(usage), model, {
-        providerId: provider,
-        timestamp: new Date(AT / 1000),
-      })!
-      const ours = costOf(usage, find(model, provider, usage.input_tokens)!)
-      const asNumber = (amount: bigint | undefined) => Number(formatDecimal(amount!))
-      expect(theirs.total_price).toBeGreaterThan(0)
-      expect(asNumber(ours.input_cost)).toBeCloseTo(theirs.input_price, 12)
-      expect(asNumber(ours.output_cost)).toBeCloseTo(theirs.output_price, 12)
-      expect(asNumber(ours.total_cost)).toBeCloseTo(theirs.total_price, 12)
-      expect(ours.price_model_id).toMatch(`genai-prices:${theirs.provider.id}/${theirs.model.id}`)
-    }
+  it.each(THEIRS.cases)('$provider $model costs as much as the price source computes: $counts', (theirs) => {
+    const counts = asOurCounts(theirs.counts)
+    const price = find(theirs.model, theirs.provider, counts.input_tokens, Date.parse(THEIRS.at) * 1000)!
+    const ours = costOf(counts, price)
+    const asNumber = (amount: bigint | undefined): number => Number(formatDecimal(amount!))
+    expect(Number(theirs.total)).toBeGreaterThan(0)
+    expect(asNumber(ours.input_cost)).toBeCloseTo(Number(theirs.input), 12)
+    expect(asNumber(ours.output_cost)).toBeCloseTo(Number(theirs.output), 12)
+    expect(asNumber(ours.total_cost)).toBeCloseTo(Number(theirs.total), 12)
+    expect(ours.price_model_id.split('@')[0]).toBe(`genai-prices:${theirs.provider}/${theirs.id}`)
   })
 
   it('charges a long prompt completely at the higher rate', () => {

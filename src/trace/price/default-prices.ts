@@ -1,15 +1,17 @@
-import {
-  type ConditionalPrice,
-  type ModelInfo,
-  type ModelPrice,
-  type PriceCalculation,
-  type TieredPrices,
-  calcPrice,
-  waitForUpdate,
-} from '@pydantic/genai-prices'
 import { type Decimal, divide, parseDecimal } from './decimal.ts'
 import { candidates } from './default-price-match.ts'
+import {
+  type DataFile,
+  type DataModel,
+  type DataPrice,
+  type DataPrices,
+  type DataVariant,
+  findModelPrice,
+  isValidAt,
+  loadPriceData,
+} from './price-data.ts'
 import type { Price, PriceQuery, PriceSource, Rates } from './price.ts'
+import { contextOf } from './conditions.ts'
 
 /** Maximum number of models whose prices are cached, since clients choose the names. */
 const MAX_KNOWN = 5_000
@@ -18,7 +20,11 @@ const PER_MILLION = 1_000_000n
 /** The names of the price data for the detail keys of usage_metadata. */
 const INPUT_KEYS: Readonly<Record<string, readonly string[]>> = {
   cache_read: ['cache_read_mtok'],
-  ephemeral_1h_input_tokens: ['cache_write_1h_mtok', 'cache_write_mtok'],
+  cache_read_audio: ['cache_audio_read_mtok'],
+  cache_read_image: ['cache_image_read_mtok'],
+  cache_read_video: ['cache_video_read_mtok'],
+  ephemeral_12h_input_tokens: ['cache_write_12h_mtok'],
+  ephemeral_1h_input_tokens: ['cache_write_1h_mtok'],
   ephemeral_5m_input_tokens: ['cache_write_5m_mtok', 'cache_write_mtok'],
   cache_creation: ['cache_write_mtok'],
   audio: ['input_audio_mtok'],
@@ -28,13 +34,35 @@ const INPUT_KEYS: Readonly<Record<string, readonly string[]>> = {
 }
 const OUTPUT_KEYS: Readonly<Record<string, readonly string[]>> = {
   reasoning: ['output_reasoning_mtok'],
+  citation: ['output_citation_mtok'],
   audio: ['output_audio_mtok'],
   image: ['output_image_mtok'],
   video: ['output_video_mtok'],
   text: ['output_text_mtok'],
 }
+/** The names of the price data for units, and how many units each price is for. */
+const UNIT_KEYS: Readonly<Record<string, readonly (readonly [key: string, per: bigint])[]>> = {
+  web_searches: [['web_searches_kcount', 1000n]],
+  social_searches: [['social_searches_kcount', 1000n]],
+  storage_searches: [['storage_searches_kcount', 1000n]],
+  code_executions: [['code_executions_kcount', 1000n]],
+  rerank_searches: [['rerank_searches_kcount', 1000n]],
+  map_searches: [['map_searches_kcount', 1000n]],
+  audio_seconds: [
+    ['audio_hours', 3600n],
+    ['input_audio_hours', 3600n],
+  ],
+  input_audio_seconds: [
+    ['input_audio_hours', 3600n],
+    ['audio_hours', 3600n],
+  ],
+  output_audio_seconds: [['output_audio_hours', 3600n]],
+  input_characters: [['input_mchars', PER_MILLION]],
+  input_document_pages: [['input_document_kpages', 1000n]],
+  input_text_messages: [['input_text_messages_kcount', 1000n]],
+}
 
-/** The price data of this release; package.json pins it. */
+/** The price data of this release. */
 export interface PriceData {
   package: string
   version: string
@@ -43,66 +71,74 @@ export interface PriceData {
 }
 
 /** The version and age of the price data; `now` in epoch milliseconds. */
-export async function describePriceData(now: number): Promise<PriceData> {
-  let newest_price = ''
+export function describePriceData(now: number): PriceData {
+  const { providers, sources } = loadPriceData()
   const today = new Date(now).toISOString().slice(0, 10)
-  for (const { models } of (await waitForUpdate()) ?? []) {
-    for (const { prices } of models) {
-      for (const { constraint } of isConditional(prices) ? prices : []) {
-        if (constraint?.type !== 'start_date' || constraint.start_date > today) continue
-        if (constraint.start_date > newest_price) newest_price = constraint.start_date
-      }
+  let newest_price = ''
+  for (const { models } of providers) {
+    for (const { prices, variants = [] } of models) {
+      for (const { since } of [...prices, ...variants])
+        if (since !== undefined && since <= today && since > newest_price) newest_price = since
     }
   }
-  return { package: '@pydantic/genai-prices', version: '0.1.8', newest_price }
+  return { package: sources[0]!.package, version: sources[0]!.version, newest_price }
 }
 
 /** Names of the priced models by the provider's id in the data, in the order of the data. */
-export async function listPricedModels(): Promise<Readonly<Record<string, readonly string[]>>> {
-  const providers = (await waitForUpdate()) ?? []
-  return Object.fromEntries(providers.map(({ id, models }) => [id, models.map((model) => model.id)]))
+export function listPricedModels(): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(
+    loadPriceData().providers.map(({ id, models }) => [id, models.map((it) => it.id)]),
+  )
 }
 
 interface Found {
   provider: string
-  model: ModelInfo
+  model: DataModel
 }
 
-/** The default prices: the data of genai-prices, with Weir's look-up of names and Weir's formula. */
+/** The default prices: the price data, with Weir's look-up of names and Weir's formula. */
 export function createDefaultPrices(): PriceSource {
+  const data = loadPriceData()
   const known = new Map<string, Found | null>()
   const resolve = (model: string, provider: string | undefined): Found | null => {
     const key = `${provider ?? ''}\n${model}`
     const remembered = known.get(key)
     if (remembered !== undefined) return remembered
     if (known.size >= MAX_KNOWN) known.clear()
-    const found = firstFound(model, provider)
+    const found = firstFound(data, model, provider)
     known.set(key, found)
     return found
   }
-  const converted = new WeakMap<ModelPrice, Map<number, Omit<Price, 'price_model_id'>>>()
+  const converted = new Map<string, Omit<Price, 'price_model_id'>>()
   return {
-    find({ model, provider, at, input_tokens }: PriceQuery): Price | undefined {
+    find({ model, provider, at, input_tokens = 0, conditions = {} }: PriceQuery): Price | undefined {
       if (model === undefined) return undefined
       const found = resolve(model, provider)
       if (!found) return undefined
-      const { prices, since } = pricesAt(found.model.prices, at)
-      let byTier = converted.get(prices)
-      if (!byTier) converted.set(prices, (byTier = new Map()))
-      const tier = tierStart(prices, input_tokens ?? 0)
-      let rates = byTier.get(tier)
-      if (!rates) byTier.set(tier, (rates = toPrice(prices, input_tokens ?? 0, found.provider)))
+      const standard = pricesAt(found.model, at)
+      const valid = (found.model.variants ?? []).filter((it) => isValidAt(it, at))
+      const context = contextOf(conditions)
+      const chosen = valid.filter(
+        ({ when }) => !isTier(when) && Object.entries(when).every(([key, it]) => context[key] === it),
+      )
       const id = `genai-prices:${found.provider}/${found.model.id}`
-      return { ...rates, price_model_id: since === undefined ? id : `${id}@${since}` }
+      const tier = tierStart([standard.prices, ...valid.map((it) => it.prices ?? {})], input_tokens)
+      const key = `${id} ${found.model.prices.indexOf(standard)} ${valid.map((it) => found.model.variants!.indexOf(it)).join()} ${chosen.map((it) => JSON.stringify(it.when)).join()} ${tier}`
+      let rates = converted.get(key)
+      if (!rates) {
+        if (converted.size >= MAX_KNOWN) converted.clear()
+        rates = toPrice(standard.prices, valid, chosen, input_tokens, found.provider)
+        converted.set(key, rates)
+      }
+      return { ...rates, price_model_id: standard.since === undefined ? id : `${id}@${standard.since}` }
     },
   }
 }
 
-function firstFound(model: string, provider: string | undefined): Found | null {
+function firstFound(data: DataFile, model: string, provider: string | undefined): Found | null {
   for (const candidate of candidates(model, provider)) {
-    const price = lookUp(candidate.model, candidate.provider)
-    if (price && isSameVersion(model, price.model.id))
-      return { provider: price.provider.id, model: price.model }
+    const price = findModelPrice(data, candidate.model, candidate.provider)
+    if (price && isSameVersion(model, price.model.id)) return price
   }
   return null
 }
@@ -116,66 +152,77 @@ function isSameVersion(sent: string, known: string): boolean {
   return a === undefined || b === undefined || a === b
 }
 
-/** Looks up a price. The package checks its data during a lookup; a faulty entry counts as no price. */
-function lookUp(model: string, providerId: string | undefined): PriceCalculation | null {
-  try {
-    return calcPrice({ input_tokens: 0 }, model, providerId === undefined ? {} : { providerId })
-  } catch {
-    return null
-  }
+/** The prices at a moment: the last entry that holds, by the rule of the data; the first entry if none does. */
+function pricesAt({ prices }: DataModel, at: number): DataModel['prices'][number] {
+  return prices.findLast((it) => isValidAt(it, at)) ?? prices[0]!
 }
 
-/** The prices at a moment: the last matching entry, by the rule of the data; the first entry if none matches. */
-function pricesAt(
-  prices: ConditionalPrice[] | ModelPrice,
-  at: number,
-): { prices: ModelPrice; since: string | undefined } {
-  if (!isConditional(prices)) return { prices, since: undefined }
-  const time = new Date(at / 1000)
-  for (let i = prices.length - 1; i >= 0; i--) {
-    const { constraint, prices: those } = prices[i]!
-    if (constraint === undefined) return { prices: those, since: undefined }
-    if (constraint.type === 'start_date') {
-      if (time >= new Date(constraint.start_date)) return { prices: those, since: constraint.start_date }
-    } else if (isWithin(time, constraint.start_time, constraint.end_time)) {
-      return { prices: those, since: undefined }
-    }
-  }
-  return { prices: prices[0]!.prices, since: undefined }
+/** Tiers are details of the counts, so their prices are details of the rates: `flex`, `flex_cache_read`. */
+function isTier(when: DataVariant['when']): boolean {
+  return tierOf(when) !== undefined
 }
 
-function isConditional(prices: ConditionalPrice[] | ModelPrice): prices is ConditionalPrice[] {
-  return Array.isArray(prices)
-}
-
-/** Hours of the day such as `16:30:00Z`; they may reach over midnight. */
-function isWithin(time: Date, start: string, end: string): boolean {
-  const day = '2000-01-01T'
-  const seconds = (clock: string): number => (((Date.parse(day + clock) / 1000) % 86_400) + 86_400) % 86_400
-  const now = (time.getTime() / 1000) % 86_400
-  const [from, to] = [seconds(start), seconds(end)]
-  return to < from ? now >= from || now < to : now >= from && now < to
+function tierOf({ service_tier, processing }: DataVariant['when']): string | undefined {
+  return service_tier ?? processing
 }
 
 /** The highest threshold that a prompt exceeds; 0 if it exceeds none. */
-function tierStart(prices: ModelPrice, inputTokens: number): number {
+function tierStart(all: readonly DataPrices[], inputTokens: number): number {
   let start = 0
-  for (const price of Object.values(prices)) {
-    if (typeof price !== 'object') continue
-    for (const tier of price.tiers) if (inputTokens > tier.start) start = Math.max(start, tier.start)
-  }
+  for (const prices of all)
+    for (const price of Object.values(prices)) {
+      if (typeof price !== 'object') continue
+      for (const tier of price.tiers) if (inputTokens > tier.start) start = Math.max(start, tier.start)
+    }
   return start
 }
 
-function toPrice(prices: ModelPrice, inputTokens: number, provider: string): Omit<Price, 'price_model_id'> {
-  const amount = (key: string): Decimal | undefined => rateOf(prices[key], inputTokens)
-  const input = toRates(amount, 'input_mtok', INPUT_KEYS)
-  const output = toRates(amount, 'output_mtok', OUTPUT_KEYS)
-  const calls = prices['requests_kcount']
+/** The rates of a call. `chosen` are the variants whose conditions the call has; those of tiers are in `valid`. */
+function toPrice(
+  standard: DataPrices,
+  valid: readonly DataVariant[],
+  chosen: readonly DataVariant[],
+  inputTokens: number,
+  provider: string,
+): Omit<Price, 'price_model_id'> {
+  const factors = chosen.flatMap(({ factor }) => factor ?? [])
+  const prices = Object.assign(
+    {},
+    standard,
+    ...chosen.map((it) => it.prices ?? {}).toReversed(),
+  ) as DataPrices
+  const sides = sideRates(prices, inputTokens, factors)
+  for (const { when, prices: ofTier = {} } of valid.toReversed()) {
+    const tier = tierOf(when)
+    if (tier === undefined) continue
+    addTier(sides, tier, sideRates({ ...standard, ...ofTier }, inputTokens, factors))
+  }
+  if (provider === 'openai' && !Object.hasOwn(sides.input.details, 'flex')) addHalf(sides, 'flex')
+  const calls = rateOf(prices['requests_kcount'], inputTokens, 1000n)
   return {
-    input: provider === 'openai' ? withFlex(input) : input,
-    output: provider === 'openai' ? withFlex(output) : output,
-    request: typeof calls === 'number' ? divide(parseDecimal(calls) ?? 0n, 1000n) : 0n,
+    ...sides,
+    units: unitRates(prices, inputTokens),
+    request: calls ?? 0n,
+    conditions: [...new Set(chosen.flatMap(({ when }) => Object.keys(when)))],
+  }
+}
+
+interface SideRates {
+  input: Rates & { details: Record<string, Decimal> }
+  output: Rates & { details: Record<string, Decimal> }
+}
+
+function sideRates(prices: DataPrices, inputTokens: number, factors: readonly number[]): SideRates {
+  const amount = (key: string): Decimal | undefined => {
+    const rate = rateOf(prices[key], inputTokens, PER_MILLION)
+    return factors.reduce<Decimal | undefined>(
+      (sum, factor) => sum && divide(sum * parseDecimal(factor)!, 10n ** 18n),
+      rate,
+    )
+  }
+  return {
+    input: toRates(amount, 'input_mtok', INPUT_KEYS),
+    output: toRates(amount, 'output_mtok', OUTPUT_KEYS),
   }
 }
 
@@ -183,7 +230,7 @@ function toRates(
   amount: (key: string) => Decimal | undefined,
   base: string,
   keys: Readonly<Record<string, readonly string[]>>,
-): Rates {
+): SideRates['input'] {
   const details: Record<string, Decimal> = {}
   for (const [detail, names] of Object.entries(keys)) {
     const rate = names.map(amount).find((it) => it !== undefined)
@@ -192,8 +239,45 @@ function toRates(
   return { base: amount(base), details }
 }
 
+/** Adds the rates of a service tier as details: `flex` is its base rate. */
+function addTier(sides: SideRates, tier: string, rates: SideRates): void {
+  for (const side of ['input', 'output'] as const) {
+    const { base, details } = rates[side]
+    if (base === undefined) continue
+    const own = sides[side].details
+    own[tier] = base
+    for (const [key, rate] of Object.entries(details)) own[`${tier}_${key}`] = rate
+  }
+}
+
+/** OpenAI's flex processing costs half. The data has it for newer models only. */
+function addHalf(sides: SideRates, tier: string): void {
+  const half = ({ base, details }: Rates): SideRates['input'] => ({
+    base: base === undefined ? undefined : divide(base, 2n),
+    details: Object.fromEntries(Object.entries(details).map(([key, rate]) => [key, divide(rate, 2n)])),
+  })
+  const without = ({ base, details }: Rates): Rates => ({
+    base,
+    details: Object.fromEntries(
+      Object.entries(details).filter(([key]) => !/^(?:priority|batch|fast|scale)(?:_|$)/.test(key)),
+    ),
+  })
+  addTier(sides, tier, { input: half(without(sides.input)), output: half(without(sides.output)) })
+}
+
+function unitRates(prices: DataPrices, inputTokens: number): Record<string, Decimal> {
+  const units: Record<string, Decimal> = {}
+  for (const [unit, keys] of Object.entries(UNIT_KEYS)) {
+    const rate = keys
+      .map(([key, per]) => rateOf(prices[key], inputTokens, per))
+      .find((it) => it !== undefined)
+    if (rate !== undefined) units[unit] = rate
+  }
+  return units
+}
+
 /** The rate of a request: that of the highest threshold that its prompt exceeds, for all of its tokens. */
-function rateOf(price: number | TieredPrices | undefined, inputTokens: number): Decimal | undefined {
+function rateOf(price: DataPrice | undefined, inputTokens: number, per: bigint): Decimal | undefined {
   let dollars = typeof price === 'object' ? price.base : price
   if (typeof price === 'object') {
     const reached = price.tiers.filter((tier) => inputTokens > tier.start)
@@ -202,17 +286,6 @@ function rateOf(price: number | TieredPrices | undefined, inputTokens: number): 
       price: price.base,
     }).price
   }
-  const perMillion = parseDecimal(dollars)
-  return perMillion === undefined ? undefined : divide(perMillion, PER_MILLION)
-}
-
-/**
- * Adds the rates of OpenAI's flex processing, which are half of the standard rates. The data contains only the
- * standard rates.
- */
-function withFlex({ base, details }: Rates): Rates {
-  if (base === undefined) return { base, details }
-  const flex: Record<string, Decimal> = { flex: divide(base, 2n) }
-  for (const [key, rate] of Object.entries(details)) flex[`flex_${key}`] = divide(rate, 2n)
-  return { base, details: { ...details, ...flex } }
+  const whole = parseDecimal(dollars)
+  return whole === undefined ? undefined : divide(whole, per)
 }

@@ -16,7 +16,15 @@ const perMillion = (rates: Record<string, number>, base?: number): Rates => ({
   base: base === undefined ? undefined : usd(base) / 1_000_000n,
   details: Object.fromEntries(Object.entries(rates).map(([key, rate]) => [key, usd(rate) / 1_000_000n])),
 })
-const price = (input: Rates, output: Rates): Price => ({ price_model_id: 'p', input, output, request: 0n })
+const price = (input: Rates, output: Rates): Price => ({
+  price_model_id: 'p',
+  input,
+  output,
+  units: {},
+  request: 0n,
+  conditions: [],
+})
+const UNPRICED = { cost: undefined, conditions: [], details: [], units: [] }
 const counts = (input: number, inDetails = {}, output?: number, outDetails = {}): Counts => ({
   input_tokens: input,
   output_tokens: output,
@@ -70,19 +78,14 @@ describe('costs of known calls', () => {
         },
       },
     }
-    const usage = reportedUsage(outputs, {}, undefined, [])
+    const usage = reportedUsage(outputs, {}, [], { run_type: 'llm' })
     const found = createDefaultPrices().find({ ...OPUS, input_tokens: usage.input_tokens })!
     expect(shown(costOf({ ...usage }, found).total_cost)).toBe('0.02115')
   })
 
   it('5: costs that were sent add up to their total', () => {
     const sent = { input_cost: usd(1.1e-6), output_cost: usd(5e-6) }
-    const completed = completeCosts(
-      sent,
-      SENT.input_cost | SENT.output_cost,
-      counts(9, {}, 3),
-      () => undefined,
-    )
+    const completed = completeCosts(sent, SENT.input_cost | SENT.output_cost, counts(9, {}, 3), UNPRICED)
     expect(shown(completed.total_cost)).toBe('0.0000061')
     expect(completed.price_model_id).toBeUndefined()
   })
@@ -102,8 +105,8 @@ describe('costs of known calls', () => {
 
   it('7: a missing price is not a price of 0', () => {
     expect(createDefaultPrices().find({ ...OPUS, model: 'nobody-knows-it', input_tokens: 1 })).toBeUndefined()
-    expect(completeCosts({}, 0, counts(1, {}, 1), () => undefined)).toEqual({ issues: ['no_price'] })
-    expect(completeCosts({}, 0, counts(0, {}, 0), () => undefined)).toEqual({ issues: [] })
+    expect(completeCosts({}, 0, counts(1, {}, 1), UNPRICED)).toEqual({ issues: ['no_price'] })
+    expect(completeCosts({}, 0, counts(0, {}, 0), UNPRICED)).toEqual({ issues: [] })
   })
 })
 
@@ -181,8 +184,9 @@ describe('costOf', () => {
 
 describe('completeCosts', () => {
   const found = price(perMillion({}, 1), perMillion({}, 2))
+  const priced = { ...UNPRICED, cost: costOf(counts(10, {}, 10), found) }
   const settle = (costs: Parameters<typeof completeCosts>[0], sent: number) =>
-    completeCosts(costs, sent, counts(10, {}, 10), () => found)
+    completeCosts(costs, sent, counts(10, {}, 10), priced)
 
   it('computes costs that were not sent', () => {
     expect(settle({}, 0)).toEqual({
@@ -207,7 +211,7 @@ describe('completeCosts', () => {
 
   it('omits computed sides that do not add up to a sent total', () => {
     const alone = settle({ total_cost: usd(30e-6) }, SENT.total_cost)
-    expect(alone).toEqual({ total_cost: usd(30e-6), issues: [] })
+    expect(alone).toEqual({ total_cost: usd(30e-6), computed_cost: usd(30e-6), issues: [] })
     const sides = (total_cost: bigint) =>
       settle({ input_cost: 7n, total_cost }, SENT.input_cost | SENT.total_cost)
     expect(sides(usd(20e-6) + 7n)).toMatchObject({ input_cost: 7n, output_cost: usd(20e-6) })
@@ -227,13 +231,11 @@ describe('completeCosts', () => {
     expect(settle({ input_cost: 7n }, SENT.input_cost).input_cost_details).toBeUndefined()
   })
 
-  it('looks no price up when all costs were sent', () => {
+  it('U14: keeps what the prices say beside costs that were all stated', () => {
     const all = { input_cost: 1n, output_cost: 2n, total_cost: 9n }
-    const never = (): never => {
-      throw new Error('asked')
-    }
-    expect(completeCosts(all, 7, counts(1, {}, 1), never)).toEqual({
+    expect(settle(all, 7)).toEqual({
       ...all,
+      computed_cost: usd(30e-6),
       price_model_id: undefined,
       issues: [],
     })

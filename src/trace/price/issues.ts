@@ -1,23 +1,32 @@
 import type { Issue } from '../../schema/issue.ts'
 
 /** The facts of a TraceRun that issues about prices depend on. */
-export interface PricedCall {
+export interface UnpricedCall {
   provider: string | undefined
   model: string | undefined
-  /** Service tier in the counts; undefined for the standard tier. */
-  tier: string | undefined
+  /** Conditions, units and details that the counts have. */
+  conditions: readonly string[]
+  units: readonly string[]
+  details: readonly string[]
 }
 
 /** Issues that depend on prices. They are found when costs are computed; the lean row stores their codes. */
-export const PRICE_ISSUES = ['no_price', 'tier_not_priced'] as const
+export const PRICE_ISSUES = [
+  'no_price',
+  'condition_not_priced',
+  'unit_not_priced',
+  'detail_not_priced',
+] as const
 export type PriceIssue = (typeof PRICE_ISSUES)[number]
 
 /** The issue for a code, the same at ingest, at read and after repricing. */
-export function priceIssue(code: PriceIssue, call: PricedCall): Issue {
-  return code === 'no_price' ? noPrice(call) : tierNotPriced(call)
+export function priceIssue(code: PriceIssue, call: UnpricedCall): Issue {
+  if (code === 'no_price') return noPrice(call)
+  if (code === 'condition_not_priced') return conditionNotPriced(call)
+  return code === 'unit_not_priced' ? unitNotPriced(call) : detailNotPriced(call)
 }
 
-function noPrice({ provider, model }: PricedCall): Issue {
+function noPrice({ provider, model }: UnpricedCall): Issue {
   const named = model === undefined ? 'the model is missing' : `no price matches ${nameOf(provider, model)}`
   return {
     code: 'no_price',
@@ -31,13 +40,34 @@ function noPrice({ provider, model }: PricedCall): Issue {
   }
 }
 
-function tierNotPriced({ provider, model, tier }: PricedCall): Issue {
+function conditionNotPriced({ provider, model, conditions }: UnpricedCall): Issue {
+  const named = conditions.join(' and ') || 'a condition'
   return {
-    code: 'tier_not_priced',
+    code: 'condition_not_priced',
     severity: 'warning',
     path: 'total_cost',
-    message: `The call had the service tier ${tier ?? '?'}, which the price of ${nameOf(provider, model)} does not have: the standard price was used.`,
-    fix: `Add a price whose prompt_cost_details and completion_cost_details name ${tier ?? 'the tier'} (docs/using/prices.md).`,
+    message: `The call had ${named}, which the price of ${nameOf(provider, model)} does not have: the standard price was used.`,
+    fix: 'Add a price whose prompt_cost_details and completion_cost_details name the service tier, or send the cost (docs/using/prices.md).',
+  }
+}
+
+function unitNotPriced({ provider, model, units }: UnpricedCall): Issue {
+  return {
+    code: 'unit_not_priced',
+    severity: 'warning',
+    path: 'usage_metadata.units',
+    message: `The price of ${nameOf(provider, model)} does not have ${units.join(' and ') || 'a unit'}: they are not in the cost.`,
+    fix: 'Add a price whose prompt_cost_details name the unit, or send the cost (docs/using/prices.md).',
+  }
+}
+
+function detailNotPriced({ provider, model, details }: UnpricedCall): Issue {
+  return {
+    code: 'detail_not_priced',
+    severity: 'warning',
+    path: 'total_cost',
+    message: `The price of ${nameOf(provider, model)} does not have ${details.join(' and ') || 'a detail'}: the next wider price was used.`,
+    fix: 'Add a price whose prompt_cost_details name the detail, or send the cost (docs/using/prices.md).',
   }
 }
 

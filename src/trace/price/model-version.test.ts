@@ -5,7 +5,8 @@ const prices = createDefaultPrices()
 
 it.each([
   ['amazon.titan-embed-text-v1', true],
-  ['amazon.titan-embed-text-v2:0', false],
+  ['amazon.titan-embed-text-v2:0', true],
+  ['amazon.titan-embed-text-v3:0', false],
   ['us.anthropic.claude-sonnet-4-20250514-v1:0', true],
   ['anthropic.claude-3-5-sonnet-20241022-v2:0', true],
   ['amazon.nova-lite-v1:0', true],

@@ -13,6 +13,9 @@ function priced(provider: string | undefined, model: string | undefined, changes
     output_tokens: 100,
     input_token_details: {},
     output_token_details: {},
+    units: {},
+    conditions: {},
+    models: [],
     input_cost_details: {},
     output_cost_details: {},
     source: { input: 'client', output: 'client' },
@@ -81,7 +84,7 @@ describe('issues about prices', () => {
     const priority = priced('openai', 'gpt-4.1-mini', tier('priority'))
     expect(priority.usage.total_cost).toBe(standard)
     expect(priority.issues).toMatchObject([
-      { code: 'tier_not_priced', message: expect.stringContaining('priority') },
+      { code: 'condition_not_priced', message: expect.stringContaining('priority') },
     ])
     const flex = priced('openai', 'gpt-4.1-mini', tier('flex'))
     expect(flex.usage.total_cost).toBe(standard / 2n)

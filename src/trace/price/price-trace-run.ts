@@ -1,42 +1,56 @@
 import type { Issue } from '../../schema/issue.ts'
-import { tierOfCounts } from './service-tier.ts'
 import type { Usage } from '../tokens/usage.ts'
-import type { PriceSource } from './price.ts'
-import { providerOfPrice } from './provider-name.ts'
-import { priceIssue } from './issues.ts'
 import { completeCosts } from './complete-costs.ts'
+import { priceIssue } from './issues.ts'
+import type { PriceSource } from './price.ts'
+import { priceCounts } from './price-counts.ts'
+import { providerOfPrice } from './provider-name.ts'
 
 /** The fields of a TraceRun on which its costs depend. */
 interface Priced {
   /** Start as sent, because prices take effect on a date. */
   start_time: number
   usage: Usage
-  llm: { model: string | undefined; provider: string | undefined } | undefined
+  llm:
+    | { model: string | undefined; answered_model?: string | undefined; provider: string | undefined }
+    | undefined
   issues: Issue[]
 }
 
 /**
- * Computes costs that were not sent, from the workspace's prices at its start time. Unknown costs stay absent, with
+ * Computes costs that were not stated, from the workspace's prices at its start time. Unknown costs stay absent, with
  * an issue.
  */
 export function priceTraceRun(traceRun: Priced, prices: PriceSource): void {
   const { usage, llm, start_time } = traceRun
-  if (!llm || (usage.input_tokens === undefined && usage.output_tokens === undefined)) return
-  const { model, provider } = llm
-  const completed = completeCosts(usage, usage.sent_costs ?? 0, usage, () =>
-    prices.find({ model, provider, at: start_time, input_tokens: usage.input_tokens }),
-  )
-  for (const field of ['input_cost', 'output_cost', 'total_cost'] as const) {
+  if (!llm || !hasCounts(usage)) return
+  const { model, answered_model, provider } = llm
+  const priced = priceCounts({ model, answered_model, provider, at: start_time }, usage, prices)
+  const completed = completeCosts(usage, usage.sent_costs ?? 0, usage, priced)
+  for (const field of ['input_cost', 'output_cost', 'total_cost', 'computed_cost'] as const) {
     const cost = completed[field]
     if (cost === undefined) delete usage[field]
     else usage[field] = cost
   }
   usage.input_cost_details = completed.input_cost_details ?? {}
   usage.output_cost_details = completed.output_cost_details ?? {}
+  if (usage.total_cost !== undefined) usage.cost_source ??= 'computed'
   if (completed.price_model_id !== undefined) {
     usage.price_model_id = completed.price_model_id
     llm.provider ??= providerOfPrice(completed.price_model_id)
   }
-  const tier = tierOfCounts(usage)
-  for (const code of completed.issues) traceRun.issues.push(priceIssue(code, { model, provider, tier }))
+  const unpriced = { ...priced, units: priced.units.map((unit) => namedUnit(usage, unit)) }
+  for (const code of completed.issues)
+    traceRun.issues.push(priceIssue(code, { model, provider, ...unpriced }))
+}
+
+/** A unit with its number and place: `rerank_searches 3 (outputs.meta.billed_units.search_units)`. */
+export function namedUnit({ units, unit_paths }: Usage, unit: string): string {
+  const path = unit_paths?.[unit]
+  return `${unit} ${units[unit] ?? ''}${path === undefined ? '' : ` (${path})`}`
+}
+
+/** Whether there is anything to price. */
+function hasCounts({ input_tokens, output_tokens, units }: Usage): boolean {
+  return input_tokens !== undefined || output_tokens !== undefined || Object.keys(units).length > 0
 }

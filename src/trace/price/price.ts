@@ -14,8 +14,12 @@ export interface Price {
   price_model_id: string
   input: Rates
   output: Rates
+  /** Prices of one unit, in 10^-18 dollars: `web_searches`, `audio_seconds`, … */
+  units: Readonly<Record<string, Decimal>>
   /** Per call, in 10^-18 dollars. */
   request: Decimal
+  /** Names of the conditions for which these are the prices. */
+  conditions: readonly string[]
 }
 
 /** The facts of a call that select its price. */
@@ -27,6 +31,8 @@ export interface PriceQuery {
   at: number
   /** Length of the prompt, on which some prices depend. */
   input_tokens: number | undefined
+  /** Conditions of the call, as in usage_metadata. */
+  conditions?: Readonly<Record<string, string>> | undefined
 }
 
 /** Prices by model. */

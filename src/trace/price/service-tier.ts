@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, text } from '../../schema/json.ts'
-import { TIERS } from './formula.ts'
+import { type Counts, TIERS } from './formula.ts'
 import type { Usage } from '../tokens/usage.ts'
 
 /** Names of the standard tier. */
@@ -64,14 +64,17 @@ export function readTier(value: JsonValue | undefined): string | undefined {
 }
 
 /** The service tier in the counts; undefined without one. */
-export function tierOfCounts({ input_token_details, output_token_details }: Usage): string | undefined {
+export function tierOfCounts({
+  input_token_details,
+  output_token_details,
+}: Pick<Counts, 'input_token_details' | 'output_token_details'>): string | undefined {
   const keys = [...Object.keys(input_token_details), ...Object.keys(output_token_details)]
   return TIERS.find((tier) => keys.some((key) => key === tier || key.startsWith(`${tier}_`)))
 }
 
 /** Adds the tier to the counts as a detail with all tokens of the side, unless the sender split the counts by tier. */
 export function addTier(usage: Usage, tier: string | undefined): void {
-  if (tier === undefined || tier === 'standard' || tierOfCounts(usage) !== undefined) return
+  if (tier === undefined || !TIERS.includes(tier) || tierOfCounts(usage) !== undefined) return
   if (usage.input_tokens) usage.input_token_details[tier] = usage.input_tokens
   if (usage.output_tokens) usage.output_token_details[tier] = usage.output_tokens
 }

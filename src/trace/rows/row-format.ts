@@ -24,6 +24,11 @@ export const u64: Codec<number> = {
   read: (from) => from.u64(),
   size: 8,
 }
+export const f64: Codec<number> = {
+  write: (out, value) => out.f64(value),
+  read: (from) => from.f64(),
+  size: 8,
+}
 export const i128: Codec<bigint> = {
   write: (out, value) => out.i128(value),
   read: (from) => from.i128(),

@@ -3,10 +3,12 @@ import { type JsonObject, isObject } from '../../schema/json.ts'
 import type { Message } from '../../schema/types.gen.ts'
 import { isPlausible } from '../derive/derive.ts'
 import type { TraceRun } from '../derive/trace-run.ts'
+import type { ModelPart } from '../tokens/usage.ts'
 import type { CostDetails } from '../price/cost-details.ts'
 import { PRICE_ISSUES } from '../price/issues.ts'
 import {
   type Codec,
+  f64,
   i128,
   map,
   nullable,
@@ -81,6 +83,16 @@ export interface TraceRunRow {
   /** Results of callIdOf and callFactsOf; 0 for types other than llm. */
   call_id: number
   call_facts: number
+  /** Numbers of usage that are no tokens. */
+  usage_units: Record<string, number>
+  /** Conditions of the price; `models` is the JSON of the parts of the call by model. */
+  usage_conditions: Record<string, string>
+  /** The model that the answer names, if it is another name than `model`; otherwise empty. */
+  answered_model: string
+  /** vendor, client or computed; empty without a cost, and in rows of earlier releases. */
+  cost_source: string
+  /** What the prices say beside a stated cost. */
+  computed_cost: bigint | null
 }
 
 /**
@@ -152,6 +164,11 @@ export const TRACE_RUN_ROWS = rowFormat<TraceRunRow>({
   output_cost_details: costs,
   call_id: u64,
   call_facts: u8,
+  usage_units: map(f64),
+  usage_conditions: texts,
+  answered_model: string,
+  cost_source: string,
+  computed_cost: cost,
 })
 
 /** The columns that the roll-up of one trace reads. */
@@ -159,6 +176,7 @@ const SUM_COLUMNS = [
   'run_id',
   'parent_run_id',
   'run_type',
+  'model',
   'status',
   'start_time',
   'end_time',
@@ -186,8 +204,6 @@ export const MAX_OUTLINE_RUNS = 200_000
 export const TRACE_OUTLINE_COLUMNS = [
   ...SUM_COLUMNS,
   'name',
-  'first_token_time',
-  'model',
   'checks',
 ] as const satisfies readonly (keyof TraceRunRow)[]
 
@@ -274,7 +290,23 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
     output_cost_details: usage.output_cost_details,
     call_id: isCall ? callIdOf(llm, isUnanswered(traceRun)) : 0,
     call_facts: isCall ? callFactsOf(llm, usage, traceRun.first_token_time, mapped?.is_vendors ?? false) : 0,
+    usage_units: usage.units,
+    usage_conditions: storedConditions(usage),
+    answered_model: llm?.answered_model ?? '',
+    cost_source: usage.cost_source ?? '',
+    computed_cost: usage.computed_cost ?? null,
   }
+}
+
+/** The conditions with the parts by model as JSON. */
+function storedConditions({ conditions, models }: TraceRun['usage']): Record<string, string> {
+  return models.length === 0 ? conditions : { ...conditions, models: JSON.stringify(models) }
+}
+
+/** The parts of a call by model, as `storedConditions` wrote them. */
+export function modelsOf({ usage_conditions }: Pick<TraceRunRow, 'usage_conditions'>): ModelPart[] {
+  const { models } = usage_conditions
+  return models === undefined ? [] : (JSON.parse(models) as ModelPart[])
 }
 
 /** Whether this is a failed call without a known answer or counts. */

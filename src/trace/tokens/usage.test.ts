@@ -9,7 +9,7 @@ function usageOf(outputs: JsonValue, metadata: JsonObject = {}) {
     input_tokens: input,
     output_tokens: output,
     ...rest
-  } = reportedUsage(outputs, metadata, undefined, issues)
+  } = reportedUsage(outputs, metadata, issues, { run_type: 'llm' })
   return { input, output, ...rest, issues: issues.map((issue) => issue.code) }
 }
 
@@ -137,9 +137,9 @@ describe('where counts are found', () => {
       { input: 5, output: 1 },
     ],
     [
-      'Bedrock, cache beside the input by its total',
+      'Bedrock, cache beside the input by its names and its total',
       { usage: { inputTokens: 1000, outputTokens: 10, totalTokens: 1510, cacheReadInputTokens: 500 } },
-      { input: 1500, output: 10, issues: ['cache_added'] },
+      { input: 1500, output: 10, issues: [] },
     ],
     [
       'DeepSeek',
@@ -147,9 +147,9 @@ describe('where counts are found', () => {
       { input: 10, output: 2, input_token_details: { cache_read: 4 } },
     ],
     [
-      'Cohere',
+      'Cohere, whose billed units are before the tokens that it used (U17)',
       { usage: { billed_units: { input_tokens: 5 }, tokens: { input_tokens: 10, output_tokens: 2 } } },
-      { input: 10, output: 2, source: { input: 'vendor', output: 'vendor' } },
+      { input: 5, output: 2, source: { input: 'vendor', output: 'vendor' } },
     ],
     [
       'what a LangChain model kept of the answer, in a generation',
@@ -289,7 +289,7 @@ it('a total of Gemini or Grok that is larger by the cached tokens alone counted 
     total_tokens: 150,
     input_token_details: { cache_read: 30 },
   }
-  const usage = reportedUsage({ usage_metadata: sent }, {}, undefined, issues, [], true)
+  const usage = reportedUsage({ usage_metadata: sent }, {}, issues, { run_type: 'llm', billsGap: true })
   expect(usage).toMatchObject({ input_tokens: 130, output_tokens: 20, output_token_details: {} })
   expect(issues.map(({ code }) => code)).toEqual(['cache_added'])
 })

@@ -1,9 +1,14 @@
 import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
 import type { Issue } from '../../schema/issue.ts'
+import type { UsageMetadata } from '../../schema/types.gen.ts'
 import { type Decimal, parseDecimal } from '../price/decimal.ts'
 import { type CostDetails, completeDetails } from '../price/cost-details.ts'
 import { SENT } from '../price/complete-costs.ts'
-import { type FoundUsage, findUsageSources, type ReportedUsage, type UsageSource } from './usage-sources.ts'
+import { readCount } from './read-count.ts'
+import type { ModelUsage } from './read-usage.ts'
+import { lifetimesOf, reconcile, type SentCounts } from './reconcile.ts'
+import { reportUnread } from './unread.ts'
+import { findUsage, type FoundUsage, formatUsage, type UsageSource } from './usage-places.ts'
 
 /** Tokens and costs of one TraceRun after normalisation; an unknown value is absent, never 0. */
 export interface Usage {
@@ -11,11 +16,23 @@ export interface Usage {
   output_tokens?: number
   input_token_details: Record<string, number>
   output_token_details: Record<string, number>
+  /** Numbers that are no tokens: searches, seconds, characters, pages. */
+  units: Record<string, number>
+  /** The path of each unit, for issues. */
+  unit_paths?: Record<string, string>
+  /** Words and flags on which the price depends. */
+  conditions: Record<string, string>
+  /** The parts of a call that other models than its own may have served; empty for most calls. */
+  models: ModelPart[]
   input_cost?: Decimal
   output_cost?: Decimal
   total_cost?: Decimal
-  /** Bits of SENT for costs that a client sent; the others are computed from these or from prices. */
+  /** Bits of SENT for costs that were stated; the others are computed from these or from prices. */
   sent_costs?: number
+  /** Who says the total cost. */
+  cost_source?: 'vendor' | 'client' | 'computed'
+  /** What the prices say, if another cost was stated. */
+  computed_cost?: Decimal
   /** The price of the computed costs. */
   price_model_id?: string
   input_cost_details: CostDetails
@@ -23,145 +40,276 @@ export interface Usage {
   source: { input: UsageSource | null; output: UsageSource | null }
 }
 
-type Detail = 'input_token_details' | 'output_token_details'
+/** The counts of one model in a call, with all details inside. */
+export interface ModelPart {
+  model: string | undefined
+  input_tokens: number
+  output_tokens: number
+  input_token_details: Record<string, number>
+  output_token_details: Record<string, number>
+}
 
-/**
- * The reported tokens and costs of a TraceRun, normalised by the rules N1 to N4 and N7 of §2.5. The sources are read in
- * order, attributes of a span (`span`) first. Counts are those of the first source with counts; if it lacks input or
- * output, the next source with that side is used. Costs are those of the first source with costs. `billsThoughts`: the
- * vendor bills tokens of its total beyond input and output (see `restCounted`).
- */
-export function reportedUsage(
-  outputs: JsonValue | undefined,
-  metadata: JsonObject,
-  format: ReportedUsage | undefined,
-  issues: Issue[],
-  span: readonly FoundUsage[] = [],
-  billsThoughts = false,
-): Usage {
-  const usage: Usage = {
+/** Facts about the call that its usage objects do not have. */
+export interface UsageHints {
+  run_type: string
+  provider?: string | undefined
+  /** Whether the vendor bills tokens of its total beyond input and output. */
+  billsGap?: boolean
+  /** The counts that a user's own processor found. */
+  ofFormat?: UsageMetadata | undefined
+}
+
+export function emptyUsage(): Usage {
+  return {
     input_token_details: {},
     output_token_details: {},
+    units: {},
+    conditions: {},
+    models: [],
     input_cost_details: {},
     output_cost_details: {},
     source: { input: null, output: null },
   }
-  let total: number | undefined
-  let costed = false
-  for (const { value, path, source } of findUsageSources(outputs, metadata, format, span)) {
-    const found = readCounts(value, path, issues)
-    const first = usage.source.input === null && usage.source.output === null
-    if (usage.source.input === null && found.input !== undefined) {
-      usage.input_tokens = found.input
-      usage.input_token_details = readDetails(value, 'input_token_details', path, issues)
-      usage.source.input = source
-    }
-    if (usage.source.output === null && found.output !== undefined) {
-      usage.output_tokens = found.output
-      usage.output_token_details = readDetails(value, 'output_token_details', path, issues)
-      usage.source.output = source
-    }
-    if (first && usage.source.input !== null && usage.source.output !== null) {
-      total = found.total
-      reconcileTotal(usage, total, billsThoughts, path, issues)
-    } else if (first && found.total !== undefined) completeFromTotal(usage, found.total, source)
-    if (!costed) costed = readCosts(usage, value, path, issues)
-    if (usage.source.input !== null && usage.source.output !== null) break
-  }
-  const sent = metadata['usage_metadata']
-  if (!costed && isObject(sent)) readCosts(usage, sent, 'extra.metadata.usage_metadata', issues)
-  usage.input_cost_details = completeDetails(usage.input_cost, usage.input_cost_details)
-  usage.output_cost_details = completeDetails(usage.output_cost, usage.output_cost_details)
-  addSeparateCache(usage, issues)
-  return usage
-}
-
-/** Computes the missing side from the other one and the total. */
-function completeFromTotal(usage: Usage, total: number, source: UsageSource): void {
-  if (usage.input_tokens !== undefined && usage.output_tokens === undefined && total >= usage.input_tokens) {
-    usage.output_tokens = total - usage.input_tokens
-    usage.source.output = source
-  } else if (
-    usage.output_tokens !== undefined &&
-    usage.input_tokens === undefined &&
-    total >= usage.output_tokens
-  ) {
-    usage.input_tokens = total - usage.output_tokens
-    usage.source.input = source
-  }
-}
-
-function readCounts(
-  value: JsonObject,
-  path: string,
-  issues: Issue[],
-): { input?: number; output?: number; total?: number } {
-  const out: { input?: number; output?: number; total?: number } = {}
-  for (const [side, key] of [
-    ['input', 'input_tokens'],
-    ['output', 'output_tokens'],
-    ['total', 'total_tokens'],
-  ] as const) {
-    const count = readCount(value[key], `${path}.${key}`, issues)
-    if (count !== undefined) out[side] = count
-  }
-  return out
 }
 
 /**
- * Reads a count by rule N1: an integer of at least 0. Digits in a string are used and reported as an issue; any other
- * value is dropped and reported.
+ * The reported usage of a TraceRun. The places are read in order, attributes of a span (`span`) first. Counts are those
+ * of the first place that has some; a side that it lacks is that of the next place. Details, units and conditions that
+ * the first place lacks are those of the others, details only if the side has the same count there.
  */
-function readCount(value: JsonValue | undefined, path: string, issues: Issue[]): number | undefined {
-  if (value === undefined || value === null) return undefined
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
-  if (typeof value === 'string' && /^\d{1,15}$/.test(value)) {
-    issues.push({
-      code: 'count_as_string',
-      severity: 'warning',
-      path,
-      message: `The count came as the string "${value}" and was read as a number.`,
-      fix: 'Send token counts as integers.',
-    })
-    return Number(value)
+export function reportedUsage(
+  outputs: JsonValue | undefined,
+  metadata: JsonObject,
+  issues: Issue[],
+  hints: UsageHints,
+  span: readonly FoundUsage[] = [],
+): Usage {
+  const usage = emptyUsage()
+  const places = findUsage(outputs, metadata, span, hints.provider)
+  if (hints.ofFormat !== undefined) places.push(formatUsage(hints.ofFormat))
+  const whole: Whole[] = []
+  for (const place of places) {
+    const counts = wholeCounts(place, hints, whole, issues)
+    if (counts !== undefined) whole.push(counts)
   }
-  if (typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER) {
-    const rounded = Math.round(value)
-    issues.push({
-      code: 'count_not_integer',
-      severity: 'warning',
-      path,
-      message: `The count ${value} is not an integer and was rounded to ${rounded}.`,
-      fix: 'Send token counts as integers.',
-    })
-    return rounded
+  takeCounts(usage, whole)
+  takeMoreOfModels(usage, whole)
+  for (const counts of whole) fillDetails(usage, counts)
+  for (const { reading } of places) {
+    addMissing(usage.units, reading.units)
+    addMissing(usage.conditions, reading.conditions)
+    for (const unit in reading.units) (usage.unit_paths ??= {})[unit] ??= reading.unit_paths[unit] ?? ''
   }
-  issues.push({
-    code: 'invalid_count',
-    severity: 'warning',
-    path,
-    message: 'A token count must be an integer of at least 0 and below 2^53; this one was dropped.',
-    fix: 'Send a non-negative integer, or leave the field out.',
-  })
-  return undefined
+  takeCosts(usage, places, metadata, issues)
+  takeModels(usage, whole)
+  reportUnread(places, usage, issues)
+  return usage
+}
+
+/** A vendor's usage object in the shape of usage_metadata, with all details inside their sides. */
+export function wholeUsage(sent: JsonObject): JsonObject | undefined {
+  const { input_tokens, output_tokens, input_token_details, output_token_details } = reportedUsage(
+    { usage: sent },
+    {},
+    [],
+    { run_type: 'llm' },
+  )
+  if (input_tokens === undefined && output_tokens === undefined) return undefined
+  return {
+    ...(input_tokens === undefined ? {} : { input_tokens }),
+    ...(output_tokens === undefined ? {} : { output_tokens }),
+    input_token_details,
+    output_token_details,
+  }
+}
+
+function addMissing<T>(known: Record<string, T>, more: Readonly<Record<string, T>>): void {
+  for (const key in more) if (!Object.hasOwn(known, key)) known[key] = more[key]!
+}
+
+/** The counts of one place, with all details inside their sides. */
+interface Whole {
+  place: FoundUsage
+  input?: number
+  output?: number
+  input_token_details: Record<string, number>
+  output_token_details: Record<string, number>
+  models: ModelPart[]
+}
+
+/**
+ * Reads the counts of a place. Faults are reported only for the places whose counts are used: those before which no
+ * place has both sides.
+ */
+function wholeCounts(
+  place: FoundUsage,
+  hints: UsageHints,
+  earlier: readonly Whole[],
+  issues: Issue[],
+): Whole | undefined {
+  const isUsed = !earlier.some(({ input, output }) => input !== undefined && output !== undefined)
+  const isFirst = earlier.length === 0
+  const report: Issue[] = isUsed ? issues : []
+  const counts = readCounts(place, hints, report, isFirst)
+  const models = place.reading.models.map((it) => modelPart(it, hints))
+  if (models.length > 0) addModels(counts, models)
+  if (place.source === 'vendor') dropToldWrites(counts.input_token_details)
+  const { input, output } = counts
+  if (input === undefined && output === undefined) return undefined
+  return { ...counts, place, models }
+}
+
+type Counts = Pick<Whole, 'input' | 'output' | 'input_token_details' | 'output_token_details'>
+
+function readCounts(
+  { reading, path }: FoundUsage,
+  { run_type, billsGap }: UsageHints,
+  issues: Issue[],
+  isFirst: boolean,
+): Counts {
+  const { value } = reading
+  const side = (key: string): number | undefined => readCount(value[key], `${path}.${key}`, issues)
+  const [input, output, total] = [side('input_tokens'), side('output_tokens'), side('total_tokens')]
+  const input_token_details = readDetails(value, 'input_token_details', path, issues)
+  const output_token_details = readDetails(value, 'output_token_details', path, issues)
+  const details = { input_token_details, output_token_details }
+  const habits = { beside: reading.beside, billsGap: billsGap === true || reading.billsGap, path }
+  if (input !== undefined && output !== undefined) {
+    const counts: SentCounts = { input_tokens: input, output_tokens: output, total, ...details }
+    reconcile(counts, habits, issues)
+    return { input: counts.input_tokens, output: counts.output_tokens, ...details }
+  }
+  if (input === undefined && output === undefined) {
+    const isInput = run_type !== 'llm'
+    return total !== undefined && isInput ? { input: total, ...details } : details
+  }
+  if (total !== undefined && isFirst) {
+    // The total gives the other side.
+    if (input !== undefined && total >= input) return { input, output: total - input, ...details }
+    if (output !== undefined && total >= output) return { input: total - output, output, ...details }
+  }
+  const counts: SentCounts = {
+    input_tokens: input ?? 0,
+    output_tokens: output ?? 0,
+    total: undefined,
+    ...details,
+  }
+  reconcile(counts, habits, issues)
+  return {
+    ...(input === undefined ? {} : { input: counts.input_tokens }),
+    ...(output === undefined ? {} : { output: counts.output_tokens }),
+    ...details,
+  }
 }
 
 /** Other spellings of details: the JS client writes the one-hour cache write as 1hr. */
-const DETAIL_ALIASES: ReadonlyMap<string, string> = new Map([
-  ['ephemeral_1hr_input_tokens', 'ephemeral_1h_input_tokens'],
-])
-
-function readDetails(value: JsonObject, key: Detail, path: string, issues: Issue[]): Record<string, number> {
+function readDetails(
+  value: JsonObject,
+  key: 'input_token_details' | 'output_token_details',
+  path: string,
+  issues: Issue[],
+): Record<string, number> {
   const details: Record<string, number> = {}
   const raw = value[key]
   if (!isObject(raw)) return details
   for (const [name, count] of Object.entries(raw).slice(0, 50)) {
     const read = readCount(count, `${path}.${key}.${name}`, issues)
-    if (read === undefined || !isDetailName(name)) continue
-    const known = DETAIL_ALIASES.get(name) ?? name
-    details[known] = Math.max(Object.hasOwn(details, known) ? details[known]! : 0, read)
+    if (read !== undefined && isDetailName(name)) details[name] = read
   }
   return details
+}
+
+/** Whether a name is allowed. Its form is restricted, because names become keys of stored rows. */
+function isDetailName(name: string): boolean {
+  return name !== '__proto__' && name.length <= 128
+}
+
+function modelPart({ model, usage }: ModelUsage, hints: UsageHints): ModelPart {
+  const place: FoundUsage = { reading: usage, path: '', source: 'vendor' }
+  const { input = 0, output = 0, ...details } = readCounts(place, hints, [], true)
+  return { model, input_tokens: input, output_tokens: output, ...details }
+}
+
+/** The counts of a call are those of its parts, if these are more: compaction is in no other count. */
+function addModels(counts: Counts, models: readonly ModelPart[]): void {
+  const input = models.reduce((sum, it) => sum + it.input_tokens, 0)
+  const output = models.reduce((sum, it) => sum + it.output_tokens, 0)
+  if (input + output <= (counts.input ?? 0) + (counts.output ?? 0)) return
+  counts.input = input
+  counts.output = output
+  for (const key of ['input_token_details', 'output_token_details'] as const) {
+    const sums: Record<string, number> = {}
+    for (const it of models)
+      for (const [name, count] of Object.entries(it[key])) sums[name] = (sums[name] ?? 0) + count
+    counts[key] = { ...counts[key], ...sums }
+  }
+}
+
+function takeCounts(usage: Usage, whole: readonly Whole[]): void {
+  for (const side of ['input', 'output'] as const) {
+    const first = whole.find((it) => it[side] !== undefined)
+    if (first === undefined) continue
+    usage[`${side}_tokens`] = first[side]!
+    usage[`${side}_token_details`] = { ...first[`${side}_token_details`] }
+    usage.source[side] = first.place.source
+  }
+}
+
+/** The usage of all models of a call is its own, if the counts elsewhere are those of one of them. */
+function takeMoreOfModels(usage: Usage, whole: readonly Whole[]): void {
+  const { input_tokens = 0, output_tokens = 0 } = usage
+  const more = whole.find(
+    ({ models, input = 0, output = 0 }) => models.length > 1 && input + output > input_tokens + output_tokens,
+  )
+  if (more !== undefined) takeCounts(usage, [more])
+}
+
+/** Adds the details of another place whose side has the same count. */
+function fillDetails(usage: Usage, counts: Whole): void {
+  for (const side of ['input', 'output'] as const) {
+    if (counts[side] === undefined || counts[side] !== usage[`${side}_tokens`]) continue
+    const details = usage[`${side}_token_details`]
+    for (const [name, count] of Object.entries(counts[`${side}_token_details`]))
+      if (!Object.hasOwn(details, name) || details[name] === 0) details[name] = count
+  }
+}
+
+/** Usage by model, if it is that of the whole call. */
+function takeModels(usage: Usage, whole: readonly Whole[]): void {
+  const { input_tokens: input = 0, output_tokens: output = 0 } = usage
+  const sumOf = (models: readonly ModelPart[]): number =>
+    models.reduce((sum, it) => sum + it.input_tokens + it.output_tokens, 0)
+  usage.models =
+    whole.find(({ models }) => models.length > 0 && sumOf(models) === input + output)?.models ?? []
+}
+
+/** Drops a vendor's count of all cache writes if the counts by lifetime tell them all. */
+function dropToldWrites(details: Record<string, number>): void {
+  const known = lifetimesOf(details)
+  if (known > 0 && details['cache_creation'] === known) delete details['cache_creation']
+}
+
+/** Costs of usage_metadata before those that the vendor states, and those before a client's estimate (rule U14). */
+function takeCosts(usage: Usage, places: readonly FoundUsage[], metadata: JsonObject, issues: Issue[]): void {
+  const sent = metadata['usage_metadata']
+  const isSent =
+    places.some(({ reading, path }) => readCosts(usage, reading.value, path, issues)) ||
+    (isObject(sent) && readCosts(usage, sent, 'extra.metadata.usage_metadata', issues))
+  if (isSent) usage.cost_source = 'client'
+  else takeStated(usage, places)
+  usage.input_cost_details = completeDetails(usage.input_cost, usage.input_cost_details)
+  usage.output_cost_details = completeDetails(usage.output_cost, usage.output_cost_details)
+}
+
+function takeStated(usage: Usage, places: readonly FoundUsage[]): void {
+  for (const who of ['vendor', 'client'] as const) {
+    const cost = places.find(({ reading }) => reading.costs[who] !== undefined)?.reading.costs[who]
+    if (cost === undefined) continue
+    usage.total_cost = cost
+    usage.sent_costs = SENT.total_cost
+    usage.cost_source = who
+    return
+  }
 }
 
 function readCosts(usage: Usage, value: JsonObject, path: string, issues: Issue[]): boolean {
@@ -191,114 +339,8 @@ function readCosts(usage: Usage, value: JsonObject, path: string, issues: Issue[
       if (cost !== undefined && cost >= 0n && isDetailName(name)) usage[key][name] = cost
     }
   }
-  if (
-    any &&
-    usage.total_cost === undefined &&
-    (usage.input_cost !== undefined || usage.output_cost !== undefined)
-  ) {
-    usage.total_cost = (usage.input_cost ?? 0n) + (usage.output_cost ?? 0n)
-  }
+  const { input_cost, output_cost } = usage
+  if (any && usage.total_cost === undefined && (input_cost !== undefined || output_cost !== undefined))
+    usage.total_cost = (input_cost ?? 0n) + (output_cost ?? 0n)
   return any
-}
-
-/** Whether a name is allowed. Its form is restricted, because names become keys of stored rows. */
-function isDetailName(name: string): boolean {
-  return name !== '__proto__' && name.length <= 128
-}
-
-/**
- * Applies rules N2 and N3: if the total exceeds the sum by exactly the reasoning tokens, they are added to the
- * output.
- */
-function reconcileTotal(
-  usage: Usage,
-  total: number | undefined,
-  billsThoughts: boolean,
-  path: string,
-  issues: Issue[],
-): void {
-  if (total === undefined) return
-  const gap = total - usage.input_tokens! - usage.output_tokens!
-  if (gap === 0) return
-  const reasoning = usage.output_token_details['reasoning'] ?? 0
-  if (gap > 0 && gap === reasoning) {
-    usage.output_tokens! += reasoning
-    issues.push({
-      code: 'reasoning_added',
-      severity: 'info',
-      path: `${path}.output_tokens`,
-      message: `The ${reasoning} reasoning tokens were outside output_tokens and have been added.`,
-    })
-    return
-  }
-  const cached = cacheTokens(usage)
-  if (gap > 0 && gap === cached) {
-    usage.input_tokens! += cached
-    issues.push(cacheAdded(cached, usage.input_tokens! - cached))
-    return
-  }
-  if (gap > 0 && billsThoughts) {
-    issues.push(countRest(usage, gap, reasoning, path))
-    return
-  }
-  issues.push({
-    code: 'total_mismatch',
-    severity: 'warning',
-    path: `${path}.total_tokens`,
-    message: `total_tokens ${total} is not input plus output (${usage.input_tokens! + usage.output_tokens!}); the sum is used.`,
-    fix: 'Send total_tokens as input_tokens plus output_tokens, or leave it out.',
-  })
-}
-
-/**
- * Adds the tokens by which Gemini's total exceeds input plus output. They are thoughts, which are billed as output.
- * If the thoughts are already counted, they are tool results in the prompt, which are billed as input.
- */
-function countRest(usage: Usage, rest: number, reasoning: number, path: string): Issue {
-  const beside = reasoning > usage.output_tokens! && rest >= reasoning ? reasoning : 0
-  const thoughts = reasoning === 0 ? rest : beside
-  usage.output_tokens! += thoughts
-  usage.input_tokens! += rest - thoughts
-  if (thoughts > 0) usage.output_token_details['reasoning'] = thoughts
-  const sides = [
-    ...(thoughts > 0 ? [`${thoughts} as output (thoughts)`] : []),
-    ...(rest > thoughts ? [`${rest - thoughts} as input (what tools found)`] : []),
-  ]
-  return restCounted(rest, sides.join(' and '), `${path}.total_tokens`)
-}
-
-/** The issue about tokens of a total beyond input and output; `how` describes how they are counted. */
-export function restCounted(rest: number, how: string, path: string): Issue {
-  return {
-    code: 'rest_counted',
-    severity: 'warning',
-    path,
-    message: `The total has ${rest} tokens more than input plus output; they are counted ${how}.`,
-    fix: 'Include thoughts in output_tokens, and prompts of tools in input_tokens.',
-  }
-}
-
-/** Applies rules N4 and N7: cache counts above the input count are not part of it, so they are added once. */
-function addSeparateCache(usage: Usage, issues: Issue[]): void {
-  const cached = cacheTokens(usage)
-  if (usage.input_tokens === undefined || cached <= usage.input_tokens) return
-  issues.push(cacheAdded(cached, usage.input_tokens))
-  usage.input_tokens += cached
-}
-
-/** Cached input tokens. Writes that are reported both as one count and by duration count once (rule N7). */
-function cacheTokens({ input_token_details: details }: Usage): number {
-  const ephemeral = (details['ephemeral_5m_input_tokens'] ?? 0) + (details['ephemeral_1h_input_tokens'] ?? 0)
-  const written = details['cache_creation'] ?? details['cache_write'] ?? 0
-  return (details['cache_read'] ?? 0) + Math.max(written, ephemeral)
-}
-
-function cacheAdded(cached: number, input: number): Issue {
-  return {
-    code: 'cache_added',
-    severity: 'info',
-    path: 'usage_metadata.input_tokens',
-    message: `The ${cached} cache tokens were counted beside the ${input} input tokens and have been added.`,
-    fix: 'Send input_tokens with cache tokens included.',
-  }
 }

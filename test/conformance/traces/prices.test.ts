@@ -123,7 +123,7 @@ describe('costs', () => {
       expect(await costs(first)).toEqual(byDefault)
       expect(await ask('/model-price-map/lookup?model=my-model')).toMatchObject({
         price: { price_model_id: id, source: 'own' },
-        default_prices: { package: '@pydantic/genai-prices' },
+        default_prices: { package: 'genai-prices' },
       })
 
       expect(await reprice()).toMatchObject({ changed: 2 })

@@ -26,7 +26,9 @@ beforeEach(async () => {
     price_model_id: 'genai-prices:openai/gpt-4o',
     input: { base: 2_500_000_000_000n, details: { cache_read: 1n } },
     output: { base: undefined, details: {} },
+    units: {},
     request: 0n,
+    conditions: [],
   }
   fixture = await startApp({
     findPrice: async (workspace_id, query) => {
@@ -166,12 +168,12 @@ describe('own prices over HTTP', () => {
     expect((await fixture.request('/model-price-map/lookup?model=x&at=y')).status).toBe(422)
   })
 
-  it('returns the version of the price data that package.json pins', async () => {
-    const { package: name, version, newest_price } = await describePriceData(Date.UTC(2026, 10, 20))
-    const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-      dependencies: Record<string, string>
+  it('returns the version of the price data in its file', () => {
+    const { package: name, version, newest_price } = describePriceData(Date.UTC(2026, 10, 20))
+    const { sources } = JSON.parse(readFileSync('src/trace/price/data/prices.json', 'utf8')) as {
+      sources: { package: string; version: string; licence: string }[]
     }
-    expect(dependencies[name]).toBe(version)
+    expect(sources[0]).toMatchObject({ package: name, version, licence: 'MIT' })
     expect(newest_price).toMatch(/^2026-\d\d-\d\d$/)
   })
 })

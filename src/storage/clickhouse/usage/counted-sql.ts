@@ -88,7 +88,47 @@ function unansweredSql(scope: string): string {
  * of the rows that do not count.
  */
 function doublesSql(scope: string): string {
-  return [answersSql(scope), belowRequestsSql(scope), unansweredSql(scope)].join(' UNION ALL ')
+  return [answersSql(scope), belowRequestsSql(scope), unansweredSql(scope), nestedSql(scope)].join(
+    ' UNION ALL ',
+  )
+}
+
+/** Selects calls of `scope` that have usage, with the columns that `nestedSql` compares. */
+function callsSql(scope: string): string {
+  return `SELECT workspace_id, project_id, run_id, parent_run_id, model, call_facts,
+      ifNull(input_tokens, 0) AS input, ifNull(output_tokens, 0) AS output
+    FROM runs FINAL WHERE ${scope} AND run_type = 'llm' AND call_id NOT IN (${NO_CALL}, ${REQUEST}) AND model != ''
+      AND (isNotNull(input_tokens) OR isNotNull(output_tokens))`
+}
+
+/** Selects calls that are the only child of a call with the same model and more detail. They do not count. */
+function nestedSql(scope: string): string {
+  return `SELECT child.workspace_id AS workspace_id, child.run_id AS run_id
+    FROM (${callsSql(scope)}) AS child
+    INNER JOIN (${callsSql(scope)}) AS parent
+      ON child.workspace_id = parent.workspace_id AND child.project_id = parent.project_id
+        AND child.parent_run_id = parent.run_id
+    WHERE (startsWith(child.model, parent.model) OR startsWith(parent.model, child.model))
+      AND child.input <= parent.input AND child.output <= parent.output
+      AND (parent.call_facts > child.call_facts OR (parent.call_facts = child.call_facts
+        AND parent.input + parent.output > child.input + child.output))
+      AND (parent.workspace_id, parent.run_id) IN (SELECT workspace_id, parent_run_id FROM runs FINAL
+        WHERE ${scope} GROUP BY workspace_id, parent_run_id HAVING count() = 1)`
+}
+
+/** True if a call of `scope` may be nested in a call. The sums of such rows are only slower if none is. */
+async function hasNestedCalls(
+  clickhouse: ClickHouse,
+  scope: string,
+  options: StatementOptions,
+): Promise<boolean> {
+  const isCall = `${scope} AND run_type = 'llm' AND ${HAS_USAGE}`
+  const found = await clickhouse.rows(
+    `SELECT 1 FROM runs WHERE ${isCall}
+       AND cityHash64(parent_run_id) IN (SELECT cityHash64(run_id) FROM runs WHERE ${isCall}) LIMIT 1`,
+    options,
+  )
+  return found.length > 0
 }
 
 /** Properties of rows. If one is true, the usage of the rows cannot simply be added up. Usually both are false. */
@@ -128,6 +168,7 @@ export async function hasDoubles(
   scope: string,
   options: StatementOptions,
 ): Promise<boolean> {
+  if (await hasNestedCalls(clickhouse, scope, options)) return true
   const [calls] = await clickhouse.rows<{ repeats: number }>(
     `SELECT count() != uniqExact(call_id) OR countIf(call_id = ${REQUEST}) > 0 AS repeats
      FROM runs FINAL WHERE ${scope} AND call_id > ${NO_CALL}`,

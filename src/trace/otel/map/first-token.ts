@@ -94,6 +94,7 @@ function* candidates(
       ['gen_ai.response.time_to_first_chunk', 1e6],
       // AI SDK 7 has the metric of this name as an attribute of its spans.
       ['gen_ai.client.operation.time_to_first_chunk', 1e6],
+      ['ttft_ms', 1e3],
       ['ai.response.msToFirstChunk', 1e3],
       ['ai.stream.msToFirstChunk', 1e3],
     ] as const) {

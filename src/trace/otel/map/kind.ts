@@ -1,4 +1,4 @@
-import { isObject } from '../../../schema/json.ts'
+import { isObject, text } from '../../../schema/json.ts'
 import type { SpanView } from '../span/view.ts'
 import { haystackType } from './frameworks/haystack.ts'
 import { mlflowText } from './frameworks/mlflow.ts'
@@ -61,11 +61,21 @@ export function runTypeOf(view: SpanView): string {
     const known = kindOf(view.text(key)?.toLowerCase() ?? '')
     if (known !== undefined) return known
   }
+  if (isClaudeCode(view)) return 'llm'
+  if (view.span.name === 'claude_code.tool') return 'tool'
+  const braintrust = view.json('braintrust.span_attributes')
+  const named = isObject(braintrust) ? kindOf(text(braintrust['type'])?.toLowerCase() ?? '') : undefined
+  if (named !== undefined) return named
   const mlflow = kindOf(mlflowText(view, 'mlflow.spanType')?.toLowerCase() ?? '')
   if (mlflow !== undefined) return mlflow
   if (view.text('gen_ai.tool.name') !== undefined) return 'tool'
   if (view.get('llm.prompt_template.variables') !== undefined) return 'prompt'
   return haystackType(view) ?? unnamedType(view)
+}
+
+/** Whether this is a call of a model by Claude Code, whose attributes have no prefix. */
+export function isClaudeCode({ span }: SpanView): boolean {
+  return span.name === 'claude_code.llm_request'
 }
 
 /** The run type of a kind. LiteLLM puts an `a` before the names of awaited calls. */
@@ -89,8 +99,42 @@ function unnamedType(view: SpanView): string {
     return genkit === 'embedder' ? 'embedding' : genkit
   if (view.get('gcp.vertex.agent.llm_request') !== undefined) return 'llm'
   if (view.text('gen_ai.agent.name', 'agent_name') !== undefined) return 'chain'
-  const hasModel = view.text('gen_ai.request.model', 'gen_ai.response.model') !== undefined
-  return hasModel && speaksToModel(view) ? 'llm' : 'chain'
+  const hasModel =
+    view.text('gen_ai.request.model', 'gen_ai.response.model', 'llm.model', 'llm.model_name') !== undefined
+  return hasModel && (speaksToModel(view) || hasCounts(view)) ? 'llm' : 'chain'
+}
+
+/** Names of counts of a call. Sums of several calls have others. */
+const COUNTS = [
+  'gen_ai.usage.input_tokens',
+  'gen_ai.usage.output_tokens',
+  'gen_ai.usage.prompt_tokens',
+  'gen_ai.usage.completion_tokens',
+  'llm.token_count.prompt',
+  'llm.token_count.completion',
+  'llm.usage.total_tokens',
+  'llm.token.counts.prompt',
+  'llm.token.counts.completion',
+]
+
+/** The counts of a span, as sent. */
+export function countsOf(view: SpanView): { key: string; count: number }[] {
+  return COUNTS.flatMap((key) => {
+    const count = view.number(key)
+    return count === undefined ? [] : [{ key, count }]
+  })
+}
+
+/** Whether a span has counts that are not counted, although it is no known sum of its children (rule U9). */
+export function dropsCounts(view: SpanView, runType: string): boolean {
+  if (runType === 'llm' || runType === 'embedding' || !hasCounts(view)) return false
+  const isSum = KIND_KEYS.some((key) => kindOf(view.text(key)?.toLowerCase() ?? '') === 'chain')
+  return !isSum && view.text('ai.operationId', 'langsmith.span.kind') === undefined
+}
+
+/** Whether a span has token counts; with a model, it is a call even without content (rule U9). */
+function hasCounts(view: SpanView): boolean {
+  return view.number(...COUNTS) !== undefined
 }
 
 function speaksToModel(view: SpanView): boolean {

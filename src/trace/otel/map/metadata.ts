@@ -15,6 +15,7 @@ const PROVIDER = [
   'llm.system',
   'ai.model.provider',
   'aisdk.model.provider',
+  'langtrace.service.name',
 ] as const
 
 /** Attributes that name the model; the requested model is before the model that answered (D-15). */
@@ -31,6 +32,7 @@ const MODEL = [
   'llm.response.model',
   'ai.response.model',
   'langfuse.observation.model.name',
+  'llm.model',
   'model',
   'genkit:name',
 ] as const
@@ -75,7 +77,14 @@ export function metadataOfSpan(view: SpanView, runType: string): JsonObject {
 
 function providerOf(view: SpanView): string | undefined {
   const named = PROVIDER.map((key) => view.text(key)).find((it) => it !== undefined && !isFramework(it))
-  return named ?? mlflowText(view, 'mlflow.llm.provider')
+  return named ?? mlflowText(view, 'mlflow.llm.provider') ?? braintrustText(view, 'provider')
+}
+
+/** A field of the metadata that Braintrust's SDK writes as JSON. */
+function braintrustText(view: SpanView, key: 'model' | 'provider'): string | undefined {
+  const metadata =
+    view.get('braintrust.metadata') === undefined ? undefined : view.json('braintrust.metadata')
+  return isObject(metadata) ? text(metadata[key]) : undefined
 }
 
 /** Providers by the Python module of their SDK; the type of an exception begins with this module. */
@@ -114,7 +123,7 @@ function addFrameworks(view: SpanView, add: (key: string, value: JsonValue | und
 
 /** The model of a span. For a failed call, OpenInference names it only in the parameters. */
 function modelOf(view: SpanView): string | undefined {
-  const named = isMlflow(view) ? mlflowModel(view) : view.text(...MODEL)
+  const named = isMlflow(view) ? mlflowModel(view) : (view.text(...MODEL) ?? braintrustText(view, 'model'))
   if (named !== undefined) return named
   const params = view.json('llm.invocation_parameters')
   const given = isObject(params) ? (text(params['model']) ?? text(params['model_name'])) : undefined

@@ -3,9 +3,9 @@ import { type JsonObject, type JsonValue, isObject, text } from '../../../schema
 import { parseUuid } from '../../../base/ids.ts'
 import { parseJson } from '../../json/json-text.ts'
 import { isRefusal } from '../../derive/refused-call.ts'
-import type { FoundUsage } from '../../tokens/usage-sources.ts'
+import type { FoundUsage } from '../../tokens/usage-places.ts'
 import { firstTokenOfSpan, hasTokenEvent } from './first-token.ts'
-import { runTypeOf } from './kind.ts'
+import { countsOf, dropsCounts, runTypeOf } from './kind.ts'
 import { invocationParamsOf, metadataOfSpan, tagsOfSpan } from './metadata.ts'
 import { mapSides } from './sides.ts'
 import { serviceTierOfSpan } from './service-tier.ts'
@@ -34,6 +34,8 @@ export interface MappedSpan {
   is_answered_elsewhere: boolean
   /** Whether the vendor's own SDK made the span, so that its counts are those of the answer. */
   is_vendors: boolean
+  /** The model that the answer names, if an attribute does. */
+  answered_model: string | undefined
   /** The id of the vendor's answer; only for spans of type llm. */
   response_id: string | undefined
   /** Epoch microseconds; only for spans of type llm. */
@@ -57,6 +59,7 @@ export function mapSpan(span: OtelSpan, times: SpanTimes): MappedSpan {
   const run_type = runTypeOf(view)
   const { inputs, outputs } = mapSides(view, run_type)
   if (run_type === 'llm' && inputs === undefined && outputs === undefined) issues.push(unknownDialect(span))
+  if (dropsCounts(view, run_type)) issues.push(usageDropped(view))
   const first_token_time =
     run_type === 'llm' ? firstTokenOfSpan(view, times.start, times.end, issues) : undefined
   const error = errorOf(view)
@@ -73,6 +76,7 @@ export function mapSpan(span: OtelSpan, times: SpanTimes): MappedSpan {
     service_tier: serviceTierOfSpan(view),
     is_answered_elsewhere: run_type === 'llm' && isStreamRequest(view, outputs),
     is_vendors: VENDORS_OWN.test(span.scope.name ?? ''),
+    answered_model: view.text('gen_ai.response.model', 'ai.response.model', 'llm.response.model'),
     response_id: run_type === 'llm' ? responseIdOf(view) : undefined,
     first_token_time,
     inputs,
@@ -152,6 +156,17 @@ function exceptionText(attributes: JsonObject): string {
   const stack = say(attributes['exception.stacktrace'])
   if (stack === undefined) return message
   return stack.includes(message) ? stack : `${message}\n\n${stack}`
+}
+
+function usageDropped(view: SpanView): Issue {
+  const counts = countsOf(view).map(({ key, count }) => `${key} ${count}`)
+  return {
+    code: 'usage_dropped',
+    severity: 'warning',
+    path: 'extra.otel_span.attributes',
+    message: `The span is no call of a model, so its counts are not counted: ${counts.join(', ')}.`,
+    fix: 'Name the operation (gen_ai.operation.name) and the model (gen_ai.request.model) of a call.',
+  }
 }
 
 function unknownDialect(span: OtelSpan): Issue {

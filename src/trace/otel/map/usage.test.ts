@@ -19,7 +19,13 @@ function read(attributes: JsonObject, { runType = 'llm', scope = '' } = {}) {
     status: { code: 0 },
     logs: [],
   })
-  const usage = reportedUsage(undefined, {}, undefined, issues, usageOfSpan(view, runType, issues))
+  const usage = reportedUsage(
+    undefined,
+    {},
+    issues,
+    { run_type: runType },
+    usageOfSpan(view, runType, issues),
+  )
   return {
     in: usage.input_tokens,
     out: usage.output_tokens,

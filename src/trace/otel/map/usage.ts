@@ -1,7 +1,8 @@
 import type { Issue } from '../../../schema/issue.ts'
 import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
-import { restCounted } from '../../tokens/usage.ts'
-import { type FoundUsage, vendorUsage } from '../../tokens/usage-sources.ts'
+import { readingOf, readUsage, type UsageReading } from '../../tokens/read-usage.ts'
+import { reconcile, restCounted } from '../../tokens/reconcile.ts'
+import { type FoundUsage, vendorUsage } from '../../tokens/usage-places.ts'
 import { genkitUsage } from './frameworks/genkit.ts'
 import { langfuseUsage } from './frameworks/langfuse-usage.ts'
 import { haystackUsage } from './frameworks/haystack.ts'
@@ -14,7 +15,8 @@ import {
   countsInOne,
 } from './choose-counts.ts'
 import { type SpanView, asNumber } from '../span/view.ts'
-import { isCountedBeside, readUsageDetails } from './usage-details.ts'
+import { isClaudeCode } from './kind.ts'
+import { isCountedBeside, readUsageDetails, type UsageDetails } from './usage-details.ts'
 
 const ATTRIBUTES = 'extra.otel_span.attributes'
 
@@ -36,6 +38,11 @@ const CONVENTIONS = [
     total: ['ai.usage.totalTokens'],
   },
   {
+    input: ['llm.token.counts.prompt'],
+    output: ['llm.token.counts.completion'],
+    total: ['llm.token.counts.total'],
+  },
+  {
     input: ['gen_ai.response.prompt_tokens'],
     output: ['gen_ai.response.completion_tokens'],
     total: ['gen_ai.response.total_tokens'],
@@ -43,8 +50,19 @@ const CONVENTIONS = [
 ] as const
 
 const COSTS = [
-  ['input_cost', ['llm.cost.prompt', 'gen_ai.usage.input_cost', 'gen_ai.cost.input_cost']],
-  ['output_cost', ['llm.cost.completion', 'gen_ai.usage.output_cost', 'gen_ai.cost.output_cost']],
+  [
+    'input_cost',
+    ['llm.cost.prompt', 'gen_ai.usage.input_cost', 'gen_ai.cost.input_cost', 'litellm.cost.input_cost'],
+  ],
+  [
+    'output_cost',
+    [
+      'llm.cost.completion',
+      'gen_ai.usage.output_cost',
+      'gen_ai.cost.output_cost',
+      'litellm.cost.output_cost',
+    ],
+  ],
   [
     'total_cost',
     [
@@ -53,6 +71,7 @@ const COSTS = [
       'gen_ai.usage.cost',
       'gen_ai.usage.total_cost',
       'gen_ai.cost.total_cost',
+      'litellm.cost.total_cost',
     ],
   ],
 ] as const
@@ -76,18 +95,21 @@ export function usageOfSpan(view: SpanView, runType: string, issues: Issue[]): F
     total: value['total_tokens'],
   }))
   for (const names of CONVENTIONS) claims.push(...claimOf(view, names))
-  const value = combineClaims(view, claims, sent[0]?.value, issues)
+  const details = readUsageDetails(view, sent[0]?.value)
+  const value = combineClaims(view, claims, details, sent[0]?.value, issues)
   for (const [key, names] of COSTS) {
     const cost = names.map((name) => view.get(name)).find((it) => it !== undefined)
     if (cost !== undefined && value[key] === undefined) value[key] = cost
   }
-  if (Object.keys(value).length > 0) found.push({ value, path: 'usage_metadata', source: 'client' })
+  const reading = withReadings(value, details)
+  if (reading.isKnown || reading.unread.length > 0)
+    found.push({ reading, path: 'usage_metadata', source: 'client' })
   // The vendor's answer is searched only if needed, since answers are large.
   if (value['input_tokens'] === undefined || value['output_tokens'] === undefined)
     found.push(...answerUsage(view))
   else completeFromAnswer(view, value, issues)
-  const mlflow = mlflowUsage(view)
-  if (mlflow !== undefined) found.unshift(mlflow)
+  found.push(...objectUsage(view))
+  found.unshift(...mlflowUsage(view))
   const genkit = genkitUsage(view)
   if (genkit !== undefined) found.unshift(genkit)
   const haystack = haystackUsage(view)
@@ -106,14 +128,50 @@ function claimOf(view: SpanView, names: (typeof CONVENTIONS)[number]): SentCount
   return [{ path, input: get(input), output: get(output), total: get(total) }]
 }
 
+/** The counts, with the units, conditions and unread numbers of all attributes. */
+function withReadings(value: JsonObject, { readings }: UsageDetails): UsageReading {
+  const reading = readingOf(value)
+  const [own] = readings
+  if (own) {
+    reading.beside = own.beside
+    reading.isCut = own.isCut
+  }
+  for (const { units, conditions, unread } of readings) {
+    reading.units = { ...units, ...reading.units }
+    reading.conditions = { ...conditions, ...reading.conditions }
+    reading.unread.push(...unread)
+  }
+  reading.isKnown = [value, reading.units, reading.conditions].some((it) => Object.keys(it).length > 0)
+  return reading
+}
+
+/** Attributes with a usage object of a framework. */
+const OBJECTS = ['braintrust.metrics', 'lk.llm_metrics'] as const
+
+function objectUsage(view: SpanView): FoundUsage[] {
+  const found = OBJECTS.flatMap((key): FoundUsage[] => {
+    const value = view.get(key) === undefined ? undefined : view.json(key)
+    if (!isObject(value)) return []
+    const path = `${ATTRIBUTES}.${key}`
+    return [{ reading: readUsage(value, path), path, source: 'client' }]
+  })
+  if (!isClaudeCode(view)) return found
+  const { attributes } = view.span
+  const bare = Object.fromEntries(BARE.map((name) => [name, attributes[name] ?? null]))
+  return [{ reading: readUsage(bare, ATTRIBUTES), path: ATTRIBUTES, source: 'vendor' }, ...found]
+}
+
+/** Claude Code's names, which have no prefix. */
+const BARE = ['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_creation_tokens', 'speed'] as const
+
 /** One usage from all usage attributes of a span: counts from the attributes that agree, details from each. */
 function combineClaims(
   view: SpanView,
   claims: readonly SentCounts[],
+  details: UsageDetails,
   sent: JsonObject | undefined,
   issues: Issue[],
 ): JsonObject {
-  const details = readUsageDetails(view, sent)
   const value: JsonObject = { ...sent }
   if (Object.keys(details.input).length > 0) value['input_token_details'] = details.input
   if (Object.keys(details.output).length > 0) value['output_token_details'] = details.output
@@ -181,6 +239,24 @@ function answerUsage(view: SpanView): FoundUsage[] {
   })
 }
 
+/** The counts of an answer with all their details inside, in the shape of usage_metadata. */
+function wholeCounts({ reading, path }: FoundUsage): JsonObject {
+  const { value } = reading
+  const count = (key: string): number => asNumber(value[key]) ?? 0
+  const details = (key: string): Record<string, number> =>
+    isObject(value[key]) ? (value[key] as Record<string, number>) : {}
+  const counts = {
+    input_tokens: count('input_tokens'),
+    output_tokens: count('output_tokens'),
+    total: asNumber(value['total_tokens']),
+    input_token_details: { ...details('input_token_details') },
+    output_token_details: { ...details('output_token_details') },
+  }
+  reconcile(counts, { ...reading, path }, [])
+  const { total, ...whole } = counts
+  return { ...whole, ...(total === undefined ? {} : { total_tokens: total }) }
+}
+
 /** Tokens of the total beyond input and output. */
 function restOf(value: JsonObject): number {
   const count = (key: string): number => asNumber(value[key]) ?? 0
@@ -194,11 +270,12 @@ function completeFromAnswer(view: SpanView, value: JsonObject, issues: Issue[]):
   // Reasoning tokens that have a count of their own are added by rule N3.
   if (rest <= 0 || (isObject(details) && asNumber(details['reasoning']) === rest)) return
   for (const answer of answerUsage(view)) {
-    if (asNumber(answer.value['total_tokens']) !== asNumber(value['total_tokens'])) continue
-    if (restOf(answer.value) !== 0) continue
-    for (const key of ['input_tokens', 'output_tokens'] as const) value[key] = answer.value[key]
+    const counts = wholeCounts(answer)
+    if (asNumber(counts['total_tokens']) !== asNumber(value['total_tokens'])) continue
+    if (restOf(counts) !== 0) continue
+    for (const key of ['input_tokens', 'output_tokens'] as const) value[key] = counts[key]
     for (const key of ['input_token_details', 'output_token_details'] as const) {
-      const [theirs, ours] = [answer.value[key], value[key]]
+      const [theirs, ours] = [counts[key], value[key]]
       value[key] = { ...(isObject(theirs) ? theirs : {}), ...(isObject(ours) ? ours : {}) }
     }
     issues.push(restCounted(rest, 'as in the response next to the counts', answer.path))

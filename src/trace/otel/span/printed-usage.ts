@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../../../schema/json.ts'
-import { fromVendor } from '../../tokens/vendor-usage.ts'
+import { readUsage } from '../../tokens/read-usage.ts'
 import { parseLiteral } from './python-literal.ts'
 import { type SpanView, asNumber } from './view.ts'
 
@@ -19,7 +19,7 @@ export function printedUsage(view: SpanView): JsonObject | undefined {
   const answer = view.text('output.value')
   if (input === undefined || output === undefined || answer === undefined) return undefined
   const printed = readPrinted(answer)
-  const usage = isObject(printed) ? fromVendor(printed) : undefined
+  const usage = isObject(printed) ? readUsage(printed, 'output.value').value : undefined
   const isSame = asNumber(usage?.['input_tokens']) === input && asNumber(usage?.['output_tokens']) === output
   return isSame ? usage : undefined
 }

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { RowWriter } from '../../rows/row-binary.ts'
-import { TRACE_RUN_ROWS, type TraceRunRow, repricedVersion } from '../../rows/trace-run-row.ts'
+import { modelsOf, TRACE_RUN_ROWS, type TraceRunRow, repricedVersion } from '../../rows/trace-run-row.ts'
 import type { PriceSource } from '../price.ts'
 import { PRICE_ISSUES } from '../issues.ts'
 import { providerOfPrice } from '../provider-name.ts'
-import { type CompletedCosts, completeCosts } from '../complete-costs.ts'
+import { type CompletedCosts, completeCosts, SENT } from '../complete-costs.ts'
+import { priceCounts } from '../price-counts.ts'
 
 /** The result of repricing a list of stored rows. */
 export interface Repriced {
@@ -35,9 +36,23 @@ export function repriceRows(stored: Uint8Array, pricesOf: (workspace_id: string)
 
 /** The row with costs computed from the prices; undefined if they are unchanged. Sent costs stay unchanged. */
 export function repricedRow(row: TraceRunRow, prices: PriceSource): TraceRunRow | undefined {
-  if (row.input_tokens === null && row.output_tokens === null) return undefined
-  const input_tokens = row.input_tokens ?? undefined
-  const output_tokens = row.output_tokens ?? undefined
+  const hasUnits = Object.keys(row.usage_units).length > 0
+  if (row.input_tokens === null && row.output_tokens === null && !hasUnits) return undefined
+  const counts = {
+    input_tokens: row.input_tokens ?? undefined,
+    output_tokens: row.output_tokens ?? undefined,
+    input_token_details: row.input_token_details,
+    output_token_details: row.output_token_details,
+    units: row.usage_units,
+    conditions: row.usage_conditions,
+    models: modelsOf(row),
+  }
+  const call = {
+    model: row.model || undefined,
+    answered_model: row.answered_model || undefined,
+    provider: row.provider || undefined,
+    at: row.start_time,
+  }
   const completed = completeCosts(
     {
       input_cost: row.input_cost ?? undefined,
@@ -47,18 +62,13 @@ export function repricedRow(row: TraceRunRow, prices: PriceSource): TraceRunRow 
       output_cost_details: row.output_cost_details,
     },
     row.sent_costs,
-    { ...row, input_tokens, output_tokens },
-    () =>
-      prices.find({
-        model: row.model || undefined,
-        provider: row.provider || undefined,
-        at: row.start_time,
-        input_tokens,
-      }),
+    counts,
+    priceCounts(call, counts, prices),
   )
   const issues = [...completed.issues, ...row.issues.filter((code) => !PRICE_CODES.has(code))]
   const costs = {
     ...columnsOf(completed),
+    cost_source: costSource(row, completed),
     provider: row.provider || (providerOfPrice(completed.price_model_id) ?? ''),
     issues: completed.issues.length > 0 || hasPriceIssue(row) ? issues : row.issues,
   }
@@ -74,6 +84,13 @@ function hasPriceIssue({ issues }: TraceRunRow): boolean {
   return issues.some((code) => PRICE_CODES.has(code))
 }
 
+/** Who says the total cost after repricing. Rows of earlier releases do not say who stated it. */
+function costSource(row: TraceRunRow, { total_cost }: CompletedCosts): string {
+  if ((row.sent_costs & SENT.total_cost) !== 0) return row.cost_source || 'client'
+  if (total_cost === undefined) return ''
+  return row.sent_costs === 0 ? 'computed' : 'client'
+}
+
 function columnsOf(completed: CompletedCosts) {
   return {
     input_cost: completed.input_cost ?? null,
@@ -82,5 +99,6 @@ function columnsOf(completed: CompletedCosts) {
     input_cost_details: completed.input_cost_details ?? {},
     output_cost_details: completed.output_cost_details ?? {},
     price_model_id: completed.price_model_id ?? '',
+    computed_cost: completed.computed_cost ?? null,
   }
 }

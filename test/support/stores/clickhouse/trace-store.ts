@@ -69,6 +69,11 @@ export function traceRunRow(n: number, fields: Partial<TraceRunRow>): TraceRunRo
     output_cost_details: {},
     call_id: 0,
     call_facts: 0,
+    usage_units: {},
+    usage_conditions: {},
+    answered_model: '',
+    cost_source: '',
+    computed_cost: null,
     ...fields,
   }
 }

@@ -1,7 +1,7 @@
 import type { ReadRun } from '../../../data/runs.ts'
 import { countText, exactMoney, UNKNOWN } from '../../../parts/format/numbers.ts'
 import { Link } from '../../../router/link.tsx'
-import { type CostPart, costTable } from './costs.ts'
+import { type CostPart, type CostTable, costTable } from './costs.ts'
 import { issuesOf, llmOf } from '../../../data/llm-facts.ts'
 import css from './run.module.css'
 import { RunSection } from './section.tsx'
@@ -35,7 +35,7 @@ function PartRow({ part }: { part: CostPart }) {
 /** Why the cost of a model call is not known. */
 function whyUnknown(run: ReadRun): string {
   const llm = llmOf(run)
-  const issue = issuesOf(run).find(({ code }) => code === 'no_price' || code === 'tier_not_priced')
+  const issue = issuesOf(run).find(({ code }) => code === 'no_price' || code === 'condition_not_priced')
   if (issue !== undefined) return [issue.message, issue.fix].filter(Boolean).join(' ')
   if (run.end_time === null) return 'The run has not ended.'
   if (llm?.model === null || llm?.model === undefined)
@@ -73,8 +73,9 @@ function Unknown({ run, isShared }: { run: ReadRun; isShared: boolean }) {
   )
 }
 
-function Price({ id }: { id: string | undefined }) {
-  if (id === undefined) return <>The cost was sent by the client.</>
+function Price({ id, source }: { id: string | undefined; source: CostTable['source'] }) {
+  if (id === undefined)
+    return <>{source === 'vendor' ? 'The vendor stated the cost.' : 'The cost was sent by the client.'}</>
   const kind = id.startsWith('genai-prices:') ? 'a default price of this release' : 'a price of your own'
   const since = /@(\d{4}-\d\d-\d\d)$/.exec(id)?.[1]
   return (
@@ -87,7 +88,8 @@ function Price({ id }: { id: string | undefined }) {
 
 /** Tokens and cost of a model call, part by part; for other runs the sums of their descendants. */
 export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean }) {
-  const { parts, total, addsUp, priceId } = costTable(run)
+  const { parts, total, addsUp, priceId, units, conditions, source, computed } = costTable(run)
+  const unread = issuesOf(run).find(({ code }) => code === 'usage_unread')
   if (llmOf(run) === undefined && !run.total_tokens && total === null) return null
   const note = `${countText(run.total_tokens)} tokens · ${exactMoney(total)}`
   return (
@@ -112,6 +114,14 @@ export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean
             {parts.map((part) => (
               <PartRow key={`${part.side} ${part.name}`} part={part} />
             ))}
+            {units.map(([name, count]) => (
+              <tr key={name}>
+                <td>{name.replaceAll('_', ' ')}</td>
+                <td>{countText(count)}</td>
+                <td>{UNKNOWN}</td>
+                <td>{UNKNOWN}</td>
+              </tr>
+            ))}
           </tbody>
           <tfoot>
             <tr>
@@ -129,8 +139,16 @@ export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean
       {llmOf(run) !== undefined && total === null && <Unknown run={run} isShared={isShared} />}
       {llmOf(run) !== undefined && total !== null && (
         <p className={css['note']}>
-          <Price id={priceId} /> {addsUp === true && 'The amounts add up to the total exactly.'}
+          <Price id={priceId} source={source} />{' '}
+          {computed !== undefined && `The prices say ${exactMoney(computed)}.`}{' '}
+          {addsUp === true && 'The amounts add up to the total exactly.'}
           {addsUp === false && 'The total was sent by the client and is not the sum of the amounts.'}
+        </p>
+      )}
+      {conditions.length > 0 && <p className={css['note']}>Conditions: {conditions.join(', ')}.</p>}
+      {unread !== undefined && (
+        <p>
+          {unread.message} {unread.fix}
         </p>
       )}
     </RunSection>

@@ -22,6 +22,14 @@ export interface CostTable {
   /** Whether the amounts of the parts add up to the total exactly; undefined without amounts. */
   addsUp: boolean | undefined
   priceId: string | undefined
+  /** Numbers that are no tokens, which a computed total includes. */
+  units: readonly (readonly [name: string, count: number])[]
+  /** What changes the price, as `speed fast`. */
+  conditions: readonly string[]
+  /** Who says the total. */
+  source: 'vendor' | 'client' | 'computed' | undefined
+  /** What the prices say beside a stated total. */
+  computed: string | undefined
 }
 
 type Texts = Readonly<Record<string, string>>
@@ -75,10 +83,32 @@ export function costTable(run: ReadRun): CostTable {
   const amounts = parts.flatMap(({ amount }) => amount ?? [])
   const total = run.total_cost ?? null
   const sum = addDecimals(amounts)
+  const units = Object.entries(recordOf<number>(fieldOf(run, 'usage_units')))
   const addsUp =
-    total === null || amounts.length === 0 || sum === undefined
+    total === null || amounts.length === 0 || sum === undefined || units.length > 0
       ? undefined
       : compareDecimals(sum, total) === 0
   const priceId = fieldOf(run, 'price_model_id')
-  return { parts, total, addsUp, priceId: typeof priceId === 'string' ? priceId : undefined }
+  const computed = fieldOf(run, 'computed_cost')
+  return {
+    parts,
+    total,
+    addsUp,
+    priceId: typeof priceId === 'string' ? priceId : undefined,
+    units,
+    conditions: conditionsOf(run),
+    source: sourceOf(fieldOf(run, 'cost_source')),
+    computed: typeof computed === 'string' ? computed : undefined,
+  }
+}
+
+function conditionsOf(run: ReadRun): string[] {
+  const usage = recordOf<unknown>(recordOf<unknown>(fieldOf(run, 'llm'))['usage_metadata'])
+  return Object.entries(recordOf<unknown>(usage['conditions'])).map(([name, value]) =>
+    typeof value === 'object' && value !== null ? name : `${name} ${String(value)}`,
+  )
+}
+
+function sourceOf(value: unknown): CostTable['source'] {
+  return value === 'vendor' || value === 'client' || value === 'computed' ? value : undefined
 }

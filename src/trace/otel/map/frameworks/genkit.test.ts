@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import type { JsonObject } from '../../../../schema/json.ts'
 import { mapSpan } from '../span.ts'
+import { reportedUsage } from '../../../tokens/usage.ts'
 import { genkitUsage } from './genkit.ts'
 import { type SpanView, viewSpan } from '../../span/view.ts'
 
@@ -50,12 +51,16 @@ it.each([
   ],
 ])('counts of an answer of Genkit are those of the answer beside them: %s', (_, usage, vendors) => {
   for (const key of ['raw', 'custom'])
-    expect(genkitUsage(view(answer({ usage, [key]: vendors })))?.value).toMatchObject({
+    expect(wholeCounts(answer({ usage, [key]: vendors }))).toMatchObject({
       input_tokens: 127,
       output_tokens: 43,
       input_token_details: { cache_read: 64 },
     })
 })
+
+function wholeCounts(attributes: JsonObject) {
+  return reportedUsage(undefined, {}, [], { run_type: 'llm' }, [genkitUsage(view(attributes))!])
+}
 
 it('counts of an answer of Genkit are its own if the answer beside them differs or is missing', () => {
   const usage = {
@@ -72,8 +77,8 @@ it('counts of an answer of Genkit are its own if the answer beside them differs 
     input_token_details: { cache_read: 2 },
     output_token_details: { reasoning: 1 },
   }
-  expect(genkitUsage(view(answer({ usage, raw: { usage: openai } })))?.value).toEqual(own)
-  expect(genkitUsage(view(answer({ usage })))?.value).toEqual(own)
+  expect(genkitUsage(view(answer({ usage, raw: { usage: openai } })))?.reading.value).toEqual(own)
+  expect(genkitUsage(view(answer({ usage })))?.reading.value).toEqual(own)
   for (const none of [answer({}), answer({ usage: {} }), { 'genkit:output': '"text"' }, {}])
     expect(genkitUsage(view(none))).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, isObject } from '../../../../schema/json.ts'
-import { type FoundUsage, vendorUsage } from '../../../tokens/usage-sources.ts'
-import { fromVendor } from '../../../tokens/vendor-usage.ts'
+import { readUsage } from '../../../tokens/read-usage.ts'
+import { type FoundUsage, vendorUsage } from '../../../tokens/usage-places.ts'
 import { type Found, filled, messages } from '../side-source.ts'
 import { type SpanView, asNumber } from '../../span/view.ts'
 
@@ -32,24 +32,17 @@ export function genkitUsage(view: SpanView): FoundUsage | undefined {
   const output = view.json(OUTPUT)
   const usage = isObject(output) ? output['usage'] : undefined
   if (!isObject(output) || !isObject(usage)) return undefined
-  const own = ownCounts(usage)
-  if (own === undefined) return undefined
+  const own: FoundUsage = {
+    reading: readUsage(usage, `${PATH}.usage`),
+    path: `${PATH}.usage`,
+    source: 'client',
+  }
+  if (!own.reading.isKnown) return undefined
   for (const key of ANSWERS) {
-    for (const { value, path } of vendorUsage(output[key] ?? null, `${PATH}.${key}`))
-      if (isSame(own, value)) return { value, path, source: 'client' }
+    for (const found of vendorUsage(output[key] ?? null, `${PATH}.${key}`))
+      if (isSame(own.reading.value, found.reading.value)) return { ...found, source: 'client' }
   }
-  return { value: own, path: `${PATH}.usage`, source: 'client' }
-}
-
-function ownCounts(usage: JsonObject): JsonObject | undefined {
-  const counts = fromVendor(usage)
-  if (counts === undefined) return undefined
-  const { thoughtsTokens, cachedContentTokens } = usage
-  return {
-    ...counts,
-    input_token_details: cachedContentTokens === undefined ? {} : { cache_read: cachedContentTokens },
-    output_token_details: thoughtsTokens === undefined ? {} : { reasoning: thoughtsTokens },
-  }
+  return own
 }
 
 function isSame(own: JsonObject, vendors: JsonObject): boolean {

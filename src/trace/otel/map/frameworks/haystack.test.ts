@@ -59,7 +59,7 @@ it('a generator is a call with the messages, the model, the provider and the cou
     { type: 'text', content: 'Sunny.' },
   ]
   expect(mapped.outputs?.value).toEqual({ messages: [{ role: 'assistant', parts }] })
-  expect(mapped.usage[0]?.value).toMatchObject({
+  expect(mapped.usage[0]?.reading.value).toMatchObject({
     input_tokens: 211,
     output_tokens: 31,
     input_token_details: { cache_read: 64 },

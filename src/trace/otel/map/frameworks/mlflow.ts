@@ -1,7 +1,7 @@
-import { type JsonObject, type JsonValue, isObject, text } from '../../../../schema/json.ts'
+import { type JsonValue, isObject, text } from '../../../../schema/json.ts'
 import { parseJson } from '../../../json/json-text.ts'
-import { type FoundUsage, vendorUsage } from '../../../tokens/usage-sources.ts'
-import { fromVendor } from '../../../tokens/vendor-usage.ts'
+import { readingOf, readUsage } from '../../../tokens/read-usage.ts'
+import { type FoundUsage, vendorUsage } from '../../../tokens/usage-places.ts'
 import { type SpanView, asNumber } from '../../span/view.ts'
 
 const USAGE = 'mlflow.chat.tokenUsage'
@@ -29,25 +29,32 @@ export function isMlflow(view: SpanView): boolean {
 
 /**
  * The counts and costs of a span of MLflow. MLflow's own counts lack reasoning tokens and, for some vendors, cache
- * tokens. If the vendor's answer in the outputs has the same output count, the vendor's counts are used.
+ * tokens. If the vendor's answer in the outputs has the same output count, the vendor's counts come first.
  */
-export function mlflowUsage(view: SpanView): FoundUsage | undefined {
-  if (!isMlflow(view)) return undefined
+export function mlflowUsage(view: SpanView): FoundUsage[] {
+  if (!isMlflow(view)) return []
+  const path = `extra.otel_span.attributes.${USAGE}`
   const sent = mlflowValue(view, USAGE)
   const costs = mlflowValue(view, 'mlflow.llm.cost')
-  const counts = isObject(sent) ? (fromVendor(sent) ?? {}) : {}
-  const value: JsonObject = { ...counts, ...(isObject(sent) ? answerCounts(view, sent) : {}) }
+  const provider = mlflowText(view, 'mlflow.llm.provider')
+  const reading = isObject(sent) ? readUsage(sent, path, provider) : readingOf({})
+  const answers = answerCounts(view, reading.value['output_tokens'], provider)
   if (isObject(costs))
     for (const key of ['input_cost', 'output_cost', 'total_cost'] as const)
-      if (costs[key] !== undefined) value[key] = costs[key]
-  if (Object.keys(value).length === 0) return undefined
-  return { value, path: `extra.otel_span.attributes.${USAGE}`, source: 'client' }
+      if (costs[key] !== undefined) reading.value[key] = costs[key]
+  const own: FoundUsage = { reading, path, source: 'client' }
+  return Object.keys(reading.value).length === 0 ? answers : [...answers, own]
 }
 
-function answerCounts(view: SpanView, sent: JsonObject): JsonObject | undefined {
-  const outputs = mlflowValue(view, OUTPUTS)
-  if (outputs === undefined) return undefined
-  for (const { value } of vendorUsage(outputs, OUTPUTS))
-    if (asNumber(value['output_tokens']) === asNumber(sent['output_tokens'])) return value
-  return undefined
+function answerCounts(
+  view: SpanView,
+  output: JsonValue | undefined,
+  provider: string | undefined,
+): FoundUsage[] {
+  const outputs = output === undefined ? undefined : mlflowValue(view, OUTPUTS)
+  if (outputs === undefined) return []
+  const same = vendorUsage(outputs, OUTPUTS, provider).find(
+    ({ reading }) => asNumber(reading.value['output_tokens']) === asNumber(output),
+  )
+  return same === undefined ? [] : [{ ...same, source: 'client' }]
 }

@@ -1,0 +1,43 @@
+import type { UsageDialect } from './dialect.ts'
+
+/** AWS Bedrock: Converse, the metrics at the end of InvokeModel's streams, and the families of models. */
+export const BEDROCK: UsageDialect = {
+  name: 'bedrock',
+  source: '@aws-sdk/client-bedrock-runtime@3.1164.0, the guides of the families of models',
+  providers: /bedrock|^aws|amazon/,
+  rows: {
+    input_tokens: 'input',
+    output_tokens: 'output',
+    total_tokens: 'total',
+    cache_read_input_tokens: '+input.cache_read',
+    cache_write_input_tokens: '+input.cache_creation',
+    'cache_read_input_token{,s}_count': '+input.cache_read',
+    'cache_write_input_token{,s}_count': '+input.cache_creation',
+    'cache_details.{5m,1h}.input_tokens': '+input.ephemeral_$1_input_tokens',
+    input_token_count: 'input',
+    output_token_count: 'output',
+    prompt_token_count: 'input',
+    generation_token_count: 'output',
+    input_text_token_count: 'input',
+    'results.[].token_count': 'output',
+    x_amzn_bedrock_input_token_count: 'input',
+    x_amzn_bedrock_output_token_count: 'output',
+    x_amzn_bedrock_cache_read_input_token_count: '+input.cache_read',
+    x_amzn_bedrock_cache_write_input_token_count: '+input.cache_creation',
+    total_input_tokens: 'input',
+    total_output_tokens: 'output',
+    'details.total.input.speech_tokens': 'input.audio',
+    'details.total.input.text_tokens': 'input.text',
+    'details.total.output.speech_tokens': 'output.audio',
+    'details.total.output.text_tokens': 'output.text',
+    'details.delta.*.*': 'ignored',
+    '{topic,content,word,sensitive_information,contextual_grounding,automated_reasoning}_policy_units':
+      'unit.$1_policy_units',
+    content_policy_image_units: 'unit.content_policy_image_units',
+    sensitive_information_policy_free_units: 'ignored',
+    automated_reasoning_policies: 'ignored',
+    text_units: 'unit.text_units',
+    'service_tier.type': 'condition.service_tier',
+    'performance_config.latency': 'condition.latency',
+  },
+}

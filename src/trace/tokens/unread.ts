@@ -1,0 +1,42 @@
+import type { Issue } from '../../schema/issue.ts'
+import type { Usage } from './usage.ts'
+import type { FoundUsage } from './usage-places.ts'
+import type { UnreadNumber } from './walk-usage.ts'
+
+/** Number of unread numbers that the issue names. */
+const MOST_NAMED = 5
+
+/** Reports the numbers of usage objects that no row knows, and objects that were too large to visit (rule U7). */
+export function reportUnread(places: readonly FoundUsage[], usage: Usage, issues: Issue[]): void {
+  const unread = new Map<string, UnreadNumber>()
+  for (const { reading } of places) for (const number of reading.unread) unread.set(number.path, number)
+  const total = loneTotal(places, usage)
+  if (total !== undefined) unread.set(total.path, total)
+  const cut = places.find(({ reading }) => reading.isCut)
+  if (unread.size === 0 && cut === undefined) return
+  const named = [...unread.values()].slice(0, MOST_NAMED).map(({ path, value }) => `${path} ${value}`)
+  const more = unread.size > named.length ? ` and ${unread.size - named.length} more` : ''
+  const parts = [
+    ...(named.length > 0
+      ? [`These numbers are in no table of usage and were not read: ${named.join(', ')}${more}.`]
+      : []),
+    ...(cut === undefined ? [] : [`${cut.path} has too many keys; only the first ones were read.`]),
+  ]
+  issues.push({
+    code: 'usage_unread',
+    severity: 'warning',
+    path: unread.values().next().value?.path ?? cut!.path,
+    message: parts.join(' '),
+    fix: 'Report the names with the vendor or SDK and its version, or send the counts as usage_metadata.',
+  })
+}
+
+/** A total without sides: only an estimate can split it. */
+function loneTotal(places: readonly FoundUsage[], usage: Usage): UnreadNumber | undefined {
+  if (usage.source.input !== null || usage.source.output !== null) return undefined
+  for (const { reading, path } of places) {
+    const total = reading.value['total_tokens']
+    if (total) return { path: `${path}.total_tokens`, value: String(total) }
+  }
+  return undefined
+}

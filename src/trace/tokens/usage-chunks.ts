@@ -1,0 +1,99 @@
+import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
+import { addFacts } from './answer-facts.ts'
+import { readAnswer, readUsage, type UsageReading } from './read-usage.ts'
+
+/** Number of last and of first chunks that are searched. The first ones have the input of Anthropic's streams. */
+const LAST_CHUNKS = 16
+const FIRST_CHUNKS = 4
+
+/** Places of usage in a chunk. */
+const PLACES: readonly (readonly (string | number)[])[] = [
+  ['usage'],
+  ['usageMetadata'],
+  ['usage_metadata'],
+  ['message', 'usage'],
+  ['delta', 'usage'],
+  ['metadata', 'usage'],
+  ['x_groq', 'usage'],
+  ['choices', 0, 'usage'],
+  ['response', 'usage'],
+  ['response', 'usageMetadata'],
+  ['amazon-bedrock-invocationMetrics'],
+  ['event', 'usageEvent'],
+]
+
+/**
+ * The usage of a stream. Chunks repeat growing counts, or only the last one has them, so the last value of each field
+ * that is not null counts. Undefined if no chunk has usage.
+ */
+export function readChunks(
+  chunks: readonly JsonValue[],
+  path: string,
+  provider: string | undefined,
+): UsageReading | undefined {
+  const start = Math.max(FIRST_CHUNKS, chunks.length - LAST_CHUNKS)
+  const searched = [...chunks.slice(0, FIRST_CHUNKS), ...chunks.slice(start)]
+  const merged: JsonObject = {}
+  let isStarted = false
+  let isFinished = false
+  let id: JsonValue | undefined
+  for (const chunk of searched.toReversed()) {
+    if (!isObject(chunk)) continue
+    // Items with ids of their own are answers of different calls; the last one counts.
+    id ??= chunk['id']
+    if (chunk['id'] !== undefined && chunk['id'] !== id) break
+    for (const place of PLACES) {
+      const usage = at(chunk, place)
+      if (!isObject(usage)) continue
+      fill(merged, usage)
+      if (chunk['type'] === 'message_start') isStarted = true
+      else isFinished = true
+    }
+  }
+  // The output of Anthropic's first event is a placeholder.
+  if (isStarted && !isFinished) delete merged['output_tokens']
+  const reading = readUsage(merged, path, provider)
+  for (const chunk of searched.toReversed()) addAnswer(reading, chunk, path, provider)
+  const isRead = reading.isKnown || reading.unread.length > 0 || reading.models.length > 0
+  return isRead ? reading : undefined
+}
+
+function at(chunk: JsonObject, place: readonly (string | number)[]): JsonValue | undefined {
+  let value: JsonValue | undefined = chunk
+  for (const key of place) {
+    if (Array.isArray(value) && typeof key === 'number') value = value[key]
+    else value = isObject(value) ? value[key] : undefined
+  }
+  return value
+}
+
+/** Adds the fields of an earlier chunk that no later one has. */
+function fill(merged: JsonObject, earlier: JsonObject): void {
+  for (const [key, value] of Object.entries(earlier)) {
+    if (value === null || value === undefined || key === '__proto__') continue
+    const known = merged[key]
+    if (known === undefined) merged[key] = structuredClone(value)
+    else if (isObject(known) && isObject(value)) fill(known, value)
+  }
+}
+
+/** Adds what a chunk says outside of its usage. */
+function addAnswer(
+  reading: UsageReading,
+  chunk: JsonValue,
+  path: string,
+  provider: string | undefined,
+): void {
+  const whole = isObject(chunk) && isObject(chunk['response']) ? chunk['response'] : chunk
+  const answer = readAnswer(whole, path, provider)
+  if (isObject(whole)) addFacts(answer, whole)
+  if (!answer.isKnown && answer.unread.length === 0) return
+  reading.isKnown ||= answer.isKnown
+  reading.units = { ...answer.units, ...reading.units }
+  reading.conditions = { ...answer.conditions, ...reading.conditions }
+  if (reading.unread.length === 0) reading.unread = answer.unread
+  for (const side of ['input_tokens', 'output_tokens'] as const) {
+    const count = answer.value[side]
+    if (count !== undefined) reading.value[side] ??= count
+  }
+}

@@ -1,0 +1,272 @@
+import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
+import { joinPath } from '../../schema/issue.ts'
+import type { UsageMetadata } from '../../schema/types.gen.ts'
+import { hasAnswerFacts, readAnswer, readUsage, readUsageMetadata, type UsageReading } from './read-usage.ts'
+import { addFacts } from './answer-facts.ts'
+import { readChunks } from './usage-chunks.ts'
+
+/** The source of a side's count. */
+export type UsageSource = 'client' | 'vendor' | 'estimate'
+
+/** What one place of a TraceRun says about usage. */
+export interface FoundUsage {
+  reading: UsageReading
+  path: string
+  source: UsageSource
+}
+
+/** What every place of a TraceRun says, in order of precedence: attributes of its span, the client's counts, the vendor's. */
+export function findUsage(
+  outputs: JsonValue | undefined,
+  metadata: JsonObject,
+  span: readonly FoundUsage[],
+  provider: string | undefined,
+): FoundUsage[] {
+  const found = [...span]
+  const out = isObject(outputs) ? outputs : undefined
+  if (isObject(out?.['usage_metadata']))
+    found.push(clientUsage(out['usage_metadata'], 'outputs.usage_metadata', provider))
+  if (isObject(metadata['usage_metadata']))
+    found.push(clientUsage(metadata['usage_metadata'], 'extra.metadata.usage_metadata', provider))
+  if (out) {
+    addNested(found, out, provider)
+    addGenerations(found, out, provider)
+  }
+  if (outputs !== undefined) addVendor(found, outputs, 'outputs', provider)
+  return found
+}
+
+/** The counts that a user's own processor found. */
+export function formatUsage(value: UsageMetadata): FoundUsage {
+  return { reading: readUsageMetadata(value as JsonObject, 'outputs'), path: 'outputs', source: 'vendor' }
+}
+
+/** usage_metadata of a client. Gemini's own object has the same name, but not the same names in it. */
+function clientUsage(value: JsonObject, path: string, provider: string | undefined): FoundUsage {
+  const reading = OUR_NAMES.some((name) => name in value)
+    ? readUsageMetadata(value, path)
+    : readUsage(value, path, provider)
+  // Costs are read apart, because a client may send them without counts.
+  for (const name of COSTS) if (value[name] !== undefined) reading.value[name] = value[name]
+  return { reading, path, source: 'client' }
+}
+
+const COSTS = [
+  'input_cost',
+  'output_cost',
+  'total_cost',
+  'input_cost_details',
+  'output_cost_details',
+] as const
+const OUR_NAMES = [
+  'input_tokens',
+  'output_tokens',
+  'input_token_details',
+  'output_token_details',
+  'units',
+  'conditions',
+  ...COSTS,
+] as const
+
+/** `outputs.<key>.usage_metadata`, also inside a LangChain constructor's kwargs or a list's messages. */
+function addNested(found: FoundUsage[], out: JsonObject, provider: string | undefined): void {
+  for (const [key, entry] of Object.entries(out).slice(0, 50)) {
+    if (!Array.isArray(entry)) addMessage(found, entry, `outputs.${key}`, provider)
+    else
+      for (let i = Math.max(0, entry.length - 3); i < entry.length; i++)
+        addMessage(found, entry[i], `outputs.${key}[${i}]`, provider)
+  }
+}
+
+/** The first of `generations[][].message` that has usage. */
+function addGenerations(found: FoundUsage[], out: JsonObject, provider: string | undefined): void {
+  if (!Array.isArray(out['generations'])) return
+  for (const [i, row] of out['generations'].slice(0, 10).entries()) {
+    for (const [k, generation] of (Array.isArray(row) ? row.slice(0, 10) : [row]).entries()) {
+      if (!isObject(generation)) continue
+      const place = Array.isArray(row) ? `[${i}][${k}]` : `[${i}]`
+      const before = found.length
+      addMessage(found, generation['message'], `outputs.generations${place}.message`, provider)
+      if (found.length > before) return
+    }
+  }
+}
+
+function addMessage(
+  found: FoundUsage[],
+  item: JsonValue | undefined,
+  path: string,
+  provider: string | undefined,
+): void {
+  if (!isObject(item)) return
+  const kwargs = item['kwargs']
+  if (isObject(item['usage_metadata']))
+    found.push(clientUsage(item['usage_metadata'], `${path}.usage_metadata`, provider))
+  else if (isObject(kwargs) && isObject(kwargs['usage_metadata']))
+    found.push(clientUsage(kwargs['usage_metadata'], `${path}.kwargs.usage_metadata`, provider))
+}
+
+/** Keys of usage objects. */
+const USAGE_KEYS = [
+  'usage',
+  'usageMetadata',
+  'usage_metadata',
+  'token_usage',
+  'tokenUsage',
+  'usage_info',
+  'usageInfo',
+  'estimatedTokenUsage',
+  'amazon-bedrock-invocationMetrics',
+  'usageEvent',
+] as const
+/** Keys of objects that may have counts, and other numbers as well. */
+const MIXED_KEYS = [
+  'metrics',
+  'stats',
+  'timings',
+  'meta',
+  'x_groq',
+  'additional_kwargs',
+  'extra_info',
+] as const
+/** Keys that may wrap an answer. */
+const WRAPPERS = [
+  'output',
+  'outputs',
+  'message',
+  'response',
+  'body',
+  'result',
+  'final_result',
+  'raw',
+  'data',
+  'kwargs',
+  'metadata',
+  'response_metadata',
+  'generation_info',
+  'generationInfo',
+  'llm_output',
+  'llmOutput',
+  'event',
+  'providerMetadata',
+  'provider_metadata',
+  'google',
+  'openai',
+  'anthropic',
+  'bedrock',
+  'vertex',
+] as const
+const MAX_DEPTH = 5
+
+/** What a vendor's answer says, also inside wrappers, LangChain's generations and the chunks of a stream. */
+export function vendorUsage(answer: JsonValue, path: string, provider?: string): FoundUsage[] {
+  const found: FoundUsage[] = []
+  addVendor(found, answer, path, provider)
+  return found
+}
+
+function addVendor(
+  found: FoundUsage[],
+  answer: JsonValue | undefined,
+  path: string,
+  provider: string | undefined,
+  depth = 0,
+): void {
+  if (Array.isArray(answer)) {
+    const reading = answer.some(isObject) ? readChunks(answer, path, provider) : undefined
+    if (reading) found.push({ reading, path, source: 'vendor' })
+    else if (depth <= 1)
+      for (let i = answer.length - 1; i >= Math.max(0, answer.length - 3); i--)
+        if (isObject(answer[i])) addVendor(found, answer[i], `${path}[${i}]`, provider, MAX_DEPTH - 1)
+    return
+  }
+  if (!isObject(answer)) return
+  for (const key of USAGE_KEYS) {
+    const value = answer[key]
+    if (isObject(value)) addUsage(found, value, joinPath(path, key), provider, answer)
+  }
+  for (const key of MIXED_KEYS) {
+    const value = answer[key]
+    if (isObject(value)) addMixed(found, value, joinPath(path, key), provider)
+  }
+  if (hasAnswerFacts(answer)) {
+    const reading = readAnswer(answer, path, provider)
+    addFacts(reading, answer)
+    if (reading.isKnown || reading.unread.length > 0 || reading.models.length > 0)
+      found.push({ reading, path, source: 'vendor' })
+  }
+  if (depth >= MAX_DEPTH) return
+  for (const key of WRAPPERS) {
+    const inner = answer[key]
+    if (typeof inner === 'object' && inner !== null)
+      addVendor(found, inner, joinPath(path, key), provider, depth + 1)
+  }
+  addFirstGeneration(found, answer, path, provider, depth)
+  const { replies } = answer
+  const last = Array.isArray(replies) ? replies.at(-1) : undefined
+  const meta = isObject(last) ? (last['meta'] ?? last['_meta']) : undefined
+  if (isObject(meta))
+    addVendor(
+      found,
+      meta,
+      `${path}.replies[${(replies as JsonValue[]).length - 1}].meta`,
+      provider,
+      depth + 1,
+    )
+}
+
+function addFirstGeneration(
+  found: FoundUsage[],
+  answer: JsonObject,
+  path: string,
+  provider: string | undefined,
+  depth: number,
+): void {
+  const list = answer['generations']
+  const row = Array.isArray(list) ? list[0] : undefined
+  const first = Array.isArray(row) ? row[0] : row
+  if (!isObject(first)) return
+  addVendor(found, first, `${path}.generations[0]${Array.isArray(row) ? '[0]' : ''}`, provider, depth + 1)
+}
+
+function addUsage(
+  found: FoundUsage[],
+  value: JsonObject,
+  path: string,
+  provider: string | undefined,
+  answer: JsonObject,
+): void {
+  // A usage_metadata with our names has been read as the client's.
+  if (path.endsWith('usage_metadata') && OUR_NAMES.some((name) => name in value)) return
+  const reading = readUsage(value, path, provider)
+  if (isPicture(answer)) addPictureTokens(reading)
+  const source = path.endsWith('estimatedTokenUsage') ? 'estimate' : 'vendor'
+  found.push({ reading, path, source })
+  for (const nested of reading.nested) {
+    const inner = readUsage(nested.value, nested.path, provider)
+    found.push({ reading: inner, path: nested.path, source })
+  }
+}
+
+/** Whether an answer consists of pictures. */
+function isPicture({ data }: JsonObject): boolean {
+  const first = Array.isArray(data) ? data[0] : undefined
+  return isObject(first) && (first['b64_json'] !== undefined || first['revised_prompt'] !== undefined)
+}
+
+/** The output of pictures is of pictures, unless it is told in parts. */
+function addPictureTokens({ value }: UsageReading): void {
+  if (value['output_tokens'] !== undefined && value['output_token_details'] === undefined)
+    value['output_token_details'] = { image: value['output_tokens'] }
+}
+
+/** Numbers without rows are not reported here, because the object may have any numbers. */
+function addMixed(found: FoundUsage[], value: JsonObject, path: string, provider: string | undefined): void {
+  const key = ['usage', 'accumulated_usage', 'accumulatedUsage'].find((name) => isObject(value[name]))
+  const inner = key === undefined ? value : (value[key] as JsonObject)
+  const at = key === undefined ? path : `${path}.${key}`
+  const reading = readUsage(inner, at, provider)
+  if (!reading.isKnown) return
+  reading.unread = []
+  found.push({ reading, path: at, source: 'vendor' })
+}
