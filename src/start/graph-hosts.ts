@@ -86,7 +86,7 @@ export async function startGraphHosts(
     }),
   )
   const host = withTypes(hosts, types, file)
-  const warning = langgraphWarning(filesOf(file, 'javascript'))
+  const warning = await langgraphWarning(filesOf(file, 'javascript'))
   if (warning !== undefined) {
     const { message, ...versions } = warning
     logger.warn({ deployment: name, ...versions }, message)

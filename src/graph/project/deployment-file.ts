@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { AppError } from '../../base/errors.ts'
+import { readBoundedFile, UnsuitableFileError } from '../../base/files/bounded-file.ts'
+import { MAX_CONFIG_BYTES, readLanggraphJson } from '../../base/files/langgraph-json.ts'
 import { isReservedKey } from '../../schema/config-keys.ts'
 import { isObject, type JsonObject, text } from '../../schema/json.ts'
 import { type GraphDefaults, readGraphDefaults } from '../host/defaults.ts'
@@ -123,7 +124,7 @@ function matchesAny(patterns: readonly string[], name: string): boolean {
 async function readJson(file: string): Promise<JsonObject> {
   let content: string
   try {
-    content = await readFile(file, 'utf8')
+    content = await readLanggraphJson(file)
   } catch (cause) {
     throw invalid(unreadableText(file, cause), cause)
   }
@@ -147,6 +148,7 @@ function jsonAdvice(file: string, content: string): string {
 }
 
 function unreadableText(file: string, cause: unknown): string {
+  if (cause instanceof UnsuitableFileError) return `${file} ${cause.message}.`
   const { code = '' } = cause as NodeJS.ErrnoException
   if (code === 'EISDIR')
     return `${file} is a folder. GRAPHS and --graphs name a file, such as ${resolve(file, 'langgraph.json')}.`
@@ -185,10 +187,13 @@ async function readEnv(
     const path = resolve(folder, env)
     try {
       return Object.fromEntries(
-        Object.entries(parseEnv(await readFile(path, 'utf8'))).map(([name, value]) => [name, value ?? '']),
+        Object.entries(parseEnv(String(await readBoundedFile(path, { max_bytes: MAX_CONFIG_BYTES })))).map(
+          ([name, value]) => [name, value ?? ''],
+        ),
       )
     } catch (cause) {
-      throw invalid(`${path}, which ${file} names under "env", cannot be read.`, cause)
+      const reason = cause instanceof UnsuitableFileError ? `: it ${cause.message}` : ''
+      throw invalid(`${path}, which ${file} names under "env", cannot be read${reason}.`, cause)
     }
   }
   if (Array.isArray(env)) {

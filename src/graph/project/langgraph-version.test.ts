@@ -26,16 +26,16 @@ async function projectWith(version: string): Promise<string> {
 
 describe('langgraphWarning', () => {
   it.each(['1.3.9', '0.4.2', '2.4.18'])('names both versions when the project has %s', async (version) => {
-    const warning = langgraphWarning([await projectWith(version)], '1.4.18')
+    const warning = await langgraphWarning([await projectWith(version)], '1.4.18')
     expect(warning).toMatchObject({ project_langgraph: version, weir_langgraph: '1.4.18' })
     expect(warning?.message).toContain(version)
   })
 
   it.each(['1.4.18', '1.4.0', '1.4.99'])('does not warn about %s', async (version) => {
-    expect(langgraphWarning([await projectWith(version)], '1.4.18')).toBeUndefined()
+    expect(await langgraphWarning([await projectWith(version)], '1.4.18')).toBeUndefined()
   })
 
-  it('does not warn about a project that uses the LangGraph of Weir', () => {
-    expect(langgraphWarning([join(folder, 'agent.ts')])).toBeUndefined()
+  it('does not warn about a project that uses the LangGraph of Weir', async () => {
+    expect(await langgraphWarning([join(folder, 'agent.ts')])).toBeUndefined()
   })
 })

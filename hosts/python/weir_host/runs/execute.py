@@ -16,7 +16,7 @@ from ..storage.broker import Broker
 from ..storage.checkpoints import BrokeredSaver
 from ..errors import Refused, not_found
 from .factories import FactoryCall
-from ..frames import Head
+from ..frames import MAX_MESSAGE_CHARS, Head
 from .graphs import Broken, Graphs
 from ..json_text import json_text
 from ..modules import place_of
@@ -215,7 +215,7 @@ class Execution:
     def _failed(self, thrown: BaseException, parts: list[bytes]) -> Head:
         name, message = describe_error(thrown)
         self._items([("error", json_text({"error": name, "message": message, **refusal_of(thrown)}))])
-        end: Head = {"kind": "failed", "error": name, "message": message, "retryable": is_retryable(thrown)}
+        end: Head = {"kind": "failed", "error": name, "message": message[:MAX_MESSAGE_CHARS], "retryable": is_retryable(thrown)}
         place = place_of(thrown)
         if place is not None:
             end["place"] = f"{place[0]}:{place[1]}"
@@ -328,7 +328,7 @@ def refusal_of(thrown: BaseException) -> Head:
 def failed_unexpectedly(thrown: BaseException) -> End:
     """The end of a job that this host could not execute, so that its run does not wait for ever."""
     name, message = describe_error(thrown)
-    end = {"kind": "failed", "error": name, "message": message, "retryable": False}
+    end = {"kind": "failed", "error": name, "message": message[:MAX_MESSAGE_CHARS], "retryable": False}
     return End({"type": "end", "end": end, "state": None, "values": "none"}, [])
 
 
