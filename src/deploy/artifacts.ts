@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { access, mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { removeTree } from '../base/files/remove-tree.ts'
+import { removeTree } from './build/remove-tree.ts'
 import { temporaryOf } from './isolation/sandbox.ts'
 import type { Revision } from './model.ts'
 

@@ -1,4 +1,8 @@
-import type { Readable } from 'node:stream'
+/** A source of data that can be stopped. */
+export interface Pausable {
+  pause(): unknown
+  resume(): unknown
+}
 
 /** Pauses a stream for several reasons; it is read while there is none. */
 export interface Pauses {
@@ -6,7 +10,7 @@ export interface Pauses {
 }
 
 /** Creates the pauses of a stream; nothing else may pause or resume it. */
-export function createPauses(stream: Readable): Pauses {
+export function createPauses(stream: Pausable): Pauses {
   const reasons = new Set<string>()
   return {
     set(reason, isPaused) {

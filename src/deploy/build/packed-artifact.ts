@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { removeTree } from '../../base/files/remove-tree.ts'
+import { removeTree } from './remove-tree.ts'
 import type { Artifacts } from '../artifacts.ts'
 import type { Sandbox } from '../isolation/sandbox.ts'
 import type { Revision } from '../model.ts'

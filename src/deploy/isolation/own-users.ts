@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { childEntry } from '../../base/child-entry.ts'
-import { removeTree } from '../../base/files/remove-tree.ts'
+import { removeTree } from '../build/remove-tree.ts'
 import type {
   Confine,
   ConfinedCommand,
