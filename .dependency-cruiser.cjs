@@ -62,6 +62,7 @@ const vendors = {
     'hono',
     'tsx',
     'typescript',
+    'ws',
   ],
   http: ['express', 'ws', '@opentelemetry/api'],
   cli: ['ignore'],

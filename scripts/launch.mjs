@@ -72,6 +72,10 @@ function installedNode() {
  * ends unexpectedly.
  */
 function runOn(node, script, args) {
+  // With these limits, glibc returns the memory of large buffers when they are freed. Otherwise it keeps what the
+  // largest bodies needed, for each thread that has decoded them.
+  process.env['MALLOC_MMAP_THRESHOLD_'] ??= String(1 << 20)
+  process.env['MALLOC_TRIM_THRESHOLD_'] ??= String(1 << 20)
   const tie = new URL('./end-with-launcher.mjs', import.meta.url).href
   const child = spawn(node, ['--import', tie, script, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],

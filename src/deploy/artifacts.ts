@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import { access, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { access, mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { removeTree } from './build/remove-tree.ts'
 import { temporaryOf } from './isolation/sandbox.ts'
 import type { Revision } from './model.ts'
 
@@ -46,7 +47,7 @@ export function createArtifacts(
   return {
     ...{ building, path, has },
     async begin(revision_id) {
-      await remove(building(revision_id))
+      await removeTree(building(revision_id))
       await mkdir(building(revision_id), { recursive: true })
       return building(revision_id)
     },
@@ -54,29 +55,29 @@ export function createArtifacts(
     async keep({ id, deployment_id }, sha256) {
       const target = path(deployment_id, sha256)
       await mkdir(dirname(target), { recursive: true })
-      if (await exists(target)) await remove(building(id))
+      if (await exists(target)) await removeTree(building(id))
       else await rename(building(id), target)
     },
     async discard(revision_id) {
-      await remove(building(revision_id))
+      await removeTree(building(revision_id))
       // The folder still exists if the server was killed during the build.
-      await remove(temporaryOf(building(revision_id)))
+      await removeTree(temporaryOf(building(revision_id)))
     },
     async prune(deployment_id, revisions, now) {
       const used = new Set(revisions.flatMap(({ artifact_sha256 }) => artifact_sha256 ?? []))
       for (const name of await entries(ofDeployment(deployment_id)))
-        if (!used.has(name)) await remove(path(deployment_id, name))
+        if (!used.has(name)) await removeTree(path(deployment_id, name))
       const kept = new Set(revisions.flatMap(({ source_path }) => source_path?.split('/').at(-1) ?? []))
       for (const name of await entries(sources(deployment_id))) {
         const file = join(sources(deployment_id), name)
         const { mtimeMs } = await stat(file)
-        if (!kept.has(name) && mtimeMs < now - DAY_MS) await remove(file)
+        if (!kept.has(name) && mtimeMs < now - DAY_MS) await removeTree(file)
       }
     },
     async removeAll(deployment_id) {
       await forget(deployment_id)
-      await remove(ofDeployment(deployment_id))
-      await remove(sources(deployment_id))
+      await removeTree(ofDeployment(deployment_id))
+      await removeTree(sources(deployment_id))
     },
   }
 }
@@ -107,8 +108,4 @@ function exists(path: string): Promise<boolean> {
 
 function entries(dir: string): Promise<string[]> {
   return readdir(dir).catch(() => [])
-}
-
-function remove(path: string): Promise<void> {
-  return rm(path, { recursive: true, force: true })
 }

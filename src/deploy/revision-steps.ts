@@ -1,6 +1,7 @@
-import { readFile, realpath } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
+import { dirname, join } from 'node:path'
 import { AppError, toAppError } from '../base/errors.ts'
+import { UnsuitableFileError } from '../base/files/bounded-file.ts'
+import { readLanggraphJson } from '../base/files/langgraph-json.ts'
 import { artifactName, type Artifacts } from './artifacts.ts'
 import { findPython } from './build/find-python.ts'
 import { installDependencies, type InstallOptions } from './build/install-dependencies.ts'
@@ -141,8 +142,9 @@ async function create(
     return { artifact_sha256: known }
   }
   const dir = await unpack(options, revision, signal)
-  await readConfig(dir, revision).catch(() => {
-    const message = `The archive has no file "${revision.config_path}".`
+  await readConfig(dir, revision).catch((error: unknown) => {
+    const message =
+      error instanceof AppError ? error.message : `The archive has no file "${revision.config_path}".`
     throw new AppError('source_invalid', { message })
   })
   return {}
@@ -282,10 +284,12 @@ async function readDemands(
   return readProjectDemands(text, { node: NODE_MAJOR, languageOf })
 }
 
-/** Reads langgraph.json of a build. It must not be a link out of the project, because the server itself reads it. */
+/** Reads langgraph.json of a source or a build, whose code may have made anything of it. */
 async function readConfig(dir: string, { config_path }: Revision): Promise<string> {
-  const [file, folder] = [await realpath(join(dir, config_path)), await realpath(dir)]
-  if (file.startsWith(folder + sep)) return readFile(file, 'utf8')
-  const message = `"${config_path}" is a link that leads out of the project.`
-  throw new AppError('deployment_failed', { message })
+  try {
+    return await readLanggraphJson(join(dir, config_path), dir)
+  } catch (error) {
+    if (!(error instanceof UnsuitableFileError)) throw error
+    throw new AppError('deployment_failed', { message: `"${config_path}" ${error.message}.` })
+  }
 }

@@ -73,10 +73,11 @@ export function createIngester(deps: IngesterDeps): Ingester {
   }
 
   return {
-    async ingest(head: RequestHead, body: Uint8Array): Promise<Accepted> {
+    async ingest(head, body, hold = () => true): Promise<Accepted> {
       if (deps.decodeLane.queued > MAX_WAITING) throw new AppError('overloaded')
       const received_at = receiveTime(head.received_at, deps.usage.periods)
       const decoded = await decode(deps.decodeLane, { ...head, received_at }, body)
+      if (!hold(bytesOf(decoded))) throw new AppError('overloaded')
       await rejectDeleted(deps.deleted, head.workspace_id, decoded, deps.logger)
       const passage = await pass(deps.gate, head, decoded)
       let end: LogPosition | undefined
@@ -123,6 +124,11 @@ function decode(lane: WorkerPool, head: RequestHead, body: Uint8Array): Promise<
     input,
     ...(whole ? { transfer: [body.buffer] } : {}),
   })
+}
+
+/** Bytes that the decoded items take until they are durable. */
+function bytesOf({ rows, feedback_rows, blobs }: Decoded): number {
+  return rows.length + feedback_rows.length + blobs.reduce((sum, { bytes }) => sum + bytes.length, 0)
 }
 
 /** Checks a request against limits; undefined if there are none. */

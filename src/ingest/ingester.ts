@@ -36,10 +36,11 @@ export interface IngestHealth {
 
 export interface Ingester {
   /**
-   * Decodes, validates and logs one request body; resolves when the accepted items are durable. @throws AppError for
+   * Decodes, validates and logs one request body; resolves when the accepted items are durable. `hold` reserves memory
+   * for the decoded items, which may be much larger than a compressed body; false: there is none. @throws AppError for
    * whole-body faults, `log_full`, `overloaded`, `shutting_down`, `usage_limit_reached`
    */
-  ingest(head: RequestHead, body: Uint8Array): Promise<Accepted>
+  ingest(head: RequestHead, body: Uint8Array, hold?: (bytes: number) => boolean): Promise<Accepted>
   /**
    * Resolves when everything acknowledged before is stored and can be read. @throws AppError store_unavailable when the
    * store is unavailable, or behind for longer than clients wait

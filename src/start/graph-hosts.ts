@@ -87,7 +87,7 @@ export async function startGraphHosts(
   )
   const host = withTypes(hosts, types, file)
   if (file.missing_env !== null) logger.warn({ deployment: name }, file.missing_env)
-  const warning = langgraphWarning(filesOf(file, 'javascript'))
+  const warning = await langgraphWarning(filesOf(file, 'javascript'))
   if (warning !== undefined) {
     const { message, ...versions } = warning
     logger.warn({ deployment: name, ...versions }, message)

@@ -10,6 +10,11 @@ from .json_text import json_text, read_json
 
 LENGTHS = struct.Struct("<II")
 CHUNK_BYTES = 1 << 20
+# Characters of a message in a head, files in one report, and bytes of interrupts in a head. The server ends a host that
+# sends a head of more than 1 MiB.
+MAX_MESSAGE_CHARS = 64 << 10
+MAX_LOADED_FILES = 500
+MAX_INTERRUPTS = 512 << 10
 Part = str | bytes
 Head = dict[str, Any]
 

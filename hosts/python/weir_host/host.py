@@ -14,7 +14,7 @@ from typing import Any
 
 from .channel import Channel, leave, run_with_channel, send_last
 from .errors import Refused
-from .frames import Head
+from .frames import MAX_LOADED_FILES, MAX_MESSAGE_CHARS, Head
 from .http.own_api import call_own_deployment
 from .json_text import read_json
 from .modules import is_own_file, loaded_files
@@ -112,11 +112,11 @@ class Host:
                 self._send({"type": "opened", "failures": failures})
             else:
                 told = "\n".join(failure["message"] for failure in failures)
-                self._send({"type": "failed", "message": told, "failures": failures})
+                self._send({"type": "failed", "message": cut(told), "failures": failures})
         except Exception as error:
             traceback.print_exc()
             self._report()
-            self._send({"type": "failed", "message": f"{type(error).__name__}: {error}", "failures": []})
+            self._send({"type": "failed", "message": cut(f"{type(error).__name__}: {error}"), "failures": []})
 
     def _report(self, tried: Iterable[str] = ()) -> None:
         """Sends the files to watch for changes, imported ones and `tried`, except files that it has sent before."""
@@ -124,8 +124,9 @@ class Host:
             return
         files = {*tried, *loaded_files()} - self._reported
         self._reported |= files
-        if files:
-            self._send({"type": "loaded", "files": sorted(files)})
+        listed = sorted(files)
+        for at in range(0, len(listed), MAX_LOADED_FILES):
+            self._send({"type": "loaded", "files": listed[at : at + MAX_LOADED_FILES]})
 
     def _registered(self, id: int, job: Head) -> "tuple[Execution, Outbox]":
         """Creates the execution of a job and registers it at once, because the next frame may cancel it."""
@@ -163,14 +164,18 @@ class Host:
             answer, parts = await answer_call(self._deps, read_json(text))
             self._send({"type": "answer", "id": id, **answer}, parts)
         except Broken as error:
-            self._send({"type": "refused", "id": id, "code": error.code, "message": str(error), "broken": True})
+            self._send({"type": "refused", "id": id, "code": error.code, "message": cut(str(error)), "broken": True})
         except Refused as error:
-            self._send({"type": "refused", "id": id, "code": error.code, "message": str(error)})
+            self._send({"type": "refused", "id": id, "code": error.code, "message": cut(str(error))})
         except Exception as error:
             # Errors that LangGraph raises during a call are about the call's arguments.
-            self._send(
-                {"type": "refused", "id": id, "code": "invalid_request", "message": str(error) or type(error).__name__}
-            )
+            message = cut(str(error)) or type(error).__name__
+            self._send({"type": "refused", "id": id, "code": "invalid_request", "message": message})
+
+
+def cut(message: str) -> str:
+    """A message of user code, at most as long as heads may have it."""
+    return message[:MAX_MESSAGE_CHARS]
 
 
 class Outbox:

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
+import { eachLine } from '../../base/streams/bounded-lines.ts'
 
 /** The folders in which a build writes. */
 export interface BuildFolders {
@@ -9,12 +10,17 @@ export interface BuildFolders {
   caches: readonly string[]
 }
 
-/** The limit of the disk space of a build. */
+/** The limits of the disk of a build. */
 export interface DiskLimit {
   max_bytes: number
+  /** Maximum number of files, folders and links. */
+  max_files: number
   /** Time between two readings. */
   every_ms: number
 }
+
+/** What a build has exceeded. `unreadable`: it has folders that the server cannot read, and so not measure. */
+export type DiskFault = 'bytes' | 'files' | 'unreadable'
 
 const BLOCK = 1024
 /**
@@ -23,24 +29,31 @@ const BLOCK = 1024
  */
 const PAUSES = 10
 
+interface Usage {
+  bytes: number
+  files: number
+  unreadable: boolean
+}
+
 /**
- * Measures the disk space of a build at intervals with `du`, and calls `exceeded` once if it is above the limit. First
- * measures the caches, then resolves with a function that stops the measuring. A machine without `du` has no limit.
+ * Measures the disk of a build at intervals with `du`, and calls `exceeded` once if it is above a limit. First measures
+ * the caches, then resolves with a function that stops the measuring. A machine without `du` has no limit.
  */
 export async function watchDisk(
   { root, caches }: BuildFolders,
-  { max_bytes, every_ms }: DiskLimit,
-  exceeded: () => void,
+  limit: DiskLimit,
+  exceeded: (fault: DiskFault) => void,
 ): Promise<() => void> {
   const stopped = new AbortController()
   const { signal } = stopped
-  const before = await usedBytes(caches, signal)
+  const before = await usageOf(caches, signal)
   const watch = async (): Promise<void> => {
     let last_ms = 0
     for (;;) {
-      await delay(Math.max(every_ms, PAUSES * last_ms), undefined, { signal, ref: false })
+      await delay(Math.max(limit.every_ms, PAUSES * last_ms), undefined, { signal, ref: false })
       const begun = performance.now()
-      if ((await usedBytes([root, ...caches], signal)) - before > max_bytes) return exceeded()
+      const fault = faultOf(await usageOf([root, ...caches], signal), before, limit)
+      if (fault !== undefined && !signal.aborted) return exceeded(fault)
       last_ms = performance.now() - begun
     }
   }
@@ -48,13 +61,39 @@ export async function watchDisk(
   return () => stopped.abort()
 }
 
-function usedBytes(folders: readonly string[], signal: AbortSignal): Promise<number> {
-  if (folders.length === 0) return Promise.resolve(0)
+function faultOf(now: Usage, before: Usage, { max_bytes, max_files }: DiskLimit): DiskFault | undefined {
+  if (now.bytes - before.bytes > max_bytes) return 'bytes'
+  if (now.files - before.files > max_files) return 'files'
+  return now.unreadable && !before.unreadable ? 'unreadable' : undefined
+}
+
+async function usageOf(folders: readonly string[], signal: AbortSignal): Promise<Usage> {
+  const [blocks, files] = [await sum('-k', folders, signal), await sum('--inodes', folders, signal)]
+  return { bytes: blocks.sum * BLOCK, files: files.sum, unreadable: blocks.unreadable }
+}
+
+/** The sum of the numbers that `du` prints. It also exits with an error if files disappear while it reads. */
+function sum(
+  unit: string,
+  folders: readonly string[],
+  signal: AbortSignal,
+): Promise<{ sum: number; unreadable: boolean }> {
+  const found = { sum: 0, unreadable: false }
+  if (folders.length === 0) return Promise.resolve(found)
   return new Promise((resolve) => {
-    // `du` exits with 1 if files disappear while it reads, but still prints the sum of each folder.
-    execFile('du', ['-skx', '--', ...folders], { signal }, (_error, printed) => {
-      const blocks = printed.split('\n').map((line) => Number.parseInt(line, 10) || 0)
-      resolve(blocks.reduce((sum, one) => sum + one, 0) * BLOCK)
+    const env = { PATH: process.env['PATH'], LC_ALL: 'C' }
+    const child = spawn('du', ['-sx', unit, '--', ...folders], {
+      signal,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
     })
+    eachLine(child.stdout, (line) => {
+      found.sum += Number.parseInt(line, 10) || 0
+    })
+    eachLine(child.stderr, (line) => {
+      found.unreadable ||= line.endsWith('Permission denied')
+    })
+    child.once('error', () => resolve(found))
+    child.once('close', () => resolve(found))
   })
 }

@@ -54,12 +54,27 @@ describe('P-20: dependencies of Node projects', () => {
   })
 
   it('a build that takes more disk than it may is ended, and says so', async () => {
-    const disk = { max_bytes: 2 ** 20, every_ms: 20 }
+    const disk = { max_bytes: 2 ** 20, max_files: 1_000, every_ms: 20 }
     const fill = (bytes: number, then: string) => `head -c ${bytes} /dev/zero > filled; ${then}`
     await install(undefined, undefined, { build_command: fill(2 ** 19, 'true') }, disk)
     await expect(
       install(undefined, undefined, { build_command: fill(2 ** 22, 'exec tail -f /dev/null') }, disk),
     ).rejects.toMatchObject({ code: 'build_failed', message: expect.stringMatching(/GiB of disk/) })
+  })
+
+  it('a build that makes too many files is ended, and says so', async () => {
+    const disk = { max_bytes: 2 ** 30, max_files: 50, every_ms: 20 }
+    const build_command = 'for n in $(seq 60); do : > f$n; done; exec tail -f /dev/null'
+    await expect(install(undefined, undefined, { build_command }, disk)).rejects.toMatchObject({
+      message: 'The build makes more than 50 files.',
+    })
+  })
+
+  it('D-64: what a build prints without an end is cut, and the build goes on', async () => {
+    await install(undefined, undefined, {
+      build_command: 'head -c 50000000 /dev/zero | tr "\\0" a; echo; echo end',
+    })
+    expect(lines.slice(-2)).toEqual(['a'.repeat(4_000), 'end'])
   })
 
   it.each(['beside', 'cache'])('what a build writes to the folder %s of its own counts too', async (name) => {
@@ -69,7 +84,7 @@ describe('P-20: dependencies of Node projects', () => {
     for (const one of ['source', 'source/beside', 'cache']) await mkdir(join(root, one))
     // The cache has packages of earlier builds, which do not count.
     await writeFile(join(root, 'cache', 'earlier'), Buffer.alloc(2 ** 21))
-    const disk = { max_bytes: 2 ** 20, every_ms: 20 }
+    const disk = { max_bytes: 2 ** 20, max_files: 1_000, every_ms: 20 }
     const fill = (bytes: number, then: string) => `head -c ${bytes} /dev/zero > ${root}/${to}/filled; ${then}`
     try {
       await install(undefined, undefined, { build_command: fill(2 ** 19, 'true') }, disk, folders)

@@ -1,6 +1,6 @@
 import { type BuildCommands, NO_COMMANDS } from '../model.ts'
 import type { ProjectDemands } from '../source/project-demands.ts'
-import { type BuildFolders, type DiskLimit, watchDisk } from './disk-watch.ts'
+import { type BuildFolders, type DiskFault, type DiskLimit, watchDisk } from './disk-watch.ts'
 import { nodeSteps, type StepsOptions } from './node-steps.ts'
 import { environmentStep, inEnvironment, packageSteps } from './python-steps.ts'
 import { buildFailed, type BuildStep, runStep, type StepOptions } from './run-step.ts'
@@ -21,7 +21,7 @@ export interface InstallOptions extends StepOptions {
 
 const GIB = 2 ** 30
 /** The limit of the folders of a build (P-20). */
-export const BUILD_DISK: DiskLimit = { max_bytes: 4 * GIB, every_ms: 2_000 }
+export const BUILD_DISK: DiskLimit = { max_bytes: 4 * GIB, max_files: 500_000, every_ms: 2_000 }
 
 const UNCONFINED = 'This server has no sandbox for builds: the command can read what the server can read.'
 
@@ -52,7 +52,7 @@ export async function installDependencies(dir: string, options: InstallOptions):
   const { disk = BUILD_DISK, folders = { root: dir, caches: [] } } = options
   const full = new AbortController()
   const signal = AbortSignal.any([options.signal, full.signal])
-  const unwatch = await watchDisk(folders, disk, () => full.abort(tooLarge(disk)))
+  const unwatch = await watchDisk(folders, disk, (fault) => full.abort(buildFailed(tooLarge(fault, disk))))
   try {
     for (const step of steps) {
       const left_ms = Math.max(1, ends - performance.now())
@@ -63,8 +63,10 @@ export async function installDependencies(dir: string, options: InstallOptions):
   }
 }
 
-function tooLarge({ max_bytes }: DiskLimit): Error {
-  return buildFailed(`The build takes more than ${max_bytes / GIB} GiB of disk.`)
+function tooLarge(fault: DiskFault, { max_bytes, max_files }: DiskLimit): string {
+  if (fault === 'files') return `The build makes more than ${max_files} files.`
+  if (fault === 'unreadable') return 'The build makes folders that the server cannot read.'
+  return `The build takes more than ${max_bytes / GIB} GiB of disk.`
 }
 
 async function environmentOf(options: InstallOptions): Promise<BuildStep[]> {

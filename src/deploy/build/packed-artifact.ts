@@ -1,10 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { removeTree } from './remove-tree.ts'
 import type { Artifacts } from '../artifacts.ts'
 import type { Sandbox } from '../isolation/sandbox.ts'
 import type { Revision } from '../model.ts'
 import type { SharedFiles } from '../stores/shared-files.ts'
-import { SOURCE_LIMITS, type SourceLimits, assertUnpacksWithin } from '../source/unpack-source.ts'
+import { type SourceLimits, assertUnpacksWithin } from '../source/unpack-source.ts'
 import { BUILD_DISK } from './install-dependencies.ts'
 import { moveEnvironment } from './move-environment.ts'
 import { runStep, type StepOptions } from './run-step.ts'
@@ -23,11 +24,8 @@ export interface SharingParts {
 type Built = Pick<Revision, 'id' | 'deployment_id' | 'config_path'> & { artifact_sha256: string }
 
 const PACKED = '.weir-artifact.tar.gz'
-/** Limits of an unpacked artifact: the disk space of a build (P-20), and ten times the entries of a source. */
-const ARTIFACT_LIMITS: SourceLimits = {
-  max_bytes: BUILD_DISK.max_bytes,
-  max_files: 10 * SOURCE_LIMITS.max_files,
-}
+/** Limits of an unpacked artifact: those of a build (P-20). */
+const ARTIFACT_LIMITS: SourceLimits = { max_bytes: BUILD_DISK.max_bytes, max_files: BUILD_DISK.max_files }
 const PACK_MS = 5 * 60_000
 
 /** The path of an artifact among the shared files. */
@@ -87,7 +85,7 @@ export async function fetchArtifact(
     await artifacts.keep(revision, artifact_sha256)
     return true
   } finally {
-    await rm(dir, { recursive: true, force: true })
+    await removeTree(dir)
   }
 }
 

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import { AppError } from '../../base/errors.ts'
 import type { Confine, ConfinedCommand } from '../../base/node/confined-command.ts'
+import { eachLine } from '../../base/streams/bounded-lines.ts'
 
 /** A program that a build runs. */
 export interface BuildStep {
@@ -65,7 +64,7 @@ export async function runStep(
     kill()
   }, timeout_ms)
   signal.addEventListener('abort', kill)
-  for (const output of [child.stdout, child.stderr]) forwardLines(output, log)
+  for (const output of [child.stdout, child.stderr]) eachLine(output, log)
   try {
     const end = await ended
     signal.throwIfAborted()
@@ -104,12 +103,6 @@ function killGroup(pid: number | undefined): void {
   } catch {
     // The process group has already ended.
   }
-}
-
-function forwardLines(output: Readable, log: (line: string) => void): void {
-  createInterface({ input: output }).on('line', (line) => {
-    if (line.trim() !== '') log(line)
-  })
 }
 
 /** The error of a failed build; the reason is for the project's author. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { childEntry } from '../../base/child-entry.ts'
+import { removeTree } from '../build/remove-tree.ts'
 import type {
   Confine,
   ConfinedCommand,
@@ -87,7 +88,7 @@ export async function openOwnUsers(options: SandboxOptions): Promise<Sandbox | {
     async forget(id) {
       const { host, builder } = (await known.find(id)) ?? {}
       for (const user of [host, builder]) if (user !== undefined) await endProcesses(user)
-      await rm(join(users, id), { recursive: true, force: true })
+      await removeTree(join(users, id))
     },
   }
 }

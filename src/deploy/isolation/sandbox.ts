@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { promisify } from 'node:util'
+import { removeTree } from '../build/remove-tree.ts'
 import type { Confine } from '../../base/node/confined-command.ts'
 import type { HostingLimits } from '../hosting.ts'
 import { findProgram } from './find-program.ts'
@@ -71,15 +72,14 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox | { 
       confine(['--size', String(memory_bytes), '--tmpfs', '/tmp'], ['--ro-bind', dir, dir]),
     async builds(dir, { cache }) {
       const tmp = temporaryOf(dir)
-      await rm(tmp, { recursive: true, force: true })
+      await removeTree(tmp)
       for (const folder of [cache, tmp]) await mkdir(folder, { recursive: true })
       // The processes of a build end with their namespace.
       return {
         confine: confine(['--bind', tmp, '/tmp'], ['--bind', dir, dir, '--bind', cache, cache]),
         caches: [...cachesOf(dir, cache), tmp],
-        // A build may have made folders that cannot be removed now. They are removed together with the build's own
-        // folder.
-        end: () => rm(tmp, { recursive: true, force: true }).catch(() => undefined),
+        // What cannot be removed now is removed together with the build's own folder.
+        end: () => removeTree(tmp).catch(() => undefined),
       }
     },
     forget: async () => undefined,

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { chmod, chown, copyFile, readdir, rename, stat } from 'node:fs/promises'
+import { chmod, chown, copyFile, lstat, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { ProcessUser } from '../../base/node/confined-command.ts'
@@ -48,9 +48,18 @@ async function separate(entries: readonly string[], folder: string): Promise<voi
   const { stdout } = await promisify(execFile)('find', args, { maxBuffer: MAX_PATHS })
   const copy = join(folder, randomUUID())
   for (const file of stdout.split('\0').slice(0, -1)) {
-    await copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+    // A copy by Node would have bytes where a sparse file has none.
+    if (await isSparse(file)) await run('cp', ['--sparse=always', '--', file, copy])
+    else await copyFile(file, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
     await rename(copy, file)
   }
+}
+
+const BLOCK = 512
+
+async function isSparse(file: string): Promise<boolean> {
+  const { size, blocks } = await lstat(file)
+  return size > (blocks + 8) * BLOCK
 }
 
 async function run(file: string, args: readonly string[]): Promise<void> {

@@ -7,6 +7,7 @@ import {
   type BrokerPlace,
   type FromBroker,
   MAX_BROKER_FRAME,
+  MAX_BROKER_HEAD,
   type ToBroker,
 } from './frames.ts'
 
@@ -54,7 +55,10 @@ export async function connectBroker(
     request(op, { body, parts }) {
       if (isOver) return Promise.reject(new AppError('store_unavailable'))
       const bytes = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
-      if (bytes > MAX_BROKER_FRAME / 2) return Promise.reject(tooLarge())
+      if (bytes > MAX_BROKER_FRAME / 2) return Promise.reject(tooLarge('values', MAX_BROKER_FRAME >> 21))
+      // Most requests are small, and their sizes are known without making their text twice.
+      if (isLong(body) && JSON.stringify(body).length > MAX_BROKER_HEAD / 2)
+        return Promise.reject(tooLarge('rows', MAX_BROKER_HEAD >> 21))
       const id = nextId++
       return new Promise((resolve, reject) => {
         waiting.set(id, { resolve, reject })
@@ -72,7 +76,12 @@ function refusal({ code, message }: { code: ErrorCode; message: string }): AppEr
   return new AppError(code, { message })
 }
 
-function tooLarge(): AppError {
-  const message = `A step's values have more than ${MAX_BROKER_FRAME >> 21} MiB, the limit of the storage of deployments.`
+/** Whether a request may be above the limit of heads. */
+function isLong(body: BrokerMessage['body']): boolean {
+  return Object.values(body).some((value) => Array.isArray(value) && value.length > 1_000)
+}
+
+function tooLarge(what: string, mib: number): AppError {
+  const message = `A step's ${what} have more than ${mib} MiB, the limit of the storage of deployments.`
   return new AppError('body_too_large', { message })
 }

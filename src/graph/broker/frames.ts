@@ -30,6 +30,8 @@ export type BrokerOperations = Readonly<Record<BrokerOperationName, BrokerOperat
 
 /** Maximum bytes of a frame, for requests and answers. */
 export const MAX_BROKER_FRAME: number = 256 << 20
+/** Maximum bytes of the head of a request, which names the rows to store: about 10,000. */
+export const MAX_BROKER_HEAD: number = 2 << 20
 
 /** Options with which a host connects to the broker; part of the host's first message. */
 export interface BrokerPlace {

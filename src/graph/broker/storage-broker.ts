@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
 import { AppError, toAppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
+import type { FrameBounds } from '../../base/streams/bounded-frames.ts'
 import { type Channel, openChannel } from '../pool/channel.ts'
 import { makeSocketFolder, socketPath } from '../project/socket-folder.ts'
 import {
@@ -10,6 +11,7 @@ import {
   type BrokerPlace,
   type FromBroker,
   MAX_BROKER_FRAME,
+  MAX_BROKER_HEAD,
   type ToBroker,
 } from './frames.ts'
 
@@ -32,8 +34,9 @@ interface Granted {
   socket: Socket | undefined
 }
 
-/** Maximum size of the first frame of a connection. This frame contains the token. */
-const MAX_OPEN_FRAME = 4_096
+/** Bounds of the first frame of a connection. This frame contains the token. */
+const OF_OPENING: FrameBounds = { max_bytes: 4_096, max_head_bytes: 4_096 }
+const OF_REQUESTS: FrameBounds = { max_bytes: MAX_BROKER_FRAME, max_head_bytes: MAX_BROKER_HEAD }
 /** Time limit for a new connection to send its token. */
 const OPEN_MS = 10_000
 /** Maximum number of connections that have not sent a token yet. */
@@ -88,7 +91,6 @@ function serve(socket: Socket, grants: ReadonlyMap<string, Granted>, logger: Log
   let granted: Granted | undefined
   const unopened = setTimeout(() => socket.destroy(), OPEN_MS)
   socket.once('close', () => clearTimeout(unopened))
-  const flow = createFlow(socket)
   const channel: Channel<FromBroker> = openChannel<ToBroker, FromBroker>(
     socket,
     ({ head, parts }) => {
@@ -106,8 +108,13 @@ function serve(socket: Socket, grants: ReadonlyMap<string, Granted>, logger: Log
       granted = found
       granted.socket = socket
     },
-    () => (granted === undefined ? MAX_OPEN_FRAME : MAX_BROKER_FRAME),
+    {
+      boundsOf: () => (granted === undefined ? OF_OPENING : OF_REQUESTS),
+      broken: (reason) =>
+        logger.warn({ reason }, 'a host sent the storage broker a message that cannot be read'),
+    },
   )
+  const flow = createFlow(socket, channel)
 
   async function answer(
     operations: BrokerOperations,
@@ -132,15 +139,14 @@ function serve(socket: Socket, grants: ReadonlyMap<string, Granted>, logger: Log
 }
 
 /** Stops reading a socket while too many bytes of its requests and answers are in memory. */
-function createFlow(socket: Socket): { enter(bytes: number): () => void } {
+function createFlow(
+  socket: Socket,
+  channel: Pick<Channel<FromBroker>, 'hold'>,
+): { enter(bytes: number): () => void } {
   let [requests, waiting] = [0, 0]
   const look = (): void => {
-    const isFull =
-      requests >= MAX_REQUESTS ||
-      waiting > MAX_BYTES ||
-      (socket.writable && socket.writableLength > MAX_BYTES)
-    if (isFull) socket.pause()
-    else if (socket.isPaused()) socket.resume()
+    const isSlow = socket.writable && socket.writableLength > MAX_BYTES
+    channel.hold(requests >= MAX_REQUESTS || waiting > MAX_BYTES || isSlow)
   }
   socket.on('drain', look)
   return {

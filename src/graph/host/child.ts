@@ -24,7 +24,15 @@ import { createSchemaReader, type SchemaReader } from './schemas.ts'
 import { prepareModels } from './stream/model-facts.ts'
 import { createStateTexts } from './state/state-texts.ts'
 import { createTurns } from './state/step-pace.ts'
-import type { FromHost, HostCall, OpenHost, StateHead, ToHost } from '../pool/messages.ts'
+import {
+  type FromHost,
+  type HostCall,
+  MAX_LOADED_FILES,
+  MAX_MESSAGE_CHARS,
+  type OpenHost,
+  type StateHead,
+  type ToHost,
+} from '../pool/messages.ts'
 
 /** Opens the storage of graphs with the options of the first message. */
 export type OpenStorage = (message: OpenHost) => Promise<GraphStorage>
@@ -114,11 +122,11 @@ class HostChild {
       }
       report.flush()
       if (failures.length < message.graphs.length) this.#channel.send({ type: 'opened', failures })
-      else this.#channel.send({ type: 'failed', message: allOf(failures), failures })
+      else this.#channel.send({ type: 'failed', message: cut(allOf(failures)), failures })
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
       report.flush()
-      this.#channel.send({ type: 'failed', message: text, failures: [] })
+      this.#channel.send({ type: 'failed', message: cut(text), failures: [] })
     }
   }
 
@@ -202,6 +210,7 @@ function createFileReport(channel: Channel<FromHost>): { add(file: string): void
       if (reported.has(file)) return
       reported.add(file)
       if (files.push(file) === 1) setImmediate(flush)
+      if (files.length === MAX_LOADED_FILES) flush()
     },
   }
 }
@@ -252,16 +261,37 @@ function stateHead(state: GraphState | undefined): StateHead | null {
   return state === undefined ? null : { next: state.next, interrupts: state.interrupts }
 }
 
-function sendEnd(channel: Channel<FromHost>, id: number, { state, ...end }: GraphJobEnd): void {
+function sendEnd(channel: Channel<FromHost>, id: number, all: GraphJobEnd): void {
+  const { state, ...end } = isTooLarge(all.state) ? TOO_LARGE : all
   const about = { type: 'end', id, state: stateHead(state) } as const
   if (end.kind !== 'done') {
-    channel.send({ ...about, end, values: 'none' }, stateParts(state))
+    const shown = end.kind === 'failed' ? { ...end, message: cut(end.message) } : end
+    channel.send({ ...about, end: shown, values: 'none' }, stateParts(state))
     return
   }
   const { values } = end
   const kind = values === null ? 'none' : values === state?.values_json ? 'state' : 'own'
   const own = kind === 'own' && values !== null ? [values] : []
   channel.send({ ...about, end: { kind: 'done' }, values: kind }, [...stateParts(state), ...own])
+}
+
+/** Maximum characters of a thread's interrupts as JSON, which are in the head of a frame. */
+const MAX_INTERRUPTS = 512 << 10
+const TOO_LARGE_MESSAGE = `The interrupts of a thread may have at most ${MAX_INTERRUPTS} characters of JSON.`
+const TOO_LARGE: GraphJobEnd = {
+  kind: 'failed',
+  error: 'ValueError',
+  message: TOO_LARGE_MESSAGE,
+  retryable: false,
+  state: undefined,
+}
+
+function isTooLarge(state: GraphState | undefined): boolean {
+  return state !== undefined && JSON.stringify(state.interrupts).length > MAX_INTERRUPTS
+}
+
+function cut(message: string): string {
+  return message.slice(0, MAX_MESSAGE_CHARS)
 }
 
 async function sendAnswer(
@@ -273,12 +303,13 @@ async function sendAnswer(
   try {
     const call = JSON.parse(text.toString('utf8')) as HostCall
     const { body, state, next } = await answerCall(deps, tenant, call)
+    if (isTooLarge(state)) throw new AppError('body_too_large', { message: TOO_LARGE_MESSAGE })
     const head = { type: 'answer', id, state: stateHead(state), ...(next !== undefined && { next }) } as const
     channel.send(head, [body, ...stateParts(state)])
   } catch (thrown) {
     const error = refusal(thrown)
     const broken = error instanceof GraphLoadError && ({ broken: true } as const)
-    channel.send({ type: 'refused', id, code: error.code, message: error.message, ...broken })
+    channel.send({ type: 'refused', id, code: error.code, message: cut(error.message), ...broken })
   }
 }
 

@@ -190,7 +190,7 @@ function isPackageName(specifier: string): boolean {
 }
 
 async function loadGraph(entry: GraphEntry): Promise<AnyGraph | Factory> {
-  const tooOld = tooOldLanggraph(entry.file)
+  const tooOld = await tooOldLanggraph(entry.file)
   if (tooOld !== undefined) throw new AppError('config_invalid', { message: tooOld })
   const value = await importExport(entry.file, entry.export)
   if (typeof value === 'function') return value as Factory

@@ -13,7 +13,13 @@ import {
   startHostProcess,
 } from '../pool/process.ts'
 import { pythonCommand } from '../python/interpreter.ts'
-import type { AppRoute, FromHttpApp, OpenApp, ToHttpApp } from './messages.ts'
+import {
+  type AppRoute,
+  FROM_HTTP_APP_HEADS,
+  type FromHttpApp,
+  type OpenApp,
+  type ToHttpApp,
+} from './messages.ts'
 import { makeSocketFolder, socketPath } from '../project/socket-folder.ts'
 import { removeSockets } from '../project/temporary-folder.ts'
 
@@ -127,7 +133,7 @@ function unavailable(message: string): AppError {
 
 function begin(launch: HostLaunch<OpenApp>, loaded: HttpAppOptions['loaded']): Life {
   const { promise: opened, resolve, reject } = Promise.withResolvers<OpenHttpApp>()
-  const process = startHostProcess<FromHttpApp, ToHttpApp>(launch, ({ head }) => {
+  const process = startHostProcess<FromHttpApp, ToHttpApp>(launch, FROM_HTTP_APP_HEADS, ({ head }) => {
     if (head.type === 'loaded') loaded?.(head.files)
     else if (head.type === 'opened') resolve(opening(head.routes))
     else {
@@ -158,8 +164,8 @@ function begin(launch: HostLaunch<OpenApp>, loaded: HttpAppOptions['loaded']): L
     process.kill()
   }, START_MS)
   opened.finally(() => clearTimeout(timer)).catch(() => undefined)
-  void process.exited.then(({ unstarted }) =>
-    reject(unavailable(unstarted ?? 'The process of the HTTP app has ended.')),
+  void process.exited.then(({ unstarted, broken }) =>
+    reject(unavailable(unstarted ?? broken ?? 'The process of the HTTP app has ended.')),
   )
   return { process, opened }
 }

@@ -1,3 +1,5 @@
+import { type HeadChecks, isText, isTexts, listOf, maybe } from '../pool/heads.ts'
+
 /** First message to the process of a deployment's custom HTTP app. */
 export interface OpenApp {
   type: 'open'
@@ -37,3 +39,10 @@ export type FromHttpApp =
   | { type: 'failed'; message: string }
   /** Absolute paths of modules outside of packages that the app loaded or failed to find. */
   | { type: 'loaded'; files: string[] }
+
+/** The fields of the heads of FromHttpApp. */
+export const FROM_HTTP_APP_HEADS: HeadChecks = {
+  opened: { routes: maybe(listOf({ method: isText, path: isText })) },
+  failed: { message: isText },
+  loaded: { files: isTexts },
+}

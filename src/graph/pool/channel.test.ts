@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { encodeFrame, type Frame, openChannel } from './channel.ts'
+import { encodeFrame, type Frame, FROM_HOST, openChannel } from './channel.ts'
 import { tries } from '../../../test/support/properties.ts'
 
 interface Head {
@@ -113,5 +113,61 @@ describe('openChannel', () => {
     stream.destroy()
     await caughtUp
     expect(channel.caughtUp()).toBeUndefined()
+  })
+})
+
+/** Lengths as a frame begins with them, and the bytes after them. */
+function rawFrame(head: string, length = Buffer.byteLength(head) + 4): Buffer {
+  const lengths = Buffer.alloc(8)
+  lengths.writeUInt32LE(length, 0)
+  lengths.writeUInt32LE(Buffer.byteLength(head), 4)
+  return Buffer.concat([lengths, Buffer.from(head)])
+}
+
+describe('D-64: frames of a process that is not trusted', () => {
+  const small = '{"type":"beat"}'
+  it.each([
+    [
+      'a head of many small values',
+      rawFrame(`{"x":[${'{},'.repeat(4e5)}0]}`),
+      /^its head has \d+ bytes, and 1048576 are/,
+    ],
+    ['a deep head', rawFrame(`{"x":${'[{"a":'.repeat(1e3)}`), /^its head is nested too deep$/],
+    ['a head that is no JSON', rawFrame('{"type":'), /^its head is not JSON$/],
+    ['a head that is no object', rawFrame('null'), /^its head is not a JSON object$/],
+    ['a frame of 1 GiB', rawFrame(small, 1 << 30), /^it has 1073741824 bytes, and 268435456 are allowed$/],
+    ['lengths that do not fit', rawFrame(small, 5), /^it is no frame$/],
+    ['many parts', rawFrame(`{"sizes":[${'0,'.repeat(1e5)}0]}`), /^the sizes of its parts are not valid$/],
+    ['a size that is no size', rawFrame('{"sizes":[-1]}'), /^the sizes of its parts are not valid$/],
+    [
+      'parts that are not there',
+      rawFrame('{"sizes":[7]}'),
+      /^its parts have not the size that its head says$/,
+    ],
+  ])('end the channel with the reason: %s', async (_what, bytes, reason) => {
+    const stream = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
+    const heard: Frame<Head>[] = []
+    const broken = new Promise<string>((resolve) =>
+      openChannel<Head, Head>(stream, (frame) => heard.push(frame), {
+        boundsOf: () => FROM_HOST,
+        broken: resolve,
+      }),
+    )
+    // Bytes of a frame that is too large are not collected, so that its first ones are enough.
+    for (let at = 0; at < Math.min(bytes.length, 2 << 20); at += 65_536)
+      stream.push(bytes.subarray(at, at + 65_536))
+    expect(await broken).toMatch(reason)
+    expect(stream.destroyed).toBe(true)
+    expect(heard).toEqual([])
+  })
+
+  it('are read with brackets in texts', async () => {
+    const stream = new Duplex({ read() {} })
+    const text = `${'[{'.repeat(2_000)}"\\`
+    const heard = new Promise<Frame<Head>>((resolve) =>
+      openChannel<Head, Head>(stream, resolve, { boundsOf: () => FROM_HOST, broken: () => undefined }),
+    )
+    stream.push(encodeFrame({ type: text }))
+    expect((await heard).head.type).toBe(text)
   })
 })

@@ -1,7 +1,11 @@
 import type { Duplex } from 'node:stream'
+import { BrokenFrameError, type FrameBounds, splitFrames } from '../../base/streams/bounded-frames.ts'
+import { createPauses } from '../../base/streams/pauses.ts'
+import { shareOfTime } from '../../base/streams/share-of-time.ts'
+import { isDeeperThan } from '../../base/text/json-depth.ts'
 import { parseExact } from '../../schema/exact-json.ts'
-import type { JsonObject } from '../../schema/json.ts'
-import { toJsonText } from '../../schema/raw-json.ts'
+import { isObject, type JsonObject } from '../../schema/json.ts'
+import { LARGE_JSON_CHARS, toJsonText } from '../../schema/raw-json.ts'
 
 /** One message between the server and a graph host: a head that is parsed, and parts that are passed on unparsed. */
 export interface Frame<Head> {
@@ -20,29 +24,53 @@ export interface Channel<Out> {
    * or has ended.
    */
   caughtUp(): Promise<void> | undefined
+  /** Stops reading, or goes on. */
+  hold(isHeld: boolean): void
 }
 
-/** Maximum bytes of a frame. A larger frame is a fault of the process that sent it. */
-const MAX_FRAME = 1 << 30
+/** Bounds of frames from the server itself, which sends whole inputs of runs in heads. */
+const FROM_SERVER: FrameBounds = { max_bytes: 1 << 30, max_head_bytes: 1 << 30 }
+/** Bounds of frames from a process that runs code of a deployment; the server parses heads on its main thread. */
+export const FROM_HOST: FrameBounds = { max_bytes: 256 << 20, max_head_bytes: LARGE_JSON_CHARS }
+/** Maximum number of parts of a frame. */
+const MAX_PARTS = 1 << 16
+/** Maximum nesting of a head. */
+const MAX_DEPTH = 1_000
 /** If more than this number of bytes wait, a process should send no more. */
 const MAX_WAITING = 16 << 20
 
+/** A process that runs code of a deployment, and may send anything. */
+export interface UntrustedSender {
+  /** The bounds of its next frame. */
+  boundsOf(): FrameBounds
+  /** Called once when the channel was ended because of what the process has sent; `reason` is a clause about a frame. */
+  broken(reason: string): void
+}
+
 /**
  * Sends and receives frames over a stream. A frame consists of 4 bytes with the length of the rest, 4 bytes with the
- * length of the head, the head as JSON with the `sizes` of the parts, and the parts. `onFrame` is called in order. An
- * invalid frame, or one with more than `maxBytes`, ends the stream.
+ * length of the head, the head as JSON with the `sizes` of the parts, and the parts. `onFrame` is called in order. A
+ * frame that is invalid or above its bounds, or for which `onFrame` throws, ends the stream. Frames of an untrusted
+ * sender take at most their share of the thread.
  */
 export function openChannel<In extends object, Out extends object>(
   stream: Duplex,
   onFrame: (frame: Frame<In>) => void,
-  maxBytes: () => number = () => MAX_FRAME,
+  sender?: UntrustedSender,
 ): Channel<Out> {
-  const read = createFrameReader(onFrame, maxBytes)
+  const isDeep = (json: Buffer): boolean => sender !== undefined && isDeeperThan(MAX_DEPTH, json)
+  const read = splitFrames(sender?.boundsOf ?? (() => FROM_SERVER), (head, rest) => {
+    if (!stream.destroyed) onFrame(decodeFrame<In>(head, rest, isDeep))
+  })
+  const pauses = createPauses(stream)
+  const spend = sender === undefined ? (handle: () => void) => handle() : shareOfTime(pauses)
   stream.on('data', (chunk: Buffer) => {
+    if (stream.destroyed) return
     try {
-      read(chunk)
+      spend(() => read(chunk))
     } catch (error) {
-      stream.destroy(error instanceof Error ? error : new Error(String(error)))
+      stream.destroy()
+      sender?.broken(error instanceof BrokenFrameError ? error.message : 'it has a field that is not valid')
     }
   })
   stream.on('error', () => undefined)
@@ -54,6 +82,7 @@ export function openChannel<In extends object, Out extends object>(
     get waiting() {
       return stream.writableLength
     },
+    hold: (isHeld) => pauses.set('held', isHeld),
     caughtUp() {
       if (stream.writableLength <= MAX_WAITING || !stream.writable) return undefined
       // All runs of a host that wait share one promise, since Node warns of more than ten listeners.
@@ -93,43 +122,37 @@ export function encodeFrame(head: object, parts: readonly (string | Uint8Array)[
   return frame
 }
 
-function createFrameReader<In extends object>(
-  onFrame: (frame: Frame<In>) => void,
-  maxBytes: () => number,
-): (chunk: Buffer) => void {
-  let held: Buffer[] = []
-  let heldBytes = 0
-  let wanted = 4
-  return (chunk) => {
-    held.push(chunk)
-    heldBytes += chunk.length
-    while (heldBytes >= wanted) {
-      const bytes = held.length === 1 && held[0] !== undefined ? held[0] : Buffer.concat(held)
-      const length = bytes.readUInt32LE(0)
-      if (length < 4 || length > maxBytes()) throw new Error('A frame of the graph host channel is broken.')
-      wanted = 4 + length
-      if (bytes.length < wanted) {
-        held = [bytes]
-        return
-      }
-      const frame = decodeFrame<In>(bytes.subarray(4, wanted))
-      const rest = bytes.subarray(wanted)
-      held = rest.length === 0 ? [] : [rest]
-      heldBytes = rest.length
-      wanted = 4
-      onFrame(frame)
-    }
+function decodeFrame<In extends object>(
+  headBytes: Buffer,
+  rest: Buffer,
+  isDeep: (json: Buffer) => boolean,
+): Frame<In> {
+  if (isDeep(headBytes)) throw new BrokenFrameError('its head is nested too deep')
+  const head = parseHead(headBytes)
+  const { sizes = [] } = head
+  if (!Array.isArray(sizes) || sizes.length > MAX_PARTS || !sizes.every(isSize))
+    throw new BrokenFrameError('the sizes of its parts are not valid')
+  const parts: Buffer[] = []
+  let at = 0
+  for (const size of sizes) {
+    parts.push(rest.subarray(at, at + size))
+    at += size
   }
+  if (at !== rest.length) throw new BrokenFrameError('its parts have not the size that its head says')
+  return { head: head as In & JsonObject, parts }
 }
 
-function decodeFrame<In extends object>(bytes: Buffer): Frame<In> {
-  const headEnd = 4 + bytes.readUInt32LE(0)
-  const head = parseExact(bytes.toString('utf8', 4, headEnd)) as In & JsonObject
-  const parts: Buffer[] = []
-  let at = headEnd
-  for (const size of Array.isArray(head['sizes']) ? head['sizes'] : []) {
-    parts.push(bytes.subarray(at, at + Number(size)))
-    at += Number(size)
+function parseHead(bytes: Buffer): JsonObject {
+  let head: unknown
+  try {
+    head = parseExact(bytes.toString())
+  } catch {
+    throw new BrokenFrameError('its head is not JSON')
   }
-  return { head, parts }
+  if (!isObject(head)) throw new BrokenFrameError('its head is not a JSON object')
+  return head
+}
+
+function isSize(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0
 }

@@ -21,7 +21,7 @@ import {
   startHostProcess,
 } from './process.ts'
 import type { LoadFailure } from '../project/load-failure.ts'
-import type { FromHost, HostCall } from './messages.ts'
+import { FROM_HOST_HEADS, type FromHost, type HostCall } from './messages.ts'
 import { readAnswer, readEnd } from './results.ts'
 
 /** A job that is assigned to a host or waits for one. */
@@ -120,7 +120,7 @@ export class HostLink {
     this.#noted = launch.noted
     this.#mask = launch.mask ?? ((text) => text)
     this.#findHeldUp = launch.findHeldUp ?? findHeldUpBy
-    this.#process = startHostProcess(launch, (frame) => this.#receive(frame))
+    this.#process = startHostProcess(launch, FROM_HOST_HEADS, (frame) => this.#receive(frame))
     void this.#process.exited.then((exit) => this.#lost(exit))
   }
 
@@ -377,8 +377,8 @@ function onlyCulprit(begun: readonly HostJob[], exit: HostExit): number | undefi
   return begun.length === 1 && !isFromOutside(exit) ? begun[0]?.id : undefined
 }
 
-function isFromOutside({ signal, ranOutOfMemory: isFull }: HostExit): boolean {
-  if (isFull) return false
+function isFromOutside({ signal, ranOutOfMemory: isFull, broken }: HostExit): boolean {
+  if (isFull || broken !== undefined) return false
   return signal === 'SIGKILL' || signal === 'SIGTERM' || signal === 'SIGINT'
 }
 
@@ -393,8 +393,9 @@ function errorOf(exit: HostExit): LostError {
 }
 
 function describeExit(exit: HostExit): string {
-  const { code, signal, unstarted } = exit
+  const { code, signal, unstarted, broken } = exit
   if (unstarted !== undefined) return unstarted
+  if (broken !== undefined) return broken
   if (ranOutOfMemory(exit)) return 'The graph host ran out of memory.'
   return `The graph host ended unexpectedly (${signal ?? `code ${code}`}).`
 }

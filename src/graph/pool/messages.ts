@@ -1,10 +1,22 @@
-import type { ErrorCode } from '../../base/errors.ts'
+import { ERRORS, type ErrorCode } from '../../base/errors.ts'
 import type { GraphCall, GraphState, FailurePlace } from '../../runs/execute/graph-host.ts'
 import type { Tenant } from '../../runs/model.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { GraphEntry } from '../project/deployment-file.ts'
 import type { GraphLogLine } from '../host/logger.ts'
 import type { LoadFailure } from '../project/load-failure.ts'
+import {
+  type HeadChecks,
+  isId,
+  isRecord,
+  isRecordOrNull,
+  isText,
+  isTexts,
+  listOf,
+  maybe,
+  objectOf,
+  oneOf,
+} from './heads.ts'
 
 /** First message to a host: its graphs and the options of its storage. */
 export interface OpenHost {
@@ -86,8 +98,60 @@ export type FromHost =
   /** The host accepts no more jobs, because of an uncaught error. */
   | { type: 'retire'; message: string }
 
+/** Maximum characters of a message in a head; hosts cut longer ones, such as those of user code. */
+export const MAX_MESSAGE_CHARS: number = 64 << 10
+/** Maximum number of files in one `loaded`. */
+export const MAX_LOADED_FILES = 500
+
 /** The end of a job without its texts, which are parts of the frame. */
 export type EndHead =
   | { kind: 'done' }
   | ({ kind: 'failed'; error: string; message: string; retryable: boolean } & FailurePlace)
   | { kind: 'cancelled' }
+
+const isLine = maybe(isId)
+const areFailures = listOf({ graph_id: isText, file: isText, line: isLine, reason: isText, message: isText })
+const isState = maybe(objectOf({ next: isTexts, interrupts: isRecord }))
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
+const isFailed = objectOf({
+  error: isText,
+  message: isText,
+  retryable: isBoolean,
+  node: maybe(isText),
+  place: maybe(isText),
+})
+
+function isEnd(value: unknown): boolean {
+  return (
+    objectOf({ kind: oneOf('done', 'cancelled') })(value) ||
+    (objectOf({ kind: oneOf('failed') })(value) && isFailed(value))
+  )
+}
+
+/** The fields of a line that user code has logged. */
+export const LOG_LINE = {
+  level: oneOf('error', 'warn', 'info', 'debug', 'trace'),
+  text: isText,
+  fields: maybe(isRecordOrNull),
+  node: maybe(isText),
+}
+
+/** The fields of a refusal. */
+export const REFUSAL = { id: isId, code: oneOf(...Object.keys(ERRORS)), message: isText }
+
+/** The fields of the heads of FromHost. */
+export const FROM_HOST_HEADS: HeadChecks = {
+  opened: { failures: areFailures },
+  failed: { message: isText, failures: areFailures },
+  loaded: { files: isTexts },
+  ready: { id: isId },
+  log: { id: maybe(isId), ...LOG_LINE },
+  items: { id: isId, events: isTexts },
+  trace: { id: isId },
+  end: { id: isId, end: isEnd, state: isState, values: oneOf('none', 'state', 'own') },
+  answer: { id: isId, state: isState, next: maybe(isText) },
+  refused: { ...REFUSAL, broken: maybe(isBoolean) },
+  beat: {},
+  culprit: { id: isId, message: isText },
+  retire: { message: isText },
+}

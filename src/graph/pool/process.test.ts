@@ -46,6 +46,7 @@ it('passes the last line that a process prints, also when it has no end', async 
       printed: (_from, line) => printed.push(line),
       record: async () => async () => undefined,
     },
+    {},
     () => undefined,
   )
   await exited
@@ -68,6 +69,7 @@ it('has ended also when something that it has left running keeps its output open
       printed: (_from, line) => found(Number(line)),
       record: async () => async () => undefined,
     },
+    {},
     () => undefined,
   )
   const child = await pid

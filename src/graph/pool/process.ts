@@ -1,12 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
-import type { Duplex, Readable } from 'node:stream'
+import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '../../base/log.ts'
 import { UMASK_VARIABLE, umaskArguments } from '../../base/files/umask.ts'
 import type { Confine, ConfinedCommand, ProcessCommand } from '../../base/node/confined-command.ts'
+import { eachLine } from '../../base/streams/bounded-lines.ts'
+import type { JsonObject } from '../../schema/json.ts'
 import { exitInside, pidInside } from './confined-process.ts'
-import { type Channel, type Frame, openChannel } from './channel.ts'
+import { type Channel, type Frame, FROM_HOST, openChannel } from './channel.ts'
+import { assertHead, type HeadChecks } from './heads.ts'
 import type { FindHeldUp } from './inspector/inspector.ts'
 import type { FromHost, OpenHost, ToHost } from './messages.ts'
 
@@ -83,9 +86,11 @@ export interface HostExit {
   ranOutOfMemory: boolean
   /** Why the process could not be started. */
   unstarted?: string
+  /** Why the server has ended the process: a message of it was invalid or above the bounds. */
+  broken?: string
 }
 
-type ProcessEnd = Omit<HostExit, 'stderr' | 'ranOutOfMemory'>
+type ProcessEnd = Omit<HostExit, 'stderr' | 'ranOutOfMemory' | 'broken'>
 
 /** A graph host's process and its channel. */
 export interface HostProcess<Out extends object = ToHost> {
@@ -104,14 +109,14 @@ export interface HostProcess<Out extends object = ToHost> {
 /** Programs that a process has started may keep its output open for this time after its end. */
 const OUTPUT_MS = 1_000
 const STDERR_KEPT = 4_000
-const LINE_KEPT = 4_000
 
 /**
  * Starts a host and sends the first message to it. `onFrame` is called with the frames of the host, in order, until it
- * exits.
+ * exits. A host that sends anything else than `heads` allows is ended.
  */
 export function startHostProcess<In extends object = FromHost, Out extends object = ToHost>(
   launch: HostLaunch<Out & { type: 'open' }>,
+  heads: HeadChecks,
   onFrame: (frame: Frame<In>) => void,
 ): HostProcess<Out> {
   const { logger, printed, kind = 'graph-host' } = launch
@@ -125,6 +130,7 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   })
   const log = logger.child({ [kind.replace('-', '_')]: child.pid })
   let stderr = ''
+  let broken: string | undefined
   const listeners: ((line: string) => void)[] = []
   eachLine(child.stdout, (line) => {
     // `printed` masks secrets, but the server's log does not. So if there is a `printed`, the lines do not go to the
@@ -147,9 +153,20 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
     const ranOutOfMemory = (await container?.remove(exit.signal)) ?? false
     const remove = await forget?.catch(() => undefined)
     await remove?.().catch(() => undefined)
-    return { ...exit, ranOutOfMemory, stderr: stderr.trim() }
+    return { ...exit, ranOutOfMemory, stderr: stderr.trim(), ...(broken !== undefined && { broken }) }
   })
-  const channel = openChannel<In, Out>(command.channel ?? (child.stdio[3] as Duplex), onFrame)
+  const kill = (): void => void (container === undefined ? child.kill('SIGKILL') : container.kill())
+  const receive = (frame: Frame<In>): void => {
+    assertHead(heads, frame.head as JsonObject)
+    onFrame(frame)
+  }
+  const channel = openChannel<In, Out>(command.channel ?? (child.stdio[3] as Duplex), receive, {
+    boundsOf: () => FROM_HOST,
+    broken(reason) {
+      broken = `The ${kind.replace('-', ' ')} was ended because a message of it cannot be read: ${reason}.`
+      kill()
+    },
+  })
   channel.send(launch.open)
   let inner: number | undefined
   const pid = (): number => {
@@ -163,7 +180,7 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
     },
     channel,
     exited,
-    kill: () => void (container === undefined ? child.kill('SIGKILL') : container.kill()),
+    kill,
     signal: (name) => void (container === undefined ? process.kill(pid(), name) : container.signal(name)),
     onStderr: (listener) => void listeners.push(listener),
   }
@@ -264,18 +281,4 @@ function endWhatIsLeft(child: ChildProcess, started: ConfinedCommand['started'],
       for (const stream of child.stdio) stream?.destroy()
     }, OUTPUT_MS).unref()
   })
-}
-
-function eachLine(stream: Readable | null, each: (line: string) => void): void {
-  let held = ''
-  const pass = (line: string): void => {
-    if (line.trim() !== '') each(line.slice(0, LINE_KEPT))
-  }
-  stream?.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (held + text).split('\n')
-    held = (lines.pop() ?? '').slice(-LINE_KEPT)
-    lines.forEach(pass)
-  })
-  // The last line may have no line break.
-  stream?.once('end', () => pass(held))
 }

@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { AppError } from '../../base/errors.ts'
+import { UnsuitableFileError } from '../../base/files/bounded-file.ts'
+import { readLanggraphJson } from '../../base/files/langgraph-json.ts'
 import { isObject, type JsonObject, text } from '../../schema/json.ts'
 import { type GraphDefaults, readGraphDefaults } from '../host/defaults.ts'
 import type { HeaderRule } from './configurable-headers.ts'
@@ -93,7 +94,7 @@ export async function readDeploymentFile(
 async function readJson(file: string): Promise<JsonObject> {
   let content: string
   try {
-    content = await readFile(file, 'utf8')
+    content = await readLanggraphJson(file)
   } catch (cause) {
     throw invalid(unreadableText(file, cause), cause)
   }
@@ -117,6 +118,7 @@ function jsonAdvice(file: string, content: string): string {
 }
 
 function unreadableText(file: string, cause: unknown): string {
+  if (cause instanceof UnsuitableFileError) return `${file} ${cause.message}.`
   const { code = '' } = cause as NodeJS.ErrnoException
   if (code === 'EISDIR')
     return `${file} is a folder. GRAPHS and --graphs name a file, such as ${resolve(file, 'langgraph.json')}.`

@@ -26,32 +26,32 @@ async function projectWith(version: string): Promise<string> {
 
 describe('langgraphWarning', () => {
   it.each(['1.3.9', '0.4.2', '2.4.18'])('names both versions when the project has %s', async (version) => {
-    const warning = langgraphWarning([await projectWith(version)], '1.4.18')
+    const warning = await langgraphWarning([await projectWith(version)], '1.4.18')
     expect(warning).toMatchObject({ project_langgraph: version, weir_langgraph: '1.4.18' })
     expect(warning?.message).toContain(version)
   })
 
   it.each(['1.4.18', '1.4.0', '1.4.99'])('does not warn about %s', async (version) => {
-    expect(langgraphWarning([await projectWith(version)], '1.4.18')).toBeUndefined()
+    expect(await langgraphWarning([await projectWith(version)], '1.4.18')).toBeUndefined()
   })
 
-  it('does not warn about a project that uses the LangGraph of Weir', () => {
-    expect(langgraphWarning([join(folder, 'agent.ts')])).toBeUndefined()
+  it('does not warn about a project that uses the LangGraph of Weir', async () => {
+    expect(await langgraphWarning([join(folder, 'agent.ts')])).toBeUndefined()
   })
 })
 
 describe('tooOldLanggraph', () => {
   it.each(['0.2.8', '0.3.12'])('names %s and the command to run', async (version) => {
-    const reason = tooOldLanggraph(await projectWith(version))
+    const reason = await tooOldLanggraph(await projectWith(version))
     expect(reason).toContain(`LangGraph ${version} is installed`)
     expect(reason).toContain('npm install @langchain/langgraph@latest')
   })
 
   it.each(['0.4.0', '0.10.1', '1.0.0', '2.1.0'])('accepts %s', async (version) => {
-    expect(tooOldLanggraph(await projectWith(version))).toBeUndefined()
+    expect(await tooOldLanggraph(await projectWith(version))).toBeUndefined()
   })
 
-  it('accepts a project that uses the LangGraph of Weir', () => {
-    expect(tooOldLanggraph(join(folder, 'agent.ts'))).toBeUndefined()
+  it('accepts a project that uses the LangGraph of Weir', async () => {
+    expect(await tooOldLanggraph(join(folder, 'agent.ts'))).toBeUndefined()
   })
 })

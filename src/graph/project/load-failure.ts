@@ -68,8 +68,11 @@ function faultOf(file: string, thrown: unknown, files: readonly string[]): Fault
   )
 }
 
+/** Maximum characters of a reason. */
+const MAX_REASON = 2_000
+
 function firstLine(text: string): string {
-  return text.split('\n')[0] ?? ''
+  return text.slice(0, MAX_REASON).split('\n')[0] ?? ''
 }
 
 /** The fault for a missing module. Its place is the line of the import. */

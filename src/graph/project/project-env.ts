@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { AppError } from '../../base/errors.ts'
+import { readBoundedFile, UnsuitableFileError } from '../../base/files/bounded-file.ts'
+import { MAX_CONFIG_BYTES } from '../../base/files/langgraph-json.ts'
 import { isObject } from '../../schema/json.ts'
 
 /** The variables of `env` of langgraph.json. */
@@ -42,10 +43,13 @@ export async function readProjectEnv(
 async function readEnvFile(path: string, file: string, environment: Environment): Promise<ProjectEnv> {
   let content: string
   try {
-    content = await readFile(path, 'utf8')
+    content = String(await readBoundedFile(path, { max_bytes: MAX_CONFIG_BYTES }))
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException
-    if (code !== 'ENOENT') throw invalid(`${path}, which ${file} names under "env", cannot be read.`, cause)
+    if (code !== 'ENOENT') {
+      const reason = cause instanceof UnsuitableFileError ? `: it ${cause.message}` : ''
+      throw invalid(`${path}, which ${file} names under "env", cannot be read${reason}.`, cause)
+    }
     const example = join(dirname(path), '.env.example')
     const advice = existsSync(example) ? ` Copy it and fill it in: cp ${example} ${path}` : ''
     return {

@@ -5,10 +5,7 @@ import { join, parse } from 'node:path'
 import ts from 'typescript'
 import { openChannel } from '../pool/channel.ts'
 import { openServerSocket } from '../pool/vitals.ts'
-import type { FromTypeHost, ReadFile, ToTypeHost } from './messages.ts'
-
-/** Maximum size of the schemas; larger ones are an error. */
-const MAX_BYTES = 8 << 20
+import { type FromTypeHost, MAX_SCHEMA_BYTES, type ReadFile, type ToTypeHost } from './messages.ts'
 
 /** Answers one request with schemas read from TypeScript types; the server ends the process. */
 export function serveTypeSchemas(): void {
@@ -27,7 +24,8 @@ async function readTypes(asked: ToTypeHost): Promise<{ text: string; files: Read
   const { getStaticGraphSchema } = await import('@langchain/langgraph-api/schema')
   const spec = { sourceFile: asked.file, exportSymbol: asked.export }
   const text = JSON.stringify(await getStaticGraphSchema(spec, { mainThread: true }))
-  if (Buffer.byteLength(text) > MAX_BYTES) throw new RangeError(`more than ${MAX_BYTES} bytes of schemas`)
+  if (Buffer.byteLength(text) > MAX_SCHEMA_BYTES)
+    throw new RangeError(`more than ${MAX_SCHEMA_BYTES} bytes of schemas`)
   return { text, files: [...files] }
 }
 

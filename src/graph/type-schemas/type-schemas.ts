@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { readBoundedFile } from '../../base/files/bounded-file.ts'
 import { isObject } from '../../schema/json.ts'
 import type { GraphEntry } from '../project/deployment-file.ts'
 import {
@@ -14,7 +15,13 @@ import {
   OWN_PACKAGES,
   startHostProcess,
 } from '../pool/process.ts'
-import type { FromTypeHost, ReadFile, ToTypeHost } from './messages.ts'
+import {
+  FROM_TYPE_HOST_HEADS,
+  type FromTypeHost,
+  MAX_SCHEMA_BYTES,
+  type ReadFile,
+  type ToTypeHost,
+} from './messages.ts'
 
 /** Options for reading types. */
 export interface TypeSchemasOptions extends ChildOptions {
@@ -117,14 +124,23 @@ class TypeReader implements TypeSchemas {
     if (this.#stopped) return 'The server is stopping.'
     const { promise, resolve } = Promise.withResolvers<Answer | string>()
     const launch = launchOf(this.#options, entry)
-    const child = startHostProcess<FromTypeHost, ToTypeHost>(launch, ({ head, parts }) => {
-      if (head.type === 'failed') resolve(head.message)
-      else resolve({ text: parts[0]?.toString('utf8') ?? NONE, files: head.files })
-    })
+    const child = startHostProcess<FromTypeHost, ToTypeHost>(
+      launch,
+      FROM_TYPE_HOST_HEADS,
+      ({ head, parts }) => {
+        const [text] = parts
+        if (head.type === 'failed') resolve(head.message)
+        else if (text !== undefined && text.length > MAX_SCHEMA_BYTES)
+          resolve(`more than ${MAX_SCHEMA_BYTES} bytes of schemas`)
+        else resolve({ text: text?.toString('utf8') ?? NONE, files: head.files })
+      },
+    )
     this.#living = child
     const { timeoutMs = TIMEOUT_MS } = this.#options
     const timer = setTimeout(() => resolve(`The compiler took longer than ${timeoutMs / 1000} s.`), timeoutMs)
-    void child.exited.then(({ signal, code }) => resolve(`The compiler ended (${signal ?? `code ${code}`}).`))
+    void child.exited.then(({ signal, code, broken }) =>
+      resolve(broken ?? `The compiler ended (${signal ?? `code ${code}`}).`),
+    )
     const answer = await promise
     clearTimeout(timer)
     child.kill()
@@ -164,9 +180,12 @@ async function keep(path: string, answer: Answer): Promise<void> {
   await rename(`${path}.part`, path)
 }
 
-/** The hash of a file's content; empty for a missing file. */
+/** Maximum bytes of a source file whose schemas are kept. */
+const MAX_SOURCE_BYTES = 4 << 20
+
+/** The hash of a file's content; empty for a file that is missing or no source file. */
 async function hashOf(file: string): Promise<string> {
-  const content = await readFile(file).catch(() => undefined)
+  const content = await readBoundedFile(file, { max_bytes: MAX_SOURCE_BYTES }).catch(() => undefined)
   return content === undefined ? '' : createHash('sha256').update(content).digest('hex')
 }
 

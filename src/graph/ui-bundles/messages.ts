@@ -1,3 +1,5 @@
+import { type HeadChecks, isText, isTexts } from '../pool/heads.ts'
+
 /** Message of the server to the process that bundles UI components. */
 export interface ToUiHost {
   type: 'open'
@@ -16,3 +18,9 @@ export type FromUiHost =
   /** Parts: contents of the files in the order of `names`. */
   | { type: 'bundled'; graph_id: string; names: string[] }
   | { type: 'failed'; graph_id: string; message: string }
+
+/** The fields of the heads of FromUiHost. */
+export const FROM_UI_HOST_HEADS: HeadChecks = {
+  bundled: { graph_id: isText, names: isTexts },
+  failed: { graph_id: isText, message: isText },
+}

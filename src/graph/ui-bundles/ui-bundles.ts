@@ -8,7 +8,7 @@ import {
   nodeCommand,
   startHostProcess,
 } from '../pool/process.ts'
-import type { FromUiHost, ToUiHost } from './messages.ts'
+import { FROM_UI_HOST_HEADS, type FromUiHost, type ToUiHost } from './messages.ts'
 
 type UiFile = Pick<DeploymentFile, 'folder' | 'env'> & { ui: NonNullable<DeploymentFile['ui']> }
 
@@ -51,24 +51,28 @@ export function startUiBundles(options: UiBundlesOptions): UiBundles {
   const open = new Set(Object.keys(file.ui.components))
   for (const graph_id of open) bundles.set(graph_id, newPending())
 
-  const child = startHostProcess<FromUiHost, ToUiHost>(launchOf(options), ({ head, parts }) => {
-    const { graph_id } = head
-    if (head.type === 'failed') fail(graph_id, head.message)
-    else if (parts.reduce((sum, part) => sum + part.length, 0) > MAX_BYTES) {
-      fail(graph_id, `The bundle is larger than ${MAX_BYTES >> 20} MB.`)
-    } else done(graph_id, new Map(head.names.map((name, at) => [name, parts[at] ?? new Uint8Array()])))
-    if (open.size === 0) {
-      clearTimeout(timer)
-      if (!watch) child.kill()
-    }
-  })
+  const child = startHostProcess<FromUiHost, ToUiHost>(
+    launchOf(options),
+    FROM_UI_HOST_HEADS,
+    ({ head, parts }) => {
+      const { graph_id } = head
+      if (head.type === 'failed') fail(graph_id, head.message)
+      else if (parts.reduce((sum, part) => sum + part.length, 0) > MAX_BYTES) {
+        fail(graph_id, `The bundle is larger than ${MAX_BYTES >> 20} MB.`)
+      } else done(graph_id, new Map(head.names.map((name, at) => [name, parts[at] ?? new Uint8Array()])))
+      if (open.size === 0) {
+        clearTimeout(timer)
+        if (!watch) child.kill()
+      }
+    },
+  )
   const timer = setTimeout(() => {
     failRest(`The bundles took longer than ${timeoutMs / 1000} s.`)
     child.kill()
   }, timeoutMs)
-  void child.exited.then(() => {
+  void child.exited.then(({ broken }) => {
     clearTimeout(timer)
-    failRest('The bundler ended.')
+    failRest(broken ?? 'The bundler ended.')
   })
 
   function done(graph_id: string, bundle: UiBundle): void {

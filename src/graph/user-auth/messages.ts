@@ -2,6 +2,17 @@ import type { ErrorCode } from '../../base/errors.ts'
 import type { AccessUser } from '../../runs/model.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { GraphLogLine } from '../host/logger.ts'
+import {
+  type HeadChecks,
+  isId,
+  isRecord,
+  isRecordOrNull,
+  isText,
+  isTexts,
+  maybe,
+  objectOf,
+} from '../pool/heads.ts'
+import { LOG_LINE, REFUSAL } from '../pool/messages.ts'
 
 /** A request as passed to `authenticate`, without its body. */
 export interface AuthRequest {
@@ -32,3 +43,15 @@ export type FromUserAuth =
    */
   | { type: 'answer'; id: number; filter: JsonObject | null; value: JsonObject; in_part?: string }
   | { type: 'refused'; id: number; code: ErrorCode; message: string }
+
+const isUser = objectOf({ identity: isText, display_name: isText, permissions: isTexts })
+
+/** The fields of the heads of FromUserAuth. */
+export const FROM_USER_AUTH_HEADS: HeadChecks = {
+  opened: { handlers: isTexts },
+  failed: { message: isText },
+  log: LOG_LINE,
+  user: { id: isId, user: maybe(isUser) },
+  answer: { id: isId, filter: isRecordOrNull, value: isRecord, in_part: maybe(isText) },
+  refused: REFUSAL,
+}

@@ -14,7 +14,7 @@ import {
   nodeCommand,
   startHostProcess,
 } from '../pool/process.ts'
-import type { FromUserAuth, AuthRequest, ToUserAuth } from './messages.ts'
+import { type AuthRequest, FROM_USER_AUTH_HEADS, type FromUserAuth, type ToUserAuth } from './messages.ts'
 
 /** The part of langgraph.json about the auth file. */
 type AuthFile = Pick<DeploymentFile, 'folder' | 'env'> & { auth: NonNullable<DeploymentFile['auth']> }
@@ -166,24 +166,28 @@ function unavailable(message: string): AppError {
 function begin(options: UserAuthOptions): Life {
   const waiting: Life['waiting'] = new Map()
   const { promise: opened, resolve, reject } = Promise.withResolvers<ReadonlySet<string>>()
-  const process = startHostProcess<FromUserAuth, ToUserAuth>(launchOf(options), ({ head, parts }) => {
-    life.lastMessageAt = performance.now()
-    if (head.type === 'opened') return resolve(new Set(head.handlers))
-    if (head.type === 'failed') {
-      reject(unavailable(head.message))
-      return process.kill()
-    }
-    if (head.type === 'log') {
-      const { level, text, fields } = head
-      return options.logger[level](
-        { auth_host: process.pid, text, ...(fields && { fields }) },
-        'auth file logged',
-      )
-    }
-    const asked = waiting.get(head.id)
-    if (head.type === 'refused') asked?.reject(new AppError(head.code, { message: head.message }))
-    else asked?.resolve(withPart(head, parts))
-  })
+  const process = startHostProcess<FromUserAuth, ToUserAuth>(
+    launchOf(options),
+    FROM_USER_AUTH_HEADS,
+    ({ head, parts }) => {
+      life.lastMessageAt = performance.now()
+      if (head.type === 'opened') return resolve(new Set(head.handlers))
+      if (head.type === 'failed') {
+        reject(unavailable(head.message))
+        return process.kill()
+      }
+      if (head.type === 'log') {
+        const { level, text, fields } = head
+        return options.logger[level](
+          { auth_host: process.pid, text, ...(fields && { fields }) },
+          'auth file logged',
+        )
+      }
+      const asked = waiting.get(head.id)
+      if (head.type === 'refused') asked?.reject(new AppError(head.code, { message: head.message }))
+      else asked?.resolve(withPart(head, parts))
+    },
+  )
   const life: Life = { process, opened, lastMessageAt: 0, gone: false, waiting }
   const { startMs = START_MS } = options
   const timer = setTimeout(() => {
@@ -191,9 +195,10 @@ function begin(options: UserAuthOptions): Life {
     process.kill()
   }, startMs)
   opened.finally(() => clearTimeout(timer)).catch(() => undefined)
-  void process.exited.then(({ stderr, unstarted }) => {
+  void process.exited.then(({ stderr, unstarted, broken }) => {
     life.gone = true
-    const gone = new AppError('auth_unavailable', { message: unstarted ?? ENDED, cause: stderr })
+    const message = unstarted ?? broken ?? ENDED
+    const gone = new AppError('auth_unavailable', { message, cause: stderr })
     reject(gone)
     for (const { reject: refuse } of waiting.values()) refuse(gone)
   })

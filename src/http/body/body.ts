@@ -120,18 +120,30 @@ function collectBody(
   })
 }
 
+/**
+ * Reserves memory for what a body was decoded to: `bytes` in all, which take the place of the body. Returns false, and
+ * reserves nothing, if the memory is used up.
+ */
+export type HoldDecoded = (bytes: number) => boolean
+
 /** Reads the body of a request and passes it to `use`; its memory is released when `use` ends. */
 export async function withBody<T>(
   source: BodySource,
   admission: BodyAdmission,
   limits: BodyLimits,
-  use: (body: CollectedBody) => Promise<T>,
+  use: (body: CollectedBody, hold: HoldDecoded) => Promise<T>,
 ): Promise<T> {
   const max_body_bytes = Math.min(limits.max_body_bytes, admission.max_holder_bytes)
   if ((announcedLength(source.req) ?? 0) > max_body_bytes) throw tooLarge(max_body_bytes)
   const { body, reservation } = await collectBody(source, admission, { ...limits, max_body_bytes })
+  let held = body.prefix.length + body.bytes.length
+  const hold: HoldDecoded = (bytes) => {
+    if (bytes > held && !reservation.grow(bytes - held)) return false
+    held = Math.max(held, bytes)
+    return true
+  }
   try {
-    return await use(body)
+    return await use(body, hold)
   } finally {
     reservation.release()
   }

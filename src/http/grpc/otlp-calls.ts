@@ -53,7 +53,7 @@ export function createOtlpCalls(deps: AppDeps, entrance: Entrance): GrpcHandler 
     const principal = await deps.authenticator.authenticate(credentialsOf(call.headers))
     assertAllowed(principal, ACCESS)
     const source = { req: call.stream, principal, prefix_bytes: PREFIX_BYTES }
-    await withBody(source, entrance.admission, deps.limits, async ({ prefix, bytes, aborted }) => {
+    await withBody(source, entrance.admission, deps.limits, async ({ prefix, bytes, aborted }, hold) => {
       if (aborted) return
       const encoding = messageEncoding(
         prefix,
@@ -66,7 +66,7 @@ export function createOtlpCalls(deps: AppDeps, entrance: Entrance): GrpcHandler 
         content_type: 'application/x-protobuf',
         content_encoding: encoding,
       }
-      sendExported(call, kind, await deps.ingester.ingest(head, bytes))
+      sendExported(call, kind, await deps.ingester.ingest(head, bytes, hold))
     })
   }
 

@@ -128,10 +128,10 @@ export function createIngestHandler(deps: AppDeps, entrance: Entrance) {
       return sendExported(exchange, kind, entrance.dropMetrics())
     }
     const head = requestHead({ ...match, kind }, req.headers, principal, deps)
-    await withBody(exchange, entrance.admission, deps.limits, async ({ bytes, aborted }) => {
+    await withBody(exchange, entrance.admission, deps.limits, async ({ bytes, aborted }, hold) => {
       if (aborted && (kind !== 'multipart' || bytes.length === 0)) return
       if (aborted) head.truncated = true
-      const outcome = await deps.ingester.ingest(head, bytes)
+      const outcome = await deps.ingester.ingest(head, bytes, hold)
       if (isOtlp(head.kind)) sendExported(exchange, head.kind, outcome)
       else sendAccepted(exchange, outcome)
     })

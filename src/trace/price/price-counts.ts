@@ -121,11 +121,7 @@ function addDetails(a: CostDetails, b: CostDetails): CostDetails {
 }
 
 /** The conditions that change the price, but have no price of their own (rule U8). */
-function unpricedConditions(
-  counts: CallCounts,
-  price: Price | undefined,
-  cost: Cost | undefined,
-): string[] {
+function unpricedConditions(counts: CallCounts, price: Price | undefined, cost: Cost | undefined): string[] {
   const { conditions } = counts
   const named = Object.entries(contextOf(conditions))
     .filter(([name]) => price?.conditions.includes(name) !== true)

@@ -23,6 +23,8 @@ import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { operationsOf } from '../../support/stores/broker.ts'
 
 const OTHER = { workspace_id: TENANT.workspace_id, deployment_id: 'other' }
+/** Lists in lists. */
+const nested = (depth: number): unknown => (depth === 0 ? 0 : [nested(depth - 1)])
 const META = { source: 'loop' as const, step: 0, parents: {} }
 
 describe('P-25: the storage broker', () => {
@@ -69,6 +71,29 @@ describe('P-25: the storage broker', () => {
     await expect(saver.put(config(), checkpoint(), META, { n: 1 })).rejects.toMatchObject({
       code: 'conflict',
     })
+  })
+
+  it.each([
+    ['a head of 3 MiB', encodeFrame({ op: 'get', id: 1, x: 'x'.repeat(3 << 20) })],
+    ['a deep head', encodeFrame({ op: 'get', id: 1, x: nested(2_000) })],
+    ['a frame of 1 GiB', Buffer.from([0, 0, 0, 0x40, 10, 0, 0, 0])],
+    ['no frame', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+  ])('D-64: a host that sends %s loses its connection, and no other host does', async (_what, bytes) => {
+    const { place } = broker.grant(operationsOf(database, TENANT))
+    const socket = connect(place.socket)
+    socket.on('error', () => undefined)
+    socket.write(encodeFrame({ op: 'open', token: place.token }))
+    socket.write(bytes)
+    await new Promise((resolve) => socket.once('close', resolve))
+    const { saver } = await hostOf(TENANT)
+    await saver.put(config(), checkpoint(), META, { n: 1 })
+  })
+
+  it('D-64: a text that the server reads may not be large or deep', async () => {
+    const { connection } = await hostOf(TENANT)
+    const operations = (text: string) => connection.request('store_batch', { body: {}, parts: [text] })
+    await expect(operations(`[${' '.repeat(5 << 20)}]`)).rejects.toMatchObject({ code: 'body_too_large' })
+    await expect(operations(`[${'['.repeat(5_000)}`)).rejects.toMatchObject({ code: 'invalid_request' })
   })
 
   it("gives nothing of another deployment's threads, and stores nothing in them", async () => {

@@ -13,7 +13,7 @@ from langgraph.pregel import Pregel
 from langgraph.types import Command, Send
 
 from ..errors import Refused, not_found
-from ..frames import Head
+from ..frames import MAX_MESSAGE_CHARS, Head
 from ..http.users import user_of_config
 from ..json_text import json_text
 from ..modules import place_of
@@ -225,7 +225,7 @@ class Execution:
     def _failed(self, thrown: BaseException, parts: list[bytes]) -> Head:
         name, message = describe_error(thrown)
         self._items([("error", json_text({"error": name, "message": message, **refusal_of(thrown)}))])
-        end: Head = {"kind": "failed", "error": name, "message": message, "retryable": is_retryable(thrown)}
+        end: Head = {"kind": "failed", "error": name, "message": message[:MAX_MESSAGE_CHARS], "retryable": is_retryable(thrown)}
         place = place_of(thrown)
         if place is not None:
             end["place"] = f"{place[0]}:{place[1]}"
@@ -348,7 +348,7 @@ def refusal_of(thrown: BaseException) -> Head:
 def failed_unexpectedly(thrown: BaseException) -> End:
     """The end of a job that this host could not execute, so that its run does not wait for ever."""
     name, message = describe_error(thrown)
-    end = {"kind": "failed", "error": name, "message": message, "retryable": False}
+    end = {"kind": "failed", "error": name, "message": message[:MAX_MESSAGE_CHARS], "retryable": False}
     return End({"type": "end", "end": end, "state": None, "values": "none"}, [])
 
 

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ..frames import Head
+from ..errors import Refused
+from ..frames import MAX_INTERRUPTS, Head
 from ..json_text import json_text, read_json
 from ..storage.checkpoints import configurable_of
 
@@ -91,9 +92,11 @@ def state_parts(snapshot: Any) -> tuple[Head | None, list[bytes]]:
     checkpoint. When all tasks of the last checkpoint are done but the following step is not stored, `next` has them."""
     if snapshot.created_at is None:
         return None, []
-    interrupts = {task.id: task.interrupts for task in snapshot.tasks if task.interrupts}
+    interrupts = json_text({task.id: task.interrupts for task in snapshot.tasks if task.interrupts})
+    if len(interrupts) > MAX_INTERRUPTS:
+        raise Refused("body_too_large", f"The interrupts of a thread may have at most {MAX_INTERRUPTS} bytes of JSON.")
     head = {
         "next": list(snapshot.next) or [task.name for task in snapshot.tasks],
-        "interrupts": read_json(json_text(interrupts)),
+        "interrupts": read_json(interrupts),
     }
     return head, [json_text(snapshot.values), json_text(_rest(snapshot))]

@@ -1,3 +1,8 @@
+import { createRequire } from 'node:module'
+import type { WebSocket } from 'ws'
+import { createPauses } from '../../../base/streams/pauses.ts'
+import { shareOfTime } from '../../../base/streams/share-of-time.ts'
+import { isDeeperThan } from '../../../base/text/json-depth.ts'
 import { type CodePlace, sourceLine } from './source-line.ts'
 
 /** Global symbol under which a host stores a function that returns the id of the job whose code is running. */
@@ -22,7 +27,13 @@ export type FindHeldUp = (
 
 /** Time limit for the inspector. On a machine under load, it takes seconds to open. */
 const TIMEOUT_MS = 5_000
-const LISTENING = /Debugger listening on (ws:\/\/\S+)/
+/** Only an address of this machine, because code of the deployment may print such a line too. */
+const LISTENING = /^Debugger listening on (ws:\/\/127\.0\.0\.1:\d{1,5}\/[\w-]{1,100})$/
+/** Maximum bytes of a message, and of all of them: code of the deployment may be at the other end. */
+const MAX_MESSAGE_BYTES = 4 << 20
+const MAX_BYTES = 64 << 20
+/** Maximum nesting of a message. */
+const MAX_DEPTH = 100
 const NOTHING: HeldUpBy = { job: undefined, where: undefined }
 
 /**
@@ -76,19 +87,24 @@ const QUESTION = `globalThis[Symbol.for('weir.job_of_code')]?.()`
 
 function pauseAndAsk(url: string): Promise<HeldUpBy> {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(url)
+    // Only a server needs it, and only for a host that is blocked.
+    const ws = createRequire(import.meta.url)('ws') as { WebSocket: typeof WebSocket }
+    const socket = new ws.WebSocket(url, { maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false })
+    const spend = shareOfTime(createPauses(socket))
     const scripts = new Map<string, Script>()
     let where: string | undefined
+    let bytes = 0
     const ask = (id: number, method: string, params: object = {}) => {
       socket.send(JSON.stringify({ id, method, params }))
     }
-    socket.addEventListener('error', () => reject(new Error('The inspector cannot be reached.')))
-    socket.addEventListener('open', () => {
-      ask(1, 'Debugger.enable')
-      ask(2, 'Debugger.pause')
-    })
-    socket.addEventListener('message', ({ data }) => {
-      const message = JSON.parse(String(data)) as InspectorMessage
+    const fail = (): void => {
+      socket.terminate()
+      reject(new Error('The inspector cannot be reached.'))
+    }
+    const receive = (data: Buffer): void => {
+      bytes += data.length
+      if (bytes > MAX_BYTES || isDeeperThan(MAX_DEPTH, data)) return fail()
+      const message = JSON.parse(data.toString()) as InspectorMessage
       if (message.method === 'Debugger.scriptParsed') {
         const { scriptId = '', url = '', sourceMapURL = '' } = message.params ?? {}
         scripts.set(scriptId, { url, sourceMapURL })
@@ -100,6 +116,19 @@ function pauseAndAsk(url: string): Promise<HeldUpBy> {
         socket.close()
         const job = message.result?.result?.value
         resolve({ job: typeof job === 'number' ? job : undefined, where })
+      }
+    }
+    socket.on('error', fail)
+    socket.on('close', fail)
+    socket.on('open', () => {
+      ask(1, 'Debugger.enable')
+      ask(2, 'Debugger.pause')
+    })
+    socket.on('message', (data: Buffer) => {
+      try {
+        spend(() => receive(data))
+      } catch {
+        fail()
       }
     })
   })

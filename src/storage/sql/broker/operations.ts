@@ -1,5 +1,7 @@
 import type { Operation } from '@langchain/langgraph-checkpoint'
 import { AppError } from '../../../base/errors.ts'
+import { isDeeperThan } from '../../../base/text/json-depth.ts'
+import { LARGE_JSON_CHARS } from '../../../schema/raw-json.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import type { Lease } from '../../../runs/run-store.ts'
 import type { CheckpointRowStore } from '../checkpoints/row-store.ts'
@@ -139,7 +141,18 @@ function refsText(text: string): string {
   return text
 }
 
-function parseJson(text: string): unknown {
+/** Maximum characters of a text of a checkpoint, and of the operations of one request on items. */
+const MAX_TEXT = LARGE_JSON_CHARS
+const MAX_OPERATIONS = 4 << 20
+/** Maximum nesting of these texts. */
+const MAX_DEPTH = 1_000
+
+function parseJson(text: string, max_chars = MAX_TEXT): unknown {
+  if (text.length > max_chars) {
+    const message = `A request to the storage has a text of more than ${max_chars >> 20} MiB that the server reads.`
+    throw new AppError('body_too_large', { message })
+  }
+  if (isDeeperThan(MAX_DEPTH, Buffer.from(text))) throw new AppError('invalid_request')
   try {
     return parseExact(text)
   } catch (cause) {
@@ -165,7 +178,7 @@ function scanOf(body: Body): CheckpointScan {
 }
 
 function parseOperations(parts: readonly Uint8Array[]): readonly unknown[] {
-  const operations = parseJson(textReader(parts)())
+  const operations = parseJson(textReader(parts)(), MAX_OPERATIONS)
   if (!Array.isArray(operations)) throw new AppError('invalid_request')
   for (const operation of operations) assertItems(operation)
   return operations

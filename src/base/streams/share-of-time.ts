@@ -1,0 +1,29 @@
+import type { Pauses } from './pauses.ts'
+
+/** Time over which the share is measured, in milliseconds. */
+const WINDOW_MS = 50
+/** The part of the time that the data of one stream may take. */
+const SHARE = 0.5
+
+/**
+ * Returns a function that handles data of a stream, and pauses the stream when that takes more than its share of the
+ * thread. So a process that writes without end has to wait, and the other work of the thread goes on.
+ */
+export function shareOfTime(pauses: Pauses): (handle: () => void) => void {
+  let begun = Number.NEGATIVE_INFINITY
+  let spent = 0
+  return (handle) => {
+    const before = performance.now()
+    if (before - begun > WINDOW_MS) [begun, spent] = [before, 0]
+    try {
+      handle()
+    } finally {
+      const now = performance.now()
+      spent += now - before
+      if (spent > WINDOW_MS * SHARE) {
+        pauses.set('time', true)
+        setTimeout(() => pauses.set('time', false), Math.max(1, spent / SHARE - (now - begun)))
+      }
+    }
+  }
+}
