@@ -28,6 +28,7 @@ const CHECKS: Record<string, readonly string[]> = {
   unused: ['node_modules/knip/bin/knip.js'],
   generated: ['scripts/generate.ts', '--check'],
   house: ['scripts/check/house.ts'],
+  python: ['scripts/check/python.ts'],
   lock: ['scripts/check/lock.ts'],
   deploy: ['scripts/check/deploy.ts'],
 }

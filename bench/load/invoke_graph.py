@@ -7,8 +7,10 @@ import time
 
 sys.path.insert(0, ".")
 
+from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
-from tokens import graph
+from tokens import State, graph
 
 count, connections = int(sys.argv[1]), int(sys.argv[2])
 saved = graph.copy(update={"checkpointer": InMemorySaver()})
@@ -17,8 +19,8 @@ saved = graph.copy(update={"checkpointer": InMemorySaver()})
 async def client(number: int, runs: int) -> None:
     """Runs, one after the other, each on a thread of its own."""
     for n in range(runs):
-        config = {"configurable": {"thread_id": f"{number}-{n}"}}
-        await saved.ainvoke({"messages": [{"role": "user", "content": "hi"}]}, config)
+        config = RunnableConfig(configurable={"thread_id": f"{number}-{n}"})
+        await saved.ainvoke(State(messages=[HumanMessage("hi")]), config)
 
 
 async def main() -> None:

@@ -12,6 +12,7 @@ const CHART = new URL('deploy/helm/', ROOT)
 const BUILT = fileURLToPath(new URL('.helm/helm', ROOT))
 /** The Kubernetes version for which the chart is rendered. */
 const KUBERNETES = '1.33.0'
+const WITHOUT_HELM = 'because Helm is missing (test/helm/build)'
 const run = promisify(execFile)
 
 /** Settings that `values.schema.json` must refuse. */
@@ -38,10 +39,7 @@ export async function chartReport(): Promise<Report> {
   ]
   const helm = await findHelm()
   if (helm === undefined) {
-    return {
-      problems: named(problems),
-      skipped: ['rendering the chart of deploy/helm, because Helm is missing (test/helm/build)'],
-    }
+    return { problems: named(problems), skipped: [`rendering the chart of deploy/helm, ${WITHOUT_HELM}`] }
   }
   for (const file of readdirSync(new URL('ci/', CHART))) problems.push(...(await helmProblems(helm, file)))
   for (const setting of REFUSED)
@@ -170,11 +168,21 @@ async function helmProblems(helm: string, file: string): Promise<string[]> {
     const text = await rendered(helm, values)
     return renderedProblems(text, parse(read(`ci/${file}`)) as Mapping).map((one) => `ci/${file}: ${one}`)
   } catch (error) {
-    const {
-      stdout = '',
-      stderr = '',
-      message,
-    } = error as { stdout?: string; stderr?: string; message: string }
-    return [`ci/${file}: ${`${stdout}${stderr}`.trim() || message}`]
+    return [`ci/${file}: ${outputOf(error)}`]
   }
+}
+
+function outputOf(error: unknown): string {
+  const { stdout = '', stderr = '', message } = error as { stdout?: string; stderr?: string; message: string }
+  return `${stdout}${stderr}`.trim() || message
+}
+
+/** Renders the chart with arguments of Helm such as `--values FILE`; a problem if Helm refuses them. */
+export async function renderChart(of: string, args: readonly string[]): Promise<Report> {
+  const helm = await findHelm()
+  if (helm === undefined) return { problems: [], skipped: [`${of}, ${WITHOUT_HELM}`] }
+  return await rendered(helm, args).then(
+    () => ({ problems: [], skipped: [] }),
+    (error: unknown) => ({ problems: [`${of}: ${outputOf(error)}`], skipped: [] }),
+  )
 }

@@ -25,7 +25,7 @@ async def open_app(message: Head) -> tuple[Routes | None, Lifespan]:
     requests that match no route of Weir."""
     add_project_paths(os.getcwd())
     call_own_deployment(message["inner"])
-    app = load_export(message)
+    app: App = load_export(message)
     if not callable(app):
         raise TypeError(f'The export "{message["export"]}" of {message["file"]} is no ASGI app.')
     routes = around_starlette(app, PassOn(message["core"])) if is_starlette(app) else None

@@ -1,6 +1,7 @@
 """The startup and the shutdown of ASGI apps."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 from .asgi_server import App, Message
@@ -35,9 +36,7 @@ class Lifespan:
 
     async def _run(self) -> None:
         scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}, "state": self._state}
-        try:
+        # An app that raises has no lifespan, or has reported what failed.
+        with suppress(Exception):
             await self._app(scope, self._asked.get, self._said.put)
-        except Exception:
-            # The app has no lifespan, or has reported what failed.
-            pass
         await self._said.put(None)

@@ -7,7 +7,7 @@ from typing import Any
 def call_own_deployment(socket: str) -> None:
     """Lets `get_client()` of langgraph_sdk without an address call this deployment, as on LangGraph's server."""
     import httpx
-    import langgraph_sdk.client
+    import langgraph_sdk.client  # noqa: F401 -- for `sys.modules` below
 
     class OwnDeployment(httpx.AsyncHTTPTransport):
         """A connection to the server, in the place of one to an app in the same process."""

@@ -6,6 +6,7 @@ import os
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, is_dataclass
+from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -134,7 +135,7 @@ class Headers(dict[bytes, bytes]):
 
     def get(self, name: Any, default: Any = None) -> Any:
         """The value of a header, or the default."""
-        return self[name] if name in self else default
+        return self[name] if name in self else default  # noqa: SIM401 -- this is the method that it names
 
 
 def arguments_of(request: Head, wanted: list[str]) -> Head:
@@ -175,7 +176,7 @@ def path_params_of(path: str) -> Head:
     """The ids in a path of the API, such as `thread_id`."""
     parts = path.split("/")
     names = {"threads": "thread_id", "runs": "run_id", "assistants": "assistant_id", "crons": "cron_id"}
-    return {names[part]: after for part, after in zip(parts, parts[1:], strict=False) if part in names and "-" in after}
+    return {names[part]: after for part, after in pairwise(parts) if part in names and "-" in after}
 
 
 def to_user(result: Any) -> Head | None:
@@ -210,8 +211,9 @@ def fields_of(result: Any) -> Head:
         return dict(result)
     if is_dataclass(result) and not isinstance(result, type):
         return asdict(result)
-    if callable(getattr(result, "model_dump", None)):
-        return result.model_dump()
+    dump: Callable[[], Head] | None = getattr(result, "model_dump", None)
+    if callable(dump):
+        return dump()
     names = ("identity", "display_name", "is_authenticated", "permissions")
     own = {name: value for name, value in getattr(result, "__dict__", {}).items() if not name.startswith("_")}
     return {**own, **{name: getattr(result, name) for name in names if hasattr(result, name)}}

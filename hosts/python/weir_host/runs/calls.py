@@ -3,13 +3,14 @@
 from contextlib import AsyncExitStack
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
 from langgraph.types import Command, StateUpdate
 
 from ..errors import Refused, not_found
 from ..frames import Head
 from ..json_text import json_text
-from ..storage.checkpoints import BrokeredSaver, checkpoint_id_of
+from ..storage.checkpoints import BrokeredSaver, checkpoint_id_of, configurable_of
 from .embeddings import embed_texts
 from .execute import Deps, bind, expect_checkpoint, thread_config, to_command
 from .factories import FactoryCall
@@ -66,9 +67,9 @@ async def _body(value: Any, state: tuple[Head | None, list[bytes]] = (None, []))
 
 
 async def _history(graph: Pregel, call: Head) -> tuple[Head, list[bytes]]:
-    before = call["before"] and (
-        call["before"] if "configurable" in call["before"] else {"configurable": call["before"]}
-    )
+    before = call["before"]
+    if before and "configurable" not in before:
+        before = RunnableConfig(configurable=before)
     texts: list[bytes] = []
     size, last = 0, None
     states = graph.aget_state_history(call["config"], limit=call["limit"], before=before, filter=call["metadata"])
@@ -107,7 +108,7 @@ def _update_of(update: Head) -> Any:
 
 async def _update(graph: Pregel, config: Any, supersteps: list[list[StateUpdate]]) -> tuple[Head, list[bytes]]:
     after = await graph.abulk_update_state(config, supersteps)
-    configurable = after["configurable"]
+    configurable = configurable_of(after)
     state = await graph.aget_state(thread_config(configurable["thread_id"]))
     shown = {key: value for key, value in configurable.items() if not key.startswith("__")}
     return await _body({"checkpoint": checkpoint_of(after), "configurable": shown}, state_parts(state))

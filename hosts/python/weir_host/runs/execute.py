@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 from langgraph.pregel import Pregel
 from langgraph.types import Command, Send
@@ -166,7 +166,7 @@ class Execution:
         if "events" in kwargs["stream_mode"]:
             await self._read_events(graph, begin, whole, options)
         else:
-            async for chunk in graph.astream(begin, whole, **options):
+            async for chunk in graph.astream(begin, cast(Any, whole), **options):
                 self._chunk(chunk)
         await self._saver.stored()
 
@@ -174,7 +174,7 @@ class Execution:
         """Sends chunks of the graph itself as items of their modes, and other events, unless hidden, as `events`
         items."""
         root = str(config["run_id"])
-        async for event in graph.astream_events(begin, config, version="v2", **options):
+        async for event in cast(Any, graph).astream_events(begin, config, version="v2", **options):
             if "langsmith:hidden" in (event.get("tags") or ()):
                 continue
             if event["event"] == "on_chain_stream" and event["run_id"] == root:

@@ -67,5 +67,7 @@ def _runtime(annotation: Any, call: FactoryCall) -> Any:
     if call.access != "threads.create_run":
         return runtime._ReadRuntime(**common)
     wanted = next(iter(get_args(annotation)), None)
-    is_typed = isinstance(wanted, type) and wanted is not dict and isinstance(call.context, dict)
-    return runtime._ExecutionRuntime(**common, context=wanted(**call.context) if is_typed else call.context)
+    context = call.context
+    if isinstance(wanted, type) and wanted is not dict and isinstance(context, dict):
+        context = wanted(**context)
+    return runtime._ExecutionRuntime(**common, context=context)

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.tracers.langchain import LangChainTracer
 from langsmith.run_trees import get_cached_client
@@ -34,7 +34,7 @@ class RunTracer:
         # True from the first operation of a batch on: to wake the event loop for each takes longer than to record it.
         self._is_scheduled = False
         self._ended = False
-        self.handler = Tracer(project_name=project, client=CollectingClient(self._collect))
+        self.handler = Tracer(project_name=project, client=cast(Any, CollectingClient(self._collect)))
 
     def end(self, error: str) -> None:
         """Sends the remaining operations. TraceRuns that are still open end here, with `error` as the reason."""

@@ -5,12 +5,13 @@ import base64
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from langgraph.checkpoint.base import (
     EXCLUDED_METADATA_KEYS,
     WRITES_IDX_MAP,
     BaseCheckpointSaver,
+    Checkpoint,
     CheckpointTuple,
 )
 
@@ -169,7 +170,7 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
         parent = row["parent_id"]
         return CheckpointTuple(
             config=config_of(place, id),
-            checkpoint={**row["checkpoint"], "id": id, "channel_values": channels},
+            checkpoint=cast(Checkpoint, {**row["checkpoint"], "id": id, "channel_values": channels}),
             metadata=row["metadata"],
             parent_config=None if parent is None else config_of(place, parent),
             pending_writes=list(writes),
