@@ -65,6 +65,7 @@ export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): Trac
     metadata,
     thread_id: readThread(metadata),
     usage: emptyUsage(),
+    reranker: undefined,
     llm: undefined,
     issues,
   }
@@ -275,6 +276,7 @@ function addRerank(traceRun: TraceRun, outputs: JsonValue | undefined, context: 
   const isCall = model !== undefined && (usage.source.input !== null || Object.keys(usage.units).length > 0)
   if (!isCall) return
   traceRun.usage = usage
+  traceRun.reranker = { model, provider }
   issues.push(...found)
   if (context.prices)
     priceTraceRun(

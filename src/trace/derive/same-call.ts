@@ -139,7 +139,9 @@ function addNested<Row extends CallRow>(doubles: Map<string, string>, rows: read
   for (const child of calls.values()) {
     const parent = calls.get(child.parent_run_id)
     if (parent === undefined || children.get(parent.run_id) !== 1) continue
-    if (doubles.has(child.run_id) || doubles.has(parent.run_id)) continue
+    // Of calls with one id, addOthers has chosen.
+    if (child.call_id !== 0 && child.call_id === parent.call_id) continue
+    if (doubles.has(child.run_id)) continue
     if (isSameModel(parent.model, child.model) && tellsMore(parent, child))
       doubles.set(child.run_id, parent.run_id)
   }

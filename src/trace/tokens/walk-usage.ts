@@ -162,7 +162,8 @@ function step(
   depth: number,
   wild: string | undefined,
 ): void {
-  if (node !== undefined) for (const row of node.rows) if (!row.isReplacing) walk.fits[row.dialect]!++
+  if (node !== undefined)
+    for (const row of node.rows) if (!row.isReplacing && !row.isOwn) walk.fits[row.dialect]!++
   if (value === null || value === undefined) return
   const isPlain = typeof value !== 'object'
   if (node !== undefined && node.rows.length > 0 && (isPlain || node.takesWhole)) {
