@@ -1,4 +1,4 @@
-"""Writes src/trace/price/data/prices.json from two Python wheels: the prices of genai-prices, and from litellm's price
+"""Writes src/trace/price/default/prices.json from two Python wheels: the prices of genai-prices, and from litellm's price
 file what they lack: tiers of Gemini, batches, 12-hour cache writes, geography, and fees of searches by context size.
 Writes also test/golden/default-prices.json: what the calculator of genai-prices says for some models and counts.
 
@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-OUT = ROOT / 'src/trace/price/data/prices.json'
+OUT = ROOT / 'src/trace/price/default/prices.json'
 GOLDEN = ROOT / 'test/golden/default-prices.json'
 AT = datetime.datetime(2026, 10, 20, 12, tzinfo=datetime.timezone.utc)
 MODELS = {

@@ -1,9 +1,9 @@
 import type { Issue } from '../../schema/issue.ts'
-import type { Usage } from '../tokens/usage.ts'
+import type { Usage } from '../tokens/usage/usage.ts'
 import { completeCosts } from './complete-costs.ts'
 import { namedUnit, priceIssue } from './issues.ts'
 import type { PriceSource } from './price.ts'
-import { priceCounts } from './price-counts.ts'
+import { priceCounts } from './call-costs.ts'
 import { providerOfPrice } from './provider-name.ts'
 
 /** The fields of a TraceRun on which its costs depend. */

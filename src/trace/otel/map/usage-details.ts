@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
-import { readSpanAttributes, readUsage, type UsageReading } from '../../tokens/read-usage.ts'
-import { vendorUsage } from '../../tokens/usage-places.ts'
+import { readSpanAttributes, readUsage, type UsageReading } from '../../tokens/usage/read-usage.ts'
+import { vendorUsage } from '../../tokens/usage/places.ts'
 import { type SpanView, asNumber } from '../span/view.ts'
 import { printedUsage } from '../span/printed-usage.ts'
 

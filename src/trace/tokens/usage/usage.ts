@@ -1,14 +1,14 @@
-import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
-import type { Issue } from '../../schema/issue.ts'
-import type { UsageMetadata } from '../../schema/types.gen.ts'
-import { type Decimal, parseDecimal } from '../price/decimal.ts'
-import { type CostDetails, completeDetails } from '../price/cost-details.ts'
-import { SENT } from '../price/complete-costs.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
+import type { Issue } from '../../../schema/issue.ts'
+import type { UsageMetadata } from '../../../schema/types.gen.ts'
+import { type Decimal, parseDecimal } from '../../price/decimal.ts'
+import { type CostDetails, completeDetails } from '../../price/cost-details.ts'
+import { SENT } from '../../price/complete-costs.ts'
 import { readCount } from './read-count.ts'
 import type { ModelUsage } from './read-usage.ts'
 import { lifetimesOf, reconcile, type SentCounts } from './reconcile.ts'
 import { reportUnread } from './unread.ts'
-import { findUsage, type FoundUsage, formatUsage, type UsageSource } from './usage-places.ts'
+import { findUsage, type FoundUsage, formatUsage, type UsageSource } from './places.ts'
 
 /** Tokens and costs of one TraceRun after normalisation; an unknown value is absent, never 0. */
 export interface Usage {

@@ -1,6 +1,6 @@
-import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
-import { joinPath } from '../../schema/issue.ts'
-import { snakeCase, type TableNode, type UsageRow, type UsageTable } from './usage-table.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
+import { joinPath } from '../../../schema/issue.ts'
+import { snakeCase, type TableNode, type UsageRow, type UsageTable } from './table.ts'
 
 /** Number of keys and items of a usage object that are visited. */
 const MOST_KEYS = 500

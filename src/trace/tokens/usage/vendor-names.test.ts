@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
-import { tries } from '../../../test/support/properties.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
+import { tries } from '../../../../test/support/properties.ts'
 import { readUsage } from './read-usage.ts'
 
 const TYPES = JSON.parse(
-  readFileSync(new URL('../../../test/golden/usage-names.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../../test/golden/usage-names.json', import.meta.url), 'utf8'),
 ) as { package: string; type: string; paths: string[] }[]
 
 /** Words that tell the kind of an item in a list, by the list. */

@@ -1,7 +1,7 @@
-import type { ModelPart } from '../tokens/usage.ts'
+import type { ModelPart } from '../tokens/usage/usage.ts'
 import { contextOf, unknownTier } from './conditions.ts'
 import { BASE, type CostDetails } from './cost-details.ts'
-import { modelStem } from './default-price-match.ts'
+import { modelStem } from './default/default-price-match.ts'
 import { type Cost, type Counts, costOf } from './formula.ts'
 import type { Price, PriceSource } from './price.ts'
 import { tierOfCounts } from './service-tier.ts'
@@ -121,11 +121,7 @@ function addDetails(a: CostDetails, b: CostDetails): CostDetails {
 }
 
 /** The conditions that change the price, but have no price of their own (rule U8). */
-function unpricedConditions(
-  counts: CallCounts,
-  price: Price | undefined,
-  cost: Cost | undefined,
-): string[] {
+function unpricedConditions(counts: CallCounts, price: Price | undefined, cost: Cost | undefined): string[] {
   const { conditions } = counts
   const named = Object.entries(contextOf(conditions))
     .filter(([name]) => price?.conditions.includes(name) !== true)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Issue } from '../../schema/issue.ts'
-import { tries } from '../../../test/support/properties.ts'
+import type { Issue } from '../../../schema/issue.ts'
+import { tries } from '../../../../test/support/properties.ts'
 import { reconcile, type SentCounts } from './reconcile.ts'
 
 function settle(sent: Partial<SentCounts>, beside: string[] = [], billsGap = false) {

@@ -1,9 +1,15 @@
-import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
-import { joinPath } from '../../schema/issue.ts'
-import type { UsageMetadata } from '../../schema/types.gen.ts'
-import { hasAnswerFacts, readAnswer, readUsage, readUsageMetadata, type UsageReading } from './read-usage.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
+import { joinPath } from '../../../schema/issue.ts'
+import type { UsageMetadata } from '../../../schema/types.gen.ts'
+import {
+  hasAnswerFacts,
+  readAnswerFacts,
+  readUsage,
+  readUsageMetadata,
+  type UsageReading,
+} from './read-usage.ts'
 import { addFacts } from './answer-facts.ts'
-import { readChunks } from './usage-chunks.ts'
+import { readChunks } from './chunks.ts'
 
 /** The source of a side's count. */
 export type UsageSource = 'client' | 'vendor' | 'estimate'
@@ -190,7 +196,7 @@ function addVendor(
     if (isObject(value)) addMixed(found, value, joinPath(path, key), provider)
   }
   if (hasAnswerFacts(answer)) {
-    const reading = readAnswer(answer, path, provider)
+    const reading = readAnswerFacts(answer, path, provider)
     addFacts(reading, answer)
     if (reading.isKnown || reading.unread.length > 0 || reading.models.length > 0)
       found.push({ reading, path, source: 'vendor' })
