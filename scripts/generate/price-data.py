@@ -134,6 +134,17 @@ def provider(it):
     return {**out, 'models': [model(one) for one in it.models]}
 
 
+def compact(value):
+    return json.dumps(value, separators=(',', ':'), ensure_ascii=False)
+
+
+def provider_lines(it):
+    """A line for each model, so that a change of prices shows in the history."""
+    head = compact({key: value for key, value in it.items() if key != 'models'})[:-1]
+    models = ',\n'.join(compact(one) for one in it['models'])
+    return f'{head},"models":[\n{models}\n]}}'
+
+
 def per_million(dollars):
     return float(f'{dollars * 1e6:.10g}')
 
@@ -194,7 +205,7 @@ def main(folder):
         {'package': 'litellm', 'version': version(litellm), 'licence': 'MIT', 'owner': 'Berri AI'},
     ]
     OUT.parent.mkdir(exist_ok=True)
-    lines = ',\n'.join(json.dumps(it, separators=(',', ':'), ensure_ascii=False) for it in providers)
+    lines = ',\n'.join(provider_lines(it) for it in providers)
     OUT.write_text(f'{{"sources":{json.dumps(sources)},\n"providers":[\n{lines}\n]}}\n')
 
 
