@@ -34,7 +34,8 @@ function matchRequest(value: JsonObject, hints: Hints): 0 | 1 | 2 {
 }
 
 function matchAnswer(value: JsonObject): 0 | 1 | 2 {
-  if (value.object === 'response') return 2
+  if (value.object === 'response' || value.object === 'realtime.response') return 2
+  if (isObject(value.response) && value.type === 'response.done') return 2
   if (Array.isArray(value.output)) {
     if (value.output.some(isResponsesItem)) return 2
     return typeof value.output_text === 'string' && value.output.length === 0 ? 1 : 0
@@ -68,7 +69,10 @@ function normalize(side: Side, value: JsonValue): Normalized {
   }
   if (!isObject(value)) return finish(draft)
   const { model, tools } = value
-  if (side === 'outputs') return putAnswer(draft, value)
+  // The Realtime API ends each answer with an event.
+  const { response } = value
+  if (side === 'outputs')
+    return putAnswer(draft, isObject(response) && value.output === undefined ? response : value)
   const { input, instructions } = value
   if (typeof instructions === 'string') {
     putMessage(draft, 'instructions', { role: 'system', content: instructions })

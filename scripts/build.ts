@@ -14,6 +14,7 @@ const ASSETS = [
   'schemas/*.json',
   'src/**/*.sql',
   'src/**/*.json',
+  'src/**/LICENCE.txt',
   'processors/**/*.json',
   'examples/graphs/*',
   'hosts/python/**/*.py',

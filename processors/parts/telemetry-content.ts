@@ -38,6 +38,8 @@ export function toPart(part: JsonValue): JsonValue {
       return toCall(part)
     case 'tool_call_response':
       return { type: 'tool_result', tool_use_id: part.id, content: part.response ?? part.result ?? content }
+    case 'server_tool_call':
+      return toServerCall(part)
     case 'server_tool_call_response':
       return { type: 'server_tool_result', tool_call_id: part.id, output: serverAnswer(part) }
     case 'blob':
@@ -54,6 +56,13 @@ export function toPart(part: JsonValue): JsonValue {
     default:
       return type === undefined ? toGenkitPart(part) : part
   }
+}
+
+/** Converts a call of a vendor's tool, whose arguments are beside the type in `server_tool_call`. */
+function toServerCall(part: JsonObject): JsonObject {
+  if (!isObject(part.server_tool_call)) return part
+  const { type, ...args } = part.server_tool_call
+  return { type: 'server_tool_call', id: part.id, name: part.name ?? type, args }
 }
 
 /** Converts a part of Genkit, which has no type, like Gemini's, but other names. */

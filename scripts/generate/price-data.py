@@ -1,4 +1,4 @@
-"""Writes src/trace/price/data/prices.json from two Python wheels: the prices of genai-prices, and from litellm's price
+"""Writes src/trace/price/default/prices.json from two Python wheels: the prices of genai-prices, and from litellm's price
 file what they lack: tiers of Gemini, batches, 12-hour cache writes, geography, and fees of searches by context size.
 Writes also test/golden/default-prices.json: what the calculator of genai-prices says for some models and counts.
 
@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-OUT = ROOT / 'src/trace/price/data/prices.json'
+OUT = ROOT / 'src/trace/price/default/prices.json'
 GOLDEN = ROOT / 'test/golden/default-prices.json'
 AT = datetime.datetime(2026, 10, 20, 12, tzinfo=datetime.timezone.utc)
 MODELS = {
@@ -134,6 +134,17 @@ def provider(it):
     return {**out, 'models': [model(one) for one in it.models]}
 
 
+def compact(value):
+    return json.dumps(value, separators=(',', ':'), ensure_ascii=False)
+
+
+def provider_lines(it):
+    """A line for each model, so that a change of prices shows in the history."""
+    head = compact({key: value for key, value in it.items() if key != 'models'})[:-1]
+    models = ',\n'.join(compact(one) for one in it['models'])
+    return f'{head},"models":[\n{models}\n]}}'
+
+
 def per_million(dollars):
     return float(f'{dollars * 1e6:.10g}')
 
@@ -194,7 +205,7 @@ def main(folder):
         {'package': 'litellm', 'version': version(litellm), 'licence': 'MIT', 'owner': 'Berri AI'},
     ]
     OUT.parent.mkdir(exist_ok=True)
-    lines = ',\n'.join(json.dumps(it, separators=(',', ':'), ensure_ascii=False) for it in providers)
+    lines = ',\n'.join(provider_lines(it) for it in providers)
     OUT.write_text(f'{{"sources":{json.dumps(sources)},\n"providers":[\n{lines}\n]}}\n')
 
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../schema/json.ts'
 import { isObject } from '../schema/json.ts'
 import type { ContentBlock, Message } from '../schema/types.gen.ts'
-import { wholeUsage } from '../trace/tokens/usage.ts'
+import { wholeUsage } from '../trace/tokens/usage/usage.ts'
 import { type Delta, NEW_CALL, type ReadEvent } from './providers/provider.ts'
 
 interface PartialCall {

@@ -4,7 +4,7 @@ import { outlineRows, payloadRows } from '../../test/support/traces/outline-rows
 import { requestHead } from '../../test/support/traces/wire-body.ts'
 import { decodeRequest } from '../trace/decode/decode.ts'
 import { deriveTraceRun } from '../trace/derive/derive.ts'
-import { createDefaultPrices } from '../trace/price/default-prices.ts'
+import { createDefaultPrices } from '../trace/price/default/default-prices.ts'
 import { readFragments, SIZED_COLUMNS, type StoredFragment } from '../trace/rows/fragment.ts'
 import { RowWriter } from '../trace/rows/row-binary.ts'
 import { TRACE_RUN_ROWS, type TraceRunRow, toRow } from '../trace/rows/trace-run-row.ts'

@@ -21,7 +21,8 @@ export const openaiParts: PartReaders = [
   ['video_url', (part) => named('video', urlSource(part.video_url), part)],
   ['input_image', (part) => named('image', { ...urlSource(part.image_url), id: part.file_id }, part)],
   ['input_file', (part) => openaiFile(part)],
-  ['input_audio', readInputAudio],
+  ['input_audio', readAudio],
+  ['output_audio', readAudio],
 ]
 
 /** A refusal as a marked text block; undefined if there is none. */
@@ -55,10 +56,18 @@ function readReasoningText(part: JsonObject): ReturnType<PartReader> {
   return typeof part.text === 'string' ? reasoningBlock(part.text) : undefined
 }
 
-function readInputAudio(part: JsonObject): ContentBlock | undefined {
+/** Sound with its transcript. The Realtime API usually sends the transcript alone. */
+function readAudio(part: JsonObject): ContentBlock | undefined {
   const audio = isObject(part.input_audio) ? part.input_audio : part
   const format = text(audio.format)
-  return mediaBlock('audio', { base64: audio.data, mime_type: format && `audio/${format}` })
+  const block = mediaBlock('audio', {
+    base64: audio.data ?? part.audio,
+    mime_type: format && `audio/${format}`,
+  })
+  const transcript = text(part.transcript)
+  if (block === undefined) return transcript === undefined ? undefined : textBlock(transcript)
+  if (transcript !== undefined) block.transcript = transcript
+  return block
 }
 
 function urlSource(value: JsonValue | undefined): MediaSource {

@@ -80,7 +80,7 @@ export async function validate(args: string[]): Promise<number> {
 
 /** The default prices of Weir; a workspace's own prices are stored in its server. */
 async function defaultPrices(): Promise<() => PriceSource> {
-  const { createDefaultPrices } = await import('../../trace/price/default-prices.ts')
+  const { createDefaultPrices } = await import('../../trace/price/default/default-prices.ts')
   const prices = createDefaultPrices()
   return () => prices
 }

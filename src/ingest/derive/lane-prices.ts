@@ -3,7 +3,7 @@ import {
   describePriceData,
   listPricedModels,
   type PriceData,
-} from '../../trace/price/default-prices.ts'
+} from '../../trace/price/default/default-prices.ts'
 import type { PriceSource } from '../../trace/price/price.ts'
 import { createPriceBooks } from '../../trace/price/book.ts'
 import type { PriceSnapshot } from '../prices/price-store.ts'

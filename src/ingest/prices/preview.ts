@@ -48,7 +48,9 @@ const PAGE = 4_000
 const MOST = 100_000
 
 export function createPricePreview({ store, lane, prices }: PricePreviewDeps): PricePreview {
-  const counted: Filter = parseFilter('or(eq(run_type, "llm"), eq(run_type, "embedding"))')
+  const counted: Filter = parseFilter(
+    'or(eq(run_type, "llm"), eq(run_type, "embedding"), eq(run_type, "retriever"))',
+  )
   return async (workspace_id, { start_time, end_time, project_ids }, change, gone) => {
     const entries = changedEntries(workspace_id, await prices.list(workspace_id), change)
     const pages: PreviewedRows[] = []

@@ -53,7 +53,9 @@ export function startRepricer(deps: RepricerDeps): Repricer {
 
 class JobRunner implements Repricer {
   readonly #deps: RepricerDeps
-  readonly #counted: Filter = parseFilter('or(eq(run_type, "llm"), eq(run_type, "embedding"))')
+  readonly #counted: Filter = parseFilter(
+    'or(eq(run_type, "llm"), eq(run_type, "embedding"), eq(run_type, "retriever"))',
+  )
   readonly #turns: Turns
 
   constructor(deps: RepricerDeps) {

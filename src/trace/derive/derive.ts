@@ -12,7 +12,7 @@ import { mapMerged, withSpan } from '../otel/span/apply.ts'
 import { priceTraceRun } from '../price/price-trace-run.ts'
 import { normalizeProvider } from '../price/provider-name.ts'
 import { parseTime, SUB_MILLISECOND } from './time.ts'
-import { type Usage, emptyUsage, reportedUsage } from '../tokens/usage.ts'
+import { type Usage, emptyUsage, reportedUsage } from '../tokens/usage/usage.ts'
 
 export interface DeriveContext extends LlmContext {
   /** Finds another TraceRun of the workspace, for children that were sent without their place in the trace. */
@@ -65,6 +65,7 @@ export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): Trac
     metadata,
     thread_id: readThread(metadata),
     usage: emptyUsage(),
+    reranker: undefined,
     llm: undefined,
     issues,
   }
@@ -275,6 +276,7 @@ function addRerank(traceRun: TraceRun, outputs: JsonValue | undefined, context: 
   const isCall = model !== undefined && (usage.source.input !== null || Object.keys(usage.units).length > 0)
   if (!isCall) return
   traceRun.usage = usage
+  traceRun.reranker = { model, provider }
   issues.push(...found)
   if (context.prices)
     priceTraceRun(

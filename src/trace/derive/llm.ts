@@ -14,7 +14,7 @@ import { parseLooseJson } from '../json/loose-json.ts'
 import { isEmptyAnswer, isRefusal } from './refused-call.ts'
 import { tierInConditions } from '../price/conditions.ts'
 import { addTier, serviceTierOf } from '../price/service-tier.ts'
-import { reportedUsage } from '../tokens/usage.ts'
+import { reportedUsage } from '../tokens/usage/usage.ts'
 import { judge } from './verdicts.ts'
 
 /** One side of a TraceRun, as input of an estimate. */

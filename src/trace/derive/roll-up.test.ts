@@ -226,3 +226,23 @@ describe('rollUp', () => {
     expect(rollUp(rows.slice(0, 1)).thread_id).toBeUndefined()
   })
 })
+
+describe('U10: nested calls that show one call', () => {
+  const call = { model: 'gemini-2.5-flash', input_tokens: 607, output_tokens: 257, call_facts: 144 }
+  const richer = { ...call, input_tokens: 756, output_tokens: 568, call_facts: 152 }
+  const trace = (outer: object, inner: object, ...others: RollUpRow[]) =>
+    rollUp([row('outer', NIL_UUID, 'llm', outer), row('inner', 'outer', 'llm', inner), ...others])
+
+  it('the one with more detail counts, and nothing is added', () => {
+    const sums = trace(richer, call)
+    expect([...sums.same_calls]).toEqual([['inner', 'outer']])
+    expect(sums.trace).toMatchObject({ prompt_tokens: 756, completion_tokens: 568, llm_runs: 1 })
+    expect(trace(call, richer).trace).toMatchObject({ prompt_tokens: 756, completion_tokens: 568 })
+  })
+
+  it('calls of another model, with other counts or with siblings are calls of their own', () => {
+    expect([...trace(richer, { ...call, model: 'gpt-4o' }).same_calls]).toEqual([])
+    expect([...trace(richer, { ...call, input_tokens: 800 }).same_calls]).toEqual([])
+    expect([...trace(richer, call, row('tool', 'outer', 'tool')).same_calls]).toEqual([])
+  })
+})

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { LlmFacts } from './trace-run.ts'
-import { modelStem } from '../price/default-price-match.ts'
-import type { Usage } from '../tokens/usage.ts'
+import { modelStem } from '../price/default/default-price-match.ts'
+import type { Usage } from '../tokens/usage/usage.ts'
 
 /** The call_id of an llm TraceRun that is only a step of a call; it never counts as a call. */
 export const NO_CALL = 1
@@ -139,7 +139,9 @@ function addNested<Row extends CallRow>(doubles: Map<string, string>, rows: read
   for (const child of calls.values()) {
     const parent = calls.get(child.parent_run_id)
     if (parent === undefined || children.get(parent.run_id) !== 1) continue
-    if (doubles.has(child.run_id) || doubles.has(parent.run_id)) continue
+    // Of calls with one id, addOthers has chosen.
+    if (child.call_id !== 0 && child.call_id === parent.call_id) continue
+    if (doubles.has(child.run_id)) continue
     if (isSameModel(parent.model, child.model) && tellsMore(parent, child))
       doubles.set(child.run_id, parent.run_id)
   }

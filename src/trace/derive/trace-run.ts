@@ -1,7 +1,7 @@
 import type { Issue } from '../../schema/issue.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { Message } from '../../schema/types.gen.ts'
-import type { Usage } from '../tokens/usage.ts'
+import type { Usage } from '../tokens/usage/usage.ts'
 import type { MappedSpan } from '../otel/map/span.ts'
 import type { Lineage } from './lineage/lineage.ts'
 import type { MergedTraceRun } from './merged-trace-run.ts'
@@ -27,6 +27,8 @@ export interface TraceRun extends Lineage {
   sort_time: number
   /** The TraceRun's own reported tokens and costs. For ended llm TraceRuns they include estimates. */
   usage: Usage
+  /** The model of a rerank with a vendor's usage; undefined for all other TraceRuns. */
+  reranker: { model: string; provider: string | undefined } | undefined
   /** Present on TraceRuns of type llm and embedding. */
   llm: LlmFacts | undefined
   issues: Issue[]

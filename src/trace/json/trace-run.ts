@@ -10,7 +10,7 @@ import { type FeedbackStats, feedbackStatsJson } from './feedback-stats.ts'
 import { parseLooseJson } from './loose-json.ts'
 import { headUuid } from '../derive/merge.ts'
 import { type CostDetails, sumOf } from '../price/cost-details.ts'
-import { PRICE_ISSUES, priceIssue } from '../price/issues.ts'
+import { PRICE_ISSUES, priceIssue, unpricedFacts } from '../price/issues.ts'
 import { isFramework, normalizeProvider, providerOfPrice } from '../price/provider-name.ts'
 import type { RollUp, Totals } from '../derive/roll-up.ts'
 import { type EstimatedPart, type EstimatedRow, estimatedPart } from '../tokens/estimated-part.ts'
@@ -326,17 +326,16 @@ function fullLlm(traceRun: TraceRun, row: TraceRunRow) {
 }
 
 /** The issues of the TraceRun, and those about prices, which the row stores by code. */
-function allIssues({ issues, llm, usage }: TraceRun, row: TraceRunRow): Issue[] {
+function allIssues({ issues, llm, reranker, usage }: TraceRun, row: TraceRunRow): Issue[] {
   const known = new Set(issues.map(({ code }) => code))
   const codes = PRICE_ISSUES.filter((code) => row.issues.includes(code) && !known.has(code))
+  if (codes.length === 0) return issues
   const call = {
-    provider: llm?.provider,
-    model: llm?.model,
-    conditions: Object.entries(usage.conditions).map(([name, value]) => `${name} ${value}`),
-    units: Object.keys(usage.units),
-    details: Object.keys(usage.input_token_details),
+    provider: (llm ?? reranker)?.provider,
+    model: (llm ?? reranker)?.model,
+    ...unpricedFacts(usage),
   }
-  return codes.length === 0 ? issues : [...issues, ...codes.map((code) => priceIssue(code, call))]
+  return [...issues, ...codes.map((code) => priceIssue(code, call))]
 }
 
 const LIST_START = /^\s*\[/

@@ -1,7 +1,7 @@
 import type { Decimal } from './decimal.ts'
 import type { CostDetails } from './cost-details.ts'
 import type { Cost, Counts } from './formula.ts'
-import type { PricedCounts } from './price-counts.ts'
+import type { PricedCounts } from './call-costs.ts'
 import type { PriceIssue } from './issues.ts'
 
 /** Costs of one TraceRun in 10^-18 dollars; undefined where unknown. */

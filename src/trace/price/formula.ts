@@ -1,6 +1,6 @@
 import { type Decimal, divide, parseDecimal } from './decimal.ts'
 import { BASE, type CostDetails, sumOf } from './cost-details.ts'
-import { lifetimesOf } from '../tokens/reconcile.ts'
+import { lifetimesOf } from '../tokens/usage/reconcile.ts'
 import type { Price, Rates } from './price.ts'
 
 /** Counts as normalised by rules N1 to N7; totals include the tokens of the details. */

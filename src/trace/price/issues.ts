@@ -1,4 +1,6 @@
 import type { Issue } from '../../schema/issue.ts'
+import type { Usage } from '../tokens/usage/usage.ts'
+import { contextOf, tierInConditions } from './conditions.ts'
 
 /** The facts of a TraceRun that issues about prices depend on. */
 export interface UnpricedCall {
@@ -18,6 +20,23 @@ export const PRICE_ISSUES = [
   'detail_not_priced',
 ] as const
 export type PriceIssue = (typeof PRICE_ISSUES)[number]
+
+/** What the issues of a stored row are about, as far as its usage tells. */
+export function unpricedFacts(usage: Usage): Pick<UnpricedCall, 'conditions' | 'units' | 'details'> {
+  const tier = tierInConditions(usage.conditions)
+  const context = Object.entries(contextOf(usage.conditions)).map(([name, value]) => `${name} ${value}`)
+  return {
+    conditions: tier === undefined || tier === 'standard' ? context : [...context, `service_tier ${tier}`],
+    units: Object.keys(usage.units).map((unit) => namedUnit(usage, unit)),
+    details: Object.keys(usage.input_token_details).filter((key) => /^(?:cache_read_|ephemeral_1)/.test(key)),
+  }
+}
+
+/** A unit with its number and place: `rerank_searches 3 (outputs.meta.billed_units.search_units)`. */
+export function namedUnit({ units, unit_paths }: Usage, unit: string): string {
+  const path = unit_paths?.[unit]
+  return `${unit} ${units[unit] ?? ''}${path === undefined ? '' : ` (${path})`}`
+}
 
 /** The issue for a code, the same at ingest, at read and after repricing. */
 export function priceIssue(code: PriceIssue, call: UnpricedCall): Issue {

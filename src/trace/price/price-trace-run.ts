@@ -1,9 +1,9 @@
 import type { Issue } from '../../schema/issue.ts'
-import type { Usage } from '../tokens/usage.ts'
+import type { Usage } from '../tokens/usage/usage.ts'
 import { completeCosts } from './complete-costs.ts'
-import { priceIssue } from './issues.ts'
+import { namedUnit, priceIssue } from './issues.ts'
 import type { PriceSource } from './price.ts'
-import { priceCounts } from './price-counts.ts'
+import { priceCounts } from './call-costs.ts'
 import { providerOfPrice } from './provider-name.ts'
 
 /** The fields of a TraceRun on which its costs depend. */
@@ -42,12 +42,6 @@ export function priceTraceRun(traceRun: Priced, prices: PriceSource): void {
   const unpriced = { ...priced, units: priced.units.map((unit) => namedUnit(usage, unit)) }
   for (const code of completed.issues)
     traceRun.issues.push(priceIssue(code, { model, provider, ...unpriced }))
-}
-
-/** A unit with its number and place: `rerank_searches 3 (outputs.meta.billed_units.search_units)`. */
-export function namedUnit({ units, unit_paths }: Usage, unit: string): string {
-  const path = unit_paths?.[unit]
-  return `${unit} ${units[unit] ?? ''}${path === undefined ? '' : ` (${path})`}`
 }
 
 /** Whether there is anything to price. */

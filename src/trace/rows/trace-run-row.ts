@@ -3,7 +3,7 @@ import { type JsonObject, isObject } from '../../schema/json.ts'
 import type { Message } from '../../schema/types.gen.ts'
 import { isPlausible } from '../derive/derive.ts'
 import type { TraceRun } from '../derive/trace-run.ts'
-import type { ModelPart } from '../tokens/usage.ts'
+import type { ModelPart } from '../tokens/usage/usage.ts'
 import type { CostDetails } from '../price/cost-details.ts'
 import { PRICE_ISSUES } from '../price/issues.ts'
 import {
@@ -240,7 +240,7 @@ export function repricedVersion(version: number): number {
 
 /** The lean row of a TraceRun. */
 export function toRow(traceRun: TraceRun): TraceRunRow {
-  const { merged, mapped, llm, usage } = traceRun
+  const { merged, mapped, llm, reranker, usage } = traceRun
   const isCall = llm !== undefined && traceRun.run_type === 'llm'
   return {
     workspace_id: merged.workspace_id,
@@ -268,8 +268,8 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
     tags: traceRun.tags.slice(0, 50).map((tag) => cut(tag, 200)),
     thread_id: cut(traceRun.thread_id ?? '', 256),
     metadata: shortTexts(traceRun.metadata),
-    provider: llm?.provider ?? '',
-    model: llm?.model ?? '',
+    provider: (llm ?? reranker)?.provider ?? '',
+    model: (llm ?? reranker)?.model ?? '',
     model_source: llm?.model_source ?? '',
     input_format: llm?.input_format ?? '',
     output_format: llm?.output_format ?? '',

@@ -5,7 +5,7 @@ import type { FoundPrice } from '../../../ingest/lane-tasks.ts'
 import type { RepriceJob } from '../../../ingest/prices/reprice-jobs.ts'
 import { createRegistry } from '../../../schema/registry.ts'
 import type { PriceQuery } from '../../../trace/price/price.ts'
-import { describePriceData } from '../../../trace/price/default-prices.ts'
+import { describePriceData } from '../../../trace/price/default/default-prices.ts'
 
 const ID = '018f0000-0000-7000-8000-000000000001'
 const PRICE = {
@@ -170,7 +170,7 @@ describe('own prices over HTTP', () => {
 
   it('returns the version of the price data in its file', () => {
     const { package: name, version, newest_price } = describePriceData(Date.UTC(2026, 10, 20))
-    const { sources } = JSON.parse(readFileSync('src/trace/price/data/prices.json', 'utf8')) as {
+    const { sources } = JSON.parse(readFileSync('src/trace/price/default/prices.json', 'utf8')) as {
       sources: { package: string; version: string; licence: string }[]
     }
     expect(sources[0]).toMatchObject({ package: name, version, licence: 'MIT' })

@@ -95,7 +95,7 @@ function doublesSql(scope: string): string {
 
 /** Selects calls of `scope` that have usage, with the columns that `nestedSql` compares. */
 function callsSql(scope: string): string {
-  return `SELECT workspace_id, project_id, run_id, parent_run_id, model, call_facts,
+  return `SELECT workspace_id, project_id, run_id, parent_run_id, model, call_id, call_facts,
       ifNull(input_tokens, 0) AS input, ifNull(output_tokens, 0) AS output
     FROM runs FINAL WHERE ${scope} AND run_type = 'llm' AND call_id NOT IN (${NO_CALL}, ${REQUEST}) AND model != ''
       AND (isNotNull(input_tokens) OR isNotNull(output_tokens))`
@@ -109,6 +109,7 @@ function nestedSql(scope: string): string {
       ON child.workspace_id = parent.workspace_id AND child.project_id = parent.project_id
         AND child.parent_run_id = parent.run_id
     WHERE (startsWith(child.model, parent.model) OR startsWith(parent.model, child.model))
+      AND (child.call_id = 0 OR child.call_id != parent.call_id)
       AND child.input <= parent.input AND child.output <= parent.output
       AND (parent.call_facts > child.call_facts OR (parent.call_facts = child.call_facts
         AND parent.input + parent.output > child.input + child.output))

@@ -118,7 +118,7 @@ const COUNTS = [
 ]
 
 /** The counts of a span, as sent. */
-export function countsOf(view: SpanView): { key: string; count: number }[] {
+export function sentCountsOf(view: SpanView): { key: string; count: number }[] {
   return COUNTS.flatMap((key) => {
     const count = view.number(key)
     return count === undefined ? [] : [{ key, count }]

@@ -3,9 +3,9 @@ import { type JsonObject, type JsonValue, isObject, text } from '../../../schema
 import { parseUuid } from '../../../base/ids.ts'
 import { parseJson } from '../../json/json-text.ts'
 import { isRefusal } from '../../derive/refused-call.ts'
-import type { FoundUsage } from '../../tokens/usage-places.ts'
+import type { FoundUsage } from '../../tokens/usage/places.ts'
 import { firstTokenOfSpan, hasTokenEvent } from './first-token.ts'
-import { countsOf, dropsCounts, runTypeOf } from './kind.ts'
+import { sentCountsOf, dropsCounts, runTypeOf } from './kind.ts'
 import { invocationParamsOf, metadataOfSpan, tagsOfSpan } from './metadata.ts'
 import { mapSides } from './sides.ts'
 import { serviceTierOfSpan } from './service-tier.ts'
@@ -159,7 +159,7 @@ function exceptionText(attributes: JsonObject): string {
 }
 
 function usageDropped(view: SpanView): Issue {
-  const counts = countsOf(view).map(({ key, count }) => `${key} ${count}`)
+  const counts = sentCountsOf(view).map(({ key, count }) => `${key} ${count}`)
   return {
     code: 'usage_dropped',
     severity: 'warning',

@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
-import { readSpanAttributes, readUsage, type UsageReading } from '../../tokens/read-usage.ts'
-import { vendorUsage } from '../../tokens/usage-places.ts'
+import { readSpanAttributes, readUsage, type UsageReading } from '../../tokens/usage/read-usage.ts'
+import { vendorUsage } from '../../tokens/usage/places.ts'
 import { type SpanView, asNumber } from '../span/view.ts'
 import { printedUsage } from '../span/printed-usage.ts'
 
@@ -19,8 +19,11 @@ export interface UsageDetails {
   readings: UsageReading[]
 }
 
-/** The scope whose Anthropic input always excludes the cache tokens (rule N4). */
-const RAW_ANTHROPIC = '@traceloop/instrumentation-anthropic'
+/** Scopes whose input, and whose total, never include the cache tokens (rule N4). */
+const BESIDE: ReadonlySet<string | undefined> = new Set([
+  '@traceloop/instrumentation-anthropic',
+  'opentelemetry.instrumentation.bedrock',
+])
 const PATH = 'extra.otel_span.attributes'
 
 /** The details from all attributes of the span. Those in `sent`, a usage_metadata object, take precedence. */
@@ -49,11 +52,11 @@ export function readUsageDetails(view: SpanView, sent: JsonObject | undefined): 
 }
 
 /**
- * Whether the sender is known to exclude cache tokens from the input, even if the sums do not show it: the JavaScript
- * Anthropic instrumentation, and the AI SDK before version 6 with Anthropic's counts.
+ * Whether the sender is known to exclude cache tokens from the input, even if the sums do not show it: OpenLLMetry's
+ * instrumentations of Anthropic in JavaScript and of Bedrock, and the AI SDK before version 6 with Anthropic's counts.
  */
 export function isCountedBeside(view: SpanView): boolean {
-  if (view.span.scope.name === RAW_ANTHROPIC) return true
+  if (BESIDE.has(view.span.scope.name)) return true
   if (view.number('ai.usage.inputTokens', 'ai.usage.promptTokens') === undefined) return false
   const provider = view.text('ai.model.provider', 'gen_ai.system') ?? ''
   return /^(?:anthropic|amazon-bedrock|bedrock)\b/i.test(provider)

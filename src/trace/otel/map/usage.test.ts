@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Issue } from '../../../schema/issue.ts'
 import type { JsonObject } from '../../../schema/json.ts'
-import { reportedUsage } from '../../tokens/usage.ts'
+import { reportedUsage } from '../../tokens/usage/usage.ts'
 import { usageOfSpan } from './usage.ts'
 import { viewSpan } from '../span/view.ts'
 

@@ -1,5 +1,5 @@
 import { type JsonObject, isObject } from '../../../schema/json.ts'
-import { readUsage } from '../../tokens/read-usage.ts'
+import { readUsage } from '../../tokens/usage/read-usage.ts'
 import { parseLiteral } from './python-literal.ts'
 import { type SpanView, asNumber } from './view.ts'
 

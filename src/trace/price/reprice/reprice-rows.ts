@@ -5,7 +5,7 @@ import type { PriceSource } from '../price.ts'
 import { PRICE_ISSUES } from '../issues.ts'
 import { providerOfPrice } from '../provider-name.ts'
 import { type CompletedCosts, completeCosts, SENT } from '../complete-costs.ts'
-import { priceCounts } from '../price-counts.ts'
+import { priceCounts } from '../call-costs.ts'
 
 /** The result of repricing a list of stored rows. */
 export interface Repriced {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { JsonObject } from '../../../../schema/json.ts'
 import { mapSpan } from '../span.ts'
-import { reportedUsage } from '../../../tokens/usage.ts'
+import { reportedUsage } from '../../../tokens/usage/usage.ts'
 import { genkitUsage } from './genkit.ts'
 import { type SpanView, viewSpan } from '../../span/view.ts'
 

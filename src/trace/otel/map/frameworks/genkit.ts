@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, isObject } from '../../../../schema/json.ts'
-import { readUsage } from '../../../tokens/read-usage.ts'
-import { type FoundUsage, vendorUsage } from '../../../tokens/usage-places.ts'
+import { readUsage } from '../../../tokens/usage/read-usage.ts'
+import { type FoundUsage, vendorUsage } from '../../../tokens/usage/places.ts'
 import { type Found, filled, messages } from '../side-source.ts'
 import { type SpanView, asNumber } from '../../span/view.ts'
 

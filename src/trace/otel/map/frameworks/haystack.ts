@@ -1,5 +1,5 @@
 import { type JsonObject, type JsonValue, isObject, text } from '../../../../schema/json.ts'
-import { type FoundUsage, vendorUsage } from '../../../tokens/usage-places.ts'
+import { type FoundUsage, vendorUsage } from '../../../tokens/usage/places.ts'
 import { type Found, filled, messages } from '../side-source.ts'
 import type { SpanView } from '../../span/view.ts'
 

@@ -1,6 +1,6 @@
 import { isObject } from '../../../../schema/json.ts'
-import { readingOf, readUsage } from '../../../tokens/read-usage.ts'
-import type { FoundUsage } from '../../../tokens/usage-places.ts'
+import { readingOf, readUsage } from '../../../tokens/usage/read-usage.ts'
+import type { FoundUsage } from '../../../tokens/usage/places.ts'
 import type { SpanView } from '../../span/view.ts'
 
 const USAGE = 'langfuse.observation.usage_details'

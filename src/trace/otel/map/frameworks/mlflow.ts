@@ -1,7 +1,7 @@
 import { type JsonValue, isObject, text } from '../../../../schema/json.ts'
 import { parseJson } from '../../../json/json-text.ts'
-import { readingOf, readUsage } from '../../../tokens/read-usage.ts'
-import { type FoundUsage, vendorUsage } from '../../../tokens/usage-places.ts'
+import { readingOf, readUsage } from '../../../tokens/usage/read-usage.ts'
+import { type FoundUsage, vendorUsage } from '../../../tokens/usage/places.ts'
 import { type SpanView, asNumber } from '../../span/view.ts'
 
 const USAGE = 'mlflow.chat.tokenUsage'

@@ -17,7 +17,7 @@ type Part = string
  * `#` before a role: the length of the list. `?`: only if the object fits no other dialect better, because others use the
  * name for something else.
  */
-export type Role =
+export type UsageRole =
   | `${'' | '~' | '#'}${'input' | 'output' | 'total'}`
   | `${'' | '+'}${'input' | 'output'}.${Part}`
   | `${'' | '#' | '?'}unit.${string}`
@@ -45,5 +45,5 @@ export interface UsageDialect {
    * for the first choice. `[]` is any item of a list, `*` any key. An item that has a `modality`, `ttl` or `type` has
    * that as its key: `prompt_tokens_details.audio.token_count`.
    */
-  readonly rows: Readonly<Record<string, Role | `${string}$${string}`>>
+  readonly rows: Readonly<Record<string, UsageRole | `${string}$${string}`>>
 }

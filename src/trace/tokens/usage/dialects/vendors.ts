@@ -1,12 +1,12 @@
 import type { UsageDialect } from './dialect.ts'
-import { OPENAI, OPENAI_LIKE } from './openai.ts'
+import { OPENAI_USAGE, OPENAI_LIKE } from './openai.ts'
 
 /** Vendors with few names besides those of OpenAI's chat completions. */
 
 export const MISTRAL: UsageDialect = {
   name: 'mistral',
   source: '@mistralai/mistralai@2.7.0',
-  extends: OPENAI,
+  extends: OPENAI_USAGE,
   providers: /^mistral/,
   rows: {
     prompt_audio_seconds: 'unit.input_audio_seconds',
@@ -44,7 +44,7 @@ export const COHERE: UsageDialect = {
 export const XAI: UsageDialect = {
   name: 'xai',
   source: 'xai-sdk@1.21.0',
-  extends: OPENAI,
+  extends: OPENAI_USAGE,
   providers: /^x[-_.]?ai$|^grok/,
   billsGap: true,
   rows: {
@@ -75,7 +75,7 @@ export const XAI: UsageDialect = {
 export const PERPLEXITY: UsageDialect = {
   name: 'perplexity',
   source: '@perplexity-ai/perplexity_ai@0.38.5',
-  extends: OPENAI,
+  extends: OPENAI_USAGE,
   providers: /perplexity|pplx/,
   rows: {
     citation_tokens: '+output.citation',
@@ -97,7 +97,7 @@ export const PERPLEXITY: UsageDialect = {
 export const OPENROUTER: UsageDialect = {
   name: 'openrouter',
   source: '@openrouter/sdk@1.3.19',
-  extends: OPENAI,
+  extends: OPENAI_USAGE,
   providers: /openrouter/,
   rows: {
     cost: 'cost.fee',
@@ -116,7 +116,7 @@ export const OPENROUTER: UsageDialect = {
 export const QWEN: UsageDialect = {
   name: 'qwen',
   source: 'dashscope@2.0.2',
-  extends: OPENAI,
+  extends: OPENAI_USAGE,
   providers: /alibaba|dashscope|qwen|tongyi|aliyun/,
   rows: {
     '{prompt,input}_tokens_details.cache_creation_input_tokens': 'input.cache_creation',

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
 import type { UsageReading } from './read-usage.ts'
 
 /** Items of an answer that are searched for calls of tools. */

@@ -1,11 +1,11 @@
-import { type JsonObject, type JsonValue, isObject, text } from '../../schema/json.ts'
-import { type Decimal, divide, parseDecimal } from '../price/decimal.ts'
+import { type JsonObject, type JsonValue, isObject, text } from '../../../schema/json.ts'
+import { type Decimal, divide, parseDecimal } from '../../price/decimal.ts'
 import { ANSWERS } from './dialects/answers.ts'
 import { ATTRIBUTES } from './dialects/attributes.ts'
 import type { UsageDialect } from './dialects/dialect.ts'
 import { USAGE_METADATA } from './dialects/frameworks.ts'
 import { USAGE_DIALECTS } from './dialects/index.ts'
-import { createUsageTable, snakeCase, type UsageRow, type UsageTable } from './usage-table.ts'
+import { createUsageTable, snakeCase, type UsageRow, type UsageTable } from './table.ts'
 import {
   pathOf,
   type UnreadNumber,
@@ -13,7 +13,7 @@ import {
   walkAttributes,
   walkUsage,
   type WalkedUsage,
-} from './walk-usage.ts'
+} from './walk.ts'
 
 /** The usage of one model in a call of several, as sent. */
 export interface ModelUsage {
@@ -101,7 +101,7 @@ export function hasAnswerFacts(value: JsonObject): boolean {
 }
 
 /** Reads the numbers and conditions that an answer has outside of its usage objects. */
-export function readAnswer(value: JsonValue, path: string, provider?: string): UsageReading {
+export function readAnswerFacts(value: JsonValue, path: string, provider?: string): UsageReading {
   const { answers } = builtTables()
   return readLeaves(walkUsage(value, path, answers, true), answers, 0, provider, 0)
 }

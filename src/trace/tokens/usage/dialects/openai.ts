@@ -1,7 +1,7 @@
 import type { UsageDialect } from './dialect.ts'
 
 /** OpenAI's APIs. Most other vendors use the names of its chat completions. */
-export const OPENAI: UsageDialect = {
+export const OPENAI_USAGE: UsageDialect = {
   name: 'openai',
   source: 'openai@7.59.0',
   providers: /^(?:openai|azure)/,
@@ -35,7 +35,7 @@ export const OPENAI_LIKE: UsageDialect = {
   name: 'openai-like',
   source:
     'together, fireworks-ai, ai21, writer-sdk@2.3.2, cerebras-cloud-sdk@1.91.0, groq-sdk@1.6.0, zai-sdk@0.2.3, databricks',
-  extends: OPENAI,
+  extends: OPENAI_USAGE,
   rows: {
     cached_tokens: 'input.cache_read',
     cached_prompt_tokens: 'input.cache_read',

@@ -1,5 +1,5 @@
-import type { Issue } from '../../schema/issue.ts'
-import type { JsonValue } from '../../schema/json.ts'
+import type { Issue } from '../../../schema/issue.ts'
+import type { JsonValue } from '../../../schema/json.ts'
 
 /**
  * Reads a count by rule N1: an integer of at least 0. Digits in a string are used and reported as an issue; any other

@@ -1,7 +1,7 @@
 import type { UsageDialect } from './dialect.ts'
 
 /** AWS Bedrock: Converse, the metrics at the end of InvokeModel's streams, and the families of models. */
-export const BEDROCK: UsageDialect = {
+export const BEDROCK_USAGE: UsageDialect = {
   name: 'bedrock',
   source: '@aws-sdk/client-bedrock-runtime@3.1164.0, the guides of the families of models',
   providers: /bedrock|^aws|amazon/,

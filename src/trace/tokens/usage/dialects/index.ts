@@ -1,17 +1,17 @@
-import { ANTHROPIC, CLAUDE_CODE } from './anthropic.ts'
-import { BEDROCK } from './bedrock.ts'
+import { ANTHROPIC_USAGE, CLAUDE_CODE } from './anthropic.ts'
+import { BEDROCK_USAGE } from './bedrock.ts'
 import type { UsageDialect } from './dialect.ts'
 import { AI_SDK, GENKIT, LANGFUSE, LITELLM, PLATFORMS, PYDANTIC_AI } from './frameworks.ts'
-import { GOOGLE } from './google.ts'
-import { OPENAI, OPENAI_LIKE } from './openai.ts'
+import { GOOGLE_USAGE } from './google.ts'
+import { OPENAI_USAGE, OPENAI_LIKE } from './openai.ts'
 import { COHERE, HOSTS, LOCAL, MISTRAL, OPENROUTER, PERPLEXITY, QWEN, SOUND, VOYAGE, XAI } from './vendors.ts'
 
 /** The dialects of usage objects. Of several that fit equally well, the first one is used. */
 export const USAGE_DIALECTS: readonly UsageDialect[] = [
-  OPENAI,
-  ANTHROPIC,
-  GOOGLE,
-  BEDROCK,
+  OPENAI_USAGE,
+  ANTHROPIC_USAGE,
+  GOOGLE_USAGE,
+  BEDROCK_USAGE,
   AI_SDK,
   OPENAI_LIKE,
   LITELLM,

@@ -1,7 +1,7 @@
-import type { Issue } from '../../schema/issue.ts'
+import type { Issue } from '../../../schema/issue.ts'
 import type { Usage } from './usage.ts'
-import type { FoundUsage } from './usage-places.ts'
-import type { UnreadNumber } from './walk-usage.ts'
+import type { FoundUsage } from './places.ts'
+import type { UnreadNumber } from './walk.ts'
 
 /** Number of unread numbers that the issue names. */
 const MOST_NAMED = 5

@@ -1,14 +1,14 @@
-import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
-import type { Issue } from '../../schema/issue.ts'
-import type { UsageMetadata } from '../../schema/types.gen.ts'
-import { type Decimal, parseDecimal } from '../price/decimal.ts'
-import { type CostDetails, completeDetails } from '../price/cost-details.ts'
-import { SENT } from '../price/complete-costs.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
+import type { Issue } from '../../../schema/issue.ts'
+import type { UsageMetadata } from '../../../schema/types.gen.ts'
+import { type Decimal, parseDecimal } from '../../price/decimal.ts'
+import { type CostDetails, completeDetails } from '../../price/cost-details.ts'
+import { SENT } from '../../price/complete-costs.ts'
 import { readCount } from './read-count.ts'
 import type { ModelUsage } from './read-usage.ts'
 import { lifetimesOf, reconcile, type SentCounts } from './reconcile.ts'
 import { reportUnread } from './unread.ts'
-import { findUsage, type FoundUsage, formatUsage, type UsageSource } from './usage-places.ts'
+import { findUsage, type FoundUsage, formatUsage, type UsageSource } from './places.ts'
 
 /** Tokens and costs of one TraceRun after normalisation; an unknown value is absent, never 0. */
 export interface Usage {
@@ -95,6 +95,7 @@ export function reportedUsage(
   takeCounts(usage, whole)
   takeMoreOfModels(usage, whole)
   for (const counts of whole) fillDetails(usage, counts)
+  reportConflict(whole, issues)
   for (const { reading } of places) {
     addMissing(usage.units, reading.units)
     addMissing(usage.conditions, reading.conditions)
@@ -262,6 +263,37 @@ function takeMoreOfModels(usage: Usage, whole: readonly Whole[]): void {
     ({ models, input = 0, output = 0 }) => models.length > 1 && input + output > input_tokens + output_tokens,
   )
   if (more !== undefined) takeCounts(usage, [more])
+}
+
+/**
+ * Reports that the vendor's answer says another total than the client (rule U11). Only the answer around the client's
+ * counts is compared, because lists of messages have the usage of several calls.
+ */
+function reportConflict([first, ...others]: readonly Whole[], issues: Issue[]): void {
+  if (first === undefined || first.place.source !== 'client' || !first.place.path.endsWith(CLIENT)) return
+  const around = first.place.path.slice(0, -CLIENT.length)
+  const total = totalOf(first)
+  for (const other of others) {
+    const { source, path } = other.place
+    const isBeside =
+      source === 'vendor' && path.startsWith(around) && !path.slice(around.length).includes('[')
+    const said = totalOf(other)
+    if (!isBeside || total === undefined || said === undefined || said === total) continue
+    issues.push({
+      code: 'usage_conflict',
+      severity: 'warning',
+      path,
+      message: `This says ${said} tokens, ${first.place.path} says ${total}; the latter is used.`,
+      fix: 'Send the counts of the vendor, with cache and reasoning tokens included.',
+    })
+    return
+  }
+}
+
+const CLIENT = '.usage_metadata'
+
+function totalOf({ input, output }: Whole): number | undefined {
+  return input === undefined || output === undefined ? undefined : input + output
 }
 
 /** Adds the details of another place whose side has the same count. */

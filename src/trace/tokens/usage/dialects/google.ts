@@ -1,7 +1,7 @@
 import type { UsageDialect } from './dialect.ts'
 
 /** Google's Gemini: generated content, Live, Interactions, and embeddings. */
-export const GOOGLE: UsageDialect = {
+export const GOOGLE_USAGE: UsageDialect = {
   name: 'google',
   source: '@google/genai@3.3.0, google-genai@3.6.1',
   providers: /google|gemini|vertex/,

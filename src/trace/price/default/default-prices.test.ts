@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { formatDecimal } from './decimal.ts'
+import { formatDecimal } from '../decimal.ts'
 import { createDefaultPrices } from './default-prices.ts'
-import { type Counts, costOf } from './formula.ts'
+import { type Counts, costOf } from '../formula.ts'
 
 const AT = Date.UTC(2026, 9, 1, 12) * 1000
 const prices = createDefaultPrices()
@@ -21,7 +21,7 @@ interface PricedByThem {
 }
 
 const THEIRS = JSON.parse(
-  readFileSync(new URL('../../../test/golden/default-prices.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../../test/golden/default-prices.json', import.meta.url), 'utf8'),
 ) as { at: string; cases: PricedByThem[] }
 
 function asOurCounts(theirs: Record<string, number>): Counts {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Issue } from '../../schema/issue.ts'
-import type { JsonObject, JsonValue } from '../../schema/json.ts'
+import type { Issue } from '../../../schema/issue.ts'
+import type { JsonObject, JsonValue } from '../../../schema/json.ts'
 import { reportedUsage } from './usage.ts'
 
 function usageOf(outputs: JsonValue, metadata: JsonObject = {}) {

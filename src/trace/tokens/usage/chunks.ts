@@ -1,6 +1,6 @@
-import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
 import { addFacts } from './answer-facts.ts'
-import { readAnswer, readUsage, type UsageReading } from './read-usage.ts'
+import { readAnswerFacts, readUsage, type UsageReading } from './read-usage.ts'
 
 /** Number of last and of first chunks that are searched. The first ones have the input of Anthropic's streams. */
 const LAST_CHUNKS = 16
@@ -85,7 +85,7 @@ function addAnswer(
   provider: string | undefined,
 ): void {
   const whole = isObject(chunk) && isObject(chunk['response']) ? chunk['response'] : chunk
-  const answer = readAnswer(whole, path, provider)
+  const answer = readAnswerFacts(whole, path, provider)
   if (isObject(whole)) addFacts(answer, whole)
   if (!answer.isKnown && answer.unread.length === 0) return
   reading.isKnown ||= answer.isKnown

@@ -1,6 +1,6 @@
-import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
-import { joinPath } from '../../schema/issue.ts'
-import { snakeCase, type TableNode, type UsageRow, type UsageTable } from './usage-table.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
+import { joinPath } from '../../../schema/issue.ts'
+import { snakeCase, type TableNode, type UsageRow, type UsageTable } from './table.ts'
 
 /** Number of keys and items of a usage object that are visited. */
 const MOST_KEYS = 500
@@ -162,7 +162,8 @@ function step(
   depth: number,
   wild: string | undefined,
 ): void {
-  if (node !== undefined) for (const row of node.rows) if (!row.isReplacing) walk.fits[row.dialect]!++
+  if (node !== undefined)
+    for (const row of node.rows) if (!row.isReplacing && !row.isOwn) walk.fits[row.dialect]!++
   if (value === null || value === undefined) return
   const isPlain = typeof value !== 'object'
   if (node !== undefined && node.rows.length > 0 && (isPlain || node.takesWhole)) {

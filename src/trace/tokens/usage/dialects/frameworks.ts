@@ -1,5 +1,5 @@
 import type { UsageDialect } from './dialect.ts'
-import { OPENAI, OPENAI_LIKE } from './openai.ts'
+import { OPENAI_USAGE, OPENAI_LIKE } from './openai.ts'
 
 /** usage_metadata of the interface, as LangChain and LangSmith's wrappers send it. Any part may be sent. */
 export const USAGE_METADATA: UsageDialect = {
@@ -155,7 +155,7 @@ export const LANGFUSE: UsageDialect = {
 export const PLATFORMS: UsageDialect = {
   name: 'platforms',
   source: 'mlflow, braintrust, ddtrace, posthog, crewai@1.15.30',
-  extends: OPENAI,
+  extends: OPENAI_USAGE,
   rows: {
     cache_read_input_tokens: 'input.cache_read',
     'cache_{creation,write}_input_tokens': 'input.cache_creation',

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
+import { tries } from '../../../../test/support/properties.ts'
 import { readUsage } from './read-usage.ts'
 
 const TYPES = JSON.parse(
-  readFileSync(new URL('../../../test/golden/usage-names.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../../test/golden/usage-names.json', import.meta.url), 'utf8'),
 ) as { package: string; type: string; paths: string[] }[]
 
 /** Words that tell the kind of an item in a list, by the list. */
@@ -49,6 +51,26 @@ describe('U7: every number in the usage types of a vendor has a row', () => {
     const usage = { prompt_tokens: 3, holo_tokens: 7, none: null, zero: 0, total_time: 0.5, max_tokens: 9 }
     expect(readUsage(usage, 'usage').unread).toEqual([{ path: 'usage.holo_tokens', value: '7' }])
   })
+})
+
+it('U7: a number of a new name is reported wherever it is in a usage object', () => {
+  const places = [
+    [],
+    ['prompt_tokens_details'],
+    ['cache_creation'],
+    ['server_tool_use'],
+    ['new_object', 'deeper'],
+  ]
+  fc.assert(
+    fc.property(fc.constantFrom(...places), fc.integer({ min: 1 }), (place, count) => {
+      const inner = place.reduceRight<JsonObject>((within, key) => ({ [key]: within }), {
+        holo_tokens: count,
+      })
+      const { unread } = readUsage({ prompt_tokens: 3, completion_tokens: 4, ...inner }, 'usage')
+      expect(unread).toEqual([{ path: ['usage', ...place, 'holo_tokens'].join('.'), value: String(count) }])
+    }),
+    tries(),
+  )
 })
 
 describe('U1: the spelling and the order of names change nothing', () => {

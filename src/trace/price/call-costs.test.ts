@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { formatDecimal } from './decimal.ts'
-import { createDefaultPrices } from './default-prices.ts'
-import { type CallCounts, priceCounts } from './price-counts.ts'
+import { createDefaultPrices } from './default/default-prices.ts'
+import { type CallCounts, priceCounts } from './call-costs.ts'
 
 const prices = createDefaultPrices()
 const AT = Date.UTC(2026, 10, 27, 10) * 1000

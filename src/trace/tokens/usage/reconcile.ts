@@ -1,4 +1,4 @@
-import type { Issue } from '../../schema/issue.ts'
+import type { Issue } from '../../../schema/issue.ts'
 
 /** The counts of one usage object; `total` is as sent. */
 export interface SentCounts {

@@ -1,7 +1,7 @@
 import type { UsageDialect } from './dialect.ts'
 
 /** Anthropic's API, also as Bedrock, Vertex and DeepSeek serve it, and the results of its agent SDK. */
-export const ANTHROPIC: UsageDialect = {
+export const ANTHROPIC_USAGE: UsageDialect = {
   name: 'anthropic',
   source: '@anthropic-ai/sdk@1.14.0, @anthropic-ai/claude-agent-sdk@0.3.332',
   providers: /anthropic|claude/,

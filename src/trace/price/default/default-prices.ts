@@ -1,4 +1,4 @@
-import { type Decimal, divide, parseDecimal } from './decimal.ts'
+import { type Decimal, divide, parseDecimal } from '../decimal.ts'
 import { candidates } from './default-price-match.ts'
 import {
   type DataFile,
@@ -10,8 +10,8 @@ import {
   isValidAt,
   loadPriceData,
 } from './price-data.ts'
-import type { Price, PriceQuery, PriceSource, Rates } from './price.ts'
-import { contextOf } from './conditions.ts'
+import type { Price, PriceQuery, PriceSource, Rates } from '../price.ts'
+import { contextOf } from '../conditions.ts'
 
 /** Maximum number of models whose prices are cached, since clients choose the names. */
 const MAX_KNOWN = 5_000

@@ -52,7 +52,7 @@ export interface DataFile {
 
 /** Reads the price data. */
 export function loadPriceData(): DataFile {
-  return createRequire(import.meta.url)('./data/prices.json') as DataFile
+  return createRequire(import.meta.url)('./prices.json') as DataFile
 }
 
 /** The model of a name, and the provider in whose list it is; undefined if no list has it. */

@@ -1,9 +1,15 @@
-import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
-import { joinPath } from '../../schema/issue.ts'
-import type { UsageMetadata } from '../../schema/types.gen.ts'
-import { hasAnswerFacts, readAnswer, readUsage, readUsageMetadata, type UsageReading } from './read-usage.ts'
+import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
+import { joinPath } from '../../../schema/issue.ts'
+import type { UsageMetadata } from '../../../schema/types.gen.ts'
+import {
+  hasAnswerFacts,
+  readAnswerFacts,
+  readUsage,
+  readUsageMetadata,
+  type UsageReading,
+} from './read-usage.ts'
 import { addFacts } from './answer-facts.ts'
-import { readChunks } from './usage-chunks.ts'
+import { readChunks } from './chunks.ts'
 
 /** The source of a side's count. */
 export type UsageSource = 'client' | 'vendor' | 'estimate'
@@ -190,11 +196,12 @@ function addVendor(
     if (isObject(value)) addMixed(found, value, joinPath(path, key), provider)
   }
   if (hasAnswerFacts(answer)) {
-    const reading = readAnswer(answer, path, provider)
+    const reading = readAnswerFacts(answer, path, provider)
     addFacts(reading, answer)
     if (reading.isKnown || reading.unread.length > 0 || reading.models.length > 0)
       found.push({ reading, path, source: 'vendor' })
   }
+  addByContent(found, answer, path, provider)
   if (depth >= MAX_DEPTH) return
   for (const key of WRAPPERS) {
     const inner = answer[key]
@@ -202,17 +209,64 @@ function addVendor(
       addVendor(found, inner, joinPath(path, key), provider, depth + 1)
   }
   addFirstGeneration(found, answer, path, provider, depth)
-  const { replies } = answer
-  const last = Array.isArray(replies) ? replies.at(-1) : undefined
-  const meta = isObject(last) ? (last['meta'] ?? last['_meta']) : undefined
-  if (isObject(meta))
-    addVendor(
-      found,
-      meta,
-      `${path}.replies[${(replies as JsonValue[]).length - 1}].meta`,
-      provider,
-      depth + 1,
-    )
+  addLast(found, answer, 'replies', ['meta', '_meta'], path, provider, depth)
+  addLast(found, answer, 'messages', [], path, provider, depth)
+}
+
+/** Reads the last item of a list, or what is under the first of `inner` in it. */
+function addLast(
+  found: FoundUsage[],
+  answer: JsonObject,
+  key: string,
+  inner: readonly string[],
+  path: string,
+  provider: string | undefined,
+  depth: number,
+): void {
+  const list = answer[key]
+  const last = Array.isArray(list) ? list.at(-1) : undefined
+  if (!Array.isArray(list) || !isObject(last)) return
+  const at = `${path}.${key}[${list.length - 1}]`
+  const name = inner.find((it) => last[it] !== undefined)
+  if (name !== undefined) addVendor(found, last[name], `${at}.${name}`, provider, depth + 1)
+  else if (inner.length === 0) addVendor(found, last, at, provider, depth + 1)
+}
+
+/** Names of counts, by which a usage object is found under any key. */
+const COUNT_NAME = /(?:_tokens|Tokens|TokenCount|_token_count|eval_count)$/
+const KNOWN_KEYS: ReadonlySet<string> = new Set([...USAGE_KEYS, ...MIXED_KEYS, ...WRAPPERS])
+/** Number of keys that are searched for counts. */
+const MOST_SEARCHED = 50
+
+/** Reads counts among the fields of an answer, and usage objects under keys of no name. */
+function addByContent(
+  found: FoundUsage[],
+  answer: JsonObject,
+  path: string,
+  provider: string | undefined,
+): void {
+  const own: JsonObject = {}
+  let left = MOST_SEARCHED
+  for (const key in answer) {
+    if (left-- <= 0) break
+    const value = answer[key]
+    if (isObject(value)) {
+      if (!KNOWN_KEYS.has(key) && hasCounts(value))
+        addUsage(found, value, joinPath(path, key), provider, answer)
+    } else if (value !== null && COUNT_NAME.test(key)) own[key] = value
+  }
+  if (Object.keys(own).length === 0) return
+  const reading = readUsage(own, path, provider)
+  if (reading.isKnown || reading.unread.length > 0) found.push({ reading, path, source: 'vendor' })
+}
+
+function hasCounts(value: JsonObject): boolean {
+  let left = MOST_SEARCHED
+  for (const key in value) {
+    if (left-- <= 0) return false
+    if (typeof value[key] === 'number' && COUNT_NAME.test(key)) return true
+  }
+  return false
 }
 
 function addFirstGeneration(
