@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAuthenticator } from '../identity/authenticator.ts'
+import { createOpenCallers } from '../http/server/open-callers.ts'
 import type { Bootstrapped } from '../identity/bootstrap.ts'
 import { systemClock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
@@ -235,7 +236,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     deleter: startDeleting(base, { ...sql, ingester, blobs, clickhouse }),
     usage: usage.sources,
     ...{ usageLimits, identity: identityStore, blobs },
-    ...doorOf(config, sql),
+    ...doorOf(base, sql),
     ...{ controlPlane: further.controlPlane, logStreams: further.logStreams },
     signIn: createSignIn(sql.sessions, hosted?.name),
     ...(await startPlayground({ ...base, ...stored, ingester, limits, database: sql.database, lanes })),
@@ -290,14 +291,19 @@ async function prepare({ config, logger, metrics, stops }: Base): Promise<void> 
 
 /** Authenticates by key or session; with AUTH=off, accepts every request that the browser gates accept. */
 function doorOf(
-  { auth, host, publicUrl, identityOutageMs: outageMs }: Config,
+  { config: { auth, host, publicUrl, identityOutageMs: outageMs }, stops }: Base,
   { identityStore: store, sessions, identity }: SqlStores,
-): Pick<AppDeps, 'authenticator' | 'gates' | 'sessionGates'> {
+): Pick<AppDeps, 'authenticator' | 'gates' | 'openCallers' | 'sessionGates'> {
   const gates = createBrowserGates({ host, publicUrl })
   const stored = { store, sessions, clock: systemClock, outageMs }
-  if (auth) return { authenticator: createAuthenticator(stored), gates: undefined, sessionGates: gates }
-  const authenticator = createAuthenticator({ ...stored, openGrant: identity.grant })
-  return { authenticator, gates, sessionGates: undefined }
+  const authenticator = createAuthenticator(auth ? stored : { ...stored, openGrant: identity.grant })
+  const openCallers = createOpenCallers(authenticator)
+  stops.push(() => openCallers.close())
+  return {
+    authenticator,
+    openCallers,
+    ...(auth ? { gates: undefined, sessionGates: gates } : { gates, sessionGates: undefined }),
+  }
 }
 
 async function startDisk({ config, logger, metrics, stops }: Base): Promise<DataDisk> {
