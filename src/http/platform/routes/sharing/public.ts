@@ -155,7 +155,7 @@ function attachmentRoute(): PlatformRoute {
     },
     reply: 'bytes',
     reply_type: 'application/octet-stream',
-    errors: ['not_found', 'rate_limited', 'store_unavailable'],
+    errors: ['not_found', 'rate_limited', 'attachment_damaged', 'store_unavailable'],
     async handle({ deps, params: { id: run_id, name }, query: { workspace_id, expires, signature } }) {
       const link = { workspace_id, run_id, name, expires }
       const isGood = isSigned(link, signature, await deps.sharing.attachmentKey())
