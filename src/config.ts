@@ -107,6 +107,8 @@ export interface DeployConfig {
   readonly maxSourceBytes: number
   /** Undefined if it is generated and kept in `dataDir`. */
   readonly secretsKey: string | undefined
+  /** A further key with which stored secrets are decrypted, while they are encrypted again. */
+  readonly secretsKeyPrevious: string | undefined
   readonly plan: 'developer' | 'plus' | 'startup' | 'enterprise'
 }
 
@@ -261,6 +263,7 @@ function toDeploy(settings: Settings): DeployConfig {
     builds: settings.DEPLOY_BUILDS,
     maxSourceBytes: settings.DEPLOY_MAX_SOURCE_BYTES,
     secretsKey: settings.SECRETS_KEY,
+    secretsKeyPrevious: settings.SECRETS_KEY_PREVIOUS,
     plan: settings.ORGANIZATION_PLAN,
   })
 }

@@ -7,10 +7,10 @@ import { type ArchiveWriter, createArchive } from './write-archive.ts'
 export type ReportStep = (step: string) => void
 
 /**
- * Maximum time from the arrival of a request to its record in the ingest log, including the difference between two
- * machines' clocks.
+ * Maximum time from the arrival of a request until its data is in the ingest log of this server; for several servers,
+ * until another one has stored it, including the difference between two machines' clocks.
  */
-const LATE_MS = 15 * 60_000
+const LATE_MS = { one: 2 * 60_000, several: 15 * 60_000 } as const
 const BLOB_MODE = 0o600
 
 /**
@@ -31,6 +31,7 @@ export async function backUp(
 ): Promise<Manifest> {
   const archive = await createArchive(dir)
   const started = clock.now()
+  const { writers } = source
   progress('the ingest log')
   await copyIngestLog(source.dataDir, archive)
   await copyTables('traces', source.traces, archive, progress)
@@ -49,7 +50,7 @@ export async function backUp(
     installation_id: await source.installation_id(),
     started_at: new Date(started).toISOString(),
     finished_at: new Date(clock.now()).toISOString(),
-    late_since: source.isLive ? new Date(started - LATE_MS).toISOString() : null,
+    late_since: writers === 'none' ? null : new Date(started - LATE_MS[writers]).toISOString(),
     versions: { traces: source.traces.version, identity: identity.version, runs: runs.version },
   })
 }

@@ -44,7 +44,7 @@ export async function restoreBackup(
   // Links are restored last, so that no file is written through a link to a place outside of DATA_DIR.
   for await (const file of archive.files()) if ('link' in file) await restoreLink(target, file)
   if (manifest.late_since !== null) {
-    progress('traces received during the backup')
+    progress(`traces received since ${manifest.late_since}, which the first start derives again`)
     await target.repeatSince(new Date(manifest.late_since))
   }
   await target.writeInstallation(manifest.installation_id)

@@ -42,8 +42,8 @@ export interface BlobReader {
 /** The parts of an installation that a backup reads. */
 export interface BackupSource {
   installation_id(): Promise<string>
-  /** Whether the servers may write during the backup. */
-  readonly isLive: boolean
+  /** The servers that may write during the backup: none, the one of `dataDir`, or also others. */
+  readonly writers: 'none' | 'one' | 'several'
   readonly dataDir: string
   traces: TableReader
   /** Opens both SQL stores as of the same moment. */

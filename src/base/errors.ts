@@ -60,6 +60,10 @@ export const ERRORS = {
   source_invalid: kind(422, 'The archive of the source is not valid.'),
   build_failed: kind(422, 'The revision could not be built.'),
   plan_required: kind(403, 'Deployments need the Plus plan or above.'),
+  attachment_damaged: kind(
+    500,
+    'The stored bytes of the attachment are damaged. Restore them from a backup, or send the attachment again.',
+  ),
   secrets_unreadable: kind(
     500,
     'The key in SECRETS_KEY, or in DATA_DIR, does not decrypt the stored secrets.',

@@ -47,6 +47,10 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
     summary: 'List and add members of the organization.',
     load: async () => (await import('./commands/members.ts')).members,
   },
+  secrets: {
+    summary: 'Encrypt the stored secrets again with a new key.',
+    load: async () => (await import('./commands/secrets.ts')).secrets,
+  },
   backup: {
     summary: 'Write a backup of all data into a folder, also while the server runs.',
     load: async () => (await import('./commands/backups/backup.ts')).backup,

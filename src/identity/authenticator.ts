@@ -28,16 +28,18 @@ export type ActsIn = 'workspace' | 'organization'
 export interface Authenticator {
   /**
    * Returns the principal: synchronously if the key was looked up in the last 30 s, otherwise after a look-up.
-   * `acts_in` defaults to a workspace.
+   * `acts_in` defaults to a workspace. `fresh`: the key is always looked up.
    * @throws AppError unauthorized, forbidden, workspace_required (also as the rejection of the promise)
    */
-  authenticate(credentials: Credentials, acts_in?: ActsIn): Principal | Promise<Principal>
+  authenticate(credentials: Credentials, acts_in?: ActsIn, fresh?: boolean): Principal | Promise<Principal>
   /** Removes a key from the cache at once, e.g. after it was deleted. */
   forget(api_key_id: string): void
   /** Removes a browser session from the cache at once, after it was ended. */
   forgetSession(id: string): void
   /** Clears the cache at once, after a change of a member, a role or a workspace. */
   forgetAll(): void
+  /** Calls the listener after each change that one of the methods above was told about. */
+  onChange(listener: () => void): void
 }
 
 /** Time for which a look-up is valid (at most 30 s). */
@@ -270,15 +272,17 @@ export function createAuthenticator(options: {
     assertKey(key)
     return { source: keys, hash: hashApiKey(key) }
   }
+  const listeners: (() => void)[] = []
   const forget = (isGone: (known: KnownKey) => boolean): void => {
     keys.forget(isGone)
     sessions.forget(isGone)
+    for (const listener of listeners) listener()
   }
 
   return {
-    authenticate(credentials, acts_in = 'workspace') {
+    authenticate(credentials, acts_in = 'workspace', fresh = false) {
       const { source, hash } = placeOf(credentials)
-      const known = source.known(hash)
+      const known = fresh ? undefined : source.known(hash)
       const choice = { workspace: credentials.workspace, acts_in }
       if (known !== undefined) return toPrincipal(known, choice, clock.now())
       return source.find(hash).then((found) => toPrincipal(found, choice, clock.now()))
@@ -286,5 +290,6 @@ export function createAuthenticator(options: {
     forget: (api_key_id) => forget(({ grant }) => grant.api_key_id === api_key_id),
     forgetSession: (id) => forget(({ session }) => session?.id === id),
     forgetAll: () => forget(() => true),
+    onChange: (listener) => void listeners.push(listener),
   }
 }

@@ -114,7 +114,8 @@ export function openSecret({ workspace_id, key, sealed }: SealedWorkspaceSecret,
   return sealer.open(placeOf(workspace_id, key), sealed)
 }
 
-function placeOf(workspace_id: string, key: string): string {
+/** The name by which the sealer distinguishes a workspace's secret from all others. */
+export function placeOf(workspace_id: string, key: string): string {
   return `workspace/${workspace_id}/${key}`
 }
 

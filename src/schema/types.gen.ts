@@ -1400,6 +1400,10 @@ export interface Settings {
    */
   SECRETS_KEY?: string
   /**
+   * A further key that decrypts stored secrets, while `weir secrets rotate` replaces `SECRETS_KEY`.
+   */
+  SECRETS_KEY_PREVIOUS?: string
+  /**
    * Plan of the organization. With `developer` no deployments can be created.
    */
   ORGANIZATION_PLAN: 'developer' | 'plus' | 'startup' | 'enterprise'

@@ -299,7 +299,7 @@ async function deploymentApp(
     admission: BodyAdmission
   },
 ): Promise<DeploymentApp> {
-  const { registry, metrics, logger, clock, version, limits } = deps
+  const { registry, metrics, logger, clock, version, limits, openCallers } = deps
   const { name, tenant, runs, threads, streams, crons, assistants, items, lists, host, http } = hosted
   const { findAssistant, headersFor, project } = hosted
   const { mounted, ...guard } = guardsOf(config, deps, hosted)
@@ -324,6 +324,7 @@ async function deploymentApp(
     checks: { ...hosted.checks, disk: () => deps.disk.check() },
     ...{ registry, metrics, logger, clock, version, limits, observer, outflow },
     authenticator: keys,
+    ...(openCallers && { openCallers }),
     json_bodies: { max_bytes: MAX_DEPLOYMENT_BODY_BYTES, empty: '{}', large },
     ...guard,
     sse: createSse({ logger, outflow, limits: config.streams }),

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAuthenticator } from '../identity/authenticator.ts'
+import { createOpenCallers } from '../http/server/open-callers.ts'
 import type { Bootstrapped } from '../identity/bootstrap.ts'
 import { systemClock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
@@ -42,6 +43,7 @@ import { watchDataDisk } from '../storage/files/data-disk.ts'
 import { type OpenedClickHouse, openClickHouse } from '../storage/clickhouse/open.ts'
 import { createTraceStore } from '../storage/clickhouse/trace-store.ts'
 import { claimClickHouse, claimFolders } from './own-stores.ts'
+import { createCheckedBlobs } from '../ingest/store/checked-blobs.ts'
 import { openBlobs } from './blobs.ts'
 import { startCounting, type UsageCounting } from './counting.ts'
 import { startDeployment } from './own-deployment.ts'
@@ -201,7 +203,8 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const sql = await openSqlStores(base)
   const { identity, identityStore, projects, prices, repriceJobs, sharing, usageLimits, installation } = sql
   const servers = config.databaseUrl === undefined ? undefined : createServerRegistry(sql.database)
-  const { blobs, checks: blobChecks } = await openBlobs(base, { ...sql, servers })
+  const { blobs: opened, checks: blobChecks } = await openBlobs(base, { ...sql, servers })
+  const blobs = createCheckedBlobs(opened, logger)
   const clickhouse = await claimClickHouse(base, await opening, installation)
   const checkFolders = await claimFolders(config, installation)
   const store = createTraceStore(clickhouse.connection, STORED_COLUMNS)
@@ -224,7 +227,12 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     own_created_at: identity.workspace.created_at,
   })
   const checkDisk = (): Promise<void> => disk.check().then(checkFolders)
-  const own = oneAtATime({ clickhouse: clickhouse.check, sql: sql.check, disk: checkDisk })
+  const own = oneAtATime({
+    clickhouse: clickhouse.check,
+    sql: sql.check,
+    disk: checkDisk,
+    attachments: () => blobs.check(),
+  })
   const checks = { ...own, ...blobChecks, ...hosted?.checks, ...further.checks }
   const deps: AppDeps = {
     ingester,
@@ -235,7 +243,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     deleter: startDeleting(base, { ...sql, ingester, blobs, clickhouse }),
     usage: usage.sources,
     ...{ usageLimits, identity: identityStore, blobs },
-    ...doorOf(config, sql),
+    ...doorOf(base, sql),
     ...{ controlPlane: further.controlPlane, logStreams: further.logStreams },
     signIn: createSignIn(sql.sessions, hosted?.name),
     ...(await startPlayground({ ...base, ...stored, ingester, limits, database: sql.database, lanes })),
@@ -290,14 +298,19 @@ async function prepare({ config, logger, metrics, stops }: Base): Promise<void> 
 
 /** Authenticates by key or session; with AUTH=off, accepts every request that the browser gates accept. */
 function doorOf(
-  { auth, host, publicUrl, identityOutageMs: outageMs }: Config,
+  { config: { auth, host, publicUrl, identityOutageMs: outageMs }, stops }: Base,
   { identityStore: store, sessions, identity }: SqlStores,
-): Pick<AppDeps, 'authenticator' | 'gates' | 'sessionGates'> {
+): Pick<AppDeps, 'authenticator' | 'gates' | 'openCallers' | 'sessionGates'> {
   const gates = createBrowserGates({ host, publicUrl })
   const stored = { store, sessions, clock: systemClock, outageMs }
-  if (auth) return { authenticator: createAuthenticator(stored), gates: undefined, sessionGates: gates }
-  const authenticator = createAuthenticator({ ...stored, openGrant: identity.grant })
-  return { authenticator, gates, sessionGates: undefined }
+  const authenticator = createAuthenticator(auth ? stored : { ...stored, openGrant: identity.grant })
+  const openCallers = createOpenCallers(authenticator)
+  stops.push(() => openCallers.close())
+  return {
+    authenticator,
+    openCallers,
+    ...(auth ? { gates: undefined, sessionGates: gates } : { gates, sessionGates: undefined }),
+  }
 }
 
 async function startDisk({ config, logger, metrics, stops }: Base): Promise<DataDisk> {

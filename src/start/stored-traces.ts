@@ -1,7 +1,9 @@
 import { systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
 import type { Feedback, Sharing } from '../http/platform/app-deps.ts'
+import { RecentMap } from '../base/recent-map.ts'
 import { createRateLimit } from '../http/platform/rate-limit.ts'
+import { FAILURES } from '../http/platform/sign-in.ts'
 import { type Deleter, type DeleterDeps, startDeleter } from '../ingest/deletion/deleter.ts'
 import { createFeedbackRecords, type FeedbackRecordsDeps } from '../ingest/feedback/records.ts'
 import type { Ingester } from '../ingest/ingester.ts'
@@ -19,6 +21,8 @@ import { createShareStore } from '../storage/sql/shares/share-store.ts'
 
 /** Maximum number of reads of one share in a minute. */
 const SHARE_READS = { max: 300, window_ms: 60_000 }
+/** Number of unknown share tokens that are remembered, so that each counts once. */
+const MAX_TRIED = 10_000
 /** Maximum number of calls with one token in a minute. */
 const TOKEN_CALLS = { max: 60, window_ms: 60_000 }
 
@@ -54,6 +58,8 @@ export function createSharing(database: Database, clock = systemClock): Sharing 
   return {
     shares: createShareStore(database, clock),
     limit: createRateLimit({ ...SHARE_READS, clock }),
+    guesses: createRateLimit({ ...FAILURES, clock }),
+    tried: new RecentMap(MAX_TRIED),
     attachmentKey: serverSecret(database, 'attachment-links'),
   }
 }

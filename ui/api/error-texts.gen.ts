@@ -35,6 +35,7 @@ export const ERROR_TEXTS: Readonly<Record<string, string>> = {
   "source_invalid": "The archive of the source is not valid.",
   "build_failed": "The revision could not be built.",
   "plan_required": "Deployments need the Plus plan or above.",
+  "attachment_damaged": "The stored bytes of the attachment are damaged. Restore them from a backup, or send the attachment again.",
   "secrets_unreadable": "The key in SECRETS_KEY, or in DATA_DIR, does not decrypt the stored secrets.",
   "isolation_unavailable": "The isolation that DEPLOY_ISOLATION names does not work here.",
   "deployment_failed": "The revision could not be started; the active one is unchanged.",

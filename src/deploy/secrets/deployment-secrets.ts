@@ -22,7 +22,7 @@ export function replacedSecrets(
 }
 
 /** The name by which the sealer distinguishes a deployment's secret from all others. */
-function secretPlace(deployment_id: string, name: string): string {
+export function secretPlace(deployment_id: string, name: string): string {
   return `${deployment_id}/${name}`
 }
 

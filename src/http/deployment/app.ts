@@ -12,6 +12,7 @@ import { assertAllowed } from '../platform/permissions.ts'
 import { refuse } from '../platform/ingest-handler.ts'
 import { allowOrigin, preflightHeaders } from '../server/browser/cors.ts'
 import { createIdentify, deploymentPrincipal, type Identify, type UserAuthPort } from './callers.ts'
+import { watchCaller } from '../server/open-callers.ts'
 import { callerOf, sessionOf } from '../server/credentials.ts'
 import { createCustomApp, type CustomApp, type CustomAppPort } from './custom-app.ts'
 import type { DeploymentDeps } from './deps.ts'
@@ -211,7 +212,13 @@ function socketEntrance(
     upgrade(req, socket, head, prefix = '') {
       const exchange = exchangeFor(req, new Response(req), prefix)
       const own = prefix === '' ? deps : mounted
-      sockets.accept({ req, socket, head, path: exchange.path }, () => callerNow(exchange, own))
+      sockets.accept(
+        { req, socket, head, path: exchange.path },
+        {
+          callerNow: () => callerNow(exchange, own),
+          watch: (end) => watchCaller(exchange, own, SOCKET_ACCESS, end),
+        },
+      )
     },
   }
 }

@@ -2,6 +2,7 @@ import type { Authenticator } from '../../identity/authenticator.ts'
 import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
 import type { IdentityStore } from '../../identity/identity-store.ts'
 import type { Clock } from '../../base/clock.ts'
+import type { RecentMap } from '../../base/recent-map.ts'
 import type { ControlPlane } from '../../deploy/control-plane.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
@@ -25,6 +26,7 @@ import type { SelectedReads } from '../../query/selected-reads.ts'
 import type { ThreadReads } from '../../query/threads/thread-reads.ts'
 import type { TraceReads } from '../../query/trace-reads.ts'
 import type { BodyLimits } from '../body/body.ts'
+import type { OpenCallers } from '../server/open-callers.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { LiveStreams } from './reply/live-streams.ts'
 import type { EventStreams } from './reply/event-streams.ts'
@@ -79,6 +81,9 @@ export interface Sharing {
   shares: ShareStore
   /** Limit of the reads with each token, and of each TraceRun's attachments. */
   limit: RateLimit
+  /** Limit of unknown tokens by address, and the newest of them with their addresses. */
+  guesses: RateLimit
+  tried: RecentMap<string, true>
   /** Key of the signatures of attachment links. */
   attachmentKey(): Promise<string>
 }
@@ -106,6 +111,8 @@ export interface AppDeps {
   authenticator: Authenticator
   /** Checks of every request with AUTH=off. */
   gates: BrowserGates | undefined
+  /** The callers of open streams; absent in tests that open none. */
+  openCallers?: OpenCallers
   /** Checks of requests with a session cookie; undefined with AUTH=off, where cookies do not count. */
   sessionGates: BrowserGates | undefined
   signIn: SignIn

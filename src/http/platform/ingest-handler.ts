@@ -127,8 +127,8 @@ export function createIngestHandler(deps: AppDeps, entrance: Entrance) {
       await dropBody(req)
       return sendExported(exchange, kind, entrance.dropMetrics())
     }
-    const head = requestHead({ ...match, kind }, req.headers, principal, deps)
     await withBody(exchange, entrance.admission, deps.limits, async ({ bytes, aborted }, hold) => {
+      const head = requestHead({ ...match, kind }, req.headers, principal, deps)
       if (aborted && (kind !== 'multipart' || bytes.length === 0)) return
       if (aborted) head.truncated = true
       const outcome = await deps.ingester.ingest(head, bytes, hold)

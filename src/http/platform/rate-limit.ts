@@ -6,6 +6,8 @@ import { RecentMap } from '../../base/recent-map.ts'
 export interface RateLimit {
   /** @throws AppError rate_limited when the key has made `max` calls in the current window */
   take(key: string): void
+  /** As `take`, but the call is not counted. */
+  assertFree(key: string): void
   /** Subtracts one call from the current window. */
   giveBack(key: string): void
 }
@@ -23,18 +25,21 @@ export function createRateLimit({
   clock: Clock
 }): RateLimit {
   const windows = new RecentMap<string, { until: number; taken: number }>(MAX_KEYS)
+  const freeWindow = (key: string): { until: number; taken: number } => {
+    const now = steadyTime(clock)
+    const known = windows.get(key)
+    const window = known !== undefined && now < known.until ? known : { until: now + window_ms, taken: 0 }
+    if (window.taken < max) return window
+    const retry_after = Math.max(1, Math.ceil((window.until - now) / 1000))
+    throw new AppError('rate_limited', { details: { retry_after } })
+  }
   return {
     take(key) {
-      const now = steadyTime(clock)
-      const known = windows.get(key)
-      const window = known !== undefined && now < known.until ? known : { until: now + window_ms, taken: 0 }
-      if (window.taken >= max) {
-        const retry_after = Math.max(1, Math.ceil((window.until - now) / 1000))
-        throw new AppError('rate_limited', { details: { retry_after } })
-      }
+      const window = freeWindow(key)
       window.taken++
       windows.set(key, window)
     },
+    assertFree: (key) => void freeWindow(key),
     giveBack(key) {
       const known = windows.get(key)
       if (known !== undefined && known.taken > 0) known.taken--

@@ -3,8 +3,8 @@ import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
 import type { SignIn } from './app-deps.ts'
 import { createRateLimit } from './rate-limit.ts'
 
-/** Maximum number of failed sign-ins from one address in a minute. */
-const FAILURES = { max: 10, window_ms: 60_000 }
+/** Maximum number of failed sign-ins from one address in a minute, and of guesses of share tokens. */
+export const FAILURES = { max: 10, window_ms: 60_000 }
 
 /** The dependencies of the sign-in routes. */
 export function createSignIn(

@@ -4,6 +4,7 @@ import type { Principal } from '../../identity/principal.ts'
 import type { BrowserGates } from './browser/browser-gates.ts'
 import { sessionSecretOf } from './browser/session-cookie.ts'
 import type { Exchange } from './exchange.ts'
+import type { OpenCallers } from './open-callers.ts'
 
 const BEARER = /^Bearer +(\S+)$/i
 const BASIC = /^Basic +([A-Za-z\d+/=_-]+)$/i
@@ -43,6 +44,8 @@ export interface CallerDeps {
   authenticator: Pick<Authenticator, 'authenticate'>
   /** Checks of every request with AUTH=off. */
   gates: BrowserGates | undefined
+  /** The callers of open streams. Absent: a stream stays open when its caller may no longer read it. */
+  openCallers?: OpenCallers
 }
 
 /**
@@ -56,18 +59,23 @@ export function sessionOf({ req, sessionGates }: Exchange, { basic = false } = {
 
 /**
  * The caller of a request, by its key, otherwise by its session cookie. Synchronous if the caller was looked up a
- * moment ago.
+ * moment ago, unless it must be `fresh`.
  * @throws AppError unauthorized, forbidden, workspace_required, misdirected_request, foreign_origin (also as the
  * rejection of the promise)
  */
 export function callerOf(
   exchange: Exchange,
   { gates, authenticator }: CallerDeps,
-  { basic = false, acts_in }: { basic?: boolean | undefined; acts_in?: ActsIn } = {},
+  {
+    basic = false,
+    acts_in,
+    fresh,
+  }: { basic?: boolean | undefined; acts_in?: ActsIn | undefined; fresh?: boolean } = {},
 ): Principal | Promise<Principal> {
   const { req, sessionGates } = exchange
   gates?.assertOwn(req)
   const session = sessionOf(exchange, { basic })
   if (session !== undefined) sessionGates?.assertOwn(req)
-  return authenticator.authenticate({ ...credentialsOf(req.headers, { basic }), session }, acts_in)
+  exchange.hasKey = true
+  return authenticator.authenticate({ ...credentialsOf(req.headers, { basic }), session }, acts_in, fresh)
 }

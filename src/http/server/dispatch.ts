@@ -19,6 +19,7 @@ import {
   sendLive,
   sendStream,
 } from './exchange.ts'
+import { watchCaller } from './open-callers.ts'
 import { assertJsonType, assertPlainBody, MAX_JSON_BODY_BYTES, parseJsonBody } from '../body/json.ts'
 import { readParameters } from '../api/parameters.ts'
 import { assertAllowed } from '../platform/permissions.ts'
@@ -214,6 +215,11 @@ export async function dispatch<D extends DispatchDeps>(
           gone: () => leaving(exchange.res),
         })
   if (reply.sent !== undefined) onceClosed(exchange, reply.sent)
+  if (isLive(reply.body) || reply.body instanceof Promise)
+    onceClosed(
+      exchange,
+      watchCaller(exchange, deps, route.access, () => exchange.res.destroy()),
+    )
   // The response is not awaited, because it may take hours and the request's data is not needed for it.
   return sendReply(exchange, route, reply, deps.compressor)
 }

@@ -20,6 +20,8 @@ export interface Exchange {
   /** Pattern of the route, e.g. `/runs/{id}`; '' until a route has matched. */
   route: string
   principal: Principal | undefined
+  /** Whether the caller was looked up by a key or a session of Weir. */
+  hasKey: boolean
   /** Checks of a request with a session cookie; undefined if cookies are ignored at this address. */
   sessionGates: BrowserGates | undefined
   /** Writer of large responses. */
@@ -62,6 +64,7 @@ export function createExchange(
     search: mark < 0 ? '' : url.slice(mark + 1),
     route: '',
     principal: undefined,
+    hasKey: false,
     sessionGates: undefined,
     outflow,
   }

@@ -36,6 +36,8 @@ export interface DeleterDeps {
   logger: Logger
 }
 
+/** Maximum number of jobs of single traces that are worked on together. */
+const JOBS_AT_ONCE = 500
 /** Number of TraceRuns that are deleted together: the maximum number of ids in one statement. */
 const PAGE = 4_000
 const TRACES_PAGE = 500
@@ -48,6 +50,17 @@ const RETRY_MS = 1_000
 /** Creates a deleter, which first continues the jobs of an earlier process. */
 export function startDeleter(deps: DeleterDeps): Deleter {
   return new JobRunner(deps)
+}
+
+/** Jobs in the order in which they are worked on: those of single traces of one workspace are together. */
+function together(jobs: readonly DeletionJob[]): DeletionJob[][] {
+  const groups = Map.groupBy(jobs, ({ id, scope, workspace_id }) =>
+    scope.kind === 'trace' ? workspace_id : id,
+  )
+  return [...groups.values()].flatMap((group) => {
+    const count = Math.ceil(group.length / JOBS_AT_ONCE)
+    return Array.from({ length: count }, (_, n) => group.slice(n * JOBS_AT_ONCE, (n + 1) * JOBS_AT_ONCE))
+  })
 }
 
 class JobRunner implements Deleter {
@@ -112,46 +125,61 @@ class JobRunner implements Deleter {
   async #turn(): Promise<number> {
     const { signal } = this.#turns
     const jobs = await this.#deps.deletions.unfinished().catch(() => [])
-    for (const job of jobs) if (!signal.aborted) await this.#work(job)
+    for (const some of together(jobs)) if (!signal.aborted) await this.#work(some)
     await this.#retention.sweepWhenDue(signal)
     return jobs.length > 0 ? RETRY_MS : SWEEP_MS
   }
 
   /**
-   * Deletes the runs found now. The job gets further turns until late data has arrived and attachments are deleted. It
-   * waits for an unreachable store; any other error ends it.
+   * Deletes the runs found now. The jobs get further turns until late data has arrived and attachments are deleted.
+   * They wait for an unreachable store; any other error ends a job, after each of them was tried alone.
    */
-  async #work(job: DeletionJob): Promise<void> {
+  async #work(jobs: readonly DeletionJob[]): Promise<void> {
     const { deletions, clock, logger } = this.#deps
     const { signal } = this.#turns
+    const ended: DeletionJob[] = []
     try {
       await this.#deps.ingester.settled()
-      const isLate = clock.now() >= job.created_at + ARRIVED_MS
-      await this.#delete(job)
-      if (signal.aborted || !isLate) return
+      const now = clock.now()
+      const late = jobs.filter(({ created_at }) => now >= created_at + ARRIVED_MS)
+      await this.#delete(jobs)
+      if (signal.aborted || late.length === 0) return
       await this.#removeBlobs()
       if ((await deletions.notedBlobs(clock.now())).length > 0) return
-      Object.assign(job, { status: 'done', finished_at: clock.now() })
+      ended.push(...late)
+      for (const job of late) Object.assign(job, { status: 'done', finished_at: clock.now() })
     } catch (thrown) {
       const error = toAppError(thrown)
       if (signal.aborted || error.retryable) return
-      logger.error({ err: thrown, job: job.id }, 'deletion: a job failed')
-      Object.assign(job, { status: 'failed', error: error.message, finished_at: clock.now() })
+      if (jobs.length > 1) {
+        for (const job of jobs) await this.#work([job])
+        return
+      }
+      logger.error({ err: thrown, job: jobs[0]?.id }, 'deletion: a job failed')
+      ended.push(...jobs)
+      for (const job of jobs)
+        Object.assign(job, { status: 'failed', error: error.message, finished_at: clock.now() })
     }
-    await deletions.save(job).catch((error: unknown) => logger.warn({ err: error }, 'deletion: not saved'))
+    for (const job of ended)
+      await deletions.save(job).catch((error: unknown) => logger.warn({ err: error }, 'deletion: not saved'))
   }
 
-  async #delete(job: DeletionJob): Promise<void> {
-    const { workspace_id, scope } = job
+  /** Deletes what one job names, or several jobs of single traces. */
+  async #delete(jobs: readonly DeletionJob[]): Promise<void> {
     const { traces } = this.#deps
-    job.status = 'running'
-    await this.#unshare(job)
+    for (const job of jobs) {
+      job.status = 'running'
+      await this.#unshare(job)
+    }
+    const [job] = jobs
+    if (job === undefined) return
+    const { workspace_id, scope } = job
     if (scope.kind === 'project') {
       const before = job.created_at + ARRIVED_MS
       await this.#pages(job, () => traces.runsOfProject(workspace_id, scope.project_id, before, PAGE))
       await traces.deleteProjectFeedback(workspace_id, scope.project_id)
     } else if (scope.kind === 'trace') {
-      await this.#traces(job, [scope.trace_id])
+      await this.#single(jobs)
     } else if (scope.kind === 'late') {
       await this.#deletePage(workspace_id, scope.run_ids)
       await this.#traces(job, scope.trace_ids)
@@ -162,7 +190,30 @@ class JobRunner implements Deleter {
 
   async #traces(job: DeletionJob, trace_ids: readonly string[]): Promise<void> {
     const { traces } = this.#deps
-    await this.#pages(job, () => traces.runsOfTraces(job.workspace_id, trace_ids, PAGE))
+    await this.#pages(job, async () =>
+      (await traces.runsOfTraces(job.workspace_id, trace_ids, PAGE)).map(({ run_id }) => run_id),
+    )
+  }
+
+  /** Deletes the traces of jobs of one workspace, page after page. */
+  async #single(jobs: readonly DeletionJob[]): Promise<void> {
+    const { traces, deletions } = this.#deps
+    const byTrace = Map.groupBy(jobs, ({ scope }) => (scope.kind === 'trace' ? scope.trace_id : ''))
+    const workspace_id = jobs[0]?.workspace_id ?? ''
+    for (;;) {
+      const found = await traces.runsOfTraces(workspace_id, [...byTrace.keys()], PAGE)
+      if (found.length === 0 || this.#turns.signal.aborted) return
+      await this.#deleteRefused(
+        workspace_id,
+        found.map(({ run_id }) => run_id),
+      )
+      for (const [trace_id, some] of Map.groupBy(found, (run) => run.trace_id)) {
+        for (const job of byTrace.get(trace_id) ?? []) {
+          job.deleted += some.length
+          await deletions.save(job)
+        }
+      }
+    }
   }
 
   /**
@@ -203,15 +254,20 @@ class JobRunner implements Deleter {
 
   /** Deletes page after page until `next` returns an empty page. */
   async #pages(job: DeletionJob, next: () => Promise<string[]>): Promise<void> {
-    const { deletions, clock } = this.#deps
     for (;;) {
       const run_ids = await next()
       if (run_ids.length === 0 || this.#turns.signal.aborted) return
-      await deletions.refuse(job.workspace_id, run_ids, clock.now() + REFUSED_MS)
-      await this.#deletePage(job.workspace_id, run_ids)
+      await this.#deleteRefused(job.workspace_id, run_ids)
       job.deleted += run_ids.length
-      await deletions.save(job)
+      await this.#deps.deletions.save(job)
     }
+  }
+
+  /** Deletes TraceRuns, and refuses new data of them. */
+  async #deleteRefused(workspace_id: string, run_ids: readonly string[]): Promise<void> {
+    const { deletions, clock } = this.#deps
+    await deletions.refuse(workspace_id, run_ids, clock.now() + REFUSED_MS)
+    await this.#deletePage(workspace_id, run_ids)
   }
 
   async #deletePage(workspace_id: string, run_ids: readonly string[]): Promise<void> {

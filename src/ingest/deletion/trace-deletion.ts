@@ -1,10 +1,16 @@
 import type { ListQuery } from '../store/trace-store.ts'
 
+/** A TraceRun and its trace. */
+export interface RunOfTrace {
+  run_id: string
+  trace_id: string
+}
+
 /** The reads and changes of deletions in the trace store. Repeating a deletion changes nothing. */
 export interface TraceDeletion {
   /** Ids of TraceRuns of the project that were received before the time (epoch milliseconds). */
   runsOfProject(workspace_id: string, project_id: string, before: number, limit: number): Promise<string[]>
-  runsOfTraces(workspace_id: string, trace_ids: readonly string[], limit: number): Promise<string[]>
+  runsOfTraces(workspace_id: string, trace_ids: readonly string[], limit: number): Promise<RunOfTrace[]>
   /** Ids of the traces to which the TraceRuns of the page belong. */
   tracesOf(workspace_id: string, query: ListQuery): Promise<string[]>
   /** SHA-256 in hex of the attachments of these TraceRuns. */

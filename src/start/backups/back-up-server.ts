@@ -27,12 +27,13 @@ export async function backUpServer({ config, dir, logger, progress }: BackupPart
   const dataDir = resolve(config.dataDir)
   return await withStops(async (stops) => {
     const isRunning = (await findServer(dataDir)) !== undefined
+    const isShared = config.databaseUrl !== undefined || config.clickhouseUrl !== undefined
     await assertUsed(config, dataDir)
     const clickhouse = await connectTraces(config, dataDir, { logger, stops, isRunning })
     const source: BackupSource = {
       dataDir,
       // Servers on other machines may be running, which this process cannot detect.
-      isLive: isRunning || config.databaseUrl !== undefined || config.clickhouseUrl !== undefined,
+      writers: isShared ? 'several' : isRunning ? 'one' : 'none',
       installation_id: () => installationOf(config, dataDir),
       traces: await readClickHouseTables(clickhouse),
       openSql: () => openSql(config, dataDir),

@@ -47,6 +47,17 @@ describe('settings that must be the same', () => {
     expect(await differences(ALL, SECRETS)).toEqual([['REDIS_URL', false]])
   })
 
+  it('may be two keys of secrets while they are rotated, if each server has both', async () => {
+    const [old, next] = ['a'.repeat(64), 'b'.repeat(64)]
+    const before = { SECRETS_KEY: old, SECRETS_KEY_PREVIOUS: next }
+    const after = { SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old }
+    const keyOf = async (one: Record<string, string>, two: Record<string, string>) =>
+      (await differences(one, two)).find(([name]) => name === 'SECRETS_KEY')
+    expect(await keyOf(before, after)).toEqual(['SECRETS_KEY', false])
+    expect(await keyOf({ SECRETS_KEY: old }, after)).toEqual(['SECRETS_KEY', true])
+    expect(await keyOf({ SECRETS_KEY: old }, before)).toBeUndefined()
+  })
+
   it('are stored as hashes that differ between installations, and are not compared with an older release', async () => {
     const one = await settingPrints(of(ALL), 'one')
     expect(JSON.stringify(one)).not.toContain(SECRETS.SECRETS_KEY)

@@ -7,7 +7,7 @@ import type { Config } from '../../config.ts'
  * Fingerprints of the settings that must be the same on all servers of one database; null for a setting that is not
  * set.
  */
-export type SettingPrints = Readonly<Record<SettingName, string | null>>
+export type SettingPrints = Readonly<Record<SettingName | 'SECRETS_KEY_PREVIOUS', string | null>>
 type SettingName = (typeof NAMES)[number]
 
 const NAMES = ['REDIS_URL', 'SECRETS_KEY', 'WEBHOOK_SECRET'] as const
@@ -41,6 +41,7 @@ export async function settingPrints(
   return {
     REDIS_URL: await print('REDIS_URL', redisUrl && placeOfRedis(redisUrl)),
     SECRETS_KEY: await print('SECRETS_KEY', deploy.secretsKey),
+    SECRETS_KEY_PREVIOUS: await print('SECRETS_KEY', deploy.secretsKeyPrevious),
     WEBHOOK_SECRET: await print('WEBHOOK_SECRET', runs.webhookSecret),
   }
 }
@@ -72,7 +73,8 @@ export function settingDifferences(
     if (theirs === undefined) return []
     const isSame = mine === theirs && (mine !== null || name === 'REDIS_URL')
     if (isSame) return []
-    const isFatal = name === 'SECRETS_KEY' && mine !== null && theirs !== null
+    const isRotating = own.SECRETS_KEY_PREVIOUS === theirs && other['SECRETS_KEY_PREVIOUS'] === mine
+    const isFatal = name === 'SECRETS_KEY' && mine !== null && theirs !== null && !isRotating
     return [{ name, isFatal, words: `${name} is not the same on all servers: ${WORDS[name]}.` }]
   })
 }

@@ -1,5 +1,5 @@
 import { NIL_UUID } from '../../base/ids.ts'
-import type { TraceDeletion } from '../../ingest/deletion/trace-deletion.ts'
+import type { RunOfTrace, TraceDeletion } from '../../ingest/deletion/trace-deletion.ts'
 import type { ClickHouse } from './connect.ts'
 import { listSql } from './list-sql.ts'
 
@@ -36,11 +36,10 @@ export function createTraceDeletion(clickhouse: ClickHouse, columns: readonly st
         { workspace_id, project_id, before, limit },
       ),
     runsOfTraces: (workspace_id, trace_ids, limit) =>
-      ids(
-        'run_id',
-        `SELECT run_id FROM trace_runs FINAL
+      clickhouse.rows<RunOfTrace>(
+        `SELECT run_id, trace_id FROM trace_runs FINAL
          WHERE workspace_id = {workspace_id:UUID} AND trace_id IN {trace_ids:Array(UUID)} LIMIT {limit:UInt32}`,
-        { workspace_id, trace_ids, limit },
+        { params: { workspace_id, trace_ids, limit } },
       ),
     async tracesOf(workspace_id, query) {
       const { sql, params } = listSql(columns, query)

@@ -26,7 +26,7 @@ export async function keptValue(dataDir: string, name: string, make: () => strin
  * Replaces a file atomically: it contains either the whole new text or its previous content, even if the process is
  * killed or the disk becomes full.
  */
-async function replaceFile(path: string, text: string): Promise<void> {
+export async function replaceFile(path: string, text: string): Promise<void> {
   // In a folder that servers share, another server may write the same file at the same time.
   const part = `${path}.${newUuid()}.part`
   try {

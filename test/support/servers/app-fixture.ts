@@ -9,6 +9,7 @@ import type { DeploymentMounts } from '../../../src/http/deployment/mounts.ts'
 import { createApp } from '../../../src/http/platform/app.ts'
 import type { AppDeps, HttpLimits } from '../../../src/http/platform/app-deps.ts'
 import { createEntrance } from '../../../src/http/platform/entrance.ts'
+import { createOpenCallers } from '../../../src/http/server/open-callers.ts'
 import { createBrowserGates } from '../../../src/http/server/browser/browser-gates.ts'
 import { startHttpServer } from '../../../src/http/server/http-server.ts'
 import type { Deleter } from '../../../src/ingest/deletion/deleter.ts'
@@ -182,6 +183,8 @@ export interface FixtureOptions {
   repricer?: Repricer
   usage?: AppDeps['usage']
   publicUrl?: string
+  /** Time between two checks of the callers of open streams. */
+  checkCallersMs?: number
 }
 
 const NO_PLAYGROUND: Pick<AppDeps, 'secrets' | 'playground' | 'playgroundStreams' | 'pricedModels'> = {
@@ -224,6 +227,13 @@ export async function startApp(options: FixtureOptions = {}) {
   const ingested: Ingested[] = []
   const lines: string[] = []
   const openGrant = options.openAccess === true ? await identity.adminGrant(ORGANIZATION) : undefined
+  const authenticator = createAuthenticator({
+    store: identity,
+    sessions,
+    clock,
+    ...(openGrant && { openGrant }),
+  })
+  const openCallers = createOpenCallers(authenticator, options.checkCallersMs)
   const deps: AppDeps = {
     ingester: {
       async ingest(head, body) {
@@ -248,7 +258,8 @@ export async function startApp(options: FixtureOptions = {}) {
     usageLimits: createUsageLimitStore(database, clock),
     identity,
     blobs: options.blobs ?? NO_BLOBS,
-    authenticator: createAuthenticator({ store: identity, sessions, clock, ...(openGrant && { openGrant }) }),
+    authenticator,
+    openCallers,
     gates: openGrant && gates,
     sessionGates: openGrant === undefined ? gates : undefined,
     signIn: createSignIn(sessions, undefined, clock),
@@ -293,6 +304,7 @@ export async function startApp(options: FixtureOptions = {}) {
     /** Stops the app; running requests may take `drainMs` to end. */
     async stop(drainMs = 1000) {
       deps.live.close()
+      openCallers.close()
       await server.stop(drainMs)
       app.close()
       await database.close()

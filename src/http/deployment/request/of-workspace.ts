@@ -22,17 +22,17 @@ export function ofWorkspace(
     if (principal.workspace_id === workspace_id) return principal
     throw foreign('X-Tenant-Id names another one: leave it out.')
   }
-  const find = (credentials: Credentials): Principal | Promise<Principal> => {
+  const find = (credentials: Credentials, fresh: boolean): Principal | Promise<Principal> => {
     try {
-      const found = authenticator.authenticate(credentials)
+      const found = authenticator.authenticate(credentials, 'workspace', fresh)
       return found instanceof Promise ? found.catch(refused) : found
     } catch (error) {
       return refused(error)
     }
   }
   return {
-    authenticate({ workspace = workspace_id, ...credentials }) {
-      const found = find({ ...credentials, workspace })
+    authenticate({ workspace = workspace_id, ...credentials }, _acts_in, fresh = false) {
+      const found = find({ ...credentials, workspace }, fresh)
       return found instanceof Promise ? found.then(checked) : checked(found)
     },
   }

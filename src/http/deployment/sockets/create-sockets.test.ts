@@ -49,7 +49,8 @@ beforeEach(async () => {
       if (refusal !== undefined) throw refusal
       return context as unknown as DeploymentContext
     }
-    sockets.accept({ req, socket, head, path: PATH }, caller)
+    const watch = () => () => undefined
+    sockets.accept({ req, socket, head, path: PATH }, { callerNow: caller, watch })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -18,13 +18,18 @@ interface Upgrade {
   path: string
 }
 
+/** Whoever opened a socket. */
+export interface SocketCaller {
+  /** Called again before each command. @throws AppError unauthorized, forbidden, permission_required */
+  callerNow(): Promise<DeploymentContext>
+  /** Calls `end` when the caller may no longer read; the returned function ends the watch. */
+  watch(end: (refusal: AppError) => void): () => void
+}
+
 /** WebSockets of protocol v2 (V-34 to V-39). */
 export interface Sockets {
-  /**
-   * Accepts the connection, and closes it with 4000 + status if the caller is refused. `callerNow` is called again
-   * before each command. @throws AppError unauthorized, forbidden, permission_required
-   */
-  accept(upgrade: Upgrade, callerNow: () => Promise<DeploymentContext>): void
+  /** Accepts the connection, and closes it with 4000 + status if the caller is refused, then or later. */
+  accept(upgrade: Upgrade, caller: SocketCaller): void
 }
 
 /** Time between two pings of a socket. */
@@ -61,7 +66,7 @@ export function createSockets(deps: Pick<DeploymentDeps, 'streams' | 'sse'>): So
   async function begin(
     { req, socket, path }: Upgrade,
     webSocket: WebSocket,
-    callerNow: () => Promise<DeploymentContext>,
+    { callerNow, watch }: SocketCaller,
   ): Promise<void> {
     // Frames that arrive before the caller is identified stay in the connection.
     webSocket.pause()
@@ -77,6 +82,10 @@ export function createSockets(deps: Pick<DeploymentDeps, 'streams' | 'sse'>): So
         throw new AppError('invalid_request', { message: 'The id of a thread is a UUID.' })
       const leave = deps.sse.enter(principal.holder)
       webSocket.once('close', leave)
+      webSocket.once(
+        'close',
+        watch((refusal) => closeFor(webSocket, refusal)),
+      )
       serveSocket({ webSocket, socket, thread_id, callerNow })
       webSocket.resume()
     } catch (error) {
@@ -86,10 +95,10 @@ export function createSockets(deps: Pick<DeploymentDeps, 'streams' | 'sse'>): So
   }
 
   return {
-    accept(upgrade, callerNow) {
+    accept(upgrade, caller) {
       const { req, socket, head } = upgrade
       server ??= createSocketServer()
-      server.handleUpgrade(req, socket, head, (webSocket) => void begin(upgrade, webSocket, callerNow))
+      server.handleUpgrade(req, socket, head, (webSocket) => void begin(upgrade, webSocket, caller))
     },
   }
 }

@@ -19,7 +19,8 @@ import { openShare, placeInShare, TAG, TOKEN, whereShared } from './sharing.ts'
 
 /** The common parts of routes that read shared runs. */
 const PUBLIC = {
-  description: 'Needs no key; one that is sent is ignored. A token is valid for 300 reads a minute.',
+  description:
+    'Needs no key; one that is sent is ignored. A token is valid for 300 reads a minute. After ten unknown tokens a minute from one address: 429.',
   tag: TAG,
   reply: 'bytes',
   errors: ['not_found', 'rate_limited', 'store_unavailable'],
@@ -57,7 +58,7 @@ function readRoutes(): PlatformRoute[] {
       summary: 'Read the root of a shared trace',
       params: TOKEN,
       async handle({ deps, params: { token }, req }) {
-        const share = await openShare(deps, token)
+        const share = await openShare({ deps, req }, token)
         if (share.subject.kind === 'thread')
           throw new AppError('not_found', {
             message: 'This token shares a thread, which has no root: request a run by its id.',
@@ -71,7 +72,7 @@ function readRoutes(): PlatformRoute[] {
       summary: 'Read one run of a shared trace',
       params: RUN,
       async handle({ deps, params: { token, id }, req }) {
-        return { body: await readOne({ deps, req }, await openShare(deps, token), id) }
+        return { body: await readOne({ deps, req }, await openShare({ deps, req }, token), id) }
       },
     }),
     route({
@@ -82,8 +83,8 @@ function readRoutes(): PlatformRoute[] {
       params: TOKEN,
       body: 'trace-run-public-query',
       reply_schema: 'trace-run-page',
-      async handle({ deps, params: { token }, body, gone }) {
-        const share = await openShare(deps, token)
+      async handle({ deps, params: { token }, body, req, gone }) {
+        const share = await openShare({ deps, req }, token)
         const asker = { holder: token, gone: gone() }
         return { body: await deps.reads.query(share.workspace_id, toQuery(share, body), asker) }
       },
@@ -101,8 +102,8 @@ function readV2Routes(): PlatformRoute[] {
       params: TOKEN,
       body: 'trace-run-public-query-v2',
       reply_schema: 'trace-run-list-v2',
-      async handle({ deps, params: { token }, body, gone }) {
-        const share = await openShare(deps, token)
+      async handle({ deps, params: { token }, body, req, gone }) {
+        const share = await openShare({ deps, req }, token)
         const asker = { holder: token, gone: gone() }
         const shown = shownPublicly(body.selects)
         return {
@@ -124,8 +125,8 @@ function readV2Routes(): PlatformRoute[] {
         start_time: textParameter('When the run started; not needed to find it.'),
       },
       reply_schema: 'trace-run-v2',
-      async handle({ deps, params: { token, id }, query: { selects } }) {
-        const share = await openShare(deps, token)
+      async handle({ deps, params: { token, id }, query: { selects }, req }) {
+        const share = await openShare({ deps, req }, token)
         const { project_id, run_id } = await placeInShare(deps, share, id)
         const ids = { project_id, run_id }
         const read = deps.selectedReads.one(share.workspace_id, ids, shownPublicly(selects))
@@ -154,7 +155,7 @@ function attachmentRoute(): PlatformRoute {
     },
     reply: 'bytes',
     reply_type: 'application/octet-stream',
-    errors: ['not_found', 'rate_limited', 'store_unavailable'],
+    errors: ['not_found', 'rate_limited', 'attachment_damaged', 'store_unavailable'],
     async handle({ deps, params: { id: run_id, name }, query: { workspace_id, expires, signature } }) {
       const link = { workspace_id, run_id, name, expires }
       const isGood = isSigned(link, signature, await deps.sharing.attachmentKey())

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../../../base/errors.ts'
 import type { Share, ShareSubject } from '../../../../ingest/share-store.ts'
 import type { SelectedWhere, TracePlace } from '../../../../query/selected-reads.ts'
@@ -30,10 +31,24 @@ export async function placeOf(
   return found(await selectedReads.place(workspace_id, run_id), 'Run')
 }
 
-/** The share of a token. @throws AppError not_found, rate_limited */
-export async function openShare({ sharing }: Reads, token: string): Promise<Share> {
+/**
+ * The share of a token. Different unknown tokens from one address are counted as guesses.
+ * @throws AppError not_found, rate_limited
+ */
+export async function openShare(
+  { deps: { sharing }, req }: { deps: Reads; req: IncomingMessage },
+  token: string,
+): Promise<Share> {
+  const address = req.socket.remoteAddress ?? ''
+  sharing.guesses.assertFree(address)
   const share = await sharing.shares.find(token)
-  if (share === undefined) throw new AppError('not_found', { message: 'No share has this token.' })
+  if (share === undefined) {
+    // A link to a share that has ended may be followed again and again, and is no guess.
+    const tried = `${address} ${token}`
+    if (!sharing.tried.has(tried)) sharing.guesses.take(address)
+    sharing.tried.set(tried, true)
+    throw new AppError('not_found', { message: 'No share has this token.' })
+  }
   sharing.limit.take(token)
   return share
 }

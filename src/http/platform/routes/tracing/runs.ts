@@ -96,7 +96,7 @@ function attachmentRoute(): PlatformRoute {
     params: { id: uuidParameter('Id of the run.'), name: requiredTextParameter('Name of the attachment.') },
     reply: 'bytes',
     reply_type: 'application/octet-stream',
-    errors: ['not_found', 'store_unavailable'],
+    errors: ['not_found', 'attachment_damaged', 'store_unavailable'],
     async handle({ deps, principal, params: { id, name } }) {
       const attachment = found(await deps.reads.attachment(principal.workspace_id, id, name), 'Attachment')
       const blob = found(await deps.blobs.read(attachment.sha256), 'Attachment')

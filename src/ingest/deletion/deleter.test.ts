@@ -1,0 +1,71 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../../../test/support/eventually.ts'
+import { createLogger } from '../../base/log.ts'
+import { newUuid } from '../../base/ids.ts'
+import { createDeletionStore } from '../../storage/sql/deletion/deletion-store.ts'
+import { migrate } from '../../storage/sql/driver/migrate.ts'
+import { openSqlite } from '../../storage/sql/driver/sqlite.ts'
+import { startDeleter } from './deleter.ts'
+import type { RunOfTrace } from './trace-deletion.ts'
+
+const WORKSPACES = [newUuid(), newUuid()]
+const TRACES = 60
+
+it('deletes single traces of a workspace together, and counts the runs of each', async () => {
+  const database = openSqlite(':memory:')
+  await migrate(database)
+  const clock = { time: 1_000_000, now: () => clock.time }
+  const stored = new Map<string, RunOfTrace & { workspace_id: string }>()
+  const asked: { workspace_id: string; trace_id: string }[] = []
+  for (const workspace_id of WORKSPACES) {
+    for (let n = 0; n < TRACES; n++) {
+      const trace_id = newUuid()
+      asked.push({ workspace_id, trace_id })
+      for (const run_id of [newUuid(), newUuid(), newUuid()])
+        stored.set(run_id, { run_id, trace_id, workspace_id })
+    }
+  }
+  const deleted: { workspace_id: string; count: number }[] = []
+  const traces = {
+    runsOfTraces: async (workspace_id: string, trace_ids: readonly string[], limit: number) =>
+      [...stored.values()]
+        .filter((run) => run.workspace_id === workspace_id && trace_ids.includes(run.trace_id))
+        .slice(0, limit),
+    attachmentsOf: async () => [],
+    async deleteRuns(workspace_id: string, run_ids: readonly string[]) {
+      deleted.push({ workspace_id, count: run_ids.length })
+      for (const run_id of run_ids) stored.delete(run_id)
+    },
+    usedBlobs: async () => new Set<string>(),
+  }
+  const opened = Promise.withResolvers<void>()
+  const deletions = createDeletionStore(database, clock)
+  const deleter = startDeleter({
+    traces: traces as never,
+    deletions,
+    shares: { removeTraces: async () => undefined, removeProject: async () => undefined },
+    blobs: { put: async () => undefined, read: async () => undefined, remove: async () => true },
+    ingester: { settled: async () => undefined },
+    ready: opened.promise,
+    clock,
+    logger: createLogger({ level: 'silent' }),
+  })
+  onTestFinished(async () => {
+    await deleter.stop()
+    await database.close()
+  })
+  const jobs = []
+  for (const { workspace_id, trace_id } of asked)
+    jobs.push(await deleter.submit(workspace_id, { kind: 'trace', trace_id }))
+  opened.resolve()
+  await eventually(async () => expect(stored.size).toBe(0))
+  expect(deleted).toEqual(WORKSPACES.map((workspace_id) => ({ workspace_id, count: 3 * TRACES })))
+  clock.time += 10_000
+  for (const job of jobs) {
+    const ended = eventually(async () => {
+      const now = await deleter.get(job?.workspace_id ?? '', job?.id ?? '')
+      expect(now).toMatchObject({ status: 'done', deleted: 3 })
+    })
+    await ended
+  }
+})
