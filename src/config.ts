@@ -54,6 +54,8 @@ export interface Config {
   readonly drainDelayMs: number
   /** URL of the platform API for browsers; undefined for `host` and `port`. */
   readonly publicUrl: string | undefined
+  /** Origin of `deploymentPort` for browsers; undefined for that port at the host name of the interface. */
+  readonly deploymentsOrigin: string | undefined
   readonly playgroundPrivateAddresses: 'auto' | 'on' | 'off'
   readonly ingestAck: 'log' | 'store'
   readonly ingestLogMaxBytes: number
@@ -304,6 +306,7 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     identityOutageMs: settings.IDENTITY_OUTAGE_SECONDS * 1000,
     drainDelayMs: settings.DRAIN_DELAY_SECONDS * 1000,
     publicUrl: settings.PUBLIC_URL,
+    deploymentsOrigin: settings.DEPLOYMENTS_ORIGIN && new URL(settings.DEPLOYMENTS_ORIGIN).origin,
     playgroundPrivateAddresses: settings.PLAYGROUND_PRIVATE_ADDRESSES,
     ingestAck: settings.INGEST_ACK,
     ingestLogMaxBytes: settings.INGEST_LOG_MAX_BYTES,

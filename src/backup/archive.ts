@@ -39,6 +39,15 @@ export async function digestOf(path: string): Promise<{ bytes: number; sha256: s
 }
 
 /** Whether a relative path stays inside its folder. */
-export function isInside(path: string): boolean {
+function isInside(path: string): boolean {
   return path !== '' && !isAbsolute(path) && normalize(path) === path && path.split('/')[0] !== '..'
+}
+
+/** Files of DATA_DIR that backups have; symbolic links are only in folders of deployments. */
+const FILES = /^(?:secrets-key|webhook-secret|api-key|(?:ingest-log|blobs|deployments)\/.+)$/
+const LINKS = /^deployments\/.+$/
+
+/** Whether a backup may have the entry. Others could replace files on which a server relies, such as its databases. */
+export function isExpected(file: CopiedFile): boolean {
+  return isInside(file.path) && ('link' in file ? LINKS : FILES).test(file.path)
 }

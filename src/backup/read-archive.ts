@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pipeline, type Readable } from 'node:stream'
 import { createZstdDecompress } from 'node:zlib'
 import { createRegistry } from '../schema/registry.ts'
-import { type CopiedFile, digestOf, isInside, LAYOUT, unusable } from './archive.ts'
+import { type CopiedFile, digestOf, isExpected, LAYOUT, unusable } from './archive.ts'
 import { linesOf, wholeLines } from './lines.ts'
 import type { Manifest, TableContent } from './stores.ts'
 
@@ -90,6 +90,6 @@ function decompressed(path: string): Readable {
 }
 
 function checked(file: CopiedFile): CopiedFile {
-  if (isInside(file.path)) return file
-  throw unusable(`The backup lists a file outside of its folder: ${file.path}`)
+  if (isExpected(file)) return file
+  throw unusable(`The backup lists a file that no backup has: ${file.path}`)
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -50,20 +50,39 @@ async function restored(write: (archive: ArchiveWriter) => Promise<void>): Promi
 describe('a restored backup', () => {
   it('writes nothing outside of DATA_DIR', async () => {
     const outside = await temporaryFolder()
-    const link = async (archive: ArchiveWriter): Promise<void> => await archive.link('a/b', outside)
+    const link = async (archive: ArchiveWriter): Promise<void> => await archive.link('deployments/b', outside)
     for (const write of [
       async (archive: ArchiveWriter) => {
         await link(archive)
-        await archive.link('a/b/c/d', 'x')
+        await archive.link('deployments/b/c/d', 'x')
       },
       (archive: ArchiveWriter) => archive.link('../a', 'x'),
     ])
       await expect(restored(write)).rejects.toMatchObject({ code: 'backup_unusable' })
     await restored(async (archive) => {
       await link(archive)
-      await archive.file('a/b/c', Readable.from(['x']), 0o600)
+      await archive.file('deployments/b/c', Readable.from(['x']), 0o600)
     }).catch(() => undefined)
     expect(await readdir(outside)).toEqual([])
+  })
+
+  it('of an enemy writes no file on which the server relies, and no link in its place', async () => {
+    const file = (path: string) => (archive: ArchiveWriter) => archive.file(path, Readable.from(['x']), 0o600)
+    const link = (path: string) => (archive: ArchiveWriter) => archive.link(path, '/tmp')
+    const writes = [
+      file('weir.db'),
+      file('clickhouse/config.xml'),
+      link('ingest-log'),
+      link('blobs/aa'),
+      link('weir.db'),
+    ]
+    for (const write of [...writes, file('processes/1'), file('deployments')])
+      await expect(restored(write)).rejects.toMatchObject({ code: 'backup_unusable' })
+  })
+
+  it('has no program that runs as another user', async () => {
+    const dataDir = await restored((archive) => archive.file('deployments/a', Readable.from(['x']), 0o104755))
+    expect((await stat(join(dataDir, 'deployments/a'))).mode & 0o7000).toBe(0)
   })
 
   it('has the artifacts of deployments, but not the caches and homes of their users', async () => {

@@ -13,6 +13,8 @@ import type { Manifest, RestoreTarget, StoreName } from './stores.ts'
 const PIECE_BYTES = 4 << 20
 const STORES: readonly StoreName[] = ['identity', 'runs', 'traces']
 const BLOBS = 'blobs/'
+/** The bits of a mode that are restored: not those that change the user of a program. */
+const PERMISSIONS = 0o777
 
 /**
  * Restores a backup into empty stores. Everything is checked before the first store is written. After a later failure,
@@ -58,7 +60,8 @@ async function restoreFile(
 ): Promise<void> {
   if (path.startsWith(BLOBS))
     return await target.blobs.put([{ sha256, bytes: await buffer(archive.open(path)) }])
-  const written = createWriteStream(await placeOf(target, path), { mode, flags: 'wx', flush: true })
+  const options = { mode: mode & PERMISSIONS, flags: 'wx', flush: true }
+  const written = createWriteStream(await placeOf(target, path), options)
   await pipeline(archive.open(path), written)
 }
 

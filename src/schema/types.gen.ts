@@ -1300,6 +1300,10 @@ export interface Settings {
    */
   PUBLIC_URL?: string
   /**
+   * Origin under which browsers reach `DEPLOYMENT_PORT`, where every deployment is also served under `/deployments/{name}` and no session counts. The web interface links to pages of deployed code there. With a host name that the interface does not use, these pages are not sandboxed. Default: `DEPLOYMENT_PORT` at the host name of the interface, and no links if `PUBLIC_URL` is set.
+   */
+  DEPLOYMENTS_ORIGIN?: string
+  /**
    * Time between the signal to stop and the stop. In this time the server handles requests as usual, but `/ready` answers 503, so that a balancer sends no more requests before the server closes. Choose a little more than the interval of the balancer's checks times the number of failures after which it removes a server. A second signal ends it at once.
    */
   DRAIN_DELAY_SECONDS: number
@@ -1699,6 +1703,10 @@ export interface Deployment {
      */
     isolation: 'none' | 'uid' | 'sandbox' | 'container'
     studio_url: string
+    /**
+     * URL for pages of `http.app`, at another origin than the web interface (`DEPLOYMENTS_ORIGIN`). Null if the server knows no such URL for browsers.
+     */
+    pages_url: string | null
     /**
      * `server` for the deployment of GRAPHS, which cannot be changed through this API.
      */

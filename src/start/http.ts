@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../base/errors.ts'
+import { isLoopback } from '../base/loopback.ts'
 import type { Logger } from '../base/log.ts'
 import type { DeploymentDeps } from '../http/deployment/deps.ts'
 import type { Config, PortSetting } from '../config.ts'
@@ -9,6 +10,7 @@ import type { BodyAdmission } from '../http/body/admission.ts'
 import { type App, createApp } from '../http/platform/app.ts'
 import type { AppDeps } from '../http/platform/app-deps.ts'
 import { createDeploymentAdmission, createDeploymentApp, type DeploymentApp } from '../http/deployment/app.ts'
+import { createDeploymentsApp } from '../http/deployment/deployments-app.ts'
 import { createBrowserGates } from '../http/server/browser/browser-gates.ts'
 import { isNamedOrigin, readCorsRules, withoutPages, withoutWildcard } from '../http/server/browser/cors.ts'
 import { readHttpOptions } from '../http/deployment/http-options.ts'
@@ -77,8 +79,7 @@ export interface ListenerUrls {
  */
 export async function assertPortsFree(config: Config): Promise<void> {
   for (const setting of config.namedPorts) {
-    const isUsed = setting !== 'DEPLOYMENT_PORT' || config.hosted !== undefined
-    if (isUsed && (portOf(config, setting) ?? 0) !== 0) await assertFree(listenOptions(config, setting))
+    if ((portOf(config, setting) ?? 0) !== 0) await assertFree(listenOptions(config, setting))
   }
 }
 
@@ -104,21 +105,23 @@ export async function startHttp({
   )
   const beside = deployment && { deployment, deploymentPort: () => ports.deployment }
   const entrance = createEntrance(deps)
-  const app: App = createApp(deps, {
-    observer,
-    outflow,
-    entrance,
-    web: webApp(),
-    ...beside,
-    mounts: hosting,
-  })
+  const app: App = createApp(
+    { ...deps, deploymentsPort: () => ports.deployment },
+    {
+      observer,
+      outflow,
+      entrance,
+      web: webApp(),
+      ...beside,
+      mounts: hosting,
+    },
+  )
   stops.push(() => app.close())
   const onHttp2 = (from: string | undefined): void =>
     entrance.refusals.noteProtocol('a connection', from, 'it speaks HTTP/2; OTLP/gRPC goes to OTLP_GRPC_PORT')
   const platform = await startHttpServer(app, { ...listenOptions(config, 'PORT'), onHttp2 })
   ports.platform = platform.port
   // Requests that wait for a run end when the worker stops, because the worker ends or releases its runs.
-  let deploymentUrl: string | undefined
   const movedPorts = movedPort(config, 'PORT', platform.port)
   const ends = [(): Promise<void> => platform.stop(REQUEST_GRACE_MS)]
   ends.push(async () => deps.live.close())
@@ -126,13 +129,15 @@ export async function startHttp({
   ends.push(async () => deps.logStreams.close())
   ends.push(() => hosting.settle())
   stops.push(() => Promise.all(ends.map((end) => end())))
-  if (deployment !== undefined) {
-    const server = await startHttpServer(deployment, listenOptions(config, 'DEPLOYMENT_PORT'))
-    ends.push(() => server.stop(REQUEST_GRACE_MS))
-    deploymentUrl = server.url
-    ports.deployment = server.port
-    movedPorts.push(...movedPort(config, 'DEPLOYMENT_PORT', server.port))
-  }
+  const deployments = createDeploymentsApp(
+    { ...(deployment && { deployment }), mounts: hosting },
+    { observer, logger, platform: platformApi(shared.platformPort) },
+  )
+  const server = await startHttpServer(deployments, listenOptions(config, 'DEPLOYMENT_PORT'))
+  ends.push(() => server.stop(REQUEST_GRACE_MS))
+  ports.deployment = server.port
+  movedPorts.push(...movedPort(config, 'DEPLOYMENT_PORT', server.port))
+  const deploymentUrl = deployment && server.url
   const grpc = await startGrpc(config, createOtlpCalls(deps, entrance), entrance)
   if (grpc !== undefined) ends.push(() => grpc.stop(REQUEST_GRACE_MS))
   movedPorts.push(...movedPort(config, 'OTLP_GRPC_PORT', grpc?.port))
@@ -173,14 +178,12 @@ async function startGrpc(
 }
 
 function listenOptions(config: Config, setting: PortSetting): ListenOptions {
-  const { host, namedPorts, hosted } = config
+  const { host, namedPorts } = config
   const port = portOf(config, setting) ?? 0
   if (setting === 'OTLP_GRPC_PORT') return { host, port, setting, unset: '`off` none' }
   if (namedPorts.includes(setting)) return { host, port, setting }
   // Earlier listeners must not use the ports that are configured for later ones.
-  const isLater = (other: PortSetting): boolean =>
-    other === 'OTLP_GRPC_PORT' || (other === 'DEPLOYMENT_PORT' && hosted !== undefined)
-  const avoid = namedPorts.filter(isLater).flatMap((other) => portOf(config, other) ?? [])
+  const avoid = namedPorts.filter((other) => other !== 'PORT').flatMap((other) => portOf(config, other) ?? [])
   return { host, port, setting, orNext: { avoid } }
 }
 
@@ -271,6 +274,15 @@ async function serveDeployment(
   return app
 }
 
+/** Whether the host name of DEPLOYMENTS_ORIGIN is none under which browsers reach the interface. */
+function hasOwnHost({ deploymentsOrigin, publicUrl, host }: Config): boolean {
+  if (deploymentsOrigin === undefined) return false
+  const { hostname } = new URL(deploymentsOrigin)
+  const isInterface =
+    publicUrl === undefined ? isLoopback(hostname) : new URL(publicUrl).hostname === hostname
+  return !isInterface && hostname !== host
+}
+
 /** The platform API, for requests sent to the deployment's listener. */
 function platformApi(port: () => number | undefined): OtherApi {
   const find = createRouteTable(platformRoutes())
@@ -339,6 +351,7 @@ async function deploymentApp(
     mounted,
     sessionGates: deps.sessionGates,
     platform: platformApi(platformPort),
+    ownHost: hasOwnHost(config),
     admission,
   })
 }

@@ -250,6 +250,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     live: createLiveStreams({ ...feeds, health: () => ingester.health(), limits: config.streams }),
     registry: createRegistry(),
     ...{ metrics, logger, clock: systemClock, publicUrl: config.publicUrl, checks, disk, drain: base.drain },
+    deploymentsOrigin: config.deploymentsOrigin,
     limits: { ...limits, ...SENDER_LIMITS, max_inflight_bytes: config.ingestMaxInflightBytes },
     version: packageVersion(),
   }

@@ -4971,6 +4971,10 @@ export interface Deployment {
     isolation: 'none' | 'uid' | 'sandbox' | 'container'
     studio_url: string
     /**
+     * URL for pages of `http.app`, at another origin than the web interface (`DEPLOYMENTS_ORIGIN`). Null if the server knows no such URL for browsers.
+     */
+    pages_url: string | null
+    /**
      * `server` for the deployment of GRAPHS, which cannot be changed through this API.
      */
     managed_by: 'api' | 'server'

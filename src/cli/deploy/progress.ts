@@ -1,3 +1,5 @@
+import { printable, uncoloured } from '../terminal/report-text.ts'
+
 /** The streams to which a command writes; standard output gets only results (P-42). */
 export interface Output {
   stdout(text: string): void
@@ -39,13 +41,18 @@ const WIDTH = 18
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'
 const CLEAR = '\r\u001b[2K'
 
+/** A text of a build or of deployed code, which must not control the terminal; it may have several lines. */
+function safe(text: string): string {
+  return uncoloured(text).split('\n').map(printable).join('\n')
+}
+
 /** Shows steps for people: on a terminal with a changing line, otherwise one line for each step with its time. */
 export function textProgress({ stdout, stderr, isTerminal, now }: Output): Progress {
   let shown = ''
   let frame = 0
   const write = (mark: string, text: string): void => {
     const time = isTerminal ? '' : `${now().toISOString().slice(11, 19)} `
-    stderr(`${isTerminal ? CLEAR : ''}${time}  ${mark} ${text}\n`)
+    stderr(`${isTerminal ? CLEAR : ''}${time}  ${mark} ${safe(text)}\n`)
     shown = ''
   }
   const step = (name: string, text: string): string => `${name.padEnd(WIDTH)} ${text}`.trimEnd()
@@ -56,7 +63,7 @@ export function textProgress({ stdout, stderr, isTerminal, now }: Output): Progr
       return
     }
     frame = (frame + 1) % FRAMES.length
-    stderr(`${CLEAR}  ${FRAMES[frame]} ${step(name, whole)}`)
+    stderr(`${CLEAR}  ${FRAMES[frame]} ${safe(step(name, whole))}`)
   }
   return {
     done: (name, text) => write('✓', step(name, text)),
@@ -77,7 +84,7 @@ export function textProgress({ stdout, stderr, isTerminal, now }: Output): Progr
       if (status === 'succeeded' && url !== undefined) {
         stdout(`${url}\n`)
         if (studio_url !== undefined) stderr(`  Studio  ${studio_url}\n`)
-      } else stderr(`  ${message}\n`)
+      } else stderr(`  ${safe(message)}\n`)
     },
   }
 }

@@ -32,3 +32,16 @@ it('P-44: --follow goes on after the last line when the server is gone for a whi
   expect(printed.mock.calls.map(([line]) => String(line).slice(-3))).toEqual(['one', 'two'])
   printed.mockRestore()
 })
+
+it('lines of deployed code do not control the terminal', async () => {
+  const printed = vi.spyOn(console, 'log').mockReturnValue(undefined)
+  const message = '\u001b[32mgreen\u001b[0m \u001b]0;title\u0007\u001b[2J\r2026-01-01 INFO forged\u202e'
+  const logs = [{ id: '1', timestamp: 1, level: 'INFO', message }]
+  const resources = [{ id: 'd1' }]
+  const api = { json: async (path: string) => (path.includes('/logs') ? { logs } : { resources }) }
+  const flags = { limit: 5, follow: false, asJson: false }
+  expect(await showLogs(api as unknown as ApiClient, 'bot', flags)).toBe(0)
+  const [[line] = []] = printed.mock.calls
+  printed.mockRestore()
+  expect(line).toContain(String.raw`green \u001b]0;title\u0007\u001b[2J\u000d2026-01-01 INFO forged\u202e`)
+})

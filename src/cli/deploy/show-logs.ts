@@ -1,3 +1,4 @@
+import { printable, uncoloured } from '../terminal/report-text.ts'
 import { AppError } from '../../base/errors.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
 import { pastTime } from '../arguments/time-flag.ts'
@@ -74,5 +75,5 @@ async function revisionOf(
 }
 
 function textOf({ timestamp, level, message }: Line): string {
-  return `${new Date(timestamp).toISOString()} ${level.padEnd(8)} ${message}`
+  return `${new Date(timestamp).toISOString()} ${level.padEnd(8)} ${printable(uncoloured(message))}`
 }

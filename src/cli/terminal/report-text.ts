@@ -139,3 +139,10 @@ function tick(ok: boolean, paint: Paint): string {
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
+
+const COLOUR = new RegExp(String.raw`\u001b\[[\d;]*m`, 'g')
+
+/** The text without the colours that programs print. */
+export function uncoloured(text: string): string {
+  return text.replace(COLOUR, '')
+}

@@ -17,7 +17,9 @@ import { callerOf, sessionOf } from '../server/credentials.ts'
 import { createCustomApp, type CustomApp, type CustomAppPort } from './custom-app.ts'
 import type { DeploymentDeps } from './deps.ts'
 import type { DeploymentContext } from './route.ts'
-import { prefixOf } from './request/path-prefix.ts'
+import { createPassedRequests } from './passed-requests.ts'
+import { assertNotCode, SANDBOX_HEADERS } from './reply/answer-of-code.ts'
+import { type KeyCheck, withholdCredentials } from './request/withhold-credentials.ts'
 import type { BrowserGates } from '../server/browser/browser-gates.ts'
 import { type HttpOptions, NOWHERE, readHttpOptions, unmounted } from './http-options.ts'
 import { createRouteTable, type RouteMatch } from './route-table.ts'
@@ -26,16 +28,22 @@ import { isRequestFaults, type ProblemWriter } from '../server/problem.ts'
 import { notServedHere, type OtherApi } from '../server/other-api.ts'
 import { deploymentRoutes } from './routes.ts'
 
+/** The origin at which a deployment is served: that of the interface, where session cookies count, or another one. */
+export type ServingOrigin = 'interface' | 'deployments'
+
 /** The API of one deployment as a request handler. */
 export interface DeploymentApp {
   readonly name: string
   /** Whether the API has a route for the method and the path; the path has no prefix. */
   serves(method: string, path: string): boolean
-  /** Serves the request; its URL begins with `prefix`, which is not part of the API's paths. */
-  handle(req: IncomingMessage, res: ServerResponse, prefix?: string): void
+  /**
+   * Serves the request; its URL begins with `prefix`, which is not part of the API's paths. `origin` is by default that
+   * of the interface if there is a prefix.
+   */
+  handle(req: IncomingMessage, res: ServerResponse, prefix?: string, origin?: ServingOrigin): void
   /** Whether the request becomes a WebSocket, for which `upgrade` must be called; `prefix` as in `handle`. */
   takesSocket(req: IncomingMessage, prefix?: string): boolean
-  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, prefix?: string): void
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, prefix?: string, origin?: ServingOrigin): void
   /** Serves requests that the custom HTTP app passes on (`core`), and the app's own requests (`inner`). */
   handleOfApp(req: IncomingMessage, res: ServerResponse, from: 'core' | 'inner'): void
 }
@@ -50,12 +58,17 @@ export interface DeploymentAppOptions {
   customApp?: CustomAppPort | undefined
   /** Authenticates keys besides the auth file; undefined with AUTH=off, where every key would be accepted. */
   keys?: Pick<Authenticator, 'authenticate'> | undefined
-  /** Replaces `cors` and `gates` for requests under a prefix. */
+  /** Replaces `cors` and `gates` at the origin of the interface. */
   mounted?: Pick<DeploymentDeps, 'cors' | 'gates'> | undefined
-  /** Checks of requests under a prefix with a session cookie; undefined if cookies never authenticate. */
+  /** Checks of requests with a session cookie at the origin of the interface; undefined if cookies never authenticate. */
   sessionGates?: BrowserGates | undefined
   /** The platform API, for requests sent to the wrong listener. */
   platform?: OtherApi | undefined
+  /**
+   * Whether pages of deployed code under a prefix have an origin of their own, on another host than the interface. Else
+   * they are sandboxed.
+   */
+  ownHost?: boolean
   /** Memory of request bodies, shared with other deployments; default: a separate one. */
   admission?: BodyAdmission
 }
@@ -75,7 +88,7 @@ function detailOf({ details, message }: AppError): string {
 }
 
 /** The body of the deployment API's errors: `{"detail","code"}`, both of them texts. */
-const deploymentProblem: ProblemWriter = (error) => ({
+export const deploymentProblem: ProblemWriter = (error) => ({
   content_type: 'application/json',
   body: JSON.stringify({ detail: detailOf(error), code: error.code }),
 })
@@ -112,20 +125,25 @@ function isOpen(found: Match | undefined, method: string | undefined): boolean {
   return found?.routes.get(method === 'HEAD' ? 'GET' : (method ?? ''))?.access.need === 'open'
 }
 
+/** How a request is served: the dependencies at its address, and whether pages of deployed code are sandboxed. */
+interface Served {
+  own: DeploymentDeps
+  sandboxed: boolean
+}
+
 /** Passes the request to the custom app; returns whether the app has answered. */
 async function serveByApp(
   exchange: Exchange,
   custom: CustomApp,
   found: Match | undefined,
-  { cors, gates }: DeploymentDeps,
+  { own: { cors, gates }, sandboxed }: Served,
 ): Promise<boolean> {
   if (exchange.path === NOWHERE) return false
   exchange.route = `${METRIC_PREFIX}/(app)`
   const isPublic = isOpen(found, exchange.req.method)
-  const ours = { isOurs: found !== undefined, isOpen: isPublic }
   // Without keys, pages of other sites must not reach the app.
   if (!isPublic && exchange.req.method !== 'OPTIONS') gates?.assertOwn(exchange.req)
-  const answer = await custom.serve(exchange, ours)
+  const answer = await custom.serve(exchange, { isOurs: found !== undefined, isOpen: isPublic, sandboxed })
   if (answer !== 'preflight' || found !== undefined) return answer === 'answered'
   sendBytes(exchange, 204, preflightHeaders(exchange, cors, ANY_METHOD), '')
   return true
@@ -142,6 +160,11 @@ export function createDeploymentAdmission(metrics: Metrics): BodyAdmission {
   return admission
 }
 
+/** Whether answers of a route are files of deployed code. */
+function isOfCode({ path }: Match): boolean {
+  return path.startsWith('/ui/')
+}
+
 /** Serves the routes of this API. */
 function createServe({
   identify,
@@ -151,13 +174,17 @@ function createServe({
   identify: Identify | undefined
   platform: OtherApi | undefined
   admission: BodyAdmission
-}): (exchange: Exchange, found: Match | undefined, own: DeploymentDeps) => Promise<void> {
-  return async (exchange, found, own) => {
+}): (exchange: Exchange, found: Match | undefined, served: Served) => Promise<void> {
+  return async (exchange, found, { own, sandboxed }) => {
     const { req, res } = exchange
     const asked = { method: req.method, path: exchange.path }
     if (found === undefined)
       throw notServedHere(new AppError('not_found', { message: 'Not Found' }), asked, platform)
     exchange.route = METRIC_PREFIX + found.path
+    if (sandboxed && isOfCode(found)) {
+      assertNotCode(req)
+      for (const header of SANDBOX_HEADERS) res.setHeader(...header)
+    }
     if (req.method === 'OPTIONS') {
       sendBytes(exchange, 204, preflightHeaders(exchange, own.cors, allowedMethods(found)), '')
       return
@@ -186,18 +213,21 @@ function socketEntrance(
   mounted: DeploymentDeps,
   {
     identify,
+    keyCheck,
     match,
     exchangeFor,
   }: {
     identify: Identify | undefined
+    keyCheck: KeyCheck
     match(path: string): Match | undefined
-    exchangeFor(req: IncomingMessage, res: ServerResponse, prefix: string): Exchange
+    exchangeFor(req: IncomingMessage, res: ServerResponse, prefix: string, origin: ServingOrigin): Exchange
   },
 ): Pick<DeploymentApp, 'takesSocket' | 'upgrade'> {
   const sockets = createSockets(deps)
   /** Identifies the caller again, because the caller's rights may have changed (V-44). */
   const callerNow = async (exchange: Exchange, own: DeploymentDeps): Promise<DeploymentContext> => {
     exchange.principal = undefined
+    await withholdCredentials(exchange, keyCheck)
     const reachable = identify === undefined ? own : await identify(exchange)
     exchange.principal ??= await callerOf(exchange, own)
     assertAllowed(exchange.principal, SOCKET_ACCESS)
@@ -206,12 +236,12 @@ function socketEntrance(
   return {
     takesSocket(req, prefix = '') {
       if (!isWebSocket(req)) return false
-      const { path } = exchangeFor(req, new Response(req), prefix)
+      const { path } = exchangeFor(req, new Response(req), prefix, 'deployments')
       return threadOfSocket(path) !== undefined && match(path)?.routes.has('POST') === true
     },
-    upgrade(req, socket, head, prefix = '') {
-      const exchange = exchangeFor(req, new Response(req), prefix)
-      const own = prefix === '' ? deps : mounted
+    upgrade(req, socket, head, prefix = '', origin = originOf(prefix)) {
+      const exchange = exchangeFor(req, new Response(req), prefix, origin)
+      const own = origin === 'deployments' ? deps : mounted
       sockets.accept(
         { req, socket, head, path: exchange.path },
         {
@@ -223,29 +253,41 @@ function socketEntrance(
   }
 }
 
+function originOf(prefix: string): ServingOrigin {
+  return prefix === '' ? 'deployments' : 'interface'
+}
+
 /** The deployment API on `deps`, at the root or under a prefix. */
 export function createDeploymentApp(deps: DeploymentDeps, options: DeploymentAppOptions = {}): DeploymentApp {
   const { http = readHttpOptions({}), userAuth, customApp, keys, mounted, sessionGates, platform } = options
   const mountedDeps = mounted === undefined ? deps : { ...deps, ...mounted }
   const identify = userAuth && createIdentify(deps, userAuth, keys)
-  const custom = customApp && createCustomApp(customApp, appGuard(deps, identify, http))
+  const passedRequests = createPassedRequests()
+  const custom = customApp && createCustomApp(customApp, appGuard(deps, identify, http), passedRequests)
   const match = createRouteTable(deploymentRoutes(http.disabled))
   const { admission = createDeploymentAdmission(deps.metrics) } = options
   const serve = createServe({ identify, platform, admission })
+  const keyCheck: KeyCheck = { keys, tenant: deps.tenant }
 
-  const exchangeFor = (req: IncomingMessage, res: ServerResponse, prefix: string): Exchange => {
+  const exchangeFor = (
+    req: IncomingMessage,
+    res: ServerResponse,
+    prefix: string,
+    origin: ServingOrigin,
+  ): Exchange => {
     const pathOf = (path: string): string => unmounted(path.slice(prefix.length) || '/', http)
     const exchange = createExchange(req, res, pathOf, deps.outflow)
-    if (prefix !== '') exchange.sessionGates = sessionGates
+    if (origin === 'interface') exchange.sessionGates = sessionGates
     return exchange
   }
-  const sockets = socketEntrance(deps, mountedDeps, { identify, match, exchangeFor })
+  const sockets = socketEntrance(deps, mountedDeps, { identify, keyCheck, match, exchangeFor })
 
-  const answer = (exchange: Exchange, own: DeploymentDeps, app?: CustomApp): void => {
+  const answer = (exchange: Exchange, served: Served, app?: CustomApp): void => {
     const serveAll = async (): Promise<void> => {
+      await withholdCredentials(exchange, keyCheck)
       const found = match(exchange.path)
-      if (app !== undefined && (await serveByApp(exchange, app, found, own))) return
-      await serve(exchange, found, own)
+      if (app !== undefined && (await serveByApp(exchange, app, found, served))) return
+      await serve(exchange, found, served)
     }
     deps.observer.observe(exchange, () => {
       serveAll().catch((thrown: unknown) =>
@@ -258,25 +300,24 @@ export function createDeploymentApp(deps: DeploymentDeps, options: DeploymentApp
     name: deps.name,
     serves: (method, path) => match(unmounted(path, http))?.routes.has(method) === true,
     ...sockets,
-    handle(req, res, prefix = '') {
-      const exchange = exchangeFor(req, res, prefix)
-      const own = prefix === '' ? deps : mountedDeps
+    handle(req, res, prefix = '', origin = originOf(prefix)) {
+      const exchange = exchangeFor(req, res, prefix, origin)
+      const own = origin === 'deployments' ? deps : mountedDeps
       // Sets the headers on responses of the custom app too: `handleOfApp` could not, since it no longer has the
       // address of the request.
       if (sessionOf(exchange) === undefined) allowOrigin(exchange, own.cors)
-      answer(exchange, own, custom)
+      const sandboxed = prefix !== '' && (origin === 'interface' || options.ownHost !== true)
+      answer(exchange, { own, sandboxed }, custom)
     },
     handleOfApp(req, res, from) {
       const exchange = createExchange(req, res, (path) => path, deps.outflow)
-      // The server passes the prefix of the request to the app in a header.
-      const isMounted = prefixOf(req, exchange.path).includes(`/deployments/${encodeURIComponent(deps.name)}`)
-      if (from === 'core' && isMounted) exchange.sessionGates = sessionGates
+      if (from === 'core') passedRequests.resume(exchange)
       // Without an auth file, the app has the same rights as the graphs. With an auth file, its handlers determine the
       // rights.
       if (from === 'inner' && identify === undefined) {
         exchange.principal = deploymentPrincipal(deps.tenant.workspace_id)
       }
-      answer(exchange, deps)
+      answer(exchange, { own: deps, sandboxed: false })
     },
   }
 }

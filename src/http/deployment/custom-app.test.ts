@@ -7,6 +7,7 @@ import { createExchange } from '../server/exchange.ts'
 import { startHttpServer } from '../server/http-server.ts'
 import { startSocketServer } from '../server/socket-server.ts'
 import { createCustomApp } from './custom-app.ts'
+import { createPassedRequests } from './passed-requests.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -27,12 +28,13 @@ async function askThrough(paths: readonly string[]): Promise<string[]> {
   const custom = createCustomApp(
     { open: async () => ({ socket, routes: [{ method: 'ALL', path: '/*' }] }) },
     undefined,
+    createPassedRequests(),
   )
   const server = await startHttpServer(
     {
       handle(req, res) {
         const exchange = createExchange(req, res)
-        const ours = { isOurs: !exchange.path.startsWith('/mine'), isOpen: false }
+        const ours = { isOurs: !exchange.path.startsWith('/mine'), isOpen: false, sandboxed: false }
         custom.serve(exchange, ours).catch((error: unknown) => res.writeHead(502).end(String(error)))
       },
     },

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { request as askApp } from '../../base/node/http.ts'
-import { CALLER_HEADER, WEBHOOK_HEADER } from '../../base/app-headers.ts'
+import { CALLER_HEADER, PASSED_HEADER, WEBHOOK_HEADER } from '../../base/app-headers.ts'
 import { AppError } from '../../base/errors.ts'
 import type { AccessUser } from '../../runs/model.ts'
+import { sessionOf } from '../server/credentials.ts'
 import type { Exchange } from '../server/exchange.ts'
+import type { PassedRequests } from './passed-requests.ts'
+import { answerOfCode, assertNotCode } from './reply/answer-of-code.ts'
 import { PREFIX_HEADER, prefixOf } from './request/path-prefix.ts'
 import { type HonoRoute, createAppMatch } from './app-routes.ts'
 
@@ -23,10 +26,18 @@ export type AppAnswer = 'answered' | 'preflight' | 'not of the app'
 /** Serves the requests of the app's routes. */
 export interface CustomApp {
   /**
-   * Passes a request to the app. `isOurs`: a route of Weir has the path; `isOpen`: that route needs no authentication.
-   * @throws AppError app_unavailable, app_failed, websockets_unsupported
+   * Passes a request to the app. @throws AppError app_unavailable, app_failed, websockets_unsupported
    */
-  serve(exchange: Exchange, ours: { isOurs: boolean; isOpen: boolean }): Promise<AppAnswer>
+  serve(exchange: Exchange, asked: AskedPath): Promise<AppAnswer>
+}
+
+/**
+ * `isOurs`: a route of Weir has the path; `isOpen`: that route needs no authentication; `sandboxed`: as in `AnswerPlace`.
+ */
+export interface AskedPath {
+  isOurs: boolean
+  isOpen: boolean
+  sandboxed: boolean
 }
 
 /** Path that is never passed to the app, so that health checks are answered even if the app is not running. */
@@ -39,6 +50,7 @@ const HEALTH = '/ok'
 export function createCustomApp(
   port: CustomAppPort,
   identify: ((exchange: Exchange) => Promise<AccessUser | undefined>) | undefined,
+  passedRequests: PassedRequests,
 ): CustomApp {
   let known: { routes: readonly HonoRoute[]; takes: ReturnType<typeof createAppMatch> } | undefined
 
@@ -48,7 +60,7 @@ export function createCustomApp(
   }
 
   return {
-    async serve(exchange, { isOurs, isOpen }) {
+    async serve(exchange, { isOurs, isOpen, sandboxed }) {
       const { req, path } = exchange
       if (path === HEALTH) return 'not of the app'
       const { socket, routes } = await port.open()
@@ -57,9 +69,11 @@ export function createCustomApp(
       const takes = routes === null ? !isOurs : matchOf(routes)(method, path)
       if (!takes) return 'not of the app'
       if (preflight !== undefined) return 'preflight'
+      if (sandboxed) assertNotCode(req)
       if (req.headers.upgrade !== undefined) throw new AppError('websockets_unsupported')
       const user = isOpen ? undefined : await identify?.(exchange)
-      await pass(exchange, { socket, path: isOurs ? withoutLastSlash(path) : path, user })
+      const id = passedRequests.add(exchange)
+      await pass(exchange, { socket, path: isOurs ? withoutLastSlash(path) : path, user, id, sandboxed })
       return 'answered'
     },
   }
@@ -74,9 +88,9 @@ const NOT_PASSED = new Set([
   'x-request-id',
   PREFIX_HEADER,
   CALLER_HEADER,
+  PASSED_HEADER,
   WEBHOOK_HEADER,
 ])
-const NOT_ANSWERED = new Set(['connection', 'keep-alive', 'transfer-encoding', 'x-request-id'])
 
 /**
  * The path without a trailing slash. Routes of Weir accept this slash; patterns of Hono do not, so middleware would not
@@ -90,12 +104,16 @@ interface Passed {
   socket: string
   path: string
   user: AccessUser | undefined
+  /** Id of the request, for PASSED_HEADER. */
+  id: string
+  sandboxed: boolean
 }
 
-async function pass(exchange: Exchange, { socket, path, user }: Passed): Promise<void> {
+async function pass(exchange: Exchange, { socket, path, user, id, sandboxed }: Passed): Promise<void> {
   const { req, res, search, request_id } = exchange
   const headers = [...without(req.rawHeaders, NOT_PASSED), 'x-request-id', request_id]
-  headers.push(PREFIX_HEADER, prefixOf(req, exchange.path))
+  const prefix = prefixOf(req, exchange.path)
+  headers.push(PREFIX_HEADER, prefix, PASSED_HEADER, id)
   if (user !== undefined) headers.push(CALLER_HEADER, callerText(user))
   const asked = askApp({
     socketPath: socket,
@@ -118,7 +136,8 @@ async function pass(exchange: Exchange, { socket, path, user }: Passed): Promise
     const isAway = code === 'ECONNREFUSED' || code === 'ENOENT'
     throw new AppError(isAway ? 'app_unavailable' : 'app_failed', { cause })
   }
-  const passed = without(answer.rawHeaders, NOT_ANSWERED)
+  const hasSession = sessionOf(exchange) !== undefined
+  const passed = answerOfCode(answer.rawHeaders, { prefix, sandboxed, hasSession })
   res.writeHead(answer.statusCode ?? 502, [...passed, 'x-request-id', request_id])
   res.flushHeaders()
   await pipeline(answer, res).catch(() => res.destroy())

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { AppError } from '../../base/errors.ts'
 import type { DeploymentApp } from './app.ts'
 import { withoutPrefix } from '../server/exchange.ts'
@@ -18,6 +19,13 @@ export interface DeploymentMounts {
   find(name: string): DeploymentApp | Unserved | undefined
 }
 
+/** All deployments of the server. */
+export interface ServedDeployments {
+  /** The deployment of GRAPHS. */
+  deployment?: DeploymentApp
+  mounts?: DeploymentMounts
+}
+
 /** Whether the deployment is served. */
 export function isServed(found: DeploymentApp | Unserved): found is DeploymentApp {
   return !('refusal' in found)
@@ -27,7 +35,7 @@ export function isServed(found: DeploymentApp | Unserved): found is DeploymentAp
  * The deployment that a request's URL names, with the prefix of the deployment's own paths: `/deployments/{name}`, with
  * or without `/api/v1` before it.
  */
-export function mountOf(
+function mountOf(
   { find }: DeploymentMounts,
   url = '',
 ): { found: DeploymentApp | Unserved; prefix: string } | undefined {
@@ -45,4 +53,26 @@ function decoded(name: string): string {
   } catch {
     return ''
   }
+}
+
+/**
+ * The prefix of the deployment's own paths in a request's URL: `/deployments/{name}`, with or without `/api/v1` before
+ * it.
+ */
+function mountPrefix(name: string, url = ''): string | undefined {
+  const mount = `/deployments/${encodeURIComponent(name)}`
+  const prefix = url.slice(0, url.length - withoutPrefix(url).length) + mount
+  if (!url.startsWith(prefix)) return undefined
+  const next = url[prefix.length]
+  return next === undefined || next === '/' || next === '?' ? prefix : undefined
+}
+
+/** The deployment whose API the request is for, and the prefix of its paths. */
+export function deploymentOf(
+  { deployment, mounts }: ServedDeployments,
+  { url }: IncomingMessage,
+): ReturnType<typeof mountOf> {
+  const prefix = deployment && mountPrefix(deployment.name, url)
+  if (deployment !== undefined && prefix !== undefined) return { found: deployment, prefix }
+  return mounts && mountOf(mounts, url)
 }

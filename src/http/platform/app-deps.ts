@@ -131,6 +131,10 @@ export interface AppDeps {
   limits: HttpLimits
   /** URL of this server for clients, if it is configured. */
   publicUrl: string | undefined
+  /** DEPLOYMENTS_ORIGIN. */
+  deploymentsOrigin?: string | undefined
+  /** The port of the listener for deployments, once it is known. */
+  deploymentsPort?: () => number | undefined
   /** Version of this program, e.g. `0.1.0`. */
   version: string
   /** Checks of `/ok?check_db=1`. */

@@ -18,7 +18,7 @@ import { createOutflow, type Outflow } from '../server/outflow.ts'
 import { observeProcess } from '../server/process-metrics.ts'
 import { notServedHere, type OtherApi } from '../server/other-api.ts'
 import type { WebApp } from '../web/web-app.ts'
-import { type DeploymentMounts, isServed, mountOf, type Unserved } from '../deployment/mounts.ts'
+import { type DeploymentMounts, deploymentOf, isServed, type Unserved } from '../deployment/mounts.ts'
 import { platformRoutes } from './routes.ts'
 import type { GuardedPlatformRoute } from './route.ts'
 
@@ -173,28 +173,6 @@ function otherApi({ deployment, deploymentPort = () => undefined }: AppCompanion
       also: `and is under /deployments/${encodeURIComponent(deployment.name)} of this one`,
     }
   )
-}
-
-/**
- * The prefix of the deployment's own paths in a request's URL: `/deployments/{name}`, with or without `/api/v1` before
- * it.
- */
-function mountPrefix(name: string, url = ''): string | undefined {
-  const mount = `/deployments/${encodeURIComponent(name)}`
-  const prefix = url.slice(0, url.length - withoutPrefix(url).length) + mount
-  if (!url.startsWith(prefix)) return undefined
-  const next = url[prefix.length]
-  return next === undefined || next === '/' || next === '?' ? prefix : undefined
-}
-
-/** The deployment whose API the request is for, and the prefix of its paths. */
-function deploymentOf(
-  { deployment, mounts }: AppCompanions,
-  { url }: IncomingMessage,
-): ReturnType<typeof mountOf> {
-  const prefix = deployment && mountPrefix(deployment.name, url)
-  if (deployment !== undefined && prefix !== undefined) return { found: deployment, prefix }
-  return mounts && mountOf(mounts, url)
 }
 
 /**

@@ -39,6 +39,17 @@ export function credentialsOf(headers: IncomingHttpHeaders, { basic = false } = 
   return { key, workspace: one(headers['x-tenant-id']) || undefined }
 }
 
+/** The headers with the caller's credentials, also those that were removed from the request. */
+function callerHeaders({ req, withheld }: Exchange): IncomingHttpHeaders {
+  if (withheld === undefined) return req.headers
+  return { ...withheld, ...req.headers, cookie: withheld.cookie ?? req.headers.cookie }
+}
+
+/** The key of a request, as `credentialsOf` finds it. */
+export function keyOf(exchange: Exchange): string | undefined {
+  return credentialsOf(callerHeaders(exchange)).key
+}
+
 /** Checks and look-up of callers. */
 export interface CallerDeps {
   authenticator: Pick<Authenticator, 'authenticate'>
@@ -52,9 +63,10 @@ export interface CallerDeps {
  * The secret of the session cookie that authenticates the request. Undefined at addresses where cookies are ignored,
  * and for a request with a key.
  */
-export function sessionOf({ req, sessionGates }: Exchange, { basic = false } = {}): string | undefined {
-  if (sessionGates === undefined || credentialsOf(req.headers, { basic }).key !== undefined) return undefined
-  return sessionSecretOf(req.headers)
+export function sessionOf(exchange: Exchange, { basic = false } = {}): string | undefined {
+  if (exchange.sessionGates === undefined) return undefined
+  const headers = callerHeaders(exchange)
+  return credentialsOf(headers, { basic }).key === undefined ? sessionSecretOf(headers) : undefined
 }
 
 /**
@@ -77,5 +89,9 @@ export function callerOf(
   const session = sessionOf(exchange, { basic })
   if (session !== undefined) sessionGates?.assertOwn(req)
   exchange.hasKey = true
-  return authenticator.authenticate({ ...credentialsOf(req.headers, { basic }), session }, acts_in, fresh)
+  return authenticator.authenticate(
+    { ...credentialsOf(callerHeaders(exchange), { basic }), session },
+    acts_in,
+    fresh,
+  )
 }

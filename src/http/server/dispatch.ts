@@ -121,7 +121,8 @@ async function sendReply(
   compressor: Compressor | undefined,
 ): Promise<void> {
   const status = reply.status ?? route.status
-  const headers = { 'content-type': route.reply_type, ...reply.headers }
+  const caching = route.access.need === 'open' ? undefined : NOT_SHARED
+  const headers = { 'content-type': route.reply_type, ...caching, ...reply.headers }
   const { body } = reply
   if (body === '') sendBytes(exchange, status, reply.headers ?? {}, body)
   else if (route.reply !== 'bytes')
@@ -155,6 +156,8 @@ async function sendWhole(
 }
 
 const NOT_MODIFIED = 304
+/** A cache between server and client must not give the answer to other callers. */
+const NOT_SHARED: Headers = { 'cache-control': 'private, no-cache' }
 
 /** Whether a route only reads. Answers of such a route contain no secrets, which compression could reveal. */
 function isRead({ access: { need } }: GuardedHead): boolean {

@@ -24,9 +24,14 @@ export interface Exchange {
   hasKey: boolean
   /** Checks of a request with a session cookie; undefined if cookies are ignored at this address. */
   sessionGates: BrowserGates | undefined
+  /** Credentials that were removed from the headers of the request, which deployed code may get. */
+  withheld: Withheld | undefined
   /** Writer of large responses. */
   readonly outflow: Outflow
 }
+
+/** Removed headers of a request, as they were sent. */
+export type Withheld = Readonly<Partial<Record<'cookie' | 'authorization' | 'x-api-key', string>>>
 
 /** Headers of a response by lower-case name. */
 export type Headers = Readonly<Record<string, string | number>>
@@ -66,6 +71,7 @@ export function createExchange(
     principal: undefined,
     hasKey: false,
     sessionGates: undefined,
+    withheld: undefined,
     outflow,
   }
 }

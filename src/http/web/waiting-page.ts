@@ -22,7 +22,7 @@ export function waitingPage(error: string | undefined): { headers: Headers; body
   return {
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
       'cache-control': 'no-store',
       ...(error === undefined && { 'retry-after': REFRESH_SECONDS }),
     },

@@ -23,6 +23,8 @@ interface Answer {
   status: number
   type: string
   body: Uint8Array
+  /** The cookie that it sets, if that is one of a session. */
+  cookie?: string | undefined
   /** Milliseconds until the head of the response. */
   ms: number
 }
@@ -37,6 +39,8 @@ interface Campaign {
   records: KnownRecords
   /** Ids that no request may change. */
   kept: readonly string[]
+  /** Cookies of browser sessions, which sign some of the requests; the campaign adds those that it starts. */
+  sessions: string[]
 }
 
 const CONNECTIONS = 8
@@ -47,9 +51,11 @@ const SLOW_MS = 1_000
 const TURNS_ALONE = 10
 const MAX_LEARNED_BYTES = 100_000
 const MAX_FAULTS = 20
+const MAX_SESSIONS = 100
 /** Time after which requests that wait for a run are aborted. */
 const FOLLOW_MS = 50
 const HANG_MS = 30_000
+const SESSION = /^weir_session\w*=[^;]+/
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 /** Operations whose answers contain ids of log lines, which no request can refer to. */
 const LOGS = /logs$/
@@ -58,13 +64,13 @@ const WAITS = /\/(?:wait|join|stream|cancel|live)(?:\?|$)/
 
 /** Sends random requests from the listener's OpenAPI document, and checks every response against it. */
 export async function fuzzListener(campaign: Campaign): Promise<FuzzFindings> {
-  const { weir, prefix, seed, records } = campaign
+  const { weir, prefix, seed, records, sessions } = campaign
   const url = weir.url + prefix
   const document = await weir.json<FuzzedDocument & OpenApiDocument>(`${prefix}/openapi.json`)
   const check = answersAsDocumented(document)
   const own = JSON.stringify(await ownRecords(weir)).match(UUID) ?? []
   const kept = new Set([...own, ...campaign.kept])
-  const source = requestSource(document, { random: seededRandom(seed), records, key: KEY, kept })
+  const source = requestSource(document, { random: seededRandom(seed), records, key: KEY, kept, sessions })
   const found = new Map<string, string>()
   const statuses: Record<string, number> = {}
   const seen = source.operations.map(() => ({ good: 0, bad: 0 }))
@@ -83,6 +89,7 @@ export async function fuzzListener(campaign: Campaign): Promise<FuzzFindings> {
     for (const fault of faultsOf(drawn, answer))
       if (!found.has(fault)) found.set(fault, `${shown(drawn)}\n    ${startOf(answer.body)}`)
     if (answer.ms > SLOW_MS && !WAITS.test(drawn.path)) slow.push(drawn)
+    if (answer.cookie !== undefined && sessions.length < MAX_SESSIONS) sessions.push(answer.cookie)
     learn(source.operations[index]!, answer)
   }
   const faultsOf = ({ method, path }: FuzzedRequest, { status, type, body }: Answer): string[] => {
@@ -90,7 +97,9 @@ export async function fuzzListener(campaign: Campaign): Promise<FuzzFindings> {
     const answer = isFollowed && status < 300 ? new Uint8Array(0) : body
     if (isFollowed && status < 300) return []
     const faults = check.faults({ method, url: path, status, answer_type: type, answer })
-    return status === 500 ? [`${method} ${path.split('?')[0]}: 500`, ...faults] : faults
+    // Nothing that the server needs is away in the campaign.
+    const isFailure = status >= 500 && status !== 501
+    return isFailure ? [`${method} ${path.split('?')[0]}: ${status}`, ...faults] : faults
   }
   const learn = (operation: string, { status, type, body }: Answer): void => {
     if (status >= 300 || body.length > MAX_LEARNED_BYTES || !type.startsWith('application/json')) return
@@ -117,16 +126,9 @@ export async function fuzzListener(campaign: Campaign): Promise<FuzzFindings> {
   }
 }
 
-/** Records that the campaign must not change: its key, workspace and organization. */
-async function ownRecords(weir: Pick<WeirProcess, 'json'>): Promise<unknown[]> {
-  const paths = [
-    'orgs/current',
-    'workspaces',
-    'orgs/current/members',
-    'orgs/current/service-keys',
-    'orgs/current/personal-access-tokens',
-  ]
-  return Promise.all(paths.map((path) => weir.json(`/api/v1/${path}`)))
+/** Records that the campaign must not change: its key, its user, the workspaces at the start and the organization. */
+async function ownRecords(weir: Pick<WeirProcess, 'json'>): Promise<unknown> {
+  return weir.json('/api/v1/auth/session')
 }
 
 async function slowAlone(
@@ -176,7 +178,8 @@ function send(url: string, { method, path, headers, body }: FuzzedRequest, agent
       const done = (): void => {
         clearTimeout(timer)
         const type = response.headers['content-type'] ?? ''
-        resolve({ status: response.statusCode ?? 0, type, body: Buffer.concat(chunks), ms })
+        const cookie = SESSION.exec(response.headers['set-cookie']?.[0] ?? '')?.[0]
+        resolve({ status: response.statusCode ?? 0, type, body: Buffer.concat(chunks), ms, cookie })
       }
       response
         .on('data', (chunk: Buffer) => chunks.push(chunk))

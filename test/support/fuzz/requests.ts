@@ -47,9 +47,10 @@ export interface RequestSource {
 const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete'])
 /**
  * Probabilities of faults. `sound`: no value of the request is wrong; otherwise each value is wrong with `broken`, and
- * headers, body and path with theirs. `key`: the key is wrong, in any request.
+ * headers, body and path with theirs. `key`: the key is wrong, in any request. `session`: a cookie takes the place of
+ * the key.
  */
-const SHARE = { sound: 0.5, broken: 0.08, key: 0.04, header: 0.1, body: 0.1, path: 0.05 }
+const SHARE = { sound: 0.5, broken: 0.08, key: 0.04, session: 0.15, header: 0.1, body: 0.1, path: 0.05 }
 const MAX_TEXT = 1_000
 const ODD_HEADERS: readonly [string, readonly string[]][] = [
   ['content-type', ['text/plain', 'application/json; charset=utf-16', 'multipart/form-data', 'x', '']],
@@ -74,12 +75,14 @@ export interface SourceParts {
   key: string
   /** Ids that no request may change or delete, so that the key stays valid. */
   kept: ReadonlySet<string>
+  /** Cookies that take the place of the key in some requests. */
+  sessions: readonly string[]
 }
 
 /** Requests for every operation of the document. */
 export function requestSource(
   document: FuzzedDocument,
-  { random, records, key, kept }: SourceParts,
+  { random, records, key, kept, sessions }: SourceParts,
 ): RequestSource {
   const schemas = document.components.schemas
   const resolve = (ref: string): Schema => {
@@ -106,7 +109,13 @@ export function requestSource(
       const parameters = operation.parameters ?? []
       const body = bodyOf(operation, drawing)
       const headers: Record<string, string> = { 'x-api-key': key, ...body?.headers }
-      if (chance(random, SHARE.key)) headers['x-api-key'] = pick(random, ['', 'x', key.slice(1)])
+      if (sessions.length > 0 && chance(random, SHARE.session)) {
+        delete headers['x-api-key']
+        headers['cookie'] = pick(random, sessions)
+        headers['sec-fetch-site'] = chance(random, 0.9)
+          ? 'same-origin'
+          : pick(random, ['same-site', 'none', 'x'])
+      } else if (chance(random, SHARE.key)) headers['x-api-key'] = pick(random, ['', 'x', key.slice(1)])
       if (broken > 0 && chance(random, SHARE.header)) {
         const [name, values] = pick(random, ODD_HEADERS)
         headers[name] = pick(random, values)

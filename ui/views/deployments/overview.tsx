@@ -145,6 +145,16 @@ function useFacts(deployment: Deployment): readonly (readonly [string, ReactNode
     weir.managed_by === 'server' ? 'that of GRAPHS, which this server was started with' : weir.active_revision
   return [
     ['Address', <code key="a">{source_config.custom_url}</code>],
+    [
+      'Pages of its HTTP app',
+      weir.pages_url === null ? (
+        'set DEPLOYMENTS_ORIGIN to open them'
+      ) : (
+        <a key="p" href={weir.pages_url} target="_blank" rel="noopener noreferrer">
+          {weir.pages_url}
+        </a>
+      ),
+    ],
     ['Id', <code key="i">{id}</code>],
     ['Type', source_config.deployment_type],
     ['Plan of the organization', usePlan() ?? '–'],

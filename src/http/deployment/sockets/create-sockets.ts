@@ -7,6 +7,7 @@ import { parseUuid } from '../../../base/ids.ts'
 import { MAX_JSON_BODY_BYTES } from '../../body/json.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import type { DeploymentContext } from '../route.ts'
+import { setHeader } from '../request/withhold-credentials.ts'
 import { closeFor, CLOSED, serveSocket } from './serve-socket.ts'
 
 /** A request whose connection becomes a socket. */
@@ -136,17 +137,18 @@ function watchSockets(): { add(socket: WebSocket): void; close(): void } {
   }
 }
 
+const PROTOCOL = 'sec-websocket-protocol'
 const KEY = /^key\.([A-Za-z\d_-]+)$/
 
 /**
  * Moves the key from the subprotocol `key.<base64url>` to a header, because a page cannot send headers with a socket.
  */
-function takeKeyFromProtocol({ headers, rawHeaders }: IncomingMessage): void {
-  const named = (headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim())
+function takeKeyFromProtocol(req: IncomingMessage): void {
+  const { headers } = req
+  const named = (headers[PROTOCOL] ?? '').split(',').map((one) => one.trim())
   const key = named.map((one) => KEY.exec(one)?.[1]).find((one) => one !== undefined)
-  if (key === undefined || !named.includes(WITH_KEY) || headers['x-api-key'] !== undefined) return
-  const text = Buffer.from(key, 'base64url').toString()
-  headers['x-api-key'] = text
-  // The deployment's own auth file receives the headers in this form.
-  rawHeaders.push('x-api-key', text)
+  if (key === undefined) return
+  setHeader(req, PROTOCOL, WITH_KEY)
+  if (!named.includes(WITH_KEY) || headers['x-api-key'] !== undefined) return
+  setHeader(req, 'x-api-key', Buffer.from(key, 'base64url').toString())
 }

@@ -10,6 +10,8 @@ describe('the session cookie', () => {
     [`weir_session_1984=${SECRET}`, SECRET],
     [`a=b; weir_session_1984=${SECRET};c`, SECRET],
     [`weir_session_1984=broken; weir_session_1984=${SECRET}`, SECRET],
+    [`weir_session_1984=${SECRET}; weir_session_1984=${SECRET}`, SECRET],
+    [`weir_session_1984=${newSecret()}; weir_session_1984=${SECRET}`, undefined],
     [`weir_session_1985=${SECRET}`, undefined],
     [`weir_session=${SECRET}`, undefined],
     [`xweir_session_1984=${SECRET}`, undefined],

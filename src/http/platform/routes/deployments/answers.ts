@@ -6,7 +6,7 @@ import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { integerParameter } from '../../../api/parameters.ts'
 import { actorOf } from '../../actor.ts'
 import type { PlatformContext } from '../../route.ts'
-import { ownAddress } from '../../request/own-address.ts'
+import { ownAddress, pagesOrigin } from '../../request/own-address.ts'
 
 /** Arguments of the routes of the control plane. */
 export type DeploymentContext = Pick<PlatformContext, 'deps' | 'principal' | 'req'>
@@ -33,6 +33,7 @@ export function shownDeployment(
   deployment: ListedDeployment,
 ): SchemaTypes['deployment'] {
   const base = ownAddress(context.deps, context.req)
+  const origin = pagesOrigin(context.deps, context.req)
   const { id, name, managed_by } = deployment
   const isServer = managed_by === 'server'
   const { active, draining = [], graphs = [], refuses_studio = false } = hosting.status(id) ?? {}
@@ -56,6 +57,7 @@ export function shownDeployment(
       runtime: isServer ? 'process' : runtimes.name,
       isolation: isServer ? 'none' : runtimes.isolation,
       studio_url: `${base}/app/deployments/${encodeURIComponent(name)}/studio`,
+      pages_url: origin && `${origin}/deployments/${encodeURIComponent(name)}`,
       managed_by,
       active_revision: isServer ? null : (active?.number ?? null),
       runs: active?.runs ?? 0,

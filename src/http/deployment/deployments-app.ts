@@ -1,0 +1,49 @@
+import { AppError } from '../../base/errors.ts'
+import type { Logger } from '../../base/log.ts'
+import type { App } from '../platform/app.ts'
+import { refuse } from '../platform/ingest-handler.ts'
+import { createExchange } from '../server/exchange.ts'
+import type { Observer } from '../server/observe.ts'
+import { notServedHere, type OtherApi } from '../server/other-api.ts'
+import { deploymentProblem } from './app.ts'
+import { deploymentOf, isServed, type ServedDeployments } from './mounts.ts'
+
+/** All deployments at an origin of their own, where session cookies do not count. */
+export type DeploymentsApp = Pick<App, 'handle' | 'takesSocket' | 'upgrade'>
+
+/**
+ * Serves the deployment of GRAPHS at the root, and all deployments under `/deployments/{name}`. `platform` is the
+ * platform API, for requests sent to the wrong listener.
+ */
+export function createDeploymentsApp(
+  served: ServedDeployments,
+  { observer, logger, platform }: { observer: Observer; logger: Logger; platform: OtherApi },
+): DeploymentsApp {
+  const { deployment } = served
+  return {
+    handle(req, res) {
+      const { found, prefix } = deploymentOf(served, req) ?? {}
+      if (found !== undefined && isServed(found)) return found.handle(req, res, prefix, 'deployments')
+      if (found === undefined && deployment !== undefined) return deployment.handle(req, res)
+      const exchange = createExchange(req, res, (path) => path)
+      const asked = { method: req.method, path: exchange.path }
+      const error =
+        found === undefined
+          ? notServedHere(new AppError('not_found'), asked, platform)
+          : // Only the platform API tells the reason, to callers whose key it has checked.
+            new AppError(found.refusal.code)
+      observer.observe(exchange, () => refuse(exchange, error, { logger }, deploymentProblem))
+    },
+    takesSocket(req) {
+      const { found, prefix } = deploymentOf(served, req) ?? {}
+      if (found === undefined) return deployment?.takesSocket(req) === true
+      return isServed(found) && found.takesSocket(req, prefix)
+    },
+    upgrade(req, socket, head) {
+      const { found, prefix } = deploymentOf(served, req) ?? {}
+      if (found === undefined) deployment?.upgrade(req, socket, head)
+      else if (isServed(found)) found.upgrade(req, socket, head, prefix, 'deployments')
+      else socket.destroy()
+    },
+  }
+}

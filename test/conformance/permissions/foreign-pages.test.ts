@@ -1,0 +1,63 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { deploymentRoutes } from '../../../src/http/deployment/routes.ts'
+import { platformRoutes } from '../../../src/http/platform/routes.ts'
+import { useDeployment } from '../deployments/use-deployment.ts'
+
+const ID = 'a5a5a5a5-0000-4000-8000-000000000000'
+const JSON_TYPE = { 'content-type': 'application/json' }
+const setup = useDeployment()
+let cookie: string
+
+/** Requests of pages that are not of the interface, as browsers mark them. */
+const PAGES: readonly Record<string, string>[] = [
+  { origin: 'http://evil.example', 'sec-fetch-site': 'cross-site' },
+  { origin: 'null', 'sec-fetch-site': 'cross-site' },
+  { origin: 'http://127.0.0.1:9', 'sec-fetch-site': 'same-site' },
+  { 'sec-fetch-site': 'same-site' },
+]
+
+beforeAll(async () => {
+  const { weir } = setup()
+  const body = JSON.stringify({ key: weir.key })
+  const signedIn = await fetch(`${weir.url}/auth/session`, { method: 'POST', headers: JSON_TYPE, body })
+  cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+})
+
+describe('IDENTITY-18: a page of another site cannot use the session, on any route', () => {
+  const routes = [
+    ...platformRoutes().map((route) => ({ prefix: '', ...route })),
+    ...deploymentRoutes(new Set()).map((route) => ({ prefix: 'mount', ...route })),
+  ].filter(({ access }) => access.need !== 'open')
+
+  it.each(PAGES)('%j', async (page) => {
+    const { weir, url } = setup()
+    expect(routes.length).toBeGreaterThan(150)
+    const accepted: string[] = []
+    for (const { method, path, prefix } of routes) {
+      const base = prefix === '' ? weir.url : url
+      const target = base + path.replaceAll(/\{\w+\}/g, ID)
+      const body = method === 'GET' ? null : '{}'
+      const headers = { ...page, ...JSON_TYPE, cookie }
+      const answer = await fetch(target, { method, headers, body, redirect: 'manual' })
+      const text = await answer.text()
+      const isRefused = answer.status === 403 && text.includes('foreign_origin')
+      if (!isRefused) accepted.push(`${method} ${path}: ${answer.status}`)
+      if (answer.headers.has('access-control-allow-origin')) accepted.push(`${method} ${path}: CORS`)
+    }
+    expect(accepted).toEqual([])
+  })
+
+  it('and cannot sign the browser in or out', async () => {
+    const { weir } = setup()
+    for (const page of PAGES)
+      for (const method of ['POST', 'DELETE']) {
+        const init = {
+          method,
+          headers: { ...page, ...JSON_TYPE, cookie },
+          body: JSON.stringify({ key: weir.key }),
+        }
+        expect((await fetch(`${weir.url}/auth/session`, init)).status).toBe(403)
+      }
+    expect((await fetch(`${weir.url}/auth/session`, { headers: { cookie } })).status).toBe(200)
+  })
+})

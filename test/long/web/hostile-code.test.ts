@@ -1,0 +1,99 @@
+import { fileURLToPath } from 'node:url'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
+import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
+import { HAS_BROWSER, launchBrowser, NO_BROWSER } from '../../support/servers/web-interface.ts'
+
+const GRAPHS = fileURLToPath(new URL('../../fixtures/hostile-code/langgraph.json', import.meta.url))
+const NAME = 'hostile'
+
+describe.skipIf(!HAS_BROWSER)(
+  `D-64: pages of deployed code in the browser of an administrator${NO_BROWSER}`,
+  () => {
+    let weir: WeirProcess
+    let browser: Browser
+    let context: BrowserContext
+    let page: Page
+    let keys: number
+
+    const keyCount = async (): Promise<number> =>
+      (await weir.json<unknown[]>('/api/v1/orgs/current/service-keys')).length
+    /** The result that a page shows, once it has one. */
+    const resultOf = async (url: string): Promise<string> => {
+      await page.goto(url)
+      return await eventually(async () => {
+        const text = (await page.locator('#result').textContent()) ?? ''
+        expect(text).not.toBe('loading')
+        return text
+      })
+    }
+
+    beforeAll(async () => {
+      weir = await startWeir({ GRAPHS, DEPLOYMENT_NAME: NAME })
+      browser = await launchBrowser()
+      context = await browser.newContext()
+      page = await context.newPage()
+      const signedIn = await context.request.post(`${weir.url}/api/v1/auth/session`, {
+        data: { key: weir.key },
+      })
+      expect(signedIn.status()).toBe(200)
+      keys = await keyCount()
+    })
+    afterAll(async () => {
+      await browser.close()
+      expect(await weir.stop()).toBe(0)
+    })
+
+    it('cannot use the session: neither a page nor a picture, at the interface or the deployment port', async () => {
+      const port = `${weir.deploymentUrl}/deployments/${NAME}`
+      for (const base of [`${weir.url}/deployments/${NAME}`, port, weir.deploymentUrl])
+        for (const path of ['/report', '/picture.svg'])
+          expect([base, path, await resultOf(base + path)]).toEqual([
+            base,
+            path,
+            expect.stringMatching(/^refused /),
+          ])
+      expect(await keyCount()).toBe(keys)
+      const session = await context.request.get(`${weir.url}/api/v1/auth/session`)
+      expect(session.status()).toBe(200)
+    })
+
+    it('have no cookies, no storage, no service worker, and no other window of the interface', async () => {
+      await page.goto(`${weir.url}/deployments/${NAME}/report`)
+      const found = await page.evaluate(async () => {
+        const attempt = async (act: () => unknown): Promise<string> => {
+          try {
+            return `worked ${String(await act())}`
+          } catch {
+            return 'refused'
+          }
+        }
+        const popup = window.open('/app/')
+        return [
+          await attempt(() => document.cookie),
+          await attempt(() => (document.cookie = 'weir_session=x; path=/app')),
+          await attempt(() => localStorage.length),
+          await attempt(() => navigator.serviceWorker.register('sw.js')),
+          await attempt(() => popup?.document.title ?? Promise.reject(new Error('no window'))),
+          globalThis.origin,
+        ]
+      })
+      expect(found).toEqual(['refused', 'refused', 'refused', 'refused', 'refused', 'null'])
+    })
+
+    it('cannot be shown in frames', async () => {
+      const frame = await context.newPage()
+      await frame.goto(`${weir.deploymentUrl}/report`)
+      const isShown = await frame.evaluate(async (src) => {
+        const element = document.createElement('iframe')
+        element.src = src
+        document.body.append(element)
+        await new Promise((resolve) => element.addEventListener('load', resolve))
+        return element.contentDocument !== null
+      }, `${weir.deploymentUrl}/deployments/${NAME}/report`)
+      expect(isShown).toBe(false)
+      await frame.close()
+    })
+  },
+)
