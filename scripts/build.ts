@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cp, glob, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { shippedParts, wholeSbom } from './sbom.ts'
 import { buildUi } from './ui/build.ts'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
@@ -74,12 +75,18 @@ async function copySwaggerUi(): Promise<void> {
   for (const file of files) await cp(join(ROOT, 'node_modules/swagger-ui-dist', file), join(target, file))
 }
 
+async function writeSbom(contained: ReadonlySet<string>): Promise<void> {
+  const sbom = shippedParts(wholeSbom(ROOT), 'weir', contained)
+  await writeFile(join(DIST, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 1)}\n`)
+}
+
 await rm(DIST, { recursive: true, force: true })
 compile()
 const rewritten = await rewriteEntryUrls()
 const copied = await copyAssets()
 await copySwaggerUi()
-await buildUi(join(DIST, 'ui'))
+const contained = await buildUi(join(DIST, 'ui'))
+await writeSbom(new Set([...contained, 'swagger-ui-dist']))
 console.log(
   `built dist with the web interface: ${copied} assets copied, entry URLs rewritten in ${rewritten} files`,
 )

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import type { Sbom } from '../sbom.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const START_MS = 60_000
@@ -139,6 +140,21 @@ async function checkCommands(weir: string, dir: string): Promise<void> {
   check(bad.status === 1, 'weir validate to end with 1 for a run that fails a requirement')
 }
 
+/** Checks that the SBOM of the package lists its direct dependencies, and packages whose code it contains. */
+async function checkSbom(dir: string): Promise<void> {
+  const at = join(dir, 'node_modules/weir')
+  const sbom = JSON.parse(await readFile(join(at, 'dist/sbom.cdx.json'), 'utf8')) as Sbom
+  const manifest = JSON.parse(await readFile(join(at, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>
+  }
+  const refs = new Set(sbom.components.map((one) => one['bom-ref']))
+  const missing = Object.entries(manifest.dependencies)
+    .map(([name, version]) => `${name}@${version}`)
+    .filter((ref) => !refs.has(ref))
+  const isWhole = missing.length === 0 && [...refs].some((ref) => ref.startsWith('react-dom@'))
+  check(isWhole, `dist/sbom.cdx.json to list the package's parts ${missing.join(', ')}`.trimEnd())
+}
+
 /** Packs the package, installs it in an empty folder without dev dependencies, and runs it there. */
 async function main(): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'weir-package-'))
@@ -148,6 +164,7 @@ async function main(): Promise<void> {
     await writeFile(join(dir, 'package.json'), '{ "private": true }')
     await install(join(dir, `weir-${await packageVersion()}.tgz`), dir)
     const weir = join(dir, 'node_modules/.bin/weir')
+    await checkSbom(dir)
     await checkCommands(weir, dir)
     await checkServer(weir, dir)
   } finally {

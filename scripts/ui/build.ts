@@ -12,6 +12,7 @@ const COMPRESSED = /\.(?:js|css|html|svg)$/
  * Minimum size of a file that is compressed. For a smaller file, the headers of the encoding take more than is gained.
  */
 const MIN_COMPRESSED_BYTES = 512
+const PACKAGE = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//
 /** A lock of this age belongs to a build that was killed or hangs, so another build may start. */
 const STALE_LOCK_MS = 120_000
 
@@ -27,15 +28,27 @@ async function compress(folder: string): Promise<void> {
   }
 }
 
-/** Builds the interface into `target`, with compressed copies. The old content is replaced in one step at the end. */
-export async function buildUi(target: string): Promise<void> {
+/**
+ * Builds the interface into `target`, with compressed copies. The old content is replaced in one step at the end.
+ * Returns the names of the packages whose code it contains.
+ */
+export async function buildUi(target: string): Promise<Set<string>> {
   const temporary = join(UI, `.dist-${process.pid}`)
   // With any other value, such as that of tests, Vite uses React's slow development code.
   process.env['NODE_ENV'] = 'production'
   try {
     const config = uiConfig()
+    const contained = new Set<string>()
+    const collect = {
+      name: 'weir-contained',
+      moduleParsed: ({ id }: { id: string }) => {
+        const name = PACKAGE.exec(id)?.[1]
+        if (name !== undefined) contained.add(name)
+      },
+    }
     await build({
       ...config,
+      plugins: [...(config.plugins ?? []), collect],
       build: { ...config.build, outDir: temporary, emptyOutDir: true, manifest: MANIFEST },
     })
     await writeFirstPages(temporary)
@@ -43,6 +56,7 @@ export async function buildUi(target: string): Promise<void> {
     await writeFile(join(temporary, 'sources'), uiHash())
     await rm(target, { recursive: true, force: true })
     await rename(temporary, target)
+    return contained
   } finally {
     await rm(temporary, { recursive: true, force: true })
   }
