@@ -12,7 +12,8 @@ import { mapMerged, withSpan } from '../otel/span/apply.ts'
 import { priceTraceRun } from '../price/price-trace-run.ts'
 import { normalizeProvider } from '../price/provider-name.ts'
 import { parseTime, SUB_MILLISECOND } from './time.ts'
-import { type Usage, emptyUsage, reportedUsage } from '../tokens/usage/usage.ts'
+import { type Usage, emptyUsage } from '../tokens/usage/record.ts'
+import { reportedUsage } from '../tokens/usage/usage.ts'
 
 export interface DeriveContext extends LlmContext {
   /** Finds another TraceRun of the workspace, for children that were sent without their place in the trace. */

@@ -14,7 +14,7 @@ import { parseLooseJson } from '../json/loose-json.ts'
 import { isEmptyAnswer, isRefusal } from './refused-call.ts'
 import { tierInConditions } from '../price/conditions.ts'
 import { addTier, serviceTierOf } from '../price/service-tier.ts'
-import { reportedUsage } from '../tokens/usage/usage.ts'
+import { reportedUsage, type UsageHints } from '../tokens/usage/usage.ts'
 import { judge } from './verdicts.ts'
 
 /** One side of a TraceRun, as input of an estimate. */
@@ -92,26 +92,22 @@ export function deriveLlm(
     checks: { run_type: { ok: true }, format: { ok: true }, model: { ok: true }, usage: { ok: true } },
   }
   traceRun.llm = llm
-  traceRun.usage = reportedUsage(
-    outputs,
-    metadata,
-    issues,
-    {
-      run_type: traceRun.run_type,
-      provider: llm.provider,
-      billsGap: billsThoughts(llm.provider, llm.model),
-      ofFormat: output?.usage,
-    },
-    mapped?.usage,
-  )
+  traceRun.usage = reportedUsage(outputs, metadata, issues, usageHints(traceRun, llm, output), mapped?.usage)
   const isEmpty = traceRun.status === 'error' && isEmptyAnswer(outputs, output, llm.output_messages)
   const sides = { inputs, outputs: isEmpty ? undefined : outputs, input, output }
   llm.part = partOf(traceRun, sides)
   const encoding = estimateMissing(traceRun, llm, sides, context.startEstimate)
   llm.answered_model = answeredModel(llm.model, mapped?.answered_model, answered, output?.model)
   addTier(traceRun.usage, tierOf(traceRun, serviceTierOf(outputs, requestsOf(traceRun, rawInputs))))
-  const isRefused = traceRun.status === 'error' && llm.part === 'call' && isUncounted(traceRun, sides)
-  llm.checks = judge(traceRun, llm, { inputs, outputs, encoding, isRefused })
+  llm.checks = judge(traceRun, llm, { inputs, outputs, encoding, isRefused: isRefusedCall(traceRun, sides) })
+}
+
+function usageHints(
+  { run_type }: TraceRun,
+  { provider, model }: LlmFacts,
+  output: ChosenFormat | undefined,
+): UsageHints {
+  return { run_type, provider, billsGap: billsThoughts(provider, model), ofFormat: output?.usage }
 }
 
 /** The model that the answer names, if it has another name than the requested one. */
@@ -276,12 +272,19 @@ function partOf({ status, mapped, usage }: TraceRun, sides: Sides): LlmFacts['pa
  * Whether a TraceRun has no billed tokens: a call that the vendor refused before its first token, a call without
  * messages, or a step.
  */
-function isUncounted({ status, error, merged, mapped, usage, llm }: TraceRun, sides: Sides): boolean {
+function isUncounted(traceRun: TraceRun, sides: Sides): boolean {
+  const { status, mapped, usage, llm } = traceRun
   if (llm !== undefined && llm.part !== 'call') return true
   if (usage.source.input !== null || usage.source.output !== null) return false
-  if (status === 'error' && sides.outputs === undefined)
-    return (mapped?.refused ?? isRefusal(error)) && !hasBegun(merged)
+  if (status === 'error' && sides.outputs === undefined) return isRefusedCall(traceRun, sides)
   return mapped?.run_type === 'llm' && sides.input === undefined && sides.output === undefined
+}
+
+/** Whether the vendor refused the call before its first token, so that it counted nothing. */
+function isRefusedCall({ status, error, merged, mapped, usage }: TraceRun, { outputs }: Sides): boolean {
+  const hasCounts = usage.source.input !== null || usage.source.output !== null
+  if (hasCounts || status !== 'error' || outputs !== undefined) return false
+  return (mapped?.refused ?? isRefusal(error)) && !hasBegun(merged)
 }
 
 /** Whether events show that the vendor's answer had begun. */

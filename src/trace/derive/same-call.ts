@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { LlmFacts } from './trace-run.ts'
 import { modelStem } from '../price/default/default-price-match.ts'
-import type { Usage } from '../tokens/usage/usage.ts'
+import type { Usage } from '../tokens/usage/record.ts'
 
 /** The call_id of an llm TraceRun that is only a step of a call; it never counts as a call. */
 export const NO_CALL = 1

@@ -1,7 +1,7 @@
 import type { Issue } from '../../schema/issue.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { Message } from '../../schema/types.gen.ts'
-import type { Usage } from '../tokens/usage/usage.ts'
+import type { Usage } from '../tokens/usage/record.ts'
 import type { MappedSpan } from '../otel/map/span.ts'
 import type { Lineage } from './lineage/lineage.ts'
 import type { MergedTraceRun } from './merged-trace-run.ts'

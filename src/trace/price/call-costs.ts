@@ -1,4 +1,4 @@
-import type { ModelPart } from '../tokens/usage/usage.ts'
+import type { ModelPart } from '../tokens/usage/record.ts'
 import { contextOf, unknownTier } from './conditions.ts'
 import { BASE, type CostDetails } from './cost-details.ts'
 import { modelStem } from './default/default-price-match.ts'

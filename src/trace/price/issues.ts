@@ -1,5 +1,5 @@
 import type { Issue } from '../../schema/issue.ts'
-import type { Usage } from '../tokens/usage/usage.ts'
+import type { Usage } from '../tokens/usage/record.ts'
 import { contextOf, tierInConditions } from './conditions.ts'
 
 /** The facts of a TraceRun that issues about prices depend on. */

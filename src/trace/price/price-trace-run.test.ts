@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Issue } from '../../schema/issue.ts'
-import type { Usage } from '../tokens/usage/usage.ts'
+import type { Usage } from '../tokens/usage/record.ts'
 import { createDefaultPrices } from './default/default-prices.ts'
 import { createPriceBook, type PriceEntry } from './book.ts'
 import { priceTraceRun } from './price-trace-run.ts'

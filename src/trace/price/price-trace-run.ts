@@ -1,5 +1,5 @@
 import type { Issue } from '../../schema/issue.ts'
-import type { Usage } from '../tokens/usage/usage.ts'
+import type { Usage } from '../tokens/usage/record.ts'
 import { completeCosts } from './complete-costs.ts'
 import { namedUnit, priceIssue } from './issues.ts'
 import type { PriceSource } from './price.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonValue } from '../../schema/json.ts'
 import { addTier, serviceTierOf } from './service-tier.ts'
-import type { Usage } from '../tokens/usage/usage.ts'
+import type { Usage } from '../tokens/usage/record.ts'
 
 describe('serviceTierOf', () => {
   it.each<[string, JsonValue | undefined, (JsonValue | undefined)[], string | undefined]>([

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, text } from '../../schema/json.ts'
 import { type Counts, TIERS } from './formula.ts'
-import type { Usage } from '../tokens/usage/usage.ts'
+import type { Usage } from '../tokens/usage/record.ts'
 
 /** Names of the standard tier. */
 const STANDARD = new Set(['default', 'standard', 'standard_only', 'on_demand', 'on-demand'])

@@ -3,7 +3,7 @@ import { type JsonObject, isObject } from '../../schema/json.ts'
 import type { Message } from '../../schema/types.gen.ts'
 import { isPlausible } from '../derive/derive.ts'
 import type { TraceRun } from '../derive/trace-run.ts'
-import type { ModelPart } from '../tokens/usage/usage.ts'
+import type { ModelPart } from '../tokens/usage/record.ts'
 import type { CostDetails } from '../price/cost-details.ts'
 import { PRICE_ISSUES } from '../price/issues.ts'
 import {

@@ -10,9 +10,7 @@ import {
 } from './read-usage.ts'
 import { addFacts } from './answer-facts.ts'
 import { readChunks } from './chunks.ts'
-
-/** The source of a side's count. */
-export type UsageSource = 'client' | 'vendor' | 'estimate'
+import type { UsageSource } from './record.ts'
 
 /** What one place of a TraceRun says about usage. */
 export interface FoundUsage {

@@ -1,5 +1,5 @@
 import type { Issue } from '../../../schema/issue.ts'
-import type { Usage } from './usage.ts'
+import type { Usage } from './record.ts'
 import type { FoundUsage } from './places.ts'
 import type { UnreadNumber } from './walk.ts'
 

@@ -1,53 +1,15 @@
 import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
 import type { Issue } from '../../../schema/issue.ts'
 import type { UsageMetadata } from '../../../schema/types.gen.ts'
-import { type Decimal, parseDecimal } from '../../price/decimal.ts'
-import { type CostDetails, completeDetails } from '../../price/cost-details.ts'
+import { parseDecimal } from '../../price/decimal.ts'
+import { completeDetails } from '../../price/cost-details.ts'
 import { SENT } from '../../price/complete-costs.ts'
 import { readCount } from './read-count.ts'
 import type { ModelUsage } from './read-usage.ts'
 import { lifetimesOf, reconcile, type SentCounts } from './reconcile.ts'
 import { reportUnread } from './unread.ts'
-import { findUsage, type FoundUsage, formatUsage, type UsageSource } from './places.ts'
-
-/** Tokens and costs of one TraceRun after normalisation; an unknown value is absent, never 0. */
-export interface Usage {
-  input_tokens?: number
-  output_tokens?: number
-  input_token_details: Record<string, number>
-  output_token_details: Record<string, number>
-  /** Numbers that are no tokens: searches, seconds, characters, pages. */
-  units: Record<string, number>
-  /** The path of each unit, for issues. */
-  unit_paths?: Record<string, string>
-  /** Words and flags on which the price depends. */
-  conditions: Record<string, string>
-  /** The parts of a call that other models than its own may have served; empty for most calls. */
-  models: ModelPart[]
-  input_cost?: Decimal
-  output_cost?: Decimal
-  total_cost?: Decimal
-  /** Bits of SENT for costs that were stated; the others are computed from these or from prices. */
-  sent_costs?: number
-  /** Who says the total cost. */
-  cost_source?: 'vendor' | 'client' | 'computed'
-  /** What the prices say, if another cost was stated. */
-  computed_cost?: Decimal
-  /** The price of the computed costs. */
-  price_model_id?: string
-  input_cost_details: CostDetails
-  output_cost_details: CostDetails
-  source: { input: UsageSource | null; output: UsageSource | null }
-}
-
-/** The counts of one model in a call, with all details inside. */
-export interface ModelPart {
-  model: string | undefined
-  input_tokens: number
-  output_tokens: number
-  input_token_details: Record<string, number>
-  output_token_details: Record<string, number>
-}
+import { findUsage, type FoundUsage, formatUsage } from './places.ts'
+import { emptyUsage, type ModelPart, type Usage } from './record.ts'
 
 /** Facts about the call that its usage objects do not have. */
 export interface UsageHints {
@@ -57,19 +19,6 @@ export interface UsageHints {
   billsGap?: boolean
   /** The counts that a user's own processor found. */
   ofFormat?: UsageMetadata | undefined
-}
-
-export function emptyUsage(): Usage {
-  return {
-    input_token_details: {},
-    output_token_details: {},
-    units: {},
-    conditions: {},
-    models: [],
-    input_cost_details: {},
-    output_cost_details: {},
-    source: { input: null, output: null },
-  }
 }
 
 /**

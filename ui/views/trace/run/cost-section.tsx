@@ -86,10 +86,46 @@ function Price({ id, source }: { id: string | undefined; source: CostTable['sour
   )
 }
 
+/** A number that is no token count; its cost is in the total. */
+function UnitRow({ name, count }: { name: string; count: number }) {
+  return (
+    <tr>
+      <td>{name.replaceAll('_', ' ')}</td>
+      <td>{countText(count)}</td>
+      <td>{UNKNOWN}</td>
+      <td>{UNKNOWN}</td>
+    </tr>
+  )
+}
+
+/** Who says the total, and under which conditions. */
+function Source({ table: { priceId, source, computed, addsUp, conditions } }: { table: CostTable }) {
+  return (
+    <p className={css['note']}>
+      <Price id={priceId} source={source} />
+      {computed !== undefined && ` The prices say ${exactMoney(computed)}.`}
+      {addsUp === true && ' The amounts add up to the total exactly.'}
+      {addsUp === false && ' The total was sent by the client and is not the sum of the amounts.'}
+      {conditions.length > 0 && ` Conditions: ${conditions.join(', ')}.`}
+    </p>
+  )
+}
+
+/** The numbers of the vendor that were not read, with the lines to report them. */
+function Unread({ run }: { run: ReadRun }) {
+  const issue = issuesOf(run).find(({ code }) => code === 'usage_unread')
+  if (issue === undefined) return null
+  return (
+    <p>
+      {issue.message} {issue.fix}
+    </p>
+  )
+}
+
 /** Tokens and cost of a model call, part by part; for other runs the sums of their descendants. */
 export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean }) {
-  const { parts, total, addsUp, priceId, units, conditions, source, computed } = costTable(run)
-  const unread = issuesOf(run).find(({ code }) => code === 'usage_unread')
+  const table = costTable(run)
+  const { parts, total, units } = table
   if (llmOf(run) === undefined && !run.total_tokens && total === null) return null
   const note = `${countText(run.total_tokens)} tokens · ${exactMoney(total)}`
   return (
@@ -115,12 +151,7 @@ export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean
               <PartRow key={`${part.side} ${part.name}`} part={part} />
             ))}
             {units.map(([name, count]) => (
-              <tr key={name}>
-                <td>{name.replaceAll('_', ' ')}</td>
-                <td>{countText(count)}</td>
-                <td>{UNKNOWN}</td>
-                <td>{UNKNOWN}</td>
-              </tr>
+              <UnitRow key={name} name={name} count={count} />
             ))}
           </tbody>
           <tfoot>
@@ -137,20 +168,8 @@ export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean
         <p className={css['note']}>The sums of the model calls below, each counted once.</p>
       )}
       {llmOf(run) !== undefined && total === null && <Unknown run={run} isShared={isShared} />}
-      {llmOf(run) !== undefined && total !== null && (
-        <p className={css['note']}>
-          <Price id={priceId} source={source} />{' '}
-          {computed !== undefined && `The prices say ${exactMoney(computed)}.`}{' '}
-          {addsUp === true && 'The amounts add up to the total exactly.'}
-          {addsUp === false && 'The total was sent by the client and is not the sum of the amounts.'}
-        </p>
-      )}
-      {conditions.length > 0 && <p className={css['note']}>Conditions: {conditions.join(', ')}.</p>}
-      {unread !== undefined && (
-        <p>
-          {unread.message} {unread.fix}
-        </p>
-      )}
+      {llmOf(run) !== undefined && total !== null && <Source table={table} />}
+      <Unread run={run} />
     </RunSection>
   )
 }
