@@ -12,7 +12,15 @@ import { eventually } from '../support/eventually.ts'
 import { PYTHON, withoutPython } from '../support/python.ts'
 import { unknownClientReads } from '../support/runs/python-client-reads.ts'
 import { useWeir } from '../support/servers/use-weir.ts'
-import { aliasOf, javascriptClients, pythonClients, pythonFolder, withoutField } from './installed.ts'
+import {
+  aliasOf,
+  javascriptClients,
+  langsmithEnvironments,
+  langsmithPython,
+  pythonClients,
+  pythonFolder,
+  withoutField,
+} from './installed.ts'
 import { type ClientRow, CLIENTS, type Language } from './table.ts'
 
 const { current } = useWeir()
@@ -83,11 +91,13 @@ describe.skipIf(withoutJavascript !== '')(`SDKs for JavaScript${withoutJavascrip
   })
 })
 
-const withoutPip = withoutPython() || withoutField(...pythonClients())
+const withoutPip = withoutPython() || withoutField(...langsmithEnvironments(), ...pythonClients())
 describe.skipIf(withoutPip !== '')(`SDKs for Python${withoutPip}`, () => {
+  /** The output of a script with a release, in the environment with what the release needs. */
   async function run(row: ClientRow, script: string, env: Record<string, string>): Promise<unknown> {
+    const python = row[1] === 'langsmith' ? langsmithPython(row) : PYTHON
     const file = fileURLToPath(new URL(`clients/${script}`, import.meta.url))
-    const { stdout } = await promisify(execFile)(PYTHON, ['-W', 'ignore', file], {
+    const { stdout } = await promisify(execFile)(python, ['-W', 'ignore', file], {
       env: { PATH: process.env['PATH'] ?? '', PYTHONPATH: pythonFolder(row), ...env },
     })
     return JSON.parse(stdout) as unknown
@@ -96,7 +106,7 @@ describe.skipIf(withoutPip !== '')(`SDKs for Python${withoutPip}`, () => {
   it.concurrent.each(rows('python', 'langsmith'))('%s: %s %s of %s traces and reads back', async (...row) => {
     const { url, key } = current()
     const account = { LANGSMITH_ENDPOINT: url, LANGSMITH_API_KEY: key, LANGSMITH_TRACING: 'true' }
-    const said = await run(row, 'langsmith.py', { ...account, PROJECT: `field-${randomUUID()}` })
+    const said = await run(row, 'send_traces.py', { ...account, PROJECT: `field-${randomUUID()}` })
     expect(said).toMatchObject({ names: ['chain', 'model'], tokens: 18, feedback: [1] })
     // Releases before 0.10 have no resources of v2.
     const isOld = Number(row[2].split('.')[1]) < 10
@@ -112,6 +122,6 @@ describe.skipIf(withoutPip !== '')(`SDKs for Python${withoutPip}`, () => {
 
   it.concurrent.each(rows('python', 'langgraph-sdk'))('%s: %s %s of %s runs a graph', async (...row) => {
     const env = { DEPLOYMENT_URL: current().deploymentUrl, KEY: current().key }
-    expect(await run(row, 'langgraph_sdk.py', env)).toMatchObject({ ...RAN, assistants: 1 })
+    expect(await run(row, 'run_graphs.py', env)).toMatchObject({ ...RAN, assistants: 1 })
   })
 })
