@@ -7,11 +7,12 @@ import { promisify } from 'node:util'
 import type { Client as GraphClient } from '@langchain/langgraph-sdk'
 import type { Client as TraceClient } from 'langsmith'
 import type { traceable as Traceable } from 'langsmith/traceable'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { PYTHON, withoutPython } from '../support/python.ts'
 import { unknownClientReads } from '../support/runs/python-client-reads.ts'
-import { useWeir } from '../support/servers/use-weir.ts'
+import { borrowWeir, type UsedWeir } from '../support/servers/use-weir.ts'
+import { DEPLOYMENT_NAME } from '../support/servers/weir-pool.ts'
 import {
   aliasOf,
   javascriptClients,
@@ -23,7 +24,14 @@ import {
 } from './installed.ts'
 import { type ClientRow, CLIENTS, type Language } from './table.ts'
 
-const { current } = useWeir()
+let weir: UsedWeir
+beforeAll(async () => {
+  weir = await borrowWeir('/weir/deployment')
+})
+afterAll(async () => {
+  expect(await weir.stop()).toBe(0)
+})
+const deploymentUrl = (): string => new URL(`/deployments/${DEPLOYMENT_NAME}`, weir.url).href
 const rows = (language: Language, name: string): ClientRow[] =>
   CLIENTS.filter((row) => row[0] === language && row[1] === name)
 
@@ -45,7 +53,7 @@ describe.skipIf(withoutJavascript !== '')(`SDKs for JavaScript${withoutJavascrip
   it.each(rows('javascript', 'langsmith'))('%s: %s %s of %s traces and reads back', async (...row) => {
     const { Client } = await load<{ Client: typeof TraceClient }>(aliasOf(row))
     const { traceable } = await load<{ traceable: typeof Traceable }>(`${aliasOf(row)}/traceable`)
-    const { url, key } = current()
+    const { url, key } = weir
     const client = new Client({ apiUrl: url, apiKey: key, autoBatchTracing: true })
     const project_name = `field-${randomUUID()}`
     const model = traceable(
@@ -65,7 +73,7 @@ describe.skipIf(withoutJavascript !== '')(`SDKs for JavaScript${withoutJavascrip
 
   it.each(rows('javascript', '@langchain/langgraph-sdk'))('%s: %s %s of %s runs a graph', async (...row) => {
     const { Client } = await load<{ Client: typeof GraphClient }>(aliasOf(row))
-    const client = new Client({ apiUrl: current().deploymentUrl, apiKey: current().key })
+    const client = new Client({ apiUrl: deploymentUrl(), apiKey: weir.key })
     const { thread_id } = await client.threads.create()
     const waited = (await client.runs.wait(thread_id, 'kinds', { input: { kind: 'plain' } })) as {
       log: string[]
@@ -104,7 +112,7 @@ describe.skipIf(withoutPip !== '')(`SDKs for Python${withoutPip}`, () => {
   }
 
   it.concurrent.each(rows('python', 'langsmith'))('%s: %s %s of %s traces and reads back', async (...row) => {
-    const { url, key } = current()
+    const { url, key } = weir
     const account = { LANGSMITH_ENDPOINT: url, LANGSMITH_API_KEY: key, LANGSMITH_TRACING: 'true' }
     const said = await run(row, 'send_traces.py', { ...account, PROJECT: `field-${randomUUID()}` })
     expect(said).toMatchObject({ names: ['chain', 'model'], tokens: 18, feedback: [1] })
@@ -121,7 +129,7 @@ describe.skipIf(withoutPip !== '')(`SDKs for Python${withoutPip}`, () => {
   )
 
   it.concurrent.each(rows('python', 'langgraph-sdk'))('%s: %s %s of %s runs a graph', async (...row) => {
-    const env = { DEPLOYMENT_URL: current().deploymentUrl, KEY: current().key }
+    const env = { DEPLOYMENT_URL: deploymentUrl(), KEY: weir.key }
     expect(await run(row, 'run_graphs.py', env)).toMatchObject({ ...RAN, assistants: 1 })
   })
 })
