@@ -7,15 +7,31 @@ import { promisify } from 'node:util'
 import type { Client as GraphClient } from '@langchain/langgraph-sdk'
 import type { Client as TraceClient } from 'langsmith'
 import type { traceable as Traceable } from 'langsmith/traceable'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { PYTHON, withoutPython } from '../support/python.ts'
 import { unknownClientReads } from '../support/runs/python-client-reads.ts'
-import { useWeir } from '../support/servers/use-weir.ts'
-import { aliasOf, javascriptClients, pythonClients, pythonFolder, withoutField } from './installed.ts'
+import { borrowWeir, type UsedWeir } from '../support/servers/use-weir.ts'
+import { DEPLOYMENT_NAME } from '../support/servers/weir-pool.ts'
+import {
+  aliasOf,
+  javascriptClients,
+  langsmithEnvironments,
+  langsmithPython,
+  pythonClients,
+  pythonFolder,
+  withoutField,
+} from './installed.ts'
 import { type ClientRow, CLIENTS, type Language } from './table.ts'
 
-const { current } = useWeir()
+let weir: UsedWeir
+beforeAll(async () => {
+  weir = await borrowWeir('/weir/deployment')
+})
+afterAll(async () => {
+  expect(await weir.stop()).toBe(0)
+})
+const deploymentUrl = (): string => new URL(`/deployments/${DEPLOYMENT_NAME}`, weir.url).href
 const rows = (language: Language, name: string): ClientRow[] =>
   CLIENTS.filter((row) => row[0] === language && row[1] === name)
 
@@ -37,7 +53,7 @@ describe.skipIf(withoutJavascript !== '')(`SDKs for JavaScript${withoutJavascrip
   it.each(rows('javascript', 'langsmith'))('%s: %s %s of %s traces and reads back', async (...row) => {
     const { Client } = await load<{ Client: typeof TraceClient }>(aliasOf(row))
     const { traceable } = await load<{ traceable: typeof Traceable }>(`${aliasOf(row)}/traceable`)
-    const { url, key } = current()
+    const { url, key } = weir
     const client = new Client({ apiUrl: url, apiKey: key, autoBatchTracing: true })
     const project_name = `field-${randomUUID()}`
     const model = traceable(
@@ -57,7 +73,7 @@ describe.skipIf(withoutJavascript !== '')(`SDKs for JavaScript${withoutJavascrip
 
   it.each(rows('javascript', '@langchain/langgraph-sdk'))('%s: %s %s of %s runs a graph', async (...row) => {
     const { Client } = await load<{ Client: typeof GraphClient }>(aliasOf(row))
-    const client = new Client({ apiUrl: current().deploymentUrl, apiKey: current().key })
+    const client = new Client({ apiUrl: deploymentUrl(), apiKey: weir.key })
     const { thread_id } = await client.threads.create()
     const waited = (await client.runs.wait(thread_id, 'kinds', { input: { kind: 'plain' } })) as {
       log: string[]
@@ -83,20 +99,22 @@ describe.skipIf(withoutJavascript !== '')(`SDKs for JavaScript${withoutJavascrip
   })
 })
 
-const withoutPip = withoutPython() || withoutField(...pythonClients())
+const withoutPip = withoutPython() || withoutField(...langsmithEnvironments(), ...pythonClients())
 describe.skipIf(withoutPip !== '')(`SDKs for Python${withoutPip}`, () => {
+  /** The output of a script with a release, in the environment with what the release needs. */
   async function run(row: ClientRow, script: string, env: Record<string, string>): Promise<unknown> {
+    const python = row[1] === 'langsmith' ? langsmithPython(row) : PYTHON
     const file = fileURLToPath(new URL(`clients/${script}`, import.meta.url))
-    const { stdout } = await promisify(execFile)(PYTHON, ['-W', 'ignore', file], {
+    const { stdout } = await promisify(execFile)(python, ['-W', 'ignore', file], {
       env: { PATH: process.env['PATH'] ?? '', PYTHONPATH: pythonFolder(row), ...env },
     })
     return JSON.parse(stdout) as unknown
   }
 
   it.concurrent.each(rows('python', 'langsmith'))('%s: %s %s of %s traces and reads back', async (...row) => {
-    const { url, key } = current()
+    const { url, key } = weir
     const account = { LANGSMITH_ENDPOINT: url, LANGSMITH_API_KEY: key, LANGSMITH_TRACING: 'true' }
-    const said = await run(row, 'langsmith.py', { ...account, PROJECT: `field-${randomUUID()}` })
+    const said = await run(row, 'send_traces.py', { ...account, PROJECT: `field-${randomUUID()}` })
     expect(said).toMatchObject({ names: ['chain', 'model'], tokens: 18, feedback: [1] })
     // Releases before 0.10 have no resources of v2.
     const isOld = Number(row[2].split('.')[1]) < 10
@@ -111,7 +129,7 @@ describe.skipIf(withoutPip !== '')(`SDKs for Python${withoutPip}`, () => {
   )
 
   it.concurrent.each(rows('python', 'langgraph-sdk'))('%s: %s %s of %s runs a graph', async (...row) => {
-    const env = { DEPLOYMENT_URL: current().deploymentUrl, KEY: current().key }
-    expect(await run(row, 'langgraph_sdk.py', env)).toMatchObject({ ...RAN, assistants: 1 })
+    const env = { DEPLOYMENT_URL: deploymentUrl(), KEY: weir.key }
+    expect(await run(row, 'run_graphs.py', env)).toMatchObject({ ...RAN, assistants: 1 })
   })
 })

@@ -6,6 +6,7 @@ import {
   frameworks,
   isInstalled,
   javascriptClients,
+  langsmithEnvironments,
   markOf,
   pythonClients,
 } from './installed.ts'
@@ -48,8 +49,9 @@ fill(frameworks('javascript'), npmInstall)
 if (python !== undefined) {
   for (const folder of pythonClients())
     fill(folder, ({ path, wanted }) => run(python, [...PIP, '--no-deps', '--target', path, wanted]))
-  fill(frameworks('python'), ({ path, wanted }) => {
-    run(python, ['-m', 'venv', path])
-    run(join(path, 'bin', 'python'), [...PIP, ...wanted.split('\n')])
-  })
+  for (const folder of [...langsmithEnvironments(), frameworks('python')])
+    fill(folder, ({ path, wanted }) => {
+      run(python, ['-m', 'venv', path])
+      run(join(path, 'bin', 'python'), [...PIP, ...wanted.split('\n')])
+    })
 }

@@ -34,7 +34,28 @@ export function frameworks(language: Language): FieldFolder {
   return { path, wanted: [...new Set(pinned.map(([name, version]) => `${name}==${version}`))].join('\n') }
 }
 
-/** The folder of a release of an SDK for Python, for PYTHONPATH. What it needs is in .venv. */
+/** The last releases of LangSmith's SDK for Python that need the same packages: the second needs another HTTP client. */
+const LANGSMITH_NEEDS = ['0.11.2', '0.15.1']
+
+/**
+ * Virtual environments with what releases of LangSmith's SDK need, up to each of LANGSMITH_NEEDS. They have no LangChain,
+ * whose newest release does not go with earlier ones of the SDK.
+ */
+export function langsmithEnvironments(): FieldFolder[] {
+  return LANGSMITH_NEEDS.map((version) => ({
+    path: join(FOLDER, `python-langsmith-${version}`),
+    wanted: `langsmith==${version}`,
+  }))
+}
+
+/** The interpreter of the environment for a release of LangSmith's SDK. */
+export function langsmithPython([, , version]: ClientRow): string {
+  const isLater = (one: string): boolean => version.localeCompare(one, 'en', { numeric: true }) > 0
+  const place = LANGSMITH_NEEDS.findIndex((one) => !isLater(one))
+  return join(langsmithEnvironments().at(place)?.path ?? '', 'bin', 'python')
+}
+
+/** The folder of a release of an SDK for Python, for PYTHONPATH. What LangGraph's releases need is in .venv. */
 export function pythonFolder(row: ClientRow): string {
   return join(FOLDER, 'python-clients', aliasOf(row))
 }
