@@ -72,8 +72,13 @@ export function createCustomApp(
       if (sandboxed) assertNotCode(req)
       if (req.headers.upgrade !== undefined) throw new AppError('websockets_unsupported')
       const user = isOpen ? undefined : await identify?.(exchange)
+      const asked = { socket, path: isOurs ? withoutLastSlash(path) : path, user, sandboxed }
       const id = passedRequests.add(exchange)
-      await pass(exchange, { socket, path: isOurs ? withoutLastSlash(path) : path, user, id, sandboxed })
+      try {
+        await pass(exchange, { ...asked, id })
+      } finally {
+        passedRequests.remove(id)
+      }
       return 'answered'
     },
   }

@@ -5,8 +5,10 @@ import { setHeader } from './request/withhold-credentials.ts'
 
 /** Requests that the custom HTTP app of a deployment may pass on to the routes of Weir. */
 export interface PassedRequests {
-  /** Adds a request until it is closed; returns its id. */
+  /** Adds a request that is open; returns its id. */
   add(exchange: Exchange): string
+  /** Must be called when the request is closed. */
+  remove(id: string): void
   /**
    * Gives a request that the app has passed on the credentials of the caller's request, with the headers by which
    * requests of browsers are checked. Does nothing for a request without a valid id.
@@ -22,11 +24,10 @@ export function createPassedRequests(): PassedRequests {
   return {
     add(exchange) {
       const id = newUuid()
-      if (exchange.res.closed) return id
       open.set(id, exchange)
-      exchange.res.once('close', () => open.delete(id))
       return id
     },
+    remove: (id) => void open.delete(id),
     resume(exchange) {
       const id = exchange.req.headers[PASSED_HEADER]
       // Graphs must not get the id in their configuration.
