@@ -16,8 +16,6 @@ RUN npm run build && npm prune --omit=dev && rm -rf node_modules/node-linux-*
 
 FROM node:24.21-slim
 ENV NODE_ENV=production \
-    MALLOC_MMAP_THRESHOLD_=1048576 \
-    MALLOC_TRIM_THRESHOLD_=1048576 \
     HOST=0.0.0.0 \
     PORT=1984 \
     DEPLOYMENT_PORT=2024 \

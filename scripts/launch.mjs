@@ -72,10 +72,7 @@ function installedNode() {
  * ends unexpectedly.
  */
 function runOn(node, script, args) {
-  // With these limits, glibc returns the memory of large buffers when they are freed. Otherwise it keeps what the
-  // largest bodies needed, for each thread that has decoded them.
-  process.env['MALLOC_MMAP_THRESHOLD_'] ??= String(1 << 20)
-  process.env['MALLOC_TRIM_THRESHOLD_'] ??= String(1 << 20)
+  Object.assign(process.env, allocation())
   const tie = new URL('./end-with-launcher.mjs', import.meta.url).href
   const child = spawn(node, ['--import', tie, script, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -151,8 +148,30 @@ async function buildUiWhereNeeded(node) {
 /** Commands of `weir` that serve the web interface. */
 const SERVING = ['serve', 'dev']
 
+/**
+ * Settings of glibc, which reads them only when a process starts. With them it returns the memory of large buffers when
+ * they are freed. Otherwise it keeps, for each thread, what the largest bodies needed: more than 1 GB (measured).
+ */
+function allocation() {
+  const { MALLOC_MMAP_THRESHOLD_: mapped = '131072', MALLOC_TRIM_THRESHOLD_: trimmed = '131072' } =
+    process.env
+  return { MALLOC_MMAP_THRESHOLD_: mapped, MALLOC_TRIM_THRESHOLD_: trimmed }
+}
+
+/** Replaces this process by one with these settings, under the same id; does nothing where that is not possible. */
+function startAgainWithAllocation() {
+  if (process.platform !== 'linux' || process.env['MALLOC_MMAP_THRESHOLD_'] !== undefined) return
+  const args = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
+  try {
+    process.execve?.(process.execPath, args, { ...process.env, ...allocation() })
+  } catch {
+    // A server without these settings only needs more memory.
+  }
+}
+
 /** Runs `script` with `args` on Node 24: in this process if its version is new enough. */
 export async function launch(script, args, { install = true } = {}) {
+  if (/(^|\/)main\.[jt]s$/.test(script) && SERVING.includes(args[0])) startAgainWithAllocation()
   try {
     if (install) installWhereNeeded(script)
   } catch (error) {

@@ -117,3 +117,25 @@ describe('launch', () => {
     })
   })
 })
+
+it.skipIf(process.platform !== 'linux')(
+  'a server starts with the settings of its allocator, under the id of its launcher',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'weir-launch-'))
+    try {
+      await writeFile(join(folder, 'main.js'), 'console.log(process.env.MALLOC_MMAP_THRESHOLD_, process.pid)')
+      const { MALLOC_MMAP_THRESHOLD_: _own, ...env } = process.env
+      for (const [command, set] of [
+        ['serve', '131072'],
+        ['keys', 'undefined'],
+      ] as const) {
+        const { stdout, pid } = spawnSync(process.execPath, [LAUNCHER, join(folder, 'main.js'), command], {
+          env,
+        })
+        expect(String(stdout).trim()).toBe(`${set} ${pid}`)
+      }
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  },
+)

@@ -60,6 +60,20 @@ describe('the worker of revisions', () => {
   const hanging = (signal: AbortSignal): Promise<never> =>
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
 
+  it.each([
+    ['create', 'CREATE_FAILED'],
+    ['build', 'BUILD_FAILED'],
+    ['deploy', 'DEPLOY_FAILED'],
+  ] as const)('a disk that is full while it works (%s) is the reason', async (step, status) => {
+    const full = async () => {
+      throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+    }
+    const revision = await add((await addDeployment()).id)
+    await createWorker({ [step]: full }).wake()
+    await expect.poll(async () => (await read(revision))?.status).toBe(status)
+    expect((await read(revision))?.error).toMatchObject({ code: 'disk_full' })
+  })
+
   it('a revision is carried through its steps, and the times that they took are kept', async () => {
     const revision = await add((await addDeployment()).id)
     const worker = createWorker()

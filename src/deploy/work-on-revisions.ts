@@ -1,4 +1,5 @@
 import { toAppError } from '../base/errors.ts'
+import { toDiskError } from '../base/files/disk-errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Revision, RevisionError, RevisionLease } from './model.ts'
 import type { DeploymentStore, RevisionFindings } from './stores/deployment-store.ts'
@@ -168,7 +169,7 @@ async function carryOut(
  * log.
  */
 function reasonOf(thrown: unknown): RevisionError {
-  const { code, message, details } = toAppError(thrown)
+  const { code, message, details } = toDiskError(thrown) ?? toAppError(thrown)
   const { file, line } = Object(details) as { file?: unknown; line?: unknown }
   return {
     code,

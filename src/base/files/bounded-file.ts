@@ -59,7 +59,7 @@ export async function changeBoundedFile(
       const changed = change(await readAll(file, size, bounds))
       if (changed === undefined) return
       await file.truncate()
-      await file.write(changed, 0)
+      await file.writeFile(changed)
     })
   } catch (error) {
     if (!(error instanceof UnsuitableFileError) && !isUnopened(error)) throw error

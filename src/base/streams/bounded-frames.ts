@@ -8,16 +8,14 @@ export interface FrameBounds {
 
 /** The error for bytes that are not a frame, or for a frame above its bounds. */
 export class BrokenFrameError extends Error {
-  constructor(message: string, cause?: unknown) {
-    super(message, { cause })
+  constructor(message: string) {
+    super(message)
     this.name = 'BrokenFrameError'
   }
 }
 
 /** Bytes of the two lengths before a head. */
 const LENGTHS = 8
-/** A frame with more bytes is collected in a buffer of its own; smaller ones are joined when they are complete. */
-const LARGE = 1 << 20
 
 /**
  * Splits a stream of frames: 4 bytes with the length of the rest, 4 bytes with the length of the head, the head, and
@@ -69,8 +67,7 @@ function begin(lengths: Buffer, bounds: FrameBounds): Incomplete {
   if (size < head_bytes) throw new BrokenFrameError('it is no frame')
   if (total > bounds.max_bytes) throw above('it', total, bounds.max_bytes)
   if (head_bytes > bounds.max_head_bytes) throw above('its head', head_bytes, bounds.max_head_bytes)
-  const large = size > LARGE ? Buffer.allocUnsafeSlow(size) : undefined
-  const pieces: Buffer[] = []
+  let whole: Buffer = Buffer.alloc(0)
   let missing = size
   return {
     head_bytes,
@@ -78,12 +75,16 @@ function begin(lengths: Buffer, bounds: FrameBounds): Incomplete {
       return missing
     },
     get whole() {
-      return large ?? (pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces))
+      return whole
     },
     take(bytes) {
       const own = bytes.subarray(0, missing)
-      if (large === undefined) pieces.push(own)
-      else large.set(own, size - missing)
+      // Most frames arrive in one piece, which is not copied.
+      if (own.length === size) whole = own
+      else {
+        if (missing === size) whole = Buffer.allocUnsafeSlow(size)
+        whole.set(own, size - missing)
+      }
       missing -= own.length
       return bytes.subarray(own.length)
     },

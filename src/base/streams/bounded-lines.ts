@@ -4,8 +4,8 @@ import { shareOfTime } from './share-of-time.ts'
 
 /** Maximum characters of a line. The rest of a longer line is dropped as it arrives. */
 export const MAX_LINE_CHARS = 4_000
-
-const BREAK = /[\r\n]/
+/** A chunk may have 65,536 lines. After this number of them, other work of the thread has its turn. */
+const LINES_PER_TURN = 256
 
 /**
  * Calls `each` with every line of a stream that is not blank, until its end; the last line needs no line break. Holds at
@@ -14,26 +14,39 @@ const BREAK = /[\r\n]/
  */
 export function eachLine(stream: Readable | null, each: (line: string) => void): void {
   if (!stream) return
+  const pauses = createPauses(stream)
+  const spend = shareOfTime(pauses)
   let held = ''
-  const add = (text: string): void => {
-    held += text.slice(0, MAX_LINE_CHARS - held.length)
-  }
+  /** The text that has arrived, and the position up to which it is handled. */
+  let [text, at] = ['', 0]
   const pass = (): void => {
     const line = held
     held = ''
     if (line.trim() !== '') each(line)
   }
-  stream.setEncoding('utf8')
-  const spend = shareOfTime(createPauses(stream))
-  stream.on('data', (text: string) =>
-    spend(() => {
-      const [first = '', ...further] = text.split(BREAK)
-      add(first)
-      for (const line of further) {
-        pass()
-        add(line)
+  const handle = (): void => {
+    const rest_ms = spend(() => {
+      for (let lines = 0; lines < LINES_PER_TURN && at < text.length; lines++) {
+        const end = endOfLine(text, at)
+        held += text.slice(at, Math.min(end, at + MAX_LINE_CHARS - held.length))
+        at = end + 1
+        if (end < text.length) pass()
       }
-    }),
-  )
+    })
+    const isLeft = at < text.length
+    pauses.set('lines', isLeft)
+    if (isLeft) setTimeout(handle, rest_ms)
+  }
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
+    ;[text, at] = [text.slice(at) + chunk, 0]
+    handle()
+  })
   stream.once('end', pass)
+}
+
+/** The position of the next line break; the length of the text if there is none. */
+function endOfLine(text: string, at: number): number {
+  const pattern = /[\r\n]/g
+  pattern.lastIndex = at
+  return pattern.exec(text)?.index ?? text.length
 }

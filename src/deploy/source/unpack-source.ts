@@ -3,6 +3,7 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import { toDiskError } from '../../base/files/disk-errors.ts'
 import { refusedArchive, type TarEntry, tarEntries, tarSizes } from './tar-entries.ts'
 
 /** Limits of an unpacked archive. */
@@ -46,7 +47,9 @@ export async function unpackSource(
   try {
     await pipeline(createReadStream(file), createGunzip(), unpack)
   } catch (error) {
-    throw isDamagedGzip(error) ? refusedArchive('The archive is not a gzip file, or cut short.') : error
+    throw isDamagedGzip(error)
+      ? refusedArchive('The archive is not a gzip file, or cut short.')
+      : (toDiskError(error) ?? error)
   }
   if (unpacked.files === 0) throw refusedArchive('The archive has no files.')
   return unpacked

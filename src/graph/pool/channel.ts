@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import { BrokenFrameError, type FrameBounds, splitFrames } from '../../base/streams/bounded-frames.ts'
-import { createPauses } from '../../base/streams/pauses.ts'
+import { createPauses, type Pauses } from '../../base/streams/pauses.ts'
 import { shareOfTime } from '../../base/streams/share-of-time.ts'
 import { isDeeperThan } from '../../base/text/json-depth.ts'
 import { parseExact } from '../../schema/exact-json.ts'
@@ -63,11 +63,11 @@ export function openChannel<In extends object, Out extends object>(
     if (!stream.destroyed) onFrame(decodeFrame<In>(head, rest, isDeep))
   })
   const pauses = createPauses(stream)
-  const spend = sender === undefined ? (handle: () => void) => handle() : shareOfTime(pauses)
+  const handle = sender === undefined ? read : withinShare(pauses, read)
   stream.on('data', (chunk: Buffer) => {
     if (stream.destroyed) return
     try {
-      spend(() => read(chunk))
+      handle(chunk)
     } catch (error) {
       stream.destroy()
       sender?.broken(error instanceof BrokenFrameError ? error.message : 'it has a field that is not valid')
@@ -89,6 +89,11 @@ export function openChannel<In extends object, Out extends object>(
       return (drain ??= drained(stream).finally(() => (drain = undefined)))
     },
   }
+}
+
+function withinShare(pauses: Pauses, read: (chunk: Buffer) => void): (chunk: Buffer) => void {
+  const spend = shareOfTime(pauses)
+  return (chunk) => void spend(() => read(chunk))
 }
 
 function drained(stream: Duplex): Promise<void> {

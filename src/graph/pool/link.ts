@@ -49,6 +49,8 @@ export interface HostLoss {
   unopened: boolean
   /** Graphs that the host could not load. */
   failures: readonly LoadFailure[]
+  /** Time since the host was opened, if it has ended by itself while it had no job; undefined otherwise. */
+  lived_ms: number | undefined
 }
 
 /** Callbacks of the pool. */
@@ -108,7 +110,7 @@ export class HostLink {
   #nextCall = 1
   #owesSince = this.lastWork
   #lastWord = this.lastWork
-  #opened = false
+  #openedAt: number | undefined
   #superseded = false
   #stalled = false
   #blame: Blame | undefined
@@ -289,7 +291,7 @@ export class HostLink {
       this.kill(head.message)
     } else if (head.type === 'loaded') this.#events.loaded(head.files)
     else if (head.type === 'opened') {
-      this.#opened = true
+      this.#openedAt = performance.now()
       this.failures = this.#masked(head.failures)
       if (this.state === 'starting') this.state = 'open'
       this.#noted?.('INFO', `The graph host ${this.pid} has started.`)
@@ -363,8 +365,15 @@ export class HostLink {
       culprit: this.#blame === undefined ? onlyCulprit(begun, exit) : this.#blame.culprit,
       error,
       message,
-      unopened: !this.#opened && !this.#superseded && (this.#blame !== undefined || !isFromOutside(exit)),
+      unopened:
+        this.#openedAt === undefined &&
+        !this.#superseded &&
+        (this.#blame !== undefined || !isFromOutside(exit)),
       failures: this.failures,
+      lived_ms:
+        this.#openedAt === undefined || wasRetired || all.length > 0
+          ? undefined
+          : performance.now() - this.#openedAt,
     })
   }
 }

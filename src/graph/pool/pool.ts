@@ -169,6 +169,7 @@ class HostPool implements GraphHosts {
 
   /** Starts a host, unless a host is starting already or the maximum number is running. */
   #start(): void {
+    if (this.#readiness.restartPauseMs > 0) return
     const limit = this.#options.maxHosts ?? MAX_HOSTS
     const hosts = this.#hosts.filter((host) => !host.superseded)
     if (this.#stopped || hosts.length >= limit || hosts.some((host) => host.state === 'starting')) return
@@ -226,6 +227,7 @@ class HostPool implements GraphHosts {
   #removeHost(link: HostLink, loss: HostLoss): void {
     this.#hosts = this.#hosts.filter((host) => host !== link)
     if (loss.unopened && !this.#stopped) this.#failStart(loss)
+    if (loss.lived_ms !== undefined) this.#readiness.ended(loss.lived_ms, loss.message)
     for (const job of loss.offered) {
       this.#homes.delete(job.id)
       this.#waiting.unshift(job)
@@ -235,6 +237,7 @@ class HostPool implements GraphHosts {
       this.#options.logger.warn({ graph_host: link.pid, runs: loss.begun.length }, loss.message)
     }
     if (!loss.unopened && this.#able().length < this.#wanted()) this.#start()
+    this.#keepWatch()
     this.#dispatch()
   }
 

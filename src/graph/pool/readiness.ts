@@ -5,6 +5,12 @@ import { GraphLoadError, type LoadFailure } from '../project/load-failure.ts'
 /** Pause before the next start after a host could not be opened. */
 const START_PAUSE_MS = 1_000
 
+/** A host that ends later than this after it was opened, without a run, does not count as ending at once. */
+const LIVED_MS = 60_000
+/** Pause after the second end in a row; it doubles with each further one. */
+const RESTART_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 60_000
+
 interface Waiter {
   resolve(): void
   reject(error: AppError): void
@@ -16,6 +22,8 @@ export class Readiness {
   readonly #waiters = new Set<Waiter>()
   #failed: { error: AppError; at: number } | undefined
   #failures: readonly LoadFailure[] = []
+  /** The number of hosts in a row that ended by themselves soon after they were opened, and the time of the next start. */
+  #ends = { count: 0, next: 0 }
   /** Messages that were already logged. They are not logged again if another host fails in the same way. */
   #logged = new Set<string>()
 
@@ -30,12 +38,34 @@ export class Readiness {
 
   /** Milliseconds until another start is allowed. */
   get pauseMs(): number {
-    return this.#failed === undefined ? 0 : this.#failed.at + START_PAUSE_MS - performance.now()
+    const failed = this.#failed === undefined ? 0 : this.#failed.at + START_PAUSE_MS
+    return Math.max(0, failed - performance.now(), this.restartPauseMs)
+  }
+
+  /** Milliseconds until a host may be started in place of one that has ended by itself. */
+  get restartPauseMs(): number {
+    return Math.max(0, this.#ends.next - performance.now())
+  }
+
+  /**
+   * Must be called when an open host has ended unexpectedly and without a run, `lived_ms` after it was opened. Hosts that
+   * end again and again are started less and less often.
+   */
+  ended(lived_ms: number, message: string): void {
+    const count = lived_ms > LIVED_MS ? 0 : this.#ends.count + 1
+    const pause = count < 2 ? 0 : Math.min(RESTART_PAUSE_MS * 2 ** (count - 2), LONGEST_PAUSE_MS)
+    this.#ends = { count, next: performance.now() + pause }
+    if (pause > 0)
+      this.#logger.warn(
+        { reason: message, ends: count, pause_ms: pause },
+        'graph hosts end soon after their start',
+      )
   }
 
   /** Drops the results of earlier loads, because the code has changed. */
   reset(): void {
     this.#failed = undefined
+    this.#ends = { count: 0, next: 0 }
     this.#logged.clear()
   }
 
@@ -67,7 +97,7 @@ export class Readiness {
   /** Calls `start`; resolves when a host opens. @throws AppError host_unavailable, at once after a recent failure */
   wait(start: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#failed !== undefined && this.pauseMs > 0) return reject(this.#failed.error)
+      if (this.pauseMs > 0) return reject(this.#failed?.error ?? new AppError('host_unavailable'))
       this.#waiters.add({ resolve, reject })
       start()
     })

@@ -50,6 +50,9 @@ const START_MS = 30_000
 const MAX_HEAP_MB = 512
 /** Minimum pause between a failed load of the file and the next start. */
 const START_PAUSE_MS = 1_000
+/** After more than this number of processes in a row that lived shorter, the same pause is made. */
+const MAX_SHORT_LIVES = 3
+const SHORT_LIFE_MS = 10_000
 
 type Question = Extract<ToUserAuth, { id: number }>
 type Asked = Question extends infer Q ? (Q extends Question ? Omit<Q, 'id'> : never) : never
@@ -74,11 +77,15 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
   let failed: { error: AppError; at: number } | undefined
   let stopped = false
   let lastId = 0
+  /** Number of processes in a row that ended soon after their start. */
+  let shortLives = 0
 
   function living(): Life {
     if (stopped) throw unavailable('The server stops.')
     if (life !== undefined) return life
     if (failed !== undefined && performance.now() - failed.at < START_PAUSE_MS) throw failed.error
+    failed = undefined
+    const begunAt = performance.now()
     const begun = begin({ ...options, file })
     life = begun
     begun.opened.catch((error: AppError) => {
@@ -88,6 +95,9 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
     })
     void begun.process.exited.then(({ code, signal }) => {
       if (life === begun) life = undefined
+      shortLives = performance.now() - begunAt < SHORT_LIFE_MS ? shortLives + 1 : 0
+      // A process that ends again and again is not started for each request.
+      if (shortLives > MAX_SHORT_LIVES) failed ??= { error: unavailable(ENDED), at: performance.now() }
       if (!stopped) logger.warn({ code, signal }, 'the process of the auth file has ended')
     })
     return begun
@@ -116,6 +126,7 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
     reload(next) {
       file = next
       failed = undefined
+      shortLives = 0
       life?.process.kill()
       life = undefined
     },
