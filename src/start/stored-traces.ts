@@ -1,5 +1,6 @@
 import { systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
+import type { Sweeps } from '../base/sweeps.ts'
 import type { Feedback, Sharing } from '../http/platform/app-deps.ts'
 import { createRateLimit } from '../http/platform/rate-limit.ts'
 import { type Deleter, type DeleterDeps, startDeleter } from '../ingest/deletion/deleter.ts'
@@ -38,6 +39,7 @@ export function createFeedback(
 
 interface Background {
   logger: Logger
+  sweeps: Sweeps
   stops: (() => Promise<unknown> | void)[]
 }
 
@@ -65,7 +67,7 @@ interface DeletingParts extends Pick<DeleterDeps, 'deletions' | 'ingester' | 'bl
 
 /** Starts the deletions, and the sweeps of expired TraceRuns, in the background. */
 export function startDeleting(
-  { logger, stops }: Background,
+  { logger, sweeps, stops }: Background,
   { clickhouse: { connection, ready }, deletions, sharing: { shares }, ingester, blobs }: DeletingParts,
 ): Deleter {
   const traces = createTraceDeletion(connection, STORED_COLUMNS.runs)
@@ -78,6 +80,7 @@ export function startDeleting(
     blobs,
     clock: systemClock,
     logger,
+    sweeps,
   })
   stops.push(() => deleter.stop())
   return deleter

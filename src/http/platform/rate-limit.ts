@@ -1,4 +1,4 @@
-import { type Clock, steadyTime } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { AppError } from '../../base/errors.ts'
 import { RecentMap } from '../../base/recent-map.ts'
 
@@ -25,7 +25,7 @@ export function createRateLimit({
   const windows = new RecentMap<string, { until: number; taken: number }>(MAX_KEYS)
   return {
     take(key) {
-      const now = steadyTime(clock)
+      const now = clock.steady()
       const known = windows.get(key)
       const window = known !== undefined && now < known.until ? known : { until: now + window_ms, taken: 0 }
       if (window.taken >= max) {

@@ -19,12 +19,13 @@ import {
   type TestTraceStore,
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
+import { systemClock } from '../../../src/base/clock.ts'
 
 const TRACES = campaign(50_000)
 const LLM_RUNS = TRACES * 2
 const NEWEST = Date.UTC(2026, 10, 20)
 const logger = createLogger({ level: 'silent' })
-const clock = { now: () => Date.now() }
+const clock = systemClock
 const project_id = newUuid()
 
 let traces: TestTraceStore
