@@ -15,6 +15,7 @@ import { createSqlEventStore } from '../src/storage/sql/events/event-store.ts'
 import { openRunDatabase } from '../src/storage/sql/driver/open-run-database.ts'
 import { withoutPostgres, startPostgres } from '../test/support/stores/sql/postgres.ts'
 import { withoutRedis, startRedis } from '../test/support/stores/redis.ts'
+import { systemClock } from '../src/base/clock.ts'
 
 // Appends events to the log, and delivers them to one reader of each thread. An event has a thousand characters, like
 // one with a token:
@@ -22,7 +23,7 @@ import { withoutRedis, startRedis } from '../test/support/stores/redis.ts'
 const TOKEN = JSON.stringify({ content: 'token', metadata: 'm'.repeat(960) })
 const BOUNDS: EventBounds = { events: 50_000, chars: 64 << 20, age_ms: 86_400_000, total_chars: 1e12 }
 const THREADS = 8
-const clock = { now: () => Date.now() }
+const clock = systemClock
 const logger = createLogger({ level: 'silent' })
 
 interface Opened {

@@ -14,6 +14,7 @@ import { createEstimates } from '../src/trace/tokens/estimator.ts'
 import { createTokenizer } from '../src/trace/tokens/tokenizer.ts'
 import { startTestClickHouse, temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { fillRuns, RUNS_PER_TRACE } from './load/fill-runs.ts'
+import { testClock } from '../test/support/test-clock.ts'
 
 // Reads threads of traces like the routes of API v2, but without HTTP, and compares with a plain scan of the same rows:
 //   node scripts/launch.mjs bench/threads.bench.ts [runs] [threads]
@@ -54,7 +55,10 @@ try {
     assembleTurns(input as LaneTasks['read-turns']['input'], context)
   const store = createTraceStore(db, STORED_COLUMNS)
   const steps = createReadSteps({ store, readLane: { run } as unknown as WorkerPool })
-  const reads = createThreadReads(steps, { now: () => to })
+  const reads = createThreadReads(
+    steps,
+    testClock(() => to),
+  )
   const asker = { holder: 'bench', gone: new AbortController().signal }
   const page = (window: { from: number; to: number }, more = {}) =>
     reads.page(

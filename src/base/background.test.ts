@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { startSweeps, startTurns, startWhenReady } from './background.ts'
+import { startTurns, startWhenReady } from './background.ts'
 import { aborted } from './pause.ts'
 
 describe('startWhenReady', () => {
@@ -73,38 +73,5 @@ describe('startTurns', () => {
     await begun.promise
     await turns.stop()
     expect(count).toBe(1)
-  })
-})
-
-describe('startSweeps', () => {
-  it('never sweeps twice at the same time, and a stop waits for the running sweep', async () => {
-    let running = 0
-    const sweeps = startSweeps(
-      1e6,
-      async (signal) => {
-        running++
-        await aborted(signal)
-        return running--
-      },
-      () => undefined,
-    )
-    const both = [sweeps.sweep(), sweeps.sweep()]
-    expect(running).toBe(1)
-    await sweeps.stop()
-    expect(running).toBe(0)
-    expect(await Promise.all(both)).toEqual([1, 1])
-  })
-
-  it('passes errors of timed sweeps on, and continues', async () => {
-    const { promise: twice, resolve } = Promise.withResolvers<unknown>()
-    let failures = 0
-    const fail = async (): Promise<number> => {
-      throw new Error('no')
-    }
-    const sweeps = startSweeps(1, fail, (error) => {
-      if (++failures === 2) resolve(error)
-    })
-    expect(await twice).toMatchObject({ message: 'no' })
-    await sweeps.stop()
   })
 })

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
 import { BELIEVED_AFTER_MS, createExpiryTime } from './clock.ts'
+import { NOW } from '../../test/support/test-clock.ts'
 
 const DAY = 24 * 3_600_000
 
 function machine() {
-  const state = { wall: 1_000_000, steady: 5 }
-  const clock = { now: () => state.wall, steady: () => state.steady }
+  const state = { wall: NOW, steady: 5.996 }
+  const clock = { now: () => Math.floor(state.wall), steady: () => state.steady }
   const pass = (ms: number): void => {
     state.wall += ms
     state.steady += ms
@@ -52,9 +53,12 @@ it('follows a clock that is set back at once', () => {
   expect(time()).toBe(state.wall)
 })
 
-it('is the time of a test clock without a steady time', () => {
-  let now = 7
-  const time = createExpiryTime({ now: () => now })
-  now += 9 * DAY
-  expect(time()).toBe(now)
+it('D-67: is whole, although durations have fractions', () => {
+  const { pass, time } = machine()
+  const start = time()
+  for (const ms of [0.1, 0.35, 0.45]) {
+    pass(ms)
+    expect(Number.isInteger(time())).toBe(true)
+  }
+  expect(time() - start).toBeLessThanOrEqual(1)
 })

@@ -1,17 +1,11 @@
 /** The source of time; a parameter, so that tests control it. */
 export interface Clock {
-  /** Milliseconds since 1970-01-01 UTC. */
+  /** Whole milliseconds since 1970-01-01 UTC: stores refuse times with a fraction (D-67). */
   now(): number
   /**
-   * Milliseconds since an arbitrary moment, for durations; unaffected by changes of the system time. Default: `now`, as
-   * for clocks of tests.
+   * Milliseconds with a fraction since an arbitrary moment, for durations; unaffected by changes of the system time.
    */
-  steady?(): number
-}
-
-/** A clock's time for durations. */
-export function steadyTime(clock: Clock): number {
-  return clock.steady?.() ?? clock.now()
+  steady(): number
 }
 
 /** The machine's clock. */
@@ -23,15 +17,15 @@ export const BELIEVED_AFTER_MS = 3_600_000
 const CORRECTION_MS = 60_000
 
 /**
- * Returns a clock of epoch milliseconds by which expired data is permanently deleted. It follows the given clock, but
- * ignores a jump forwards for an hour, so that a wrong clock that is corrected within the hour deletes nothing.
+ * Returns a clock of whole epoch milliseconds by which expired data is permanently deleted. It follows the given clock,
+ * but ignores a jump forwards for an hour, so that a wrong clock that is corrected within the hour deletes nothing.
  */
 export function createExpiryTime(clock: Clock): () => number {
-  const offsetNow = (): number => clock.now() - steadyTime(clock)
+  const offsetNow = (): number => clock.now() - clock.steady()
   let offset = offsetNow()
   let aheadSince: number | undefined
   return () => {
-    const steady = steadyTime(clock)
+    const steady = clock.steady()
     const seen = offsetNow()
     if (seen <= offset + CORRECTION_MS) aheadSince = undefined
     else aheadSince ??= steady
@@ -39,6 +33,6 @@ export function createExpiryTime(clock: Clock): () => number {
       offset = seen
       aheadSince = undefined
     }
-    return steady + offset
+    return Math.round(steady + offset)
   }
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { type ControlPlaneOptions, createControlPlane } from './control-plane.ts'
 import { NO_COMMANDS, type StoredDeployment } from './model.ts'
+import { testClock } from '../../test/support/test-clock.ts'
 
 const DEPLOYER = { organization_id: 'o', workspace_id: 'w', short_key: 'lsv2_…' }
 
@@ -36,7 +37,7 @@ it('P-1: the name of a deployment of GRAPHS, also that of another server, is tak
     },
     runtimes: { assertUsable: async () => undefined },
     hosting: { announce: () => undefined },
-    clock: { now: () => 1 },
+    clock: testClock(),
     plan: 'plus',
     own: { name: 'mine' },
     isOfServer: async (name: string) => name === 'theirs',
@@ -62,7 +63,7 @@ it('P-1: a name that another server announces during the creation is not used', 
     },
     runtimes: { assertUsable: async () => undefined },
     hosting: { announce: () => expect.unreachable() },
-    clock: { now: () => 1 },
+    clock: testClock(),
     plan: 'plus',
     own: undefined,
     isOfServer: async () => rows.length > 0,

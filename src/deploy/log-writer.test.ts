@@ -2,10 +2,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createLogger } from '../base/log.ts'
 import { createDeploymentLog, printedLine } from './log-writer.ts'
 import type { NewLogLine } from './stores/log-lines.ts'
+import { NOW, testClock } from '../../test/support/test-clock.ts'
 
 function open(append: (lines: readonly NewLogLine[]) => Promise<void> = async () => undefined) {
   const stored: NewLogLine[] = []
-  let now = 0
+  let now = NOW
   const log = createDeploymentLog({
     store: {
       async append(_id, lines) {
@@ -13,7 +14,7 @@ function open(append: (lines: readonly NewLogLine[]) => Promise<void> = async ()
         stored.push(...lines)
       },
     },
-    clock: { now: () => now },
+    clock: testClock(() => now),
     logger: createLogger({ level: 'silent' }),
   })
   const write = (message: string, kind: NewLogLine['kind'] = 'server', host = 1): void =>

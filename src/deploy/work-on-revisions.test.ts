@@ -8,6 +8,7 @@ import { createLogger } from '../base/log.ts'
 import { NO_COMMANDS, type Revision } from './model.ts'
 import type { DeploymentStore } from './stores/deployment-store.ts'
 import { createRevisionWorker, type RevisionSteps, type RevisionWorker } from './work-on-revisions.ts'
+import { testClock } from '../../test/support/test-clock.ts'
 
 const LEASE_MS = 60
 
@@ -21,7 +22,10 @@ describe('the worker of revisions', () => {
     now = Date.UTC(2026, 10, 20)
     const database = openSqlite(':memory:')
     await migrate(database)
-    store = createDeploymentStore(database, { now: () => now })
+    store = createDeploymentStore(
+      database,
+      testClock(() => now),
+    )
     states = []
     steps = {
       create: async () => ({ graphs: ['agent'] }),

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { createMemoryEventLog } from '../../test/support/runs/streams/memory-event-store.ts'
 import type { OpenEventLog } from './create-event-log.ts'
 import { CHUNK_CHARS } from './event-store.ts'
+import { systemClock } from '../base/clock.ts'
 
 const THREAD = { workspace_id: 'w', deployment_id: 'd', thread_id: 't' }
 
@@ -25,7 +26,7 @@ async function namesUpTo(log: OpenEventLog, last: string): Promise<string[]> {
 }
 
 it('a reader gets what was appended while there was no reader, also when it shares a page that is older', async () => {
-  const log = createMemoryEventLog({ now: () => Date.now() })
+  const log = createMemoryEventLog(systemClock)
   const large = 'x'.repeat(CHUNK_CHARS)
   await append(log, 'first', large)
   await append(log, 'second', large)

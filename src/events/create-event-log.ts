@@ -14,8 +14,6 @@ export interface EventLogParts {
   store: EventStore
   logger: Logger
   metrics: Metrics
-  /** Interval between deletions of old events; default one minute. */
-  trimEveryMs?: number
 }
 
 /** The event log of a process. */
@@ -34,7 +32,6 @@ export interface OpenEventLog extends EventLog {
  * the store.
  */
 const MAX_HELD_CHARS = 64 << 20
-const TRIM_EVERY_MS = 60_000
 const STORE_RETRY_MS = 250
 /** A position after every event. */
 const LOG_END: Stamp = [Number.MAX_SAFE_INTEGER, 0]
@@ -71,12 +68,12 @@ class TailedEventLog implements OpenEventLog {
   #held = 0
   #closed = false
 
-  constructor({ store, logger, metrics, trimEveryMs = TRIM_EVERY_MS }: EventLogParts) {
+  constructor({ store, logger, metrics }: EventLogParts) {
     this.#store = store
     this.#logger = logger
     this.#pages = createSharedPages(store)
     this.#queue = createCommitQueue(store, (thread, chunk) => this.committed(thread, chunk))
-    this.#trimmer = trimLogs(store, logger, trimEveryMs)
+    this.#trimmer = trimLogs(store, logger)
     this.#appended = metrics.counter('weir_events_total', 'Events appended to the logs of threads.')
     metrics.observedGauge('weir_event_readers', 'Readers of the logs of threads.', () => this.#readers)
     metrics.observedGauge(

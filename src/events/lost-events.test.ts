@@ -4,6 +4,7 @@ import { createLogger } from '../base/log.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { createEventLog } from './create-event-log.ts'
 import type { EventStore, LogChange } from './event-store.ts'
+import { NOW, testClock } from '../../test/support/test-clock.ts'
 
 const THREAD = { workspace_id: 'w', deployment_id: 'd', thread_id: 't' }
 const BOUNDS = { events: 1e6, chars: 1e9, age_ms: 1e9, total_chars: 1e12 }
@@ -15,12 +16,12 @@ const append = async (store: EventStore, ...events: string[]): Promise<void> => 
 it.each([1, 2, 3])(
   'a reader gets the events that follow when the store has lost the last ones, and %i more come',
   async (more) => {
-    let ms = 1000
-    const clock = { now: () => ms++ }
+    let ms = NOW
+    const clock = testClock(() => ms++)
     // Two stores take the place of a Redis primary and its replica; the replica lacks the last events.
     const primary = createMemoryEventStore(clock, BOUNDS)
     const replica = createMemoryEventStore(clock, BOUNDS)
-    const first = vi.spyOn(clock, 'now').mockReturnValue(999)
+    const first = vi.spyOn(clock, 'now').mockReturnValue(NOW - 1)
     for (const store of [primary, replica]) await append(store, 'first')
     first.mockRestore()
     let now = primary

@@ -2,7 +2,7 @@ import type { Logger } from '../base/log.ts'
 import type { ThreadRef } from './event-log.ts'
 import type { EventChunk, EventStore } from './event-store.ts'
 
-/** Deletes events beyond the limits in the background. */
+/** Deletes the events of growing threads beyond the limits in the background. */
 export interface LogTrimmer {
   /** Called after each append; checks the thread from time to time. */
   note(thread: ThreadRef, chunk: EventChunk): void
@@ -17,12 +17,12 @@ function crosses(from: number, by: number, step: number): boolean {
   return Math.floor(from / step) < Math.floor((from + by) / step)
 }
 
-export function trimLogs(store: Pick<EventStore, 'trim'>, logger: Logger, everyMs: number): LogTrimmer {
-  const due = new Map<string, ThreadRef | null>()
+export function trimLogs(store: Pick<EventStore, 'trim'>, logger: Logger): LogTrimmer {
+  const due = new Map<string, ThreadRef>()
   let trimming: Promise<void> | undefined
   let stopped = false
 
-  async function trimAll(): Promise<void> {
+  async function trimDue(): Promise<void> {
     for (const [key, thread] of due) {
       due.delete(key)
       if (stopped) return
@@ -32,22 +32,17 @@ export function trimLogs(store: Pick<EventStore, 'trim'>, logger: Logger, everyM
     }
   }
 
-  function trim(thread: ThreadRef | null): void {
-    due.set(thread === null ? '' : `${thread.deployment_id}/${thread.thread_id}`, thread)
-    trimming ??= trimAll().finally(() => {
-      trimming = undefined
-    })
-  }
-
-  const timer = setInterval(() => trim(null), everyMs).unref()
   return {
     note(thread, { position, offset, items }) {
       const chars = items.reduce((sum, { data }) => sum + data.length, 0)
-      if (crosses(position, items.length, EVERY_EVENTS) || crosses(offset, chars, EVERY_CHARS)) trim(thread)
+      if (!crosses(position, items.length, EVERY_EVENTS) && !crosses(offset, chars, EVERY_CHARS)) return
+      due.set(`${thread.deployment_id}/${thread.thread_id}`, thread)
+      trimming ??= trimDue().finally(() => {
+        trimming = undefined
+      })
     },
     async stop() {
       stopped = true
-      clearInterval(timer)
       await trimming
     },
   }

@@ -4,6 +4,7 @@ import { hashApiKey } from './api-keys.ts'
 import { createAuthenticator } from './authenticator.ts'
 import { PERMISSIONS, ROLE_PERMISSIONS } from './permissions.ts'
 import type { KeyGrant } from './principal.ts'
+import { NOW } from '../../test/support/test-clock.ts'
 
 const A = '11111111-1111-4111-8111-111111111111'
 const B = '22222222-2222-4222-8222-222222222222'
@@ -25,7 +26,7 @@ const GRANT: KeyGrant = {
 /** A store with one key that counts its look-ups. */
 function setUp(grant: Partial<KeyGrant> = {}, options: { openGrant?: KeyGrant; outageMs?: number } = {}) {
   const calls: string[] = []
-  let now = 1000
+  let now = NOW
   let back = 0
   let stored: KeyGrant | undefined = { ...GRANT, ...grant }
   let gate: Promise<void> | undefined
@@ -51,7 +52,7 @@ function setUp(grant: Partial<KeyGrant> = {}, options: { openGrant?: KeyGrant; o
   const authenticator = createAuthenticator({
     store,
     sessions: { find: async () => undefined, touch: async () => undefined },
-    clock: { now: () => now - back, steady: () => now },
+    clock: { now: () => now - back, steady: () => now - 12_345.625 },
     ...options,
   })
   const attempt = async (key: string | undefined, workspace?: string): Promise<string> => {
@@ -83,10 +84,10 @@ describe('authenticate', () => {
     expect(await attempt(KEY)).toBe(A)
     later(29_999)
     expect(authenticator.authenticate({ key: KEY, workspace: undefined })).not.toBeInstanceOf(Promise)
-    expect(calls).toEqual(['find', 'touch k 1000'])
+    expect(calls).toEqual(['find', `touch k ${NOW}`])
     later(1)
     expect(await attempt(KEY)).toBe(A)
-    expect(calls).toEqual(['find', 'touch k 1000', 'find', 'touch k 31000'])
+    expect(calls).toEqual(['find', `touch k ${NOW}`, 'find', `touch k ${NOW + 30_000}`])
   })
 
   it('IDENTITY-2: does not cache unknown keys, and drops a deleted one after 30 s, or at once by `forget`', async () => {
@@ -153,7 +154,7 @@ describe('authenticate', () => {
   it('serves all requests that wait for the same key with one look-up', async () => {
     const { attempt, calls } = setUp()
     expect(await Promise.all(Array.from({ length: 50 }, () => attempt(KEY)))).toEqual(Array(50).fill(A))
-    expect(calls).toEqual(['find', 'touch k 1000'])
+    expect(calls).toEqual(['find', `touch k ${NOW}`])
   })
 
   it.each(['forget', 'forgetAll'] as const)(
@@ -183,7 +184,7 @@ describe('authenticate', () => {
   })
 
   it('refuses a missing key and an expired one, also from the cache', async () => {
-    const { attempt, later } = setUp({ expires_at: 2000 })
+    const { attempt, later } = setUp({ expires_at: NOW + 1000 })
     expect([await attempt(undefined), await attempt('')]).toEqual(['unauthorized', 'unauthorized'])
     expect(await attempt(KEY)).toBe(A)
     later(1000)
@@ -205,10 +206,14 @@ describe('authenticate', () => {
   })
 
   it('IDENTITY-5: needs no workspace for a request about the organization', async () => {
-    const { authenticator } = setUp({ workspace_ids: [A, B], default_workspace_id: null, expires_at: 2000 })
+    const { authenticator } = setUp({
+      workspace_ids: [A, B],
+      default_workspace_id: null,
+      expires_at: NOW + 1000,
+    })
     const act = async (workspace?: string) =>
       await authenticator.authenticate({ key: KEY, workspace }, 'organization')
-    expect(await act()).toMatchObject({ workspace_id: A, workspace_chosen: false, expires_at: 2000 })
+    expect(await act()).toMatchObject({ workspace_id: A, workspace_chosen: false, expires_at: NOW + 1000 })
     expect(await act(B)).toMatchObject({ workspace_id: B, workspace_chosen: true })
     await expect(act(A.replace('1', '3'))).rejects.toMatchObject({ code: 'forbidden' })
     const preferring = setUp({ workspace_ids: [A, B], default_workspace_id: B }).authenticator

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { type Clock, steadyTime } from '../base/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import { parseUuid } from '../base/ids.ts'
 import { hashApiKey, isApiKey } from './api-keys.ts'
@@ -179,7 +179,7 @@ function createKeyCache(
   const lookUp = async (key_hash: string): Promise<KnownKey> => {
     const before = changes
     const known = await read(key_hash, clock.now())
-    const until = steadyTime(clock) + CACHE_MS
+    const until = clock.steady() + CACHE_MS
     if (cache.size >= MAX_CACHED) cache.clear()
     // A result that was read before a change must not be cached after it.
     if (before === changes) cache.set(key_hash, { ...known, until, outage_until: until + outageMs })
@@ -190,7 +190,7 @@ function createKeyCache(
       return await lookUp(key_hash)
     } catch (error) {
       const last = cache.get(key_hash)
-      const now = steadyTime(clock)
+      const now = clock.steady()
       if (!isAway(error) || last === undefined || now >= last.outage_until) throw error
       last.until = Math.min(now + OUTAGE_RETRY_MS, last.outage_until)
       return last
@@ -200,7 +200,7 @@ function createKeyCache(
   return {
     known(key_hash) {
       const known = cache.get(key_hash)
-      return known !== undefined && known.until > steadyTime(clock) ? known : undefined
+      return known !== undefined && known.until > clock.steady() ? known : undefined
     },
     async find(key_hash) {
       const waiting = underWay.get(key_hash)
@@ -227,9 +227,9 @@ function createKeyCache(
 function createOpenKey(store: Keys, clock: Clock, first: KeyGrant): KeySource {
   // With AUTH=off, no key can expire.
   const toOpen = (grant: KeyGrant): KnownKey => toKnownKey({ ...grant, expires_at: null })
-  let held = { ...toOpen(first), until: steadyTime(clock) + CACHE_MS }
+  let held = { ...toOpen(first), until: clock.steady() + CACHE_MS }
   return {
-    known: () => (held.until > steadyTime(clock) ? held : undefined),
+    known: () => (held.until > clock.steady() ? held : undefined),
     async find() {
       const before = held
       const read = store.adminGrant(first.organization_id).catch((error: unknown) => {
@@ -237,7 +237,7 @@ function createOpenKey(store: Keys, clock: Clock, first: KeyGrant): KeySource {
         return undefined
       })
       const grant = (await read) ?? held.grant
-      const found = { ...toOpen(grant), until: steadyTime(clock) + CACHE_MS }
+      const found = { ...toOpen(grant), until: clock.steady() + CACHE_MS }
       if (held === before) held = found
       return found
     },

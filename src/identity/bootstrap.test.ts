@@ -9,9 +9,10 @@ import { openSqlite } from '../storage/sql/driver/sqlite.ts'
 import { hashApiKey, isApiKey } from './api-keys.ts'
 import { bootstrapIdentity } from './bootstrap.ts'
 import type { IdentityStore } from './identity-store.ts'
+import { NOW, testClock } from '../../test/support/test-clock.ts'
 
 const GIVEN = 'a-given-key_0123456789'
-const clock = { now: () => 5 }
+const clock = testClock()
 let dataDir: string
 let database: Database
 let store: IdentityStore
@@ -89,7 +90,7 @@ describe('bootstrapIdentity', () => {
   it('does not show a kept key that was deleted, and makes a new one when no admin key is left', async () => {
     const first = await bootstrapIdentity(store, { dataDir, clock })
     const { organization_id, api_key_id, short_key, user_id } = first.grant
-    const actor = { api_key_id, short_key, user_id, at: 7 }
+    const actor = { api_key_id, short_key, user_id, at: NOW + 2 }
     const spare = { key_hash: 'h', short_key: 's', description: '', role: 'admin' as const, read_only: false }
     await store.createKey(
       {
@@ -99,8 +100,8 @@ describe('bootstrapIdentity', () => {
         user_id: null,
         workspace_ids: null,
         default_workspace_id: null,
-        created_at: 6,
-        expires_at: 99,
+        created_at: NOW + 1,
+        expires_at: NOW + 99,
         last_used_at: null,
       },
       actor,
@@ -126,8 +127,8 @@ describe('bootstrapIdentity', () => {
   it('IDENTITY-11: gives a new key to an admin of all workspaces, and makes an admin one if there is none', async () => {
     const first = await bootstrapIdentity(store, { dataDir, clock })
     const { organization_id, api_key_id, short_key, user_id } = first.grant
-    const actor = { api_key_id, short_key, user_id, at: 7 }
-    const bea = { organization_id, user_id: 'u2', email: 'b@c', full_name: null, created_at: 9 }
+    const actor = { api_key_id, short_key, user_id, at: NOW + 2 }
+    const bea = { organization_id, user_id: 'u2', email: 'b@c', full_name: null, created_at: NOW + 4 }
     await store.addMember({ ...bea, role: 'admin', workspace_ids: null }, actor)
     await store.changeMember(organization_id, user_id ?? '', { workspace_ids: [] }, actor)
     const second = await bootstrapIdentity(store, { dataDir, clock })

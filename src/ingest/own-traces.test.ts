@@ -6,6 +6,7 @@ import { createMetrics } from '../base/metrics.ts'
 import type { RequestHead } from '../trace/decode/decoded.ts'
 import type { Ingester } from './ingester.ts'
 import { createOwnTraces } from './own-traces.ts'
+import { NOW, testClock } from '../../test/support/test-clock.ts'
 
 const ORIGIN = { workspace_id: 'w', user_id: null, api_key_id: 'k' }
 
@@ -26,7 +27,7 @@ function openOwnTraces(...failures: AppError[]) {
     pausesMs: [1, 1, 1, 1],
     ingester: ingester as Ingester,
     limits: { max_body_bytes: 1, max_parts: 1, max_part_bytes: 1 },
-    clock: { now: () => 5 },
+    clock: testClock(),
     logger: createLogger({ level: 'silent' }),
     metrics,
   })
@@ -47,7 +48,7 @@ it('is sent to the ingester as a batch of the caller', async () => {
         workspace_id: 'w',
         user_id: '00000000-0000-0000-0000-000000000000',
         api_key_id: 'k',
-        received_at: 5,
+        received_at: NOW,
       },
       body: '{"post":[]}',
     },

@@ -3,6 +3,7 @@ import { createLogger } from '../base/log.ts'
 import type { LogPosition } from './log/position.ts'
 import { createUsageGate, type GateRequest } from './usage-gate.ts'
 import type { UsageLimit } from '../usage/limits.ts'
+import { testClock } from '../../test/support/test-clock.ts'
 
 const WORKSPACE = '11111111-1111-4111-8111-111111111111'
 const KEY = '22222222-2222-4222-8222-222222222222'
@@ -54,7 +55,7 @@ function setUp(limit: UsageLimit) {
       if (!up) throw new Error('the store is away')
       stored = Math.max(stored, offset)
     },
-    clock: { now: () => now },
+    clock: testClock(() => now),
     logger: createLogger({ level: 'silent' }),
   })
   const request = (ids: readonly string[], who: Partial<GateRequest> = {}): GateRequest => ({
@@ -170,7 +171,7 @@ describe('counting', () => {
       },
       stored: () => ({ segment: 1, offset: 0 }),
       reached: async () => undefined,
-      clock: { now: () => NOW },
+      clock: testClock(() => NOW),
       logger: createLogger({ level: 'silent' }),
     })
     const pass = async (id: number) =>
@@ -191,7 +192,7 @@ describe('counting', () => {
       tally: { count: async () => 9, known: async () => new Set() },
       stored: () => ({ segment: 1, offset: 0 }),
       reached: async () => undefined,
-      clock: { now: () => NOW },
+      clock: testClock(() => NOW),
       logger: createLogger({ level: 'silent' }),
     })
     const request = { workspace_id: WORKSPACE, api_key_id: KEY, traces: () => new Set(['a']) }

@@ -1,4 +1,4 @@
-import { type Clock, steadyTime } from '../base/clock.ts'
+import type { Clock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import { comparePositions, type LogPosition } from './log/position.ts'
@@ -175,7 +175,7 @@ class Meter {
 
   /** Counts again if the last count is no longer valid. */
   async refresh(): Promise<void> {
-    if (steadyTime(this.#deps.clock) - this.#countedAt < COUNT_MS) return
+    if (this.#deps.clock.steady() - this.#countedAt < COUNT_MS) return
     await (this.#running ?? this.#start())
   }
 
@@ -212,7 +212,7 @@ class Meter {
   async #count(): Promise<void> {
     const { tally, stored, clock } = this.#deps
     const upTo = stored()
-    const now = steadyTime(clock)
+    const now = clock.steady()
     try {
       this.#counted = await tally.count(this.limit, this.month.start, this.month.end)
     } catch (error) {
@@ -228,7 +228,7 @@ class Meter {
     this.#deps.logger.warn({ err: error, limit: this.limit.id }, 'usage limit: the store could not be asked')
     this.#counted = 0
     this.#onTheirWay.clear()
-    this.#countedAt = steadyTime(this.#deps.clock)
+    this.#countedAt = this.#deps.clock.steady()
   }
 
   await(workspace_id: string, traces: ReadonlySet<string>): void {
@@ -258,7 +258,7 @@ class Meter {
   /** The warning about a soft limit, for every response; also logs it from time to time. */
   warning(): string | undefined {
     if (this.limit.mode !== 'soft' || !this.isFull) return undefined
-    const now = steadyTime(this.#deps.clock)
+    const now = this.#deps.clock.steady()
     if (now - this.#warnedAt >= WARN_EVERY_MS) {
       this.#warnedAt = now
       const { id, workspace_id, api_key_id, limit_value } = this.limit

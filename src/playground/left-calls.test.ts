@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { TraceCaller } from './call-trace.ts'
 import { createLeftCalls, type PendingCall } from './left-calls.ts'
+import { testClock } from '../../test/support/test-clock.ts'
 
 const NOW = Date.parse('2026-01-01T12:00:00.000Z')
 const caller: TraceCaller = { workspace_id: 'w', user_id: null, api_key_id: 'k' }
@@ -16,7 +17,7 @@ describe('calls that a server left', () => {
     const left = createLeftCalls({
       pending: async () => [...calls, { ...callUntil('odd', 0), ends_by: '' }],
       traces: { record: (_caller, body) => recorded.push(JSON.parse(Buffer.from(body).toString())) },
-      clock: { now: () => NOW },
+      clock: testClock(() => NOW),
     })
     expect(await left.end()).toBe(1)
     expect(recorded).toEqual([

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
+import type { Sweeps } from '../base/sweeps.ts'
 import type { Config } from '../config.ts'
 import { createEventLog, type OpenEventLog } from '../events/create-event-log.ts'
 import type { EventBounds } from '../events/event-store.ts'
@@ -21,6 +22,7 @@ export interface EventLogStart {
   config: Pick<Config, 'databaseUrl' | 'redisUrl' | 'eventsMaxBytes'>
   logger: Logger
   metrics: Metrics
+  sweeps: Sweeps
   /** The database of runs. */
   database: Database
   /**
@@ -57,6 +59,7 @@ function boundsOf({ eventsMaxBytes }: EventLogStart['config']): EventBounds {
 }
 
 const CHECK_KEY_MS = 1_000
+const TRIM_EVERY_MS = 60_000
 
 /** Opens the event log: in Redis if it is configured, else in the database of runs. */
 export async function startEventLog(start: EventLogStart): Promise<StartedEventLog> {
@@ -68,6 +71,7 @@ function startInDatabase({
   config,
   logger,
   metrics,
+  sweeps,
   database,
   clock = systemClock,
   bounds = boundsOf(config),
@@ -76,12 +80,20 @@ function startInDatabase({
   const wire = url === undefined ? undefined : createEventWire({ url, logger })
   const store = createSqlEventStore({ database, clock, bounds, ...(wire && { wire }) })
   const events = createEventLog({ store, logger, metrics })
+  const trimming = sweeps.start({
+    name: 'events',
+    everyMs: TRIM_EVERY_MS,
+    work: () => store.trim(null),
+  })
   const committed: OpenEventLog['committed'] = (thread, chunk) => events.committed(thread, chunk)
   return {
     events,
     runEvents: createRunEvents({ clock, wire, committed }),
     checks: {},
-    stop: () => events.close(),
+    async stop() {
+      await trimming.stop()
+      await events.close()
+    },
   }
 }
 

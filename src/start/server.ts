@@ -7,6 +7,7 @@ import { systemClock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import { createLogger, type Logger } from '../base/log.ts'
 import { createMetrics, type Metrics } from '../base/metrics.ts'
+import { createSweeps, type Sweeps } from '../base/sweeps.ts'
 import { misspeltText } from '../base/text/misspelt-names.ts'
 import { createDeploymentFeed, type DeploymentFeed } from '../ingest/live/deployment-feed.ts'
 import type { DeploymentHosting } from '../deploy/hosting.ts'
@@ -151,7 +152,8 @@ export async function startServer(config: Config, overrides: ServerOverrides = {
     const url = config.databaseUrl
     const asLeader =
       url === undefined ? undefined : migrationLeader({ url, logger, stopping: stopping.signal })
-    const base = { config, logger, metrics, drain, stops, stopping: stopping.signal, asLeader }
+    const sweeps = createSweeps({ logger, metrics })
+    const base = { config, logger, metrics, sweeps, drain, stops, stopping: stopping.signal, asLeader }
     const { checks, ...parts } = await startParts({ ...base, acceptEmptyStore })
     storesDown = () => downStores(checks, STATE_STORES)
     let stopped: Promise<void> | undefined
@@ -186,6 +188,7 @@ interface Base {
   config: Config
   logger: Logger
   metrics: Metrics
+  sweeps: Sweeps
   drain: Drain
   stops: Stops
   /** Aborts when the server must stop. */
@@ -249,8 +252,14 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     ...(await startPlayground({ ...base, ...stored, ingester, limits, database: sql.database, lanes })),
     live: createLiveStreams({ ...feeds, health: () => ingester.health(), limits: config.streams }),
     registry: createRegistry(),
-    ...{ metrics, logger, clock: systemClock, publicUrl: config.publicUrl, checks, disk, drain: base.drain },
+    metrics,
+    logger,
+    clock: systemClock,
+    publicUrl: config.publicUrl,
+    disk,
+    drain: base.drain,
     deploymentsOrigin: config.deploymentsOrigin,
+    checks: { ...checks, sweeps: async () => base.sweeps.assertWorking() },
     limits: { ...limits, ...SENDER_LIMITS, max_inflight_bytes: config.ingestMaxInflightBytes },
     version: packageVersion(),
   }

@@ -1,5 +1,6 @@
 import { systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
+import type { Sweeps } from '../base/sweeps.ts'
 import type { Feedback, Sharing } from '../http/platform/app-deps.ts'
 import { RecentMap } from '../base/recent-map.ts'
 import { createRateLimit } from '../http/platform/rate-limit.ts'
@@ -42,6 +43,7 @@ export function createFeedback(
 
 interface Background {
   logger: Logger
+  sweeps: Sweeps
   stops: (() => Promise<unknown> | void)[]
 }
 
@@ -71,7 +73,7 @@ interface DeletingParts extends Pick<DeleterDeps, 'deletions' | 'ingester' | 'bl
 
 /** Starts the deletions, and the sweeps of expired TraceRuns, in the background. */
 export function startDeleting(
-  { logger, stops }: Background,
+  { logger, sweeps, stops }: Background,
   { clickhouse: { connection, ready }, deletions, sharing: { shares }, ingester, blobs }: DeletingParts,
 ): Deleter {
   const traces = createTraceDeletion(connection, STORED_COLUMNS.runs)
@@ -84,6 +86,7 @@ export function startDeleting(
     blobs,
     clock: systemClock,
     logger,
+    sweeps,
   })
   stops.push(() => deleter.stop())
   return deleter

@@ -17,6 +17,7 @@ import {
 } from '../support/runs/reference-model.ts'
 import { describeOnSql, type SqlEngine } from '../support/stores/sql/sql-databases.ts'
 import { tries } from '../support/properties.ts'
+import { testClock } from '../support/test-clock.ts'
 
 /**
  * State that no response shows yet, but that later responses depend on. Without it, more than one order could explain a
@@ -163,7 +164,12 @@ async function openWorld(engine: SqlEngine): Promise<() => Promise<World>> {
   return async () => {
     for (const table of TABLES) await database.query(`DELETE FROM ${table}`)
     const world: World = { database, stores: [], state: emptyModel(1_700_000_000_000), leases: [] }
-    world.stores = [database, other].map((each) => createRunStore(each, { now: () => world.state.now }))
+    world.stores = [database, other].map((each) =>
+      createRunStore(
+        each,
+        testClock(() => world.state.now),
+      ),
+    )
     return world
   }
 }

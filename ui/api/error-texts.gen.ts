@@ -70,6 +70,7 @@ export const ERROR_TEXTS: Readonly<Record<string, string>> = {
   "shutting_down": "The server is stopping. Try again shortly.",
   "internal": "Internal error",
   "config_invalid": "The configuration is not valid.",
+  "sweep_failing": "What has expired is not deleted, because a sweep fails again and again.",
   "store_changed": "A store is not the one that this server used before.",
   "data_dir_unusable": "DATA_DIR cannot be used.",
   "backup_unusable": "The folder cannot be used as a backup.",

@@ -18,6 +18,8 @@ export interface UploadStore {
   /** Uses up the token and returns its upload; undefined if the token is unknown, used or too old. */
   take(token_hash: string): Promise<Upload | undefined>
   finish(object_path: string, source: UploadedSource): Promise<void>
+  /** Deletes the uploads whose source has not arrived, and whose token expired before the time (epoch milliseconds). */
+  sweep(before: number): Promise<void>
   /** The source; undefined if the deployment has no such source, or it has not arrived. */
   find(deployment_id: string, object_path: string): Promise<UploadedSource | undefined>
 }

@@ -6,10 +6,10 @@ import {
   type AppFixture,
   type FixtureOptions,
   KEY,
-  NOW,
   startApp,
   WORKSPACE,
 } from '../../../test/support/servers/app-fixture.ts'
+import { NOW } from '../../../test/support/test-clock.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Rejected } from '../../trace/decode/decoded.ts'

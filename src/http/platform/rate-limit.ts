@@ -1,4 +1,4 @@
-import { type Clock, steadyTime } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { AppError } from '../../base/errors.ts'
 import { RecentMap } from '../../base/recent-map.ts'
 
@@ -26,7 +26,7 @@ export function createRateLimit({
 }): RateLimit {
   const windows = new RecentMap<string, { until: number; taken: number }>(MAX_KEYS)
   const freeWindow = (key: string): { until: number; taken: number } => {
-    const now = steadyTime(clock)
+    const now = clock.steady()
     const known = windows.get(key)
     const window = known !== undefined && now < known.until ? known : { until: now + window_ms, taken: 0 }
     if (window.taken < max) return window

@@ -2,12 +2,13 @@ import { expect, it } from 'vitest'
 import { createLogger } from '../../base/log.ts'
 import { AppError, type ErrorCode } from '../../base/errors.ts'
 import { createRefusalLog, type RefusedCall } from './refusal-log.ts'
+import { NOW, testClock } from '../../../test/support/test-clock.ts'
 
 function setUp() {
   const lines: { level: string; code: string; msg: string; others_since?: number }[] = []
-  let now = 1000
+  let now = NOW
   const logger = createLogger({ destination: { write: (line: string) => void lines.push(JSON.parse(line)) } })
-  const log = createRefusalLog({ logger, clock: { now: () => now } })
+  const log = createRefusalLog({ logger, clock: testClock(() => now) })
   const note = (code: ErrorCode, changes: Partial<RefusedCall> = {}): void =>
     log.note({
       what: 'POST /v1/traces',

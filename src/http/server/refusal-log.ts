@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Clock, steadyTime } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { AppError, ErrorCode } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 
@@ -78,7 +78,7 @@ export function createRefusalLog({ logger, clock }: { logger: Logger; clock: Clo
   }
 
   const warnOnce = (code: string, what: string, from = 'an unknown address', why: () => string): void => {
-    const now = steadyTime(clock)
+    const now = clock.steady()
     const [key, logged] = find([code, what, from].join('\n'), now)
     if (logged !== undefined && now - logged.at < QUIET_MS) {
       logged.since++

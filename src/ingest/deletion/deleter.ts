@@ -3,12 +3,13 @@ import type { Clock } from '../../base/clock.ts'
 import { AppError, toAppError } from '../../base/errors.ts'
 import { newUuid } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
+import type { StartedSweep, Sweeps } from '../../base/sweeps.ts'
 import { parseFilter } from '../../trace/filter/filter.ts'
 import type { Ingester } from '../ingester.ts'
 import type { ShareStore } from '../share-store.ts'
 import type { BlobStore } from '../store/blob-store.ts'
 import type { DeletionJob, DeletionScope, DeletionStore } from './deletion-store.ts'
-import { createRetention, type Retention, SWEEP_MS } from './retention.ts'
+import { type RetentionDeps, retentionSweep } from './retention.ts'
 import type { TraceDeletion } from './trace-deletion.ts'
 
 /** Deletes TraceRuns in the background, on request and when they have expired. */
@@ -34,6 +35,7 @@ export interface DeleterDeps {
   ready: Promise<void>
   clock: Clock
   logger: Logger
+  sweeps: Sweeps
 }
 
 /** Maximum number of jobs of single traces that are worked on together. */
@@ -46,6 +48,8 @@ const REFUSED_MS = 24 * 3_600_000
 /** Time within which data that was in flight at the request arrives. A job searches once more after this time. */
 const ARRIVED_MS = 10_000
 const RETRY_MS = 1_000
+/** Milliseconds between two sweeps, and between two searches for jobs of other servers. */
+const SWEEP_MS = 3_600_000
 
 /** Creates a deleter, which first continues the jobs of an earlier process. */
 export function startDeleter(deps: DeleterDeps): Deleter {
@@ -65,16 +69,20 @@ function together(jobs: readonly DeletionJob[]): DeletionJob[][] {
 
 class JobRunner implements Deleter {
   readonly #deps: DeleterDeps
-  readonly #retention: Retention
+  readonly #retention: StartedSweep
+  /** Deletes the attachments to which no TraceRun refers any more. */
+  readonly #attachments: StartedSweep
   readonly #turns: Turns
 
   constructor(deps: DeleterDeps) {
     this.#deps = deps
-    this.#retention = createRetention({
-      ...deps,
-      page: PAGE,
-      deletePage: (workspace_id, run_ids) => this.#deletePage(workspace_id, run_ids),
-      removeBlobs: () => this.#removeBlobs(),
+    const deletePage: RetentionDeps['deletePage'] = (...of) => this.#deletePage(...of)
+    this.#retention = deps.sweeps.start(retentionSweep({ ...deps, page: PAGE, deletePage }, SWEEP_MS))
+    this.#attachments = deps.sweeps.start({
+      name: 'attachments',
+      everyMs: SWEEP_MS,
+      begins: deps.ready,
+      work: (signal) => this.#removeBlobs(signal),
     })
     this.#turns = startTurns(deps.ready, () => this.#turn())
     deps.deletions.onAdded(() => this.#turns.wake())
@@ -117,8 +125,8 @@ class JobRunner implements Deleter {
     return this.#deps.deletions.get(workspace_id, id)
   }
 
-  stop(): Promise<void> {
-    return this.#turns.stop()
+  async stop(): Promise<void> {
+    await Promise.all([this.#turns.stop(), this.#retention.stop(), this.#attachments.stop()])
   }
 
   /** Works on each job once; a job that waits for late data is continued in the next turn. */
@@ -126,7 +134,6 @@ class JobRunner implements Deleter {
     const { signal } = this.#turns
     const jobs = await this.#deps.deletions.unfinished().catch(() => [])
     for (const some of together(jobs)) if (!signal.aborted) await this.#work(some)
-    await this.#retention.sweepWhenDue(signal)
     return jobs.length > 0 ? RETRY_MS : SWEEP_MS
   }
 
@@ -144,7 +151,7 @@ class JobRunner implements Deleter {
       const late = jobs.filter(({ created_at }) => now >= created_at + ARRIVED_MS)
       await this.#delete(jobs)
       if (signal.aborted || late.length === 0) return
-      await this.#removeBlobs()
+      await this.#attachments.now()
       if ((await deletions.notedBlobs(clock.now())).length > 0) return
       ended.push(...late)
       for (const job of late) Object.assign(job, { status: 'done', finished_at: clock.now() })
@@ -277,12 +284,12 @@ class JobRunner implements Deleter {
     await traces.deleteRuns(workspace_id, run_ids)
   }
 
-  async #removeBlobs(): Promise<void> {
+  async #removeBlobs(signal: AbortSignal): Promise<void> {
     const { deletions, traces, blobs, ingester, clock } = this.#deps
     const until = clock.now() - ARRIVED_MS
     for (;;) {
       const noted = await deletions.notedBlobs(until)
-      if (noted.length === 0 || this.#turns.signal.aborted) return
+      if (noted.length === 0 || signal.aborted) return
       await ingester.settled()
       const used = await traces.usedBlobs(noted)
       const kept: string[] = []

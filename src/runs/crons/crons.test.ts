@@ -9,6 +9,7 @@ import type { Cron, DueCron } from './store.ts'
 import type { Tenant } from '../model.ts'
 import type { CronDate } from '../run-store.ts'
 import type { Call, RunRequest } from '../runs.ts'
+import { settableClock } from '../../../test/support/test-clock.ts'
 
 const NOW = Date.parse('2026-11-20T09:00:30Z')
 const TENANT = { workspace_id: 'w', deployment_id: 'd' }
@@ -25,7 +26,7 @@ interface Made {
 async function openCrons() {
   const database = await openRunDatabase({ url: undefined, file: ':memory:' })
   onTestFinished(() => database.close())
-  const clock = { time: NOW, now: () => clock.time }
+  const clock = settableClock(NOW)
   const made: Made[] = []
   let refusal: AppError | undefined
   let looks = 0

@@ -1,4 +1,4 @@
-import { type Clock, steadyTime } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import type { CancelAction, Tenant } from '../model.ts'
 
 /** Time for which a cancel waits for its run (D-47). */
@@ -26,7 +26,7 @@ export function createEarlyCancels(clock: Clock): EarlyCancels {
 
   /** All entries are kept for the same time, so they are in order of expiry. */
   function forgetOld(): void {
-    const now = steadyTime(clock)
+    const now = clock.steady()
     for (const [key, { until }] of kept) {
       if (until > now && kept.size <= MAX_KEPT) return
       kept.delete(key)
@@ -37,14 +37,14 @@ export function createEarlyCancels(clock: Clock): EarlyCancels {
     remember(run, action) {
       const key = keyOf(run)
       kept.delete(key)
-      kept.set(key, { action, until: steadyTime(clock) + KEPT_MS })
+      kept.set(key, { action, until: clock.steady() + KEPT_MS })
       forgetOld()
     },
     take(run) {
       const key = keyOf(run)
       const found = kept.get(key)
       kept.delete(key)
-      return found !== undefined && found.until > steadyTime(clock) ? found.action : undefined
+      return found !== undefined && found.until > clock.steady() ? found.action : undefined
     },
   }
 }

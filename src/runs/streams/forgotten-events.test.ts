@@ -8,6 +8,7 @@ import { createLogger } from '../../base/log.ts'
 import { createSqlEventStore } from '../../storage/sql/events/event-store.ts'
 import { openRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
 import { createStreams } from './create-streams.ts'
+import { testClock } from '../../../test/support/test-clock.ts'
 
 const BOUNDS = { events: 0, chars: 0, age_ms: 0, total_chars: 0 }
 
@@ -42,7 +43,7 @@ it.each([
   await seen.ended
   await world.forget({ ...call.tenant, thread_id })
   expect(await events.last({ ...call.tenant, thread_id })).not.toBeNull()
-  const clock = { now: () => Date.now() + 60_000 }
+  const clock = testClock(() => Date.now() + 60_000)
   const later = createStreams({ ...world, clock, logger: createLogger({ level: 'silent' }) })
   for (const from of ['start', { after: seen.ids[0] ?? '' }] as const) {
     const joining = { from, modes: null, gone: staying(), cancel_on_disconnect: false }

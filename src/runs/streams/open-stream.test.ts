@@ -9,6 +9,8 @@ import { createEventLog } from '../../events/create-event-log.ts'
 import { createMemoryEventStore } from '../../../test/support/runs/streams/memory-event-store.ts'
 import { RUN_DONE, STATE_UPDATE } from '../../events/views.ts'
 import { createStreams } from './create-streams.ts'
+import { systemClock } from '../../base/clock.ts'
+import { testClock } from '../../../test/support/test-clock.ts'
 
 describe('a reader that is too slow', () => {
   it('gets the gap, and its stream ends although the end of the run was in the gap', async () => {
@@ -16,13 +18,15 @@ describe('a reader that is too slow', () => {
     const { call, fake, runs } = world
     const thread_id = await world.thread()
     const thread = { ...call.tenant, thread_id }
-    const store = createMemoryEventStore(
-      { now: () => 1 },
-      { events: 4, chars: 1 << 20, age_ms: 1 << 20, total_chars: 1e12 },
-    )
+    const store = createMemoryEventStore(testClock(), {
+      events: 4,
+      chars: 1 << 20,
+      age_ms: 1 << 20,
+      total_chars: 1e12,
+    })
     const logger = createLogger({ level: 'silent' })
     const events = createEventLog({ store, logger, metrics: createMetrics() })
-    const streams = createStreams({ ...world, events, clock: { now: () => Date.now() }, logger })
+    const streams = createStreams({ ...world, events, clock: systemClock, logger })
     const { run_id } = await runs.create(call, thread_id, { assistant_id: 'agent', input: { n: 1 } })
     const say = (event: string) => events.append(thread, [{ event, data: '{}', run_id }], null)
     const [first = ''] = (await say('metadata')) as string[]

@@ -9,13 +9,15 @@ import { isAfter } from '../../events/id.ts'
 import { createLogger } from '../../base/log.ts'
 import { createStreams } from './create-streams.ts'
 import type { Joining, StreamStart } from './streams.ts'
+import { systemClock } from '../../base/clock.ts'
+import { testClock } from '../../../test/support/test-clock.ts'
 
 const REQUEST = { assistant_id: 'agent', input: { n: 1 } }
 const NOW: Joining = { from: 'now', modes: null, gone: staying(), cancel_on_disconnect: false }
 
 /** Streams whose clock is so late that every ended run ended long ago. */
 function laterStreams(world: RunWorld) {
-  const clock = { now: () => Date.now() + 60_000 }
+  const clock = testClock(() => Date.now() + 60_000)
   return createStreams({ ...world, clock, logger: createLogger({ level: 'silent' }) })
 }
 
@@ -68,7 +70,7 @@ describe('the stream of a new run', () => {
     const streams = createStreams({
       ...world,
       runs: { ...world.runs, get },
-      clock: { now: Date.now },
+      clock: systemClock,
       logger,
     })
     const named = { ...REQUEST, run_id: newUuid() }

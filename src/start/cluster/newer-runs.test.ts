@@ -4,13 +4,14 @@ import { RUN_VERSION } from '../../runs/state.ts'
 import { GRAPHS_KEPT_MS } from '../../storage/sql/server-registry.ts'
 import { watchNewerRuns } from './newer-runs.ts'
 import { eventually } from '../../../test/support/eventually.ts'
+import { NOW, testClock } from '../../../test/support/test-clock.ts'
 
 /**
  * A server whose stores have waiting runs. They need the versions `waiting`. The newest other server, if there is one,
  * has version `others`.
  */
 function server({ isAlone = false } = {}) {
-  const world = { now: 1e12, waiting: [RUN_VERSION + 1], others: RUN_VERSION, looks: 0 }
+  const world = { now: NOW, waiting: [RUN_VERSION + 1], others: RUN_VERSION, looks: 0 }
   const stops: (() => unknown)[] = []
   onTestFinished(() => stops.forEach((stop) => void stop()))
   const logger = createLogger({ level: 'silent' })
@@ -24,7 +25,7 @@ function server({ isAlone = false } = {}) {
       },
     },
     servers: isAlone ? undefined : { runVersion: async () => world.others },
-    clock: { now: () => world.now },
+    clock: testClock(() => world.now),
     logger,
     changed,
     stops: stops as never,

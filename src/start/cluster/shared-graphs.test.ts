@@ -3,11 +3,12 @@ import { createLogger } from '../../base/log.ts'
 import { GRAPHS_KEPT_MS } from '../../storage/sql/server-registry.ts'
 import { shareGraphs } from './shared-graphs.ts'
 import { eventually } from '../../../test/support/eventually.ts'
+import { NOW, testClock } from '../../../test/support/test-clock.ts'
 
 /** A server with the graph `own`; a run waits for the graph `other`. */
 function server() {
   const known = new Set<string>()
-  const time = { now: 1e12 }
+  const time = { now: NOW }
   const looks = { count: 0 }
   const stops: (() => unknown)[] = []
   onTestFinished(() => stops.forEach((stop) => void stop()))
@@ -20,12 +21,10 @@ function server() {
     own: () => ['own'],
     servers: { graphs: async () => known },
     store: { waitingGraphs },
-    clock: {
-      now: () => {
-        looks.count++
-        return time.now
-      },
-    },
+    clock: testClock(() => {
+      looks.count++
+      return time.now
+    }),
     logger: createLogger({ level: 'silent' }),
     stops: stops as never,
     everyMs: 1,

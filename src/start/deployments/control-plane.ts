@@ -3,6 +3,7 @@ import { childEntry } from '../../base/child-entry.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import { toAppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
+import type { Sweeps } from '../../base/sweeps.ts'
 import type { Config, Environment } from '../../config.ts'
 import { createArtifacts } from '../../deploy/artifacts.ts'
 import { probeContainers } from '../../deploy/build/container-probe.ts'
@@ -21,6 +22,7 @@ import { createTidying } from '../../deploy/tidy-builds.ts'
 import type { UnpackedSource } from '../../deploy/source/unpack-source.ts'
 import { createUploads } from '../../deploy/source/uploads.ts'
 import type { DeploymentLogStore } from '../../deploy/stores/log-lines.ts'
+import type { UploadStore } from '../../deploy/stores/upload-store.ts'
 import type { DeploymentStore } from '../../deploy/stores/deployment-store.ts'
 import type { DeploymentChanges, SharedFiles } from '../../deploy/stores/shared-files.ts'
 import {
@@ -50,6 +52,7 @@ import { restoreDeployments } from './restore-deployments.ts'
 export interface ControlPlaneParts {
   config: Config
   logger: Logger
+  sweeps: Sweeps
   /** The SQL store, migrated. */
   database: Database
   disk: Pick<DataDisk, 'assertRoom'>
@@ -121,7 +124,8 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const started = (revision: Revision): void => void tidy(revision)
   const wake = startServing(parts, { store, work, log, artifacts, worker, started, changes })
   if (files !== undefined) keepShared(parts, { store, work })
-  keepAwake({ wake, sweeps: sweepsOf({ logs, files, clock }) }, parts)
+  keepAwake(wake, parts)
+  startSweeping(parts, { logs, uploadStore, files, clock })
   const controlPlane = createControlPlane({
     ...{ store, logs, log, uploads, artifacts, hosting, sealer, clock, own: parts.own },
     ...{ files, changed, isOfServer: (name) => isOfServer(parts, name) },
@@ -282,39 +286,36 @@ function keepShared(
   })
 }
 
-/** The functions that are called at intervals to remove data that deployments no longer need. */
-function sweepsOf({
-  logs,
-  files,
-  clock,
-}: {
-  logs: Pick<DeploymentLogStore, 'trim'>
-  files: SharedFiles | undefined
-  clock: Clock
-}): Readonly<Record<string, () => Promise<void>>> {
-  return {
-    logs: () => logs.trim((clock.now() - KEPT_LOG_MS) * US_PER_MS),
-    files: async () => files?.sweep(clock.now() - DAY_MS),
+/** Starts the deletion of data that deployments no longer need. */
+function startSweeping(
+  { sweeps, stops }: Pick<ControlPlaneParts, 'sweeps' | 'stops'>,
+  {
+    logs,
+    uploadStore,
+    files,
+    clock,
+  }: {
+    logs: Pick<DeploymentLogStore, 'trim'>
+    uploadStore: Pick<UploadStore, 'sweep'>
+    files: SharedFiles | undefined
+    clock: Clock
+  },
+): void {
+  const works: Record<string, () => Promise<unknown>> = {
+    deployment_logs: () => logs.trim((clock.now() - KEPT_LOG_MS) * US_PER_MS),
+    uploads: () => uploadStore.sweep(clock.now() - DAY_MS),
+  }
+  if (files !== undefined) works['deployment_files'] = () => files.sweep(clock.now() - DAY_MS)
+  for (const [name, work] of Object.entries(works)) {
+    const started = sweeps.start({ name, everyMs: TRIM_MS, work })
+    stops.push(() => started.stop())
   }
 }
 
 /** Searches for revisions to process at intervals too, because a claim may have failed. */
-function keepAwake(
-  { wake, sweeps }: { wake(): Promise<void>; sweeps: Readonly<Record<string, () => Promise<void>>> },
-  { logger, stops }: Pick<ControlPlaneParts, 'logger' | 'stops'>,
-): void {
+function keepAwake(wake: () => Promise<void>, { stops }: Pick<ControlPlaneParts, 'stops'>): void {
   const look = setInterval(() => void wake(), WAKE_MS).unref()
-  const sweep = (): void => {
-    for (const [of, remove] of Object.entries(sweeps))
-      remove().catch((error: unknown) =>
-        logger.warn({ err: error, of }, 'what deployments no longer need was not removed'),
-      )
-  }
-  const sweeping = setInterval(sweep, TRIM_MS).unref()
-  stops.push(() => {
-    clearInterval(look)
-    clearInterval(sweeping)
-  })
+  stops.push(() => clearInterval(look))
 }
 
 function logChange(log: DeploymentLog, { id, deployment_id, number, status, error }: Revision): void {

@@ -4,11 +4,12 @@ import { createDeploymentStore } from '../../storage/sql/deployments/deployment-
 import { migrate } from '../../storage/sql/driver/migrate.ts'
 import { openSqlite } from '../../storage/sql/driver/sqlite.ts'
 import { type FurtherDeploymentsParts, openFurtherDeployments } from './further-deployments.ts'
+import { testClock } from '../../../test/support/test-clock.ts'
 
 it('P-1: the deployment of GRAPHS does not take the path of one that was deployed', async () => {
   const database = openSqlite(':memory:')
   await migrate(database)
-  await createDeploymentStore(database, { now: () => 1 }).create({
+  await createDeploymentStore(database, testClock()).create({
     ...{ id: 'd', organization_id: 'o', workspace_id: 'w', name: 'bot', type: 'dev', secrets: [] },
     commands: NO_COMMANDS,
   })

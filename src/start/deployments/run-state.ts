@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path'
 import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
+import type { Sweeps } from '../../base/sweeps.ts'
 import type { Config, RunsConfig } from '../../config.ts'
 import type { EventLog } from '../../events/event-log.ts'
 import type { StoreChecks } from '../../http/server/store-checks.ts'
@@ -53,6 +54,7 @@ export interface DeploymentParts {
   hosted: RunsConfig
   logger: Logger
   metrics: Metrics
+  sweeps: Sweeps
   workspace_id: string
   /** Stores the traces of runs (D-45). */
   ingester: Ingester

@@ -4,9 +4,9 @@ import type { DeploymentFile } from '../../graph/project/deployment-file.ts'
 import { oneAtATime, type StoreChecks } from '../../http/server/store-checks.ts'
 import { readStoreTtl } from '../../graph/project/store-ttl.ts'
 import type { KvStore } from '../../runs/items/kv-store.ts'
-import { startItemSweeper } from '../../runs/items/sweeper.ts'
+import { itemSweep } from '../../runs/items/sweeper.ts'
 import { observeUse } from '../../runs/execute/waiting-gauges.ts'
-import { startThreadSweeper } from '../../runs/threads/sweeper.ts'
+import { threadSweep } from '../../runs/threads/sweeper.ts'
 import { endLeftovers } from '../../storage/child-processes.ts'
 import { withPatience } from '../../storage/sql/driver/open-run-database.ts'
 import { createKvStore } from '../../storage/sql/items/kv-store.ts'
@@ -24,7 +24,6 @@ export interface SharedRuns {
 }
 
 const SWEEP_MS = 60_000
-const SWEEP_ITEMS_MS = 10_000
 
 /** Opens the stores and services that deployments share, on a server without a deployment of `GRAPHS`. */
 export async function openSharedRuns(parts: DeploymentParts): Promise<SharedRuns> {
@@ -51,15 +50,20 @@ export async function repairUseCounts(
 
 /** Starts the deletion of expired threads and items, and of webhooks without runs, of all deployments. */
 export function startSweeping(
-  { logger, stops }: DeploymentParts,
+  { sweeps, stops }: DeploymentParts,
   { store, events, webhookStore }: RunState,
   { items, file }: { items: KvStore; file: Pick<DeploymentFile, 'checkpointer_ttl'> },
 ): void {
   const minutes = file.checkpointer_ttl?.['sweep_interval_minutes']
   const everyMs = typeof minutes === 'number' && minutes > 0 ? minutes * 60_000 : SWEEP_MS
-  const also = (): Promise<unknown> => Promise.all([webhookStore.sweep(), store.forgetStatelessEnds()])
-  const sweeper = startThreadSweeper({ store, events, everyMs, logger, also })
-  stops.push(() => sweeper.stop())
-  const itemSweeper = startItemSweeper({ items, everyMs: SWEEP_ITEMS_MS, logger })
-  stops.push(() => itemSweeper.stop())
+  const all = [
+    threadSweep({ store, events, everyMs }),
+    { name: 'webhooks', everyMs, work: () => webhookStore.sweep() },
+    { name: 'stateless_ends', everyMs, work: () => store.forgetStatelessEnds() },
+    itemSweep(items),
+  ]
+  for (const sweep of all) {
+    const started = sweeps.start(sweep)
+    stops.push(() => started.stop())
+  }
 }

@@ -1,5 +1,6 @@
 import { NIL_UUID } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
+import type { Sweep } from '../../base/sweeps.ts'
 import type { Ingester } from '../../ingest/ingester.ts'
 import type { ListQuery, TraceStore } from '../../ingest/store/trace-store.ts'
 import { CALL_ENDS_BY, PLAYGROUND_PROJECT } from '../../playground/call-trace.ts'
@@ -54,25 +55,19 @@ const EVERY_MS = 60_000
 const BEHIND_MS = 30_000
 
 /**
- * Ends calls of servers that have ended, now and every minute. Does nothing while this server is behind in storing
- * acknowledged data, which may contain ends of calls. Returns a function that stops this.
+ * The sweep that ends calls of servers that have ended. Does nothing while this server is behind in storing acknowledged
+ * data, which may contain ends of calls.
  */
-export function watchLeftCalls(
-  left: LeftCalls,
-  ingester: Pick<Ingester, 'health'>,
-  logger: Logger,
-): () => void {
-  const look = async (): Promise<void> => {
-    const { oldest_waiting_at } = ingester.health()
-    if (oldest_waiting_at !== null && Date.parse(oldest_waiting_at) < Date.now() - BEHIND_MS) return
-    try {
+export function leftCallSweep(left: LeftCalls, ingester: Pick<Ingester, 'health'>, logger: Logger): Sweep {
+  return {
+    name: 'playground_calls',
+    everyMs: EVERY_MS,
+    begins: Promise.resolve(),
+    async work() {
+      const { oldest_waiting_at } = ingester.health()
+      if (oldest_waiting_at !== null && Date.parse(oldest_waiting_at) < Date.now() - BEHIND_MS) return
       const ended = await left.end()
       if (ended > 0) logger.info({ ended }, 'calls of the playground have ended with their server')
-    } catch (error) {
-      logger.warn({ err: error }, 'calls of the playground that a server left could not be read; tried again')
-    }
+    },
   }
-  const timer = setInterval(() => void look(), EVERY_MS).unref()
-  void look()
-  return () => clearInterval(timer)
 }

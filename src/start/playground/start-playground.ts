@@ -1,6 +1,7 @@
 import { systemClock } from '../../base/clock.ts'
 import { isLoopback } from '../../base/loopback.ts'
 import type { Sealer } from '../../base/node/sealer.ts'
+import type { Sweeps } from '../../base/sweeps.ts'
 import type { Config } from '../../config.ts'
 import type { AppDeps } from '../../http/platform/app-deps.ts'
 import { createEventStreams } from '../../http/platform/reply/event-streams.ts'
@@ -15,7 +16,7 @@ import type { Database } from '../../storage/sql/driver/database.ts'
 import { createWorkspaceSecretStore } from '../../storage/sql/secrets/workspace-secret-store.ts'
 import type { Lanes } from '../../ingest/start-lanes.ts'
 import { openSealer } from '../deployments/secrets-key.ts'
-import { pendingCalls, watchLeftCalls } from './left-calls.ts'
+import { pendingCalls, leftCallSweep } from './left-calls.ts'
 import { startLargeBodies } from '../worker-threads/bodies.ts'
 
 export interface PlaygroundInputs extends Omit<OwnTracesDeps, 'clock' | 'pausesMs'> {
@@ -25,6 +26,7 @@ export interface PlaygroundInputs extends Omit<OwnTracesDeps, 'clock' | 'pausesM
   /** The store in which traces of calls are searched. */
   store: Pick<TraceStore, 'list'>
   lanes: Pick<Lanes, 'read'>
+  sweeps: Sweeps
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
 }
@@ -60,7 +62,8 @@ export async function startPlayground(
     traces,
     clock: systemClock,
   })
-  stops.push(watchLeftCalls(left, parts.ingester, parts.logger))
+  const ending = parts.sweeps.start(leftCallSweep(left, parts.ingester, parts.logger))
+  stops.push(() => ending.stop())
   const vendor = createVendorCaller({ allowPrivate: mayCallPrivateAddresses(config) })
   return {
     secrets,

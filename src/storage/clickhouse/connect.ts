@@ -10,6 +10,7 @@ import { retry } from '../../base/retry.ts'
 import { CLUSTER_SETTINGS, onCluster } from './on-cluster.ts'
 import { queryForm } from './query-form.ts'
 import { isReset, toStoreError } from './store-error.ts'
+import { assertWholeNumber } from '../whole-number.ts'
 
 /** The address of a ClickHouse, and its limits. */
 export interface ClickHouseOptions {
@@ -108,6 +109,8 @@ const PINNED_SETTINGS = {
   select_sequential_consistency: '1',
 } as const
 const CREATE_DATABASE = 'CREATE DATABASE IF NOT EXISTS {name:Identifier}'
+/** Integers and times, also in arrays. */
+const WHOLE_TYPE = /\b(U?Int\d+|DateTime(64)?)\b/
 const COLUMN_NAME = /^[A-Za-z_]\w*$/
 
 /** Creates the client; the first statement opens a connection. Throws for an invalid URL. */
@@ -143,6 +146,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       }
     },
     async command(sql, asked = {}) {
+      assertWholeParams(sql, asked.params)
       try {
         await buffer(await send(client, sql, asked))
       } catch (error) {
@@ -164,6 +168,7 @@ async function send(client: ClickHouseClient, sql: string, asked: StatementOptio
 }
 
 async function readWhole(client: ClickHouseClient, sql: string, asked: StatementOptions): Promise<Buffer> {
+  assertWholeParams(sql, asked.params)
   // With this setting, a server sends only the error if a read fails. The embedded engine ignores it and cuts the
   // connection.
   const settings = { ...asked.settings, wait_end_of_query: 1 }
@@ -226,6 +231,17 @@ function openClient(options: ClickHouseOptions, database: string): ClickHouseCli
     // The caller logs each error once. SilentLogger is needed because the client writes some warnings at any log level.
     log: { level: ClickHouseLogLevel.OFF, LoggerClass: SilentLogger },
   })
+}
+
+/** @throws TypeError for a fraction in a place of an integer type */
+function assertWholeParams(sql: string, params: SqlParams = {}): void {
+  for (const [name, value] of Object.entries(params)) {
+    const numbers = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'number')
+    if (numbers.every(Number.isInteger)) continue
+    const type = new RegExp(`\\{${name}:\\s*([^}]*)\\}`).exec(sql)?.[1]
+    if (type !== undefined && WHOLE_TYPE.test(type))
+      for (const one of numbers) assertWholeNumber(one, `parameter ${name}`)
+  }
 }
 
 function clientOptions(asked: Omit<StatementOptions, 'params'>) {

@@ -4,6 +4,7 @@ import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { pause } from '../../base/pause.ts'
 import { parseSentinels } from '../../base/text/redis-address.ts'
+import { assertWholeNumber } from '../whole-number.ts'
 
 /**
  * The commands of a Redis server that Weir uses. Every call throws AppError store_unavailable if the server does not
@@ -37,6 +38,11 @@ const RETRY_STEP_MS = 50
 
 function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
+}
+
+function assertWholeArgs(args: readonly (string | number)[]): void {
+  for (const [at, arg] of args.entries())
+    if (typeof arg === 'number') assertWholeNumber(arg, `argument ${at + 1}`)
 }
 
 async function answered<T>(work: () => Promise<unknown>): Promise<T> {
@@ -161,16 +167,21 @@ export function openRedis(url: string, logger: Logger): RedisConnection {
   }
 
   return {
-    run: (script, keys, args) =>
-      answered(async () => {
+    async run<T>(script: string, keys: readonly string[], args: readonly (string | number)[]) {
+      assertWholeArgs(args)
+      return await answered<T>(async () => {
         try {
           return await client.evalsha(hashOf(script), keys.length, ...keys, ...args)
         } catch (error) {
           if (!isUnknownScript(error)) throw error
           return await client.eval(script, keys.length, ...keys, ...args)
         }
-      }),
-    command: (name, ...args) => answered(() => client.call(name, ...args)),
+      })
+    },
+    async command(name, ...args) {
+      assertWholeArgs(args)
+      return await answered(() => client.call(name, ...args))
+    },
     async mode() {
       const info = String(await answered(() => client.call('INFO', 'server')))
       return /^redis_mode:(standalone|cluster|sentinel)\r?$/m.exec(info)?.[1] as 'standalone' | undefined

@@ -9,6 +9,7 @@ import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
 import { openS3Blobs, type S3Blobs, s3PlaceOf } from '../../../src/storage/s3/blob-store.ts'
 import type { Blob } from '../../../src/trace/decode/decoded.ts'
 import { startS3, type TestS3 } from '../../support/stores/s3.ts'
+import { NOW, testClock } from '../../support/test-clock.ts'
 
 let dir: string
 let store: BlobStore
@@ -93,12 +94,15 @@ describe('blobs in files', () => {
 
   it('count as put again when another server that shares the folder put them', async () => {
     const one = blob('shared')
-    const clock = { now: () => 1_000_000 }
-    const other = createFileBlobStore(join(dir, 'blobs'), { now: () => 2_000_000 })
+    const clock = testClock()
+    const other = createFileBlobStore(
+      join(dir, 'blobs'),
+      testClock(() => NOW + 1_000_000),
+    )
     await createFileBlobStore(join(dir, 'blobs'), clock).put([one])
     await other.put([one])
-    expect(await store.remove(one.sha256, 1_500_000)).toBe(false)
-    expect(await store.remove(one.sha256, 2_500_000)).toBe(true)
+    expect(await store.remove(one.sha256, NOW + 500_000)).toBe(false)
+    expect(await store.remove(one.sha256, NOW + 1_500_000)).toBe(true)
   })
 })
 

@@ -7,6 +7,7 @@ import {
 import { createDeploymentLogStore } from '../../../src/storage/sql/deployments/log-store.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../support/test-clock.ts'
 
 const line = (message: string, fields: Partial<NewLogLine> = {}): NewLogLine => ({
   ...{ revision_id: 'r', kind: 'build', level: 'INFO', message },
@@ -22,7 +23,11 @@ describeOnSql('logs of deployments', (engine) => {
     now = 1_700_000_000_000
     const database = await engine.open()
     await migrate(database)
-    store = createDeploymentLogStore(database, { now: () => now }, MAX_BYTES)
+    store = createDeploymentLogStore(
+      database,
+      testClock(() => now),
+      MAX_BYTES,
+    )
   })
   const messages = async (query: object = {}, id = 'd') =>
     (await store.read(id, { ...ALL, ...query })).map(({ message }) => message)

@@ -14,6 +14,7 @@ import { createSharedFiles } from '../../../src/storage/sql/deployments/shared-f
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../support/test-clock.ts'
 
 const BUILT = { id: 'r', deployment_id: 'd', config_path: 'langgraph.json', artifact_sha256: 'a1' }
 const MINUTE = 60_000
@@ -31,7 +32,11 @@ describeOnSql('P-37: files that servers share', (engine) => {
     database = await engine.open()
     await migrate(database)
     blobStore = createFileBlobStore(join(dir, 'blobs'))
-    files = createSharedFiles(database, blobStore, { now: () => now })
+    files = createSharedFiles(
+      database,
+      blobStore,
+      testClock(() => now),
+    )
   })
   afterEach(() => rm(dir, { recursive: true, force: true }))
 

@@ -11,6 +11,7 @@ import { createDeploymentStore } from '../../../src/storage/sql/deployments/depl
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { NOW, testClock } from '../../support/test-clock.ts'
 
 const LIMITS = { lease_ms: 1000, builds: 1 }
 const PAGE = { limit: 100, offset: 0 }
@@ -29,10 +30,13 @@ describeOnSql('deployments and revisions', (engine) => {
   let store: DeploymentStore
   let now: number
   beforeEach(async () => {
-    now = 1_000_000
+    now = NOW
     database = await engine.open()
     await migrate(database)
-    store = createDeploymentStore(database, { now: () => now })
+    store = createDeploymentStore(
+      database,
+      testClock(() => now),
+    )
   })
 
   const create = (name: string, workspace_id = 'w'): Promise<StoredDeployment> =>

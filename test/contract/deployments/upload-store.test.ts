@@ -8,6 +8,7 @@ import { createUploadStore } from '../../../src/storage/sql/deployments/upload-s
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { NOW, testClock } from '../../support/test-clock.ts'
 
 const MINUTE_MS = 60_000
 const MAX_BYTES = 100_000
@@ -18,11 +19,11 @@ describeOnSql('uploads of sources', (engine) => {
   let dir: string
   let now: number
   beforeEach(async () => {
-    now = 1_000_000
+    now = NOW
     dir = await mkdtemp(join(tmpdir(), 'weir-uploads-'))
     database = await engine.open()
     await migrate(database)
-    const clock = { now: () => now }
+    const clock = testClock(() => now)
     uploads = createUploads({ store: createUploadStore(database, clock), dir, max_bytes: MAX_BYTES, clock })
   })
   afterEach(() => rm(dir, { recursive: true, force: true }))

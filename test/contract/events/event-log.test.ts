@@ -14,6 +14,7 @@ import { eventually } from '../../support/eventually.ts'
 import { describeEventLogs, type LogProcess } from '../../support/runs/streams/event-logs.ts'
 import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { tries } from '../../support/properties.ts'
+import { NOW, testClock } from '../../support/test-clock.ts'
 
 type Item = StoredEvent | Gap
 
@@ -209,9 +210,9 @@ describeEventLogs('an event log', (engine) => {
   })
 
   it('deletes events by size and by age, and reports this at once', async () => {
-    let now = 1_000_000
+    let now = NOW
     const { log, store } = await engine.open({
-      clock: { now: () => now },
+      clock: testClock(() => now),
       bounds: { events: 1000, chars: 1000, age_ms: 3_600_000, total_chars: 1e12 },
     })
     const thread = newThread()
@@ -276,15 +277,15 @@ describeEventLogs('an event log', (engine) => {
   })
 
   it('assigns increasing ids also when the clock goes back', async () => {
-    let now = 50_000
-    const { log } = await engine.open({ clock: { now: () => now } })
+    let now = NOW
+    const { log } = await engine.open({ clock: testClock(() => now) })
     const thread = newThread()
     const ids = await append(log, thread, drafts(2))
-    now = 10_000
+    now -= 40_000
     ids.push(...(await append(log, thread, drafts(2))))
-    now = 60_000
+    now = NOW + 10_000
     ids.push(...(await append(log, thread, drafts(1))))
-    expect(ids).toEqual(['50000-0', '50000-1', '50000-2', '50000-3', '60000-0'])
+    expect(ids).toEqual([...[0, 1, 2, 3].map((seq) => `${NOW}-${seq}`), `${NOW + 10_000}-0`])
   })
 
   it('refuses appends without the lease, and no others', async () => {
@@ -343,14 +344,14 @@ describeEventLogs('an event log', (engine) => {
 
   if (engine.durable)
     it('survives its process, including the record of deleted events', async () => {
-      let now = 5_000_000
-      const options = { clock: { now: () => now }, bounds: { ...BOUNDS, events: 3 } }
+      let now = NOW
+      const options = { clock: testClock(() => now), bounds: { ...BOUNDS, events: 3 } }
       const before = await engine.open(options)
       const thread = newThread()
       const ids: string[] = []
       for (let n = 0; n < 5; n++) ids.push(...(await append(before.log, thread, [draft(n)])))
       await before.store.trim(thread)
-      now = 1_000_000
+      now -= 4_000_000
       const { log } = await engine.openAgain(options)
       expect(dataOf(await take(log, thread, { after: ids[2] ?? '' }, 2))).toEqual(['3', '4'])
       expect(dataOf(await take(log, thread, { after: ids[0] ?? '' }, 1))).toEqual(['gap'])

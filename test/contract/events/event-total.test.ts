@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import type { EventLog, ReadFrom, ThreadRef } from '../../../src/events/event-log.ts'
 import { describeEventLogs } from '../../support/runs/streams/event-logs.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
+import { NOW, testClock } from '../../support/test-clock.ts'
 
 /** The first letter of the data of the first event that a reader gets, or `gap`. */
 async function firstOf(log: EventLog, thread: ThreadRef, from: ReadFrom): Promise<string | undefined> {
@@ -19,9 +20,9 @@ describeEventLogs(
   'the events of all threads',
   (engine) => {
     it('STREAM-18: have a limit, beyond which the oldest are deleted', async () => {
-      let now = 1_000_000
+      let now = NOW
       const bounds = { events: 1000, chars: 1e6, age_ms: 1e9, total_chars: 1000 }
-      const { log, store } = await engine.open({ clock: { now: () => now }, bounds })
+      const { log, store } = await engine.open({ clock: testClock(() => now), bounds })
       const threads = ['1', '2', '3'].map((): ThreadRef => ({ ...TENANT, thread_id: randomUUID() }))
       for (const letter of ['a', 'b']) {
         for (const thread of threads) {

@@ -8,6 +8,7 @@ import { openEventOutbox } from '../../../src/storage/sql/events/outbox.ts'
 import { eventually } from '../../support/eventually.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { NOW, testClock } from '../../support/test-clock.ts'
 
 const ENDS = 12
 const WRITTEN_AT = 1_000_000
@@ -19,12 +20,12 @@ describeOnSql('ends of runs on their way to another log', (engine) => {
     const thread = { ...TENANT, thread_id: randomUUID() }
     const arrived: string[] = []
     // The first process starts to look for ends of runs before there are any.
-    let now = 0
+    let now = NOW
     let looks = 0
     const open = () => {
       const outbox = openEventOutbox({
         database,
-        clock: { now: () => (looks++, now) },
+        clock: testClock(() => (looks++, now)),
         logger: createLogger({ level: 'silent' }),
         deliver: async (_id, _thread, items) => void arrived.push(...items.map(({ event }) => event)),
         retire: async () => undefined,
@@ -67,11 +68,11 @@ describeOnSql('ends of runs on their way to another log', (engine) => {
     const thread = { ...TENANT, thread_id: randomUUID() }
     const arrived: string[] = []
     // The process starts to look for ends of runs by other processes before there are any.
-    let now = 0
+    let now = NOW
     let looks = 0
     const outbox = openEventOutbox({
       database,
-      clock: { now: () => (looks++, now) },
+      clock: testClock(() => (looks++, now)),
       logger: createLogger({ level: 'silent' }),
       deliver: async (_id, _thread, items) => void arrived.push(...items.map(({ event }) => event)),
       retire: async () => undefined,

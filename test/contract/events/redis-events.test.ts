@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { type Clock, systemClock } from '../../../src/base/clock.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
+import { createSweeps } from '../../../src/base/sweeps.ts'
 import type { EventLog, RunLease, ThreadRef } from '../../../src/events/event-log.ts'
 import { RUN_BEGUN } from '../../../src/events/views.ts'
 import { runDone } from '../../../src/runs/execute/end-event.ts'
@@ -17,6 +18,7 @@ import { eventually } from '../../support/eventually.ts'
 import { type RedisServer, startRedis, startSentinel, withoutRedis } from '../../support/stores/redis.ts'
 import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { openRunWorld } from '../../support/runs/world.ts'
+import { testClock } from '../../support/test-clock.ts'
 
 const LOGGER = createLogger({ level: 'silent' })
 const REASON = withoutRedis()
@@ -74,7 +76,9 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
   async function openLog(database: Database, redisUrl = url, clock?: Clock) {
     const config = { databaseUrl: undefined, redisUrl, eventsMaxBytes: 1 << 30 }
     const installation = { claim: async () => async () => undefined }
-    const own = { config, logger: LOGGER, metrics: createMetrics(), database, installation }
+    const metrics = createMetrics()
+    const sweeps = createSweeps({ logger: LOGGER, metrics })
+    const own = { config, logger: LOGGER, metrics, sweeps, database, installation }
     const parts = { ...own, ...(clock && { clock }) }
     const opened = await startEventLog(parts)
     return { ...opened, store: createRunStore(database, systemClock, opened.runEvents) }
@@ -207,7 +211,7 @@ describe.skipIf(REASON !== '')(`events in Redis, runs in SQL${REASON}`, () => {
     const machine = vi.spyOn(systemClock, 'now')
     onTestFinished(() => machine.mockRestore())
     let ms = Date.now()
-    const ofDatabase: Clock = { now: () => ++ms }
+    const ofDatabase: Clock = testClock(() => ++ms)
     const [right, behind] = await Promise.all(
       [1, 2].map(async () => openLog(await openDatabase(), url, ofDatabase)),
     )

@@ -8,6 +8,7 @@ import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-databas
 import { admissionOf, admitted, CLAIMER, endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { openRunState } from '../../support/runs/world.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../support/test-clock.ts'
 
 describeOnSql('the ends of runs', (engine) => {
   let close: (() => Promise<void>) | undefined
@@ -99,7 +100,7 @@ describeOnSql('the ends of runs', (engine) => {
     await store.finish(await started(store, thread.thread_id), endOf('success'))
     // The state that two processes may leave when one deletes a log while the other appends to it.
     await database.query('DELETE FROM event_logs')
-    const later = { now: () => Date.now() + 60_000 }
+    const later = testClock(() => Date.now() + 60_000)
     await createEventTrim(database, later, { events: 1e6, chars: 1e9, age_ms: 1, total_chars: 1e12 })(null)
     expect(await database.query('SELECT * FROM event_chunks')).toEqual([])
   })
@@ -113,7 +114,7 @@ describeOnSql('the ends of runs', (engine) => {
     const later = (minutes: number) =>
       createEventTrim(
         database,
-        { now: () => Date.now() + minutes * 60_000 },
+        testClock(() => Date.now() + minutes * 60_000),
         {
           events: 1e6,
           chars: 1e9,

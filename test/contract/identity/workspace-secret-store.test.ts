@@ -5,15 +5,19 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createWorkspaceSecretStore } from '../../../src/storage/sql/secrets/workspace-secret-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { NOW, testClock } from '../../support/test-clock.ts'
 
 const HOSTS = ['api.example.com']
 
 describeOnSql('secrets of workspaces (N15)', (engine) => {
   let database: Database
-  let now = 1_000
+  let now = NOW
   const secretsWith = (key: string): WorkspaceSecrets =>
     createWorkspaceSecrets({
-      store: createWorkspaceSecretStore(database, { now: () => now }),
+      store: createWorkspaceSecretStore(
+        database,
+        testClock(() => now),
+      ),
       sealer: async () => createSealer(key),
       usualHosts: new Map([['KNOWN_KEY', ['known.example.com']]]),
     })
@@ -50,7 +54,7 @@ describeOnSql('secrets of workspaces (N15)', (engine) => {
     const secrets = secretsWith('k')
     const written = [{ key: 'A', outcome: 'created', hosts: HOSTS }]
     expect(await secrets.write('w1', [{ key: 'A', value: '1', hosts: HOSTS }])).toEqual(written)
-    now = 2_000
+    now += 1_000
     expect(
       await secrets.write('w1', [
         { key: 'A', value: '2' },
@@ -58,8 +62,8 @@ describeOnSql('secrets of workspaces (N15)', (engine) => {
       ]),
     ).toMatchObject([{ outcome: 'updated', hosts: HOSTS }, { outcome: 'created' }])
     expect(await secrets.list('w1')).toEqual([
-      { key: 'A', hosts: HOSTS, created_at: 1_000, updated_at: 2_000 },
-      { key: 'KNOWN_KEY', hosts: ['known.example.com'], created_at: 2_000, updated_at: 2_000 },
+      { key: 'A', hosts: HOSTS, created_at: NOW, updated_at: NOW + 1_000 },
+      { key: 'KNOWN_KEY', hosts: ['known.example.com'], created_at: NOW + 1_000, updated_at: NOW + 1_000 },
     ])
     await expect(secrets.write('w1', [{ key: 'B', value: '4' }])).rejects.toMatchObject({
       code: 'invalid_request',

@@ -6,6 +6,7 @@ import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createPriceStore } from '../../../src/storage/sql/prices/price-store.ts'
 import { createRepriceJobStore } from '../../../src/storage/sql/prices/reprice-job-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { NOW, testClock } from '../../support/test-clock.ts'
 
 const FIELDS: PriceFields = {
   name: 'n',
@@ -27,8 +28,11 @@ describeOnSql('prices', (engine) => {
   beforeEach(async () => {
     database = await engine.open()
     await migrate(database)
-    now = 100
-    store = createPriceStore(database, { now: () => now })
+    now = NOW
+    store = createPriceStore(
+      database,
+      testClock(() => now),
+    )
   })
 
   it('stores entries completely and separates workspaces', async () => {
@@ -77,7 +81,10 @@ describeOnSql('prices', (engine) => {
 
   it('sees changes of another process within seconds', async () => {
     const before = await store.snapshot()
-    await createPriceStore(database, { now: () => now }).create('w', FIELDS)
+    await createPriceStore(
+      database,
+      testClock(() => now),
+    ).create('w', FIELDS)
     expect(await store.snapshot()).toBe(before)
     now += 5_001
     const after = await store.snapshot()
@@ -87,7 +94,10 @@ describeOnSql('prices', (engine) => {
 
   it('uses the last snapshot while the database fails, and throws without one', async () => {
     const held = await store.snapshot()
-    const fresh = createPriceStore(database, { now: () => now })
+    const fresh = createPriceStore(
+      database,
+      testClock(() => now),
+    )
     await database.close()
     now += 60_000
     expect(await store.snapshot()).toBe(held)

@@ -5,6 +5,7 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { NOW, testClock } from '../../support/test-clock.ts'
 
 const ID = '018f0000-0000-7000-8000-000000000001'
 
@@ -15,8 +16,11 @@ describeOnSql('projects', (engine) => {
   beforeEach(async () => {
     database = await engine.open()
     await migrate(database)
-    now = 100
-    store = createProjectStore(database, { now: () => now++ })
+    now = NOW
+    store = createProjectStore(
+      database,
+      testClock(() => now++),
+    )
   })
   const byName = (session_name: string | null) => store.resolve('w', { session_name, session_id: null })
   const byId = (session_id: string, session_name: string | null = null) =>
@@ -28,7 +32,7 @@ describeOnSql('projects', (engine) => {
     expect(new Set(ids).size).toBe(1)
     expect(parseUuid(ids[0])).toBe(ids[0])
     expect(store.known('w', 'p')).toBe(ids[0])
-    const fresh = createProjectStore(database, { now: () => 0 })
+    const fresh = createProjectStore(database, testClock())
     expect(await fresh.resolve('w', { session_name: 'p', session_id: null })).toBe(ids[0])
     expect((await store.list('w', { limit: 9, offset: 0 })).projects).toHaveLength(1)
   })
@@ -58,7 +62,7 @@ describeOnSql('projects', (engine) => {
     async (name) => {
       const id = await byName(name)
       expect(await byName(name)).toBe(id)
-      const fresh = createProjectStore(database, { now: () => 0 })
+      const fresh = createProjectStore(database, testClock())
       expect(await fresh.resolve('w', { session_name: name, session_id: null })).toBe(id)
       expect(await store.get('w', id)).toMatchObject({
         name: name.toWellFormed().replace('\0', '\ufffd'),
@@ -72,7 +76,7 @@ describeOnSql('projects', (engine) => {
       { id: ID, name: 'p', extra: { a: 1 }, description: null },
       { upsert: false },
     )
-    expect(made).toMatchObject({ id: ID, name: 'p', extra: { a: 1 }, start_time: 100, end_time: null })
+    expect(made).toMatchObject({ id: ID, name: 'p', extra: { a: 1 }, start_time: NOW, end_time: null })
     expect(await store.get('w', ID)).toEqual(made)
     await expect(store.create('w', { name: 'p' }, { upsert: false })).rejects.toMatchObject({
       code: 'conflict',
@@ -101,7 +105,10 @@ describeOnSql('projects', (engine) => {
 
   it('sees within seconds what another process renamed, and uses its cache while the database fails', async () => {
     const id = await byName('old')
-    const other = createProjectStore(await engine.openAgain(), { now: () => now })
+    const other = createProjectStore(
+      await engine.openAgain(),
+      testClock(() => now),
+    )
     await other.update('w', id, { name: 'new' })
     expect(store.known('w', 'old')).toBe(id)
     now += 5_001
@@ -117,11 +124,7 @@ describeOnSql('projects', (engine) => {
 
   it('creates a project once, however many processes use its name at once', async () => {
     const again = await engine.openAgain()
-    const stores = [
-      store,
-      createProjectStore(again, { now: () => 0 }),
-      createProjectStore(again, { now: () => 0 }),
-    ]
+    const stores = [store, createProjectStore(again, testClock()), createProjectStore(again, testClock())]
     const names = Array.from({ length: 20 }, (_, i) => `p${i % 5}`)
     const resolved = await Promise.all(
       stores.flatMap((one) =>

@@ -30,6 +30,7 @@ import {
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { inLong } from '../../support/length.ts'
+import { testClock } from '../../support/test-clock.ts'
 
 const OTHER_PROJECT = PROJECT.replace(/.$/, (last) => (last === 'f' ? '0' : 'f'))
 const MODEL = 'my-model'
@@ -48,7 +49,7 @@ let projects: ProjectStore
 let jobs: RepriceJobStore
 let repricers: Repricer[]
 let now = START / 1000
-const clock = { now: () => now++ }
+const clock = testClock(() => now++)
 beforeEach(async () => {
   database = openSqlite(':memory:')
   await migrate(database)

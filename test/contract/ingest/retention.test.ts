@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Clock, systemClock } from '../../../src/base/clock.ts'
 import { createLogger } from '../../../src/base/log.ts'
+import { createMetrics } from '../../../src/base/metrics.ts'
+import { createSweeps } from '../../../src/base/sweeps.ts'
 import { type Deleter, startDeleter } from '../../../src/ingest/deletion/deleter.ts'
 import type { Project } from '../../../src/ingest/project-store.ts'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
@@ -22,6 +25,7 @@ import {
   traceRunRow,
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
+import { settableClock, testClock } from '../../support/test-clock.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -32,6 +36,8 @@ const RECEIVED = START / 1000
 const TABLES = ['runs', 'thread_runs', 'run_fragments', 'feedback', 'usage_traces'] as const
 const BYTES = Buffer.from('attachment')
 const SHA256 = createHash('sha256').update(BYTES).digest('hex')
+
+const logger = createLogger({ level: 'silent' })
 
 let traces: TestTraceStore
 let dir: Awaited<ReturnType<typeof temporaryDir>>
@@ -45,7 +51,7 @@ afterAll(async () => {
 })
 
 describeOnSql('retention', (engine) => {
-  const clock = { time: RECEIVED + DAY, now: () => clock.time }
+  const clock = settableClock(RECEIVED + DAY)
   const projects = new Map<string, Project['id']>()
 
   async function open(): Promise<Database> {
@@ -110,20 +116,41 @@ describeOnSql('retention', (engine) => {
     return found
   }
 
-  function sweep(database: Database): Deleter {
+  function sweep(database: Database, time: Clock = clock): Deleter {
     return startDeleter({
       traces: createTraceDeletion(traces.clickhouse, STORED_COLUMNS.runs),
-      deletions: createDeletionStore(database, clock),
-      shares: createShareStore(database, clock),
-      blobs: createFileBlobStore(dir.dir, clock),
+      deletions: createDeletionStore(database, time),
+      shares: createShareStore(database, time),
+      blobs: createFileBlobStore(dir.dir, time),
       ingester: { settled: async () => undefined },
       ready: Promise.resolve(),
-      clock,
-      logger: createLogger({ level: 'silent' }),
+      clock: time,
+      logger,
+      sweeps: createSweeps({ logger, metrics: createMetrics() }),
     })
   }
 
   const first = engine.name === 'SQLite' ? 100 : 200
+
+  it('removes expired TraceRuns and their attachments with the clock of the system', async () => {
+    const database = await open()
+    const now = systemClock.now()
+    const rows = [first + 30, first + 31]
+    const project_id = projects.get('days')!
+    await traces.insert(
+      rows.map((n, late) =>
+        traceRunRow(n, { project_id, trace_id: idOf(n), received_at: now - (late === 0 ? 4 : 2) * DAY }),
+      ),
+    )
+    const yesterday = testClock(() => now - DAY)
+    await createFileBlobStore(dir.dir, yesterday).put([{ sha256: SHA256, bytes: BYTES }])
+    await createDeletionStore(database, yesterday).noteBlobs([SHA256], now - DAY)
+    const deleter = sweep(database, systemClock)
+    const deletions = createDeletionStore(database, systemClock)
+    await eventually(async () => expect(await deletions.notedBlobs(now)).toEqual([]), 20_000)
+    await eventually(async () => expect((await left(rows))['runs']).toEqual(rows.slice(1)), 20_000)
+    await deleter.stop()
+  })
 
   it('removes what was received longer ago than its project keeps traces, with all that belongs to it', async () => {
     const database = await open()

@@ -5,6 +5,7 @@ import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { serverSecret } from '../../../src/storage/sql/shares/server-secret.ts'
 import { createShareStore } from '../../../src/storage/sql/shares/share-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../support/test-clock.ts'
 
 const trace = (trace_id: string, project_id = 'p') => ({ kind: 'trace', project_id, trace_id }) as const
 const thread = (thread_id: string, project_id = 'p') => ({ kind: 'thread', project_id, thread_id }) as const
@@ -15,7 +16,7 @@ describeOnSql('shares', (engine) => {
   beforeEach(async () => {
     database = await engine.open()
     await migrate(database)
-    store = createShareStore(database, { now: () => 1 })
+    store = createShareStore(database, testClock())
     await database.query(`INSERT INTO organizations (id, display_name, created_at) VALUES ('o', 'o', 0)`)
     for (const id of ['w', 'v'])
       await database.query(

@@ -8,6 +8,7 @@ import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../support/test-clock.ts'
 
 const NEW: NewAssistant = {
   assistant_id: randomUUID(),
@@ -37,7 +38,10 @@ describeOnSql('assistants', (engine) => {
     database = await engine.open()
     await migrate(database, RUN_MIGRATIONS)
     now = 1_700_000_000_000
-    store = createAssistantStore(database, { now: () => now })
+    store = createAssistantStore(
+      database,
+      testClock(() => now),
+    )
   })
   const names = async (search: Partial<AssistantSearch>): Promise<string[]> => {
     const { assistants } = await store.search(TENANT, { ...ALL, ...search })
@@ -126,7 +130,10 @@ describeOnSql('assistants', (engine) => {
 
   it('get a new version for each of many concurrent changes', async () => {
     await store.create(TENANT, NEW)
-    const elsewhere = createAssistantStore(await engine.openAgain(), { now: () => now })
+    const elsewhere = createAssistantStore(
+      await engine.openAgain(),
+      testClock(() => now),
+    )
     await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         (i % 2 === 0 ? store : elsewhere).update(TENANT, NEW.assistant_id, { metadata: { [`k${i}`]: i } }),

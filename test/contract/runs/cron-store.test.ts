@@ -7,6 +7,7 @@ import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../support/test-clock.ts'
 
 const NOW = 1_700_000_000_000
 const ALL: CronSearch = { sort_by: 'created_at', sort_order: 'desc', limit: 10, offset: 0 }
@@ -38,7 +39,10 @@ describeOnSql('crons', (engine) => {
   beforeEach(async () => {
     database = await engine.open()
     await migrate(database, RUN_MIGRATIONS)
-    store = createCronStore(database, { now: () => NOW + 7 })
+    store = createCronStore(
+      database,
+      testClock(() => NOW + 7),
+    )
   })
   const make = async (change: Partial<Cron> = {}, tenant = TENANT): Promise<Cron> => {
     const cron = cronOf(change)
@@ -123,7 +127,10 @@ describeOnSql('crons', (engine) => {
     await make()
     const [first] = await store.due(DEPLOYMENTS, NOW, 1)
     if (first === undefined) throw new Error('nothing is due')
-    const elsewhere = createCronStore(await engine.openAgain(), { now: () => NOW })
+    const elsewhere = createCronStore(
+      await engine.openAgain(),
+      testClock(() => NOW),
+    )
     const won = await Promise.all(
       [store, elsewhere, store, elsewhere].map((one) => one.advance(first, NOW + 60_000)),
     )

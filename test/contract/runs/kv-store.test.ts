@@ -11,6 +11,7 @@ import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-databas
 import { TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { tries } from '../../support/properties.ts'
+import { testClock } from '../../support/test-clock.ts'
 
 const MINUTE = 60_000
 const OPTIONS: KvStoreOptions = { default_ttl: null, refresh_on_read: true }
@@ -144,7 +145,11 @@ describeOnSql('the long-term memory', (engine) => {
     now = 1_700_000_000_000
   })
   const open = (options: Partial<KvStoreOptions> = {}): KvStore =>
-    createKvStore(database, { now: () => now }, { ...OPTIONS, ...options })
+    createKvStore(
+      database,
+      testClock(() => now),
+      { ...OPTIONS, ...options },
+    )
   const keys = async (store: KvStore, search: Partial<ItemSearch> = {}): Promise<string[]> => {
     const found = await store.search(TENANT, { namespace_prefix: [], limit: 10, offset: 0, ...search })
     return found.items.map(({ key }) => key)
@@ -251,7 +256,7 @@ describeOnSql('the long-term memory', (engine) => {
     })
 
     it('are hidden, and deleted an hour later, when the clock is set forwards', async () => {
-      let [wall, steady] = [now, 0]
+      let [wall, steady] = [now, 5.996]
       const store = createKvStore(database, { now: () => wall, steady: () => steady }, OPTIONS)
       await store.put(TENANT, { namespace: ['a'], key: 'k', value: {}, ttl: 30 })
       const find = () => store.get(TENANT, ['a'], 'k')

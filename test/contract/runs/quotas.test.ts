@@ -13,6 +13,7 @@ import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { countUse, readUse, repairUse } from '../../../src/storage/sql/workspace-use.ts'
 import { admissionOf, TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../support/test-clock.ts'
 
 const MINUTE = 60_000
 const ELSEWHERE: Tenant = { ...TENANT, workspace_id: randomUUID() }
@@ -28,7 +29,7 @@ describeOnSql('quotas of a workspace', (engine) => {
   let database: Database
   let now = 0
   const open = (on: Database) => {
-    const clock = { now: () => now }
+    const clock = testClock(() => now)
     return {
       runs: createRunStore(on, clock, undefined, QUOTAS),
       assistants: createAssistantStore(on, clock, QUOTAS),
@@ -185,7 +186,11 @@ describeOnSql('quotas of a workspace', (engine) => {
   it('beyond a quota that was lowered allow reads, smaller values and deletes', async () => {
     const tight = { default_ttl: null, refresh_on_read: false, quotas: { ...QUOTAS, store_bytes: 10 } }
     await put('a')
-    const items = createKvStore(database, { now: () => now }, tight)
+    const items = createKvStore(
+      database,
+      testClock(() => now),
+      tight,
+    )
     expect(await items.get(TENANT, ['a'], 'a')).toBeDefined()
     await items.put(TENANT, { namespace: ['a'], key: 'a', value: { text: 'shorter, not short' } })
     await items.remove(TENANT, ['a'], 'a')

@@ -6,6 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import { started, TENANT } from '../../support/runs/run-store.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { NOW, testClock } from '../../support/test-clock.ts'
 
 const REASON = withoutPostgres()
 const LEASE_MS = 10_000
@@ -20,8 +21,11 @@ describe.skipIf(REASON !== '')(`leases of runs in Postgres${REASON}`, () => {
       await Promise.all([one.close(), other.close()])
       databases.giveBack(url)
     })
-    let now = 1_000_000
-    const store = createRunStore(one, { now: () => now })
+    let now = NOW
+    const store = createRunStore(
+      one,
+      testClock(() => now),
+    )
     const claim = await started(store, randomUUID())
     now += LEASE_MS
 

@@ -9,6 +9,7 @@ import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { createWebhookStore } from '../../../src/storage/sql/runs/webhook-store.ts'
 import { admissionOf, admitted, CLAIMER, endOf, TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { settableClock } from '../../support/test-clock.ts'
 
 const DEPLOYMENTS = [TENANT.deployment_id]
 const leaseOf = (lease_ms: number) => ({ owner: 'me', lease_ms })
@@ -18,7 +19,7 @@ describeOnSql('webhooks', (engine) => {
   let database: Database
   let runs: RunStore
   let store: WebhookStore
-  const clock = { time: 1_700_000_000_000, now: () => clock.time }
+  const clock = settableClock(1_700_000_000_000)
   beforeEach(async () => {
     database = await engine.open()
     await migrate(database, RUN_MIGRATIONS)

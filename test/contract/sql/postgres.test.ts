@@ -75,7 +75,8 @@ describe.skipIf(reason !== '')(`openPostgres${reason}`, () => {
 
     it('work waits for a connection for as long as other work ends, and then no longer', async () => {
       const few = open({ connections: 1, statementTimeoutMs: 1_000, silenceMs: 100 })
-      const sleep = (seconds: number) => few.query('SELECT pg_sleep(?)', [seconds])
+      const sleep = (seconds: number) =>
+        few.query('SELECT pg_sleep(CAST(? AS double precision))', [String(seconds)])
       // Together they take longer than the limit, but each takes much less.
       await Promise.all(Array.from({ length: 7 }, () => sleep(0.2)))
       const [begun, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

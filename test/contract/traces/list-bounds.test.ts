@@ -11,6 +11,7 @@ import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-databas
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { admissionOf, admitted, TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../support/test-clock.ts'
 
 const KB = 1024
 /** Text in each record: five records exceed the limits of a statement and of a page of `MAX`. */
@@ -44,7 +45,7 @@ describeOnSql('lists of large records', (engine) => {
     const seen = watched(database)
     most = seen.most
     let now = 1_700_000_000_000
-    const clock = { now: () => now }
+    const clock = testClock(() => now)
     const store = createRunStore(seen.database, clock)
     const assistants = createAssistantStore(seen.database, clock)
     const crons = createCronStore(seen.database, clock)

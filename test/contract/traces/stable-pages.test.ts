@@ -19,6 +19,7 @@ import {
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { inLong } from '../../support/length.ts'
+import { testClock } from '../../support/test-clock.ts'
 
 /** A trace of one TraceRun: second of its start, and number of its thread. */
 type Trace = readonly [second: number, thread: number]
@@ -27,7 +28,7 @@ type Trace = readonly [second: number, thread: number]
 const LONGEST = { longest: 10 }
 const SECONDS = 8
 const THREADS = 6
-const clock = { now: () => START / 1000 + SECONDS * 1000 }
+const clock = testClock(() => START / 1000 + SECONDS * 1000)
 const asker = { holder: 'key', gone: new AbortController().signal }
 const context = { processors: builtInProcessors, startEstimate: createEstimates(createTokenizer()) }
 const trace = fc.tuple(fc.nat(SECONDS - 1), fc.nat(THREADS - 1))

@@ -6,6 +6,7 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createUsageLimitStore } from '../../../src/storage/sql/identity/usage-limit-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { NOW, testClock } from '../../support/test-clock.ts'
 
 describeOnSql('usage limits', (engine) => {
   const [organization_id, workspace_id, api_key_id] = [newUuid(), newUuid(), newUuid()]
@@ -29,8 +30,11 @@ describeOnSql('usage limits', (engine) => {
       user: { id: newUuid(), email: 'a@b', full_name: 'A' },
       key: { id: api_key_id, key_hash: 'h', short_key: 's', description: 'd' },
     })
-    now = 100
-    store = createUsageLimitStore(database, { now: () => now })
+    now = NOW
+    store = createUsageLimitStore(
+      database,
+      testClock(() => now),
+    )
   })
 
   /** A store that passes every read of limits through `read`. */
@@ -39,15 +43,18 @@ describeOnSql('usage limits', (engine) => {
       (args[0].startsWith('SELECT')
         ? read(() => database.query(...args))
         : database.query(...args)) as Promise<Row[]>
-    return createUsageLimitStore({ ...database, query }, { now: () => now })
+    return createUsageLimitStore(
+      { ...database, query },
+      testClock(() => now),
+    )
   }
 
   it('stores one for each workspace and key, with its time of creation', async () => {
     const first = await store.put(whole)
-    expect(first).toMatchObject({ ...whole, created_at: 100, updated_at: 100 })
-    now = 200
+    expect(first).toMatchObject({ ...whole, created_at: NOW, updated_at: NOW })
+    now += 100
     const changed = await store.put({ ...whole, limit_value: 2 ** 40, mode: 'soft' })
-    expect(changed).toEqual({ ...first, limit_value: 2 ** 40, mode: 'soft', updated_at: 200 })
+    expect(changed).toEqual({ ...first, limit_value: 2 ** 40, mode: 'soft', updated_at: NOW + 100 })
     const ofKey = await store.put({ ...whole, workspace_id: null, api_key_id })
     expect(await store.list(organization_id)).toEqual([changed, ofKey])
     expect(await store.list(newUuid())).toEqual([])
@@ -65,7 +72,10 @@ describeOnSql('usage limits', (engine) => {
     expect(await store.snapshot()).toEqual([])
     const limit = await store.put(whole)
     expect(await store.snapshot()).toEqual([limit])
-    const other = createUsageLimitStore(await engine.openAgain(), { now: () => now })
+    const other = createUsageLimitStore(
+      await engine.openAgain(),
+      testClock(() => now),
+    )
     await other.remove(organization_id, limit.id)
     expect(await store.snapshot()).toEqual([limit])
     now += 5_000

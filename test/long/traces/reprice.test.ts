@@ -19,6 +19,7 @@ import {
   type TestTraceStore,
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
+import { systemClock } from '../../../src/base/clock.ts'
 import { LONG_MS } from '../../support/long-limit.ts'
 
 // Tens of thousands of traces.
@@ -28,7 +29,7 @@ const TRACES = campaign(50_000)
 const LLM_RUNS = TRACES * 2
 const NEWEST = Date.UTC(2026, 10, 20)
 const logger = createLogger({ level: 'silent' })
-const clock = { now: () => Date.now() }
+const clock = systemClock
 const project_id = newUuid()
 
 let traces: TestTraceStore

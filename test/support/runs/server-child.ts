@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createLogger } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
+import { createSweeps } from '../../../src/base/sweeps.ts'
 import { toAppError } from '../../../src/base/errors.ts'
 import { readConfig } from '../../../src/config.ts'
 import type { Call } from '../../../src/runs/runs.ts'
@@ -14,11 +15,14 @@ const config = readConfig()
 if (config.hosted === undefined) throw new Error('GRAPHS is not set')
 const stops: (() => Promise<unknown> | void)[] = []
 const noIngest = () => Promise.reject(new Error('there is no ingest'))
+const logger = createLogger({ level: 'warn' })
+const metrics = createMetrics()
 const deployment = await startDeployment({
   config,
   hosted: config.hosted,
-  logger: createLogger({ level: 'warn' }),
-  metrics: createMetrics(),
+  logger,
+  metrics,
+  sweeps: createSweeps({ logger, metrics }),
   workspace_id: '6f1c39c5-6e5b-4b52-a1c5-6a5f0a1b2c3d',
   ingester: { ingest: noIngest, settled: async () => undefined, health: () => ({}) as never },
   limits: { max_body_bytes: 1, max_parts: 1, max_part_bytes: 1 },

@@ -39,11 +39,11 @@ import { createUsageLimitStore } from '../../../src/storage/sql/identity/usage-l
 import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
 import { createMemoryFeedback } from '../stores/memory-feedback.ts'
 import type { Rejected, RequestHead } from '../../../src/trace/decode/decoded.ts'
+import { NOW, testClock } from '../test-clock.ts'
 
 export const KEY = 'lsv2_pt_0123456789abcdef0123456789abcdef_0123456789'
 export const WORKSPACE = '11111111-1111-4111-8111-111111111111'
 export const ORGANIZATION = '22222222-2222-4222-8222-222222222222'
-export const NOW = Date.UTC(2026, 10, 20, 9, 0, 0)
 
 /** A span that was not stored, as the ingester reports it. */
 export const REJECTED_SPAN: Rejected = {
@@ -219,7 +219,7 @@ export async function startApp(options: FixtureOptions = {}) {
   const sqlIdentity = createIdentityStore(database)
   await firstIdentity(sqlIdentity)
   const identity = options.identity?.(sqlIdentity) ?? sqlIdentity
-  const clock = options.clock ?? { now: () => NOW }
+  const clock = options.clock ?? testClock()
   const feed = createLiveFeed(undefined)
   const deploymentFeed = createDeploymentFeed()
   const sessions = createBrowserSessionStore(database)

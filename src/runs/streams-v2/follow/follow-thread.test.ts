@@ -11,6 +11,7 @@ import { pendingInterrupts } from '../interrupts.ts'
 import { type Following, followThread, type ProtocolItem } from './follow-thread.ts'
 import { lastSeqOf, seqOf, sseIdOf } from '../protocol-event.ts'
 import { createRunIndex } from './run-index.ts'
+import { testClock } from '../../../../test/support/test-clock.ts'
 
 const REF: ThreadRef = { workspace_id: 'w', deployment_id: 'd', thread_id: 't' }
 const BOUNDS = { events: 1e6, chars: 1e9, age_ms: 1e9, total_chars: 1e9 }
@@ -22,7 +23,10 @@ const NOTHING_UNSEEN: ReadonlySet<string> = new Set()
  */
 function newThread(bounds = BOUNDS, age = 1000, isStopped = false) {
   let now = Date.now() - age
-  const store = createMemoryEventStore({ now: () => ++now }, bounds)
+  const store = createMemoryEventStore(
+    testClock(() => ++now),
+    bounds,
+  )
   const logger = createLogger({ level: 'silent' })
   const events = createEventLog({ store, logger, metrics: createMetrics() })
   const index = createRunIndex(events)

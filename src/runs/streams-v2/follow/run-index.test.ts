@@ -6,13 +6,14 @@ import type { ThreadRef } from '../../../events/event-log.ts'
 import { RUN_BEGUN, RUN_DONE, RUN_ENDING } from '../../../events/views.ts'
 import { createMemoryEventStore } from '../../../../test/support/runs/streams/memory-event-store.ts'
 import { createRunIndex } from './run-index.ts'
+import { systemClock } from '../../../base/clock.ts'
 
 const THREAD: ThreadRef = { workspace_id: 'w', deployment_id: 'd', thread_id: 't' }
 const BOUNDS = { events: 4, chars: 1e6, age_ms: 1e9, total_chars: 1e9 }
 
 function newLog() {
   const bounds = { ...BOUNDS }
-  const store = createMemoryEventStore({ now: () => Date.now() }, bounds)
+  const store = createMemoryEventStore(systemClock, bounds)
   const events = createEventLog({
     store,
     logger: createLogger({ level: 'silent' }),

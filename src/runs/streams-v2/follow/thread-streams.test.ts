@@ -6,13 +6,14 @@ import { RUN_BEGUN } from '../../../events/views.ts'
 import type { Call } from '../../runs.ts'
 import { EVERYTHING } from '../filter.ts'
 import { createStreams, type StreamsDeps } from '../../streams/create-streams.ts'
+import { systemClock } from '../../../base/clock.ts'
 
 const TENANT = { workspace_id: 'w', deployment_id: 'd' }
 const CALL = { tenant: TENANT, caller: { user_id: null, api_key_id: 'k' }, headers: {} } as unknown as Call
 
 /** Streams of a deployment without the thread `t`, for callers who may or may not read that thread. */
 function deployment(mayRead: boolean) {
-  const events = createMemoryEventLog({ now: () => Date.now() })
+  const events = createMemoryEventLog(systemClock)
   let isThere = false
   const get = async () => {
     if (!isThere || !mayRead) throw new AppError('not_found')
@@ -22,7 +23,7 @@ function deployment(mayRead: boolean) {
     events,
     threads: { get },
     runs: {},
-    clock: { now: () => Date.now() },
+    clock: systemClock,
     logger: createLogger({ level: 'silent' }),
   } as unknown as StreamsDeps
   const streams = createStreams(deps)

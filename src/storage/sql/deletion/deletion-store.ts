@@ -1,4 +1,4 @@
-import { type Clock, steadyTime } from '../../../base/clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
 import type { DeletionJob, DeletionScope, DeletionStore } from '../../../ingest/deletion/deletion-store.ts'
 import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
@@ -52,7 +52,7 @@ function deletedIds(
 ): Pick<DeletionStore, 'any' | 'among' | 'refuse' | 'forget'> {
   const known = new Map<string, { any: boolean; until: number }>()
   const look = async (workspace_id: string): Promise<boolean> => {
-    const until = steadyTime(clock) + MAX_AGE_MS
+    const until = clock.steady() + MAX_AGE_MS
     const sql = 'SELECT 1 FROM deleted_ids WHERE workspace_id = ? AND expires_at > ? LIMIT 1'
     const any = (await database.query(sql, [workspace_id, clock.now()])).length > 0
     known.set(workspace_id, { any, until })
@@ -61,7 +61,7 @@ function deletedIds(
   return {
     any(workspace_id) {
       const found = known.get(workspace_id)
-      return found !== undefined && steadyTime(clock) < found.until ? found.any : look(workspace_id)
+      return found !== undefined && clock.steady() < found.until ? found.any : look(workspace_id)
     },
     async among(workspace_id, ids) {
       const found = new Set<string>()
@@ -82,7 +82,7 @@ function deletedIds(
           some.flatMap((id) => [workspace_id, id, expires_at]),
         )
       }
-      known.set(workspace_id, { any: true, until: steadyTime(clock) + MAX_AGE_MS })
+      known.set(workspace_id, { any: true, until: clock.steady() + MAX_AGE_MS })
     },
     async forget(now) {
       await database.query('DELETE FROM deleted_ids WHERE expires_at <= ?', [now])

@@ -23,6 +23,10 @@ export function createUploadStore(database: Database, clock: Clock): UploadStore
       const sql = 'UPDATE deployment_uploads SET sha256 = ?, bytes = ? WHERE object_path = ?'
       await database.query(sql, [sha256, bytes, object_path])
     },
+    async sweep(before) {
+      const sql = 'DELETE FROM deployment_uploads WHERE sha256 IS NULL AND expires_at <= ?'
+      await database.query(sql, [before])
+    },
     async find(deployment_id, object_path) {
       const [source] = await database.query<UploadedSource>(
         `SELECT sha256, bytes FROM deployment_uploads

@@ -1,4 +1,9 @@
-/** The type of a column or a parameter. Times are epoch milliseconds, flags are 0 or 1. */
+import { assertWholeNumber } from '../../whole-number.ts'
+
+/**
+ * The type of a column or a parameter. Numbers are whole; a fraction is sent as text. Times are epoch milliseconds,
+ * flags are 0 or 1.
+ */
 export type SqlValue = string | number | null
 
 /** Statements on one connection. */
@@ -72,7 +77,12 @@ export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
-/** Converts parameters to a form that every engine can store. */
+/**
+ * Converts parameters to a form that every engine can store. @throws TypeError for a number with a fraction
+ */
 export function storableParams(params: readonly SqlValue[]): SqlValue[] {
-  return params.map((param) => (typeof param === 'string' ? storableText(param) : param))
+  return params.map((param, at) => {
+    if (typeof param === 'number') assertWholeNumber(param, `parameter ${at + 1}`)
+    return typeof param === 'string' ? storableText(param) : param
+  })
 }

@@ -185,8 +185,9 @@ export function openPostgres(url: string, options: PostgresOptions = {}): Databa
     sql: string,
     params: readonly SqlValue[],
   ): Promise<pg.QueryResult> => {
+    const values = storableParams(params)
     try {
-      return await client.query({ ...statementOf(sql), values: storableParams(params) })
+      return await client.query({ ...statementOf(sql), values })
     } catch (error) {
       throw toThrown(error)
     }

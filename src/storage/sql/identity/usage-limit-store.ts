@@ -1,4 +1,4 @@
-import { type Clock, steadyTime } from '../../../base/clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import { newUuid } from '../../../base/ids.ts'
 import type { UsageLimit, UsageLimitFields, UsageLimitStore } from '../../../usage/limits.ts'
 import { organizationLock } from './audit-log.ts'
@@ -51,7 +51,7 @@ export function createUsageLimitStore(database: Database, clock: Clock): UsageLi
 
   const read = async (): Promise<readonly UsageLimit[]> => {
     const before = changes
-    const until = steadyTime(clock) + MAX_AGE_MS
+    const until = clock.steady() + MAX_AGE_MS
     try {
       const limits = await database.query<UsageLimit>(`SELECT ${COLUMNS} FROM usage_limits ORDER BY id`)
       // A result that was read before a change must not be cached after it.
@@ -79,6 +79,6 @@ export function createUsageLimitStore(database: Database, clock: Clock): UsageLi
       const rows = await database.query(sql, [organization_id, id]).finally(changed)
       return rows.length > 0
     },
-    snapshot: () => (held !== undefined && steadyTime(clock) < held.until ? held.limits : read()),
+    snapshot: () => (held !== undefined && clock.steady() < held.until ? held.limits : read()),
   }
 }

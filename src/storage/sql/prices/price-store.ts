@@ -1,4 +1,4 @@
-import { type Clock, steadyTime } from '../../../base/clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
 import { newUuid } from '../../../base/ids.ts'
 import type { PriceFields, PriceSnapshot, PriceStore } from '../../../ingest/prices/price-store.ts'
@@ -95,7 +95,7 @@ function createSnapshots(database: Database, clock: Clock) {
       held = held && { ...held, until: 0 }
     },
     async current(): Promise<PriceSnapshot> {
-      const now = steadyTime(clock)
+      const now = clock.steady()
       if (held && now < held.until) return held.snapshot
       const before = changes
       const rows = await database

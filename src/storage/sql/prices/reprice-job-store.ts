@@ -34,7 +34,12 @@ function toJob(row: JobRow): RepriceJob {
 
 function toValues(job: RepriceJob): SqlValue[] {
   const json = (value: unknown): string | null => (value === null ? null : JSON.stringify(value))
-  const row: JobRow = { ...job, project_ids: json(job.project_ids), position: json(job.position) }
+  const row = {
+    ...job,
+    project_ids: json(job.project_ids),
+    position: json(job.position),
+    progress: String(job.progress),
+  }
   return COLUMNS.map((column) => row[column])
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, steadyTime } from '../../../base/clock.ts'
+import type { Clock } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
 import { newUuid } from '../../../base/ids.ts'
 import type { ProjectStore } from '../../../ingest/project-store.ts'
@@ -23,25 +23,25 @@ function createMemory(clock: Clock) {
   return {
     idOf(workspace_id: string, name: string): string | undefined {
       const known = ids.get(workspace_id)?.get(name)
-      return known !== undefined && steadyTime(clock) < known.until ? known.id : undefined
+      return known !== undefined && clock.steady() < known.until ? known.id : undefined
     },
     /** The cached id, however old it is. */
     lastIdOf: (workspace_id: string, name: string): string | undefined =>
       ids.get(workspace_id)?.get(name)?.id,
     exists: (workspace_id: string, id: string): boolean =>
-      steadyTime(clock) < (existing.get(workspace_id + id) ?? 0),
+      clock.steady() < (existing.get(workspace_id + id) ?? 0),
     /** Whether the id is cached, however old the entry is. */
     hasExisted: (workspace_id: string, id: string): boolean => existing.has(workspace_id + id),
     remember(workspace_id: string, name: string, id: string): void {
       const isNew = ids.get(workspace_id)?.has(name) !== true
       if (isNew && ++size > MAX_KNOWN) clear()
       const names = ids.get(workspace_id) ?? new Map<string, { id: string; until: number }>()
-      ids.set(workspace_id, names.set(name, { id, until: steadyTime(clock) + MAX_AGE_MS }))
-      existing.set(workspace_id + id, steadyTime(clock) + MAX_AGE_MS)
+      ids.set(workspace_id, names.set(name, { id, until: clock.steady() + MAX_AGE_MS }))
+      existing.set(workspace_id + id, clock.steady() + MAX_AGE_MS)
     },
     rememberId(workspace_id: string, id: string): void {
       if (existing.size > MAX_KNOWN) clear()
-      existing.set(workspace_id + id, steadyTime(clock) + MAX_AGE_MS)
+      existing.set(workspace_id + id, clock.steady() + MAX_AGE_MS)
     },
     forgetProjects(workspace_id: string): void {
       ids.delete(workspace_id)

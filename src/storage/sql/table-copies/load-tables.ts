@@ -45,7 +45,9 @@ export function createTableLoader(
       const into = `INSERT INTO ${sqlName(table)} (${columns.map(sqlName).join(', ')}) VALUES`
       const places = `(${columns.map(() => '?').join(', ')})`
       for await (const piece of pieces) {
-        const rows = Array.from(linesOf(piece), (line) => JSON.parse(line) as SqlValue[])
+        const rows = Array.from(linesOf(piece), (line) =>
+          (JSON.parse(line) as SqlValue[]).map(fractionAsText),
+        )
         await database.tx('restore', async (session) => {
           for (let i = 0; i < rows.length; i += perStatement) {
             const some = rows.slice(i, i + perStatement)
@@ -58,4 +60,8 @@ export function createTableLoader(
     },
     close: () => database.close(),
   }
+}
+
+function fractionAsText(value: SqlValue): SqlValue {
+  return typeof value === 'number' && !Number.isInteger(value) ? String(value) : value
 }

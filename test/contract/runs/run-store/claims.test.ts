@@ -10,6 +10,7 @@ import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
 import { GRAPHS_KEPT_MS } from '../../../../src/storage/sql/server-registry.ts'
 import { admissionOf, admitted, CLAIMER, endOf, TENANT } from '../../../support/runs/run-store.ts'
 import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../../support/test-clock.ts'
 
 const DEPLOYMENTS = [TENANT.deployment_id]
 const OLD: Claimer = { ...CLAIMER, owner: 'old', graphs: ['agent'] }
@@ -24,7 +25,10 @@ describeOnSql('claims of servers of several releases', (engine) => {
     now = 1_700_000_000_000
     database = await engine.open()
     await migrate(database, RUN_MIGRATIONS)
-    store = createRunStore(database, { now: () => now })
+    store = createRunStore(
+      database,
+      testClock(() => now),
+    )
   })
   const claimed = async (claimer: Claimer, limit = 9): Promise<string[]> =>
     (await store.claim(claimer, DEPLOYMENTS, limit)).map(({ run_id }) => run_id)

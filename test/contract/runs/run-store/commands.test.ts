@@ -18,6 +18,7 @@ import {
   TENANT,
 } from '../../../support/runs/run-store.ts'
 import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../../support/test-clock.ts'
 
 const WHY = { error: 'HostLost', message: 'gone' }
 const DEPLOYMENTS = [TENANT.deployment_id]
@@ -31,7 +32,10 @@ describeOnSql('runs', (engine) => {
     database = await engine.open()
     await migrate(database, RUN_MIGRATIONS)
     now = 1_700_000_000_000
-    store = createRunStore(database, { now: () => now })
+    store = createRunStore(
+      database,
+      testClock(() => now),
+    )
     thread_id = randomUUID()
   })
   const status = async (): Promise<ThreadStatus | undefined> =>
@@ -59,7 +63,10 @@ describeOnSql('runs', (engine) => {
     it('does not move the due time while no server runs, or none has a free slot', async () => {
       await admitted(store, admissionOf(thread_id))
       now -= HOUR
-      const next = createRunStore(database, { now: () => now })
+      const next = createRunStore(
+        database,
+        testClock(() => now),
+      )
       expect(await next.claim(CLAIMER, DEPLOYMENTS, 1)).toHaveLength(1)
       const other = randomUUID()
       await admitted(next, admissionOf(other))
@@ -197,7 +204,10 @@ describeOnSql('runs', (engine) => {
     })
 
     it('admits exactly one of many concurrent runs with reject', async () => {
-      const other = createRunStore(await engine.openAgain(), { now: () => now })
+      const other = createRunStore(
+        await engine.openAgain(),
+        testClock(() => now),
+      )
       const admission = () => admissionOf(thread_id, { multitask_strategy: 'reject', claim: CLAIMER })
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? store : other).admit(TENANT, admission())),
@@ -258,7 +268,10 @@ describeOnSql('runs', (engine) => {
     })
 
     it('claims every run for one claimer only', async () => {
-      const other = createRunStore(await engine.openAgain(), { now: () => now })
+      const other = createRunStore(
+        await engine.openAgain(),
+        testClock(() => now),
+      )
       for (let n = 0; n < 20; n++) await admitted(store, admissionOf(randomUUID()))
       const claims = await Promise.all(
         [store, other, store, other].map((each) => each.claim(CLAIMER, DEPLOYMENTS, 8)),

@@ -6,8 +6,9 @@ import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-data
 import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
 import { admissionOf, admitted, CLAIMER, TENANT } from '../../../support/runs/run-store.ts'
 import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../../support/test-clock.ts'
 
-const CLOCK = { now: () => 1_700_000_000_000 }
+const CLOCK = testClock(() => 1_700_000_000_000)
 
 /** The database; the statements whose rows a transaction waits for are added to `queries`. */
 function watched(database: Database, queries: string[]): Database {

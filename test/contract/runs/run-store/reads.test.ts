@@ -18,6 +18,7 @@ import {
   TENANT,
 } from '../../../support/runs/run-store.ts'
 import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../../support/test-clock.ts'
 
 const DEPLOYMENTS = [TENANT.deployment_id]
 
@@ -30,7 +31,10 @@ describeOnSql('runs, cancelled and read', (engine) => {
     database = await engine.open()
     await migrate(database, RUN_MIGRATIONS)
     now = 1_700_000_000_000
-    store = createRunStore(database, { now: () => now })
+    store = createRunStore(
+      database,
+      testClock(() => now),
+    )
     thread_id = randomUUID()
   })
   const status = async (): Promise<ThreadStatus | undefined> =>
@@ -89,7 +93,10 @@ describeOnSql('runs, cancelled and read', (engine) => {
     })
 
     it('and claim never both get a run', async () => {
-      const other = createRunStore(await engine.openAgain(), { now: () => now })
+      const other = createRunStore(
+        await engine.openAgain(),
+        testClock(() => now),
+      )
       for (let n = 0; n < 30; n++) {
         const { run } = await admitted(store, admissionOf(thread_id))
         const selector = n % 2 === 0 ? { status: 'all' as const } : { thread_id, run_ids: [run.run_id] }

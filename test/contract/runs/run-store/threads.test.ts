@@ -16,6 +16,7 @@ import {
   TENANT,
 } from '../../../support/runs/run-store.ts'
 import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
+import { testClock } from '../../../support/test-clock.ts'
 
 const MINUTE = 60_000
 
@@ -27,7 +28,10 @@ describeOnSql('threads', (engine) => {
     database = await engine.open()
     await migrate(database, RUN_MIGRATIONS)
     now = 1_700_000_000_000
-    store = createRunStore(database, { now: () => now })
+    store = createRunStore(
+      database,
+      testClock(() => now),
+    )
   })
   const make = async (metadata: JsonObject = {}, thread_id: string = randomUUID()) => {
     await store.createThread(TENANT, { thread_id, metadata, config: {}, ttl: null })

@@ -21,6 +21,7 @@ import { postgresDatabases } from '../../stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../stores/sql/postgres.ts'
 import { type RedisServer, startRedis, withoutRedis } from '../../stores/redis.ts'
 import { inLong } from '../../length.ts'
+import { systemClock } from '../../../../src/base/clock.ts'
 
 /** The event log of a process, and its run store. */
 export interface LogProcess {
@@ -47,7 +48,7 @@ export interface LogEngine {
 type Opened = Omit<LogProcess, 'log'> & { close(): Promise<unknown> }
 type Options = { clock: Clock; bounds: EventBounds }
 
-const CLOCK: Clock = { now: () => Date.now() }
+const CLOCK: Clock = systemClock
 const BOUNDS: EventBounds = { events: 20_000, chars: 64 << 20, age_ms: 3_600_000, total_chars: 1e12 }
 const LOGGER = createLogger({ level: 'silent' })
 
@@ -67,7 +68,7 @@ function engine(
   const openAgain: LogEngine['openAgain'] = async ({ clock = CLOCK, bounds = BOUNDS } = {}) => {
     openHere ??= await fresh()
     const { store, runs, close } = await openHere({ clock, bounds })
-    const log = createEventLog({ store, logger: LOGGER, metrics: createMetrics(), trimEveryMs: 1 << 30 })
+    const log = createEventLog({ store, logger: LOGGER, metrics: createMetrics() })
     opened.push({ log, close })
     return { log, store, runs }
   }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { revisionRoutes } from './revisions.ts'
+import { testClock } from '../../../../../test/support/test-clock.ts'
 
 const DEPLOYMENT = {
   id: 'd',
@@ -26,7 +27,7 @@ it.each([
         get: async () => DEPLOYMENT,
       }),
       identity: { recordChange: async (change: object) => void recorded.push(change) },
-      clock: { now: () => 1 },
+      clock: testClock(),
     },
     principal: { organization_id: 'o', workspace_id: 'w', short_key: 'k' },
     params: { id: 'd', revision_id: 'r' },

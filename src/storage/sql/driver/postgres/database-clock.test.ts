@@ -8,7 +8,7 @@ import { startDatabaseClock } from './database-clock.ts'
  */
 function createDatabase() {
   const server = { ahead: 0, late: 0, down: false, time: 50_000, reads: 0 }
-  const machine = { now: () => Number.NaN, steady: () => server.time }
+  const machine = { now: () => Number.NaN, steady: () => server.time - 12_345.625 }
   const query = async <Row>(): Promise<Row[]> => {
     server.reads++
     if (server.down) throw new Error('down')

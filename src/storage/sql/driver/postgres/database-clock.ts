@@ -1,4 +1,4 @@
-import { type Clock, steadyTime, systemClock } from '../../../../base/clock.ts'
+import { type Clock, systemClock } from '../../../../base/clock.ts'
 import type { Logger } from '../../../../base/log.ts'
 import type { Database } from '../database.ts'
 
@@ -26,7 +26,7 @@ export async function startDatabaseClock(
   { logger, stops, everyMs = EVERY_MS, durations = systemClock }: DatabaseClockParts,
 ): Promise<Clock> {
   if (database.dialect !== 'postgres') return durations
-  const steady = (): number => steadyTime(durations)
+  const steady = (): number => durations.steady()
   /** Measures `offset`: the time of the database is `steady() + offset`, with an error of at most `error`. */
   const measure = async (): Promise<{ offset: number; error: number }> => {
     const before = steady()
