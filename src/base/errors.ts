@@ -103,6 +103,10 @@ export const ERRORS = {
   ),
   host_unavailable: retryable(503, 'No graph host answers. Try again shortly.'),
   store_unavailable: retryable(503, 'The store does not answer. Try again shortly.'),
+  store_misconfigured: retryable(
+    503,
+    'Something between this server and a store refuses requests. The configuration must be changed.',
+  ),
   rate_limited: retryable(429, 'Too many requests. Try again shortly.'),
   too_many_streams: retryable(429, 'Too many event streams are open. Close some, or try again later.'),
   quota_reached: retryable(

@@ -102,6 +102,7 @@ export function createIngester(deps: IngesterDeps): Ingester {
       }
     },
     settled: () => settled(deps),
+    checkStoring: () => deps.writer.check(),
     health: () => health(deps, tally, rejected),
   }
 }

@@ -46,5 +46,7 @@ export interface Ingester {
    * store is unavailable, or behind for longer than clients wait
    */
   settled(): Promise<void>
+  /** As StoreWriter.check. */
+  checkStoring(): void
   health(): IngestHealth
 }

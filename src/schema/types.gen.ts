@@ -1256,7 +1256,7 @@ export interface Settings {
    */
   DATA_DIR: string
   /**
-   * ClickHouse server or cluster, over HTTP, with user, password and database in the URL. When it is not set, a ClickHouse that is embedded in Weir stores its data in `DATA_DIR`.
+   * ClickHouse server or cluster, version 26.4 or later, over HTTP, with user, password and database in the URL. When it is not set, a ClickHouse that is embedded in Weir stores its data in `DATA_DIR`.
    */
   CLICKHOUSE_URL?: string
   /**

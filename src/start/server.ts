@@ -41,7 +41,9 @@ import { STORED_COLUMNS } from '../ingest/store/stored-columns.ts'
 import { startStoreWriter } from '../ingest/store/store-writer.ts'
 import { createRegistry } from '../schema/registry.ts'
 import { watchDataDisk } from '../storage/files/data-disk.ts'
+import { createInsertTurns, type InsertTurns } from '../storage/clickhouse/insert-turns.ts'
 import { type OpenedClickHouse, openClickHouse } from '../storage/clickhouse/open.ts'
+import { openTableLocks } from '../storage/sql/driver/postgres/table-locks.ts'
 import { createTraceStore } from '../storage/clickhouse/trace-store.ts'
 import { claimClickHouse, claimFolders } from './own-stores.ts'
 import { createCheckedBlobs } from '../ingest/store/checked-blobs.ts'
@@ -230,8 +232,9 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     own_created_at: identity.workspace.created_at,
   })
   const checkDisk = (): Promise<void> => disk.check().then(checkFolders)
+  const checkClickHouse = (): Promise<void> => clickhouse.check().then(() => ingester.checkStoring())
   const own = oneAtATime({
-    clickhouse: clickhouse.check,
+    clickhouse: checkClickHouse,
     sql: sql.check,
     disk: checkDisk,
     attachments: () => blobs.check(),
@@ -334,11 +337,20 @@ function decodeLimits({ ingestMaxBodyBytes }: Config): DecodeLimits {
   return { max_body_bytes: ingestMaxBodyBytes, max_parts: MAX_PARTS, max_part_bytes: MAX_PART_BYTES }
 }
 
+function openTurns({ config: { databaseUrl }, logger, stops }: Base): InsertTurns {
+  if (databaseUrl === undefined) return createInsertTurns()
+  const locks = openTableLocks({ url: databaseUrl, logger })
+  stops.push(() => locks.close())
+  return createInsertTurns(locks.lock)
+}
+
 /** Opens ClickHouse while other parts start; a ClickHouse that could not be opened needs no stop. */
-function startClickHouse({ config, logger, stops, asLeader }: Base): Promise<OpenedClickHouse> {
+function startClickHouse(base: Base): Promise<OpenedClickHouse> {
+  const { config, logger, stops, asLeader } = base
   const opening = openClickHouse({
     url: config.clickhouseUrl,
     cluster: config.clickhouseCluster,
+    turns: config.clickhouseCluster === undefined ? undefined : openTurns(base),
     asLeader,
     dataDir: resolve(config.dataDir),
     logger,

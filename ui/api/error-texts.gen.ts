@@ -62,6 +62,7 @@ export const ERROR_TEXTS: Readonly<Record<string, string>> = {
   "thread_of_other_language": "A graph of another language has written the thread. Use a new thread.",
   "host_unavailable": "No graph host answers. Try again shortly.",
   "store_unavailable": "The store does not answer. Try again shortly.",
+  "store_misconfigured": "Something between this server and a store refuses requests. The configuration must be changed.",
   "rate_limited": "Too many requests. Try again shortly.",
   "too_many_streams": "Too many event streams are open. Close some, or try again later.",
   "quota_reached": "The workspace has as many of these records as its quota allows. Delete some, or try again later.",

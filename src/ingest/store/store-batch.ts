@@ -1,3 +1,4 @@
+import { ConfirmedInserts } from '../../base/confirmed-inserts.ts'
 import {
   type BatchDeriver,
   type BatchDeriverDeps,
@@ -11,7 +12,7 @@ import type { LiveFeed } from '../live/live-feed.ts'
 import type { LogFrame } from '../log/ingest-log.ts'
 import { insertParts } from '../derive/split-batch.ts'
 import { createStepTimer, type StepTimer } from './step-timer.ts'
-import type { TraceStore } from './trace-store.ts'
+import type { StoredTable, TraceStore } from './trace-store.ts'
 import type { UsageRecorder } from '../../usage/counting/recorder.ts'
 
 /** Kinds of log records. */
@@ -24,7 +25,10 @@ export interface StoreBatchDeps extends BatchDeriverDeps {
   live?: Pick<LiveFeed, 'publish'>
 }
 
-/** Stores one batch of log frames and its derived rows; returns the number of lean rows written. Safe to repeat. */
+/**
+ * Stores one batch of log frames and its derived rows; returns the number of lean rows written. Safe to repeat: a call
+ * with the same array, after one that failed, does not insert again what is confirmed.
+ */
 export type StoreBatch = (frames: readonly LogFrame[], signal: AbortSignal) => Promise<number>
 
 /**
@@ -41,6 +45,9 @@ class BatchSteps {
   readonly #deps: StoreBatchDeps
   readonly #timed: StepTimer
   readonly #deriver: BatchDeriver
+  readonly #confirmed = new ConfirmedInserts()
+  /** The batch of #confirmed. */
+  #frames: readonly LogFrame[] | undefined
 
   constructor(deps: StoreBatchDeps) {
     this.#deps = deps
@@ -49,14 +56,22 @@ class BatchSteps {
   }
 
   async store(frames: readonly LogFrame[], signal: AbortSignal): Promise<number> {
-    const { store, exclusive } = this.#deps
+    if (frames !== this.#frames) this.#confirmed.clear()
+    this.#frames = frames
+    const stored = await this.#store(frames, signal)
+    this.#confirmed.clear()
+    return stored
+  }
+
+  async #store(frames: readonly LogFrame[], signal: AbortSignal): Promise<number> {
+    const { exclusive } = this.#deps
     const fragments = payloadsOf(frames, RECORD.fragments)
     const feedback = payloadsOf(frames, RECORD.feedback)
     if (feedback.length > 0)
-      await this.#timed('insert_feedback', () => store.insert('feedback', feedback, signal))
+      await this.#timed('insert_feedback', () => this.#insert('feedback', feedback, signal))
     if (fragments.length === 0) return 0
     const inserting = this.#timed('insert_fragments', async () => {
-      for (const part of insertParts(fragments)) await store.insert('run_fragments', part, signal)
+      for (const part of insertParts(fragments)) await this.#insert('run_fragments', part, signal)
     })
     inserting.catch(() => undefined) // awaited below, even if deriving fails
     if (!exclusive) await inserting
@@ -71,6 +86,10 @@ class BatchSteps {
       stored += await this.#storeRows(derived, signal)
     } while (!exclusive && (await this.#rootsHaveCome(derived)))
     return stored
+  }
+
+  #insert(table: StoredTable, rows: readonly Uint8Array[], signal: AbortSignal): Promise<void> {
+    return this.#confirmed.once(table, rows, () => this.#deps.store.insert(table, rows, signal))
   }
 
   async #derive(
@@ -96,7 +115,7 @@ class BatchSteps {
   async #noteWaiting(derived: readonly Derived[], signal: AbortSignal): Promise<void> {
     const waiting = derived.filter((part) => part.waiting_count > 0).map((part) => part.waiting)
     if (waiting.length === 0) return
-    await this.#deps.store.insert('waiting_children', waiting, signal)
+    await this.#insert('waiting_children', waiting, signal)
     this.#deriver.waitingChanged()
   }
 
@@ -134,18 +153,18 @@ class BatchSteps {
 
   /** Writes the rows. Rows about children that no longer wait are written after the final rows of these children. */
   async #storeRows(derived: readonly Derived[], signal: AbortSignal): Promise<number> {
-    const { store, usage } = this.#deps
+    const { usage } = this.#deps
     const adopted = derived.filter((part) => part.adopted_count > 0).map((part) => part.adopted)
-    if (adopted.length > 0) await store.insert('run_fragments', adopted, signal)
+    if (adopted.length > 0) await this.#insert('run_fragments', adopted, signal)
     const rows = derived.filter((part) => part.count > 0).map((part) => part.rows)
     const claims = derived.filter((part) => part.claims_count > 0).map((part) => part.claims)
     const works: Promise<void>[] = []
-    if (rows.length > 0) works.push(this.#timed('insert_runs', () => store.insert('runs', rows, signal)))
+    if (rows.length > 0) works.push(this.#timed('insert_runs', () => this.#insert('runs', rows, signal)))
     if (claims.length > 0) works.push(this.#timed('count_traces', () => usage.record(claims, signal)))
     await settled(works)
     for (const { changes } of derived) this.#deps.live?.publish(changes)
     const resolved = derived.filter((part) => part.resolved_count > 0).map((part) => part.resolved)
-    if (resolved.length > 0) await store.insert('waiting_children', resolved, signal)
+    if (resolved.length > 0) await this.#insert('waiting_children', resolved, signal)
     if (resolved.length > 0) this.#deriver.waitingChanged()
     return derived.reduce((sum, part) => sum + part.count, 0)
   }

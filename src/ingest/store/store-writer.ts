@@ -11,6 +11,8 @@ const BATCH_BYTES = 16 << 20
 const INTERVAL_MS = { least: 100, most: 400 } as const
 /** Time limit of `reached`, below the 10 s after which the Python client sends a request again. */
 const REACHED_MS = 8_000
+/** Time without a confirmed batch after which waiting data counts as stuck. */
+const STUCK_MS = 60_000
 const RETRY_MS = [100, 200, 500, 1000, 2000] as const
 
 /** The progress of the store. */
@@ -32,6 +34,12 @@ export interface StoreProgress {
  */
 export interface StoreWriter {
   progress(): StoreProgress
+  /**
+   * Checks that data is being stored.
+   * @throws AppError store_unavailable when data has waited for a minute in which nothing was stored;
+   * store_misconfigured as soon as the store refuses a batch with this code
+   */
+  check(): void
   /**
    * Resolves when everything before `position` is stored and derived. @throws AppError store_unavailable if that takes
    * longer than clients wait; the data is still in the log
@@ -68,6 +76,12 @@ class LogStoreWriter implements StoreWriter {
     stored: 0,
     derived: 0,
   }
+  /** Why the last batch failed; undefined after a confirmed one. */
+  #failure: AppError | undefined
+  /** Steady milliseconds of the last confirmed batch, or of the start. */
+  #storedAt = performance.now()
+  /** The batch that is being stored. It is tried again with the same array, by which `storeBatch` knows it. */
+  #batch: { readonly frames: readonly LogFrame[]; derived?: number } | undefined
   #position: LogPosition
   #waiters: { position: LogPosition; resolve: () => void }[] = []
   #running: Promise<void> = Promise.resolve()
@@ -87,6 +101,17 @@ class LogStoreWriter implements StoreWriter {
 
   progress(): StoreProgress {
     return { ...this.#progress }
+  }
+
+  check(): void {
+    if (this.#failure?.code === 'store_misconfigured') throw this.#failure
+    const { oldest_waiting_at: oldest } = this.#deps.log.stats()
+    if (oldest === null) return
+    const ms = Math.min(Date.now() - oldest, performance.now() - this.#storedAt)
+    if (ms < STUCK_MS) return
+    const reason = this.#failure?.message ?? 'The batch is still being stored.'
+    const message = `Acknowledged data waits, and none has been stored for ${Math.floor(ms / 1000)} s: ${reason}`
+    throw new AppError('store_unavailable', { message })
   }
 
   reached(wanted: LogPosition): Promise<void> {
@@ -144,16 +169,19 @@ class LogStoreWriter implements StoreWriter {
   async #step(failures: number): Promise<'idle' | 'behind' | 'stored' | 'failed'> {
     const { log, storeBatch, logger } = this.#deps
     try {
-      const frames = await log.read(this.#position, BATCH_BYTES)
+      const batch = this.#batch ?? { frames: await log.read(this.#position, BATCH_BYTES) }
+      const { frames } = batch
       if (frames.length === 0) return 'idle'
-      const derived = await storeBatch(frames, this.#stopping.signal)
+      this.#batch = batch
+      batch.derived ??= await storeBatch(frames, this.#stopping.signal)
       const end = frames.at(-1)!.end
       await log.commit(end)
-      this.#confirmed(frames, derived, end)
+      this.#confirmed(frames, batch.derived, end)
       return isFull(frames) ? 'behind' : 'stored'
     } catch (thrown) {
       if (this.#stopping.signal.aborted) return 'failed'
-      const { code, message } = toAppError(thrown)
+      this.#failure = toAppError(thrown)
+      const { code, message } = this.#failure
       Object.assign(this.#progress, { up: false, last_error: message })
       if (failures % 10 === 0)
         logger.warn({ err: thrown, code, failures }, 'store: a batch was not confirmed; trying again')
@@ -170,6 +198,9 @@ class LogStoreWriter implements StoreWriter {
       stored: frames.reduce((sum, frame) => sum + frame.count, stored),
       derived: this.#progress.derived + derived,
     })
+    this.#batch = undefined
+    this.#failure = undefined
+    this.#storedAt = performance.now()
     this.#position = end
     const due = this.#waiters.filter((waiter) => isBefore(waiter.position, end))
     this.#waiters = this.#waiters.filter((waiter) => !due.includes(waiter))

@@ -3,13 +3,16 @@ import { buffer } from 'node:stream/consumers'
 import {
   type ClickHouseClient,
   ClickHouseLogLevel,
+  type ClickHouseSettings,
   createClient,
+  type ExecParams,
   type Logger as ClientLogger,
 } from '@clickhouse/client'
 import { retry } from '../../base/retry.ts'
+import { insertedTable, type InsertTurns } from './insert-turns.ts'
 import { CLUSTER_SETTINGS, onCluster } from './on-cluster.ts'
 import { queryForm } from './query-form.ts'
-import { isReset, toStoreError } from './store-error.ts'
+import { clickHouseCode, isReset, refusalError, toStoreError } from './store-error.ts'
 import { assertWholeNumber } from '../whole-number.ts'
 
 /** The address of a ClickHouse, and its limits. */
@@ -26,6 +29,8 @@ export interface ClickHouseOptions {
    * on all replicas.
    */
   readonly cluster?: string
+  /** Undefined where simultaneous inserts into a table are possible. */
+  readonly turns?: InsertTurns | undefined
   /** Simultaneous requests; further ones wait. Default 16. */
   readonly maxConnections?: number
 }
@@ -70,6 +75,11 @@ export interface ClickHouse {
    * all digits).
    */
   rows<Row>(sql: string, options?: StatementOptions): Promise<Row[]>
+  /**
+   * As `rows`, outside of the database, which may not exist yet, and with no settings, which an old server may not
+   * know.
+   */
+  serverRows<Row>(sql: string, params?: SqlParams): Promise<Row[]>
   /** The whole result of a SELECT in RowBinary. */
   rowBinary(sql: string, options?: StatementOptions): Promise<Buffer>
   /**
@@ -108,6 +118,13 @@ const PINNED_SETTINGS = {
   insert_deduplicate: 0,
   select_sequential_consistency: '1',
 } as const
+/** The code by which a cluster refuses an insert while another one awaits its quorum; nothing is inserted then. */
+const QUORUM_BUSY = 286
+/** Milliseconds until such an insert is sent again, and how often that is done. */
+const BUSY_MS = 100
+const MAX_BUSY = 20
+/** An exception of ClickHouse has some hundred bytes, or more when it quotes a statement. */
+const MAX_ERROR_BYTES = 64 * 1024
 const CREATE_DATABASE = 'CREATE DATABASE IF NOT EXISTS {name:Identifier}'
 /** Integers and times, also in arrays. */
 const WHOLE_TYPE = /\b(U?Int\d+|DateTime(64)?)\b/
@@ -115,16 +132,15 @@ const COLUMN_NAME = /^[A-Za-z_]\w*$/
 
 /** Creates the client; the first statement opens a connection. Throws for an invalid URL. */
 export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
-  const client = openClient(options, options.database)
+  const client = openClient(options, settingsOf(options))
 
   return {
     database: options.database,
     cluster: options.cluster,
     ping: async () => (await client.ping().catch(() => ({ success: false }))).success,
-    async rows<Row>(sql: string, asked: StatementOptions = {}) {
-      const text = (await readWhole(client, `${sql}\nFORMAT JSONEachRow`, asked)).toString('utf8')
-      return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]))
-    },
+    rows: <Row>(sql: string, asked: StatementOptions = {}) => readRows<Row>(client, sql, asked),
+    serverRows: <Row>(sql: string, params?: SqlParams) =>
+      outside(options, {}, (server) => readRows<Row>(server, sql, params && { params })),
     rowBinary: (sql, asked = {}) => readWhole(client, `${sql}\nFORMAT RowBinary`, asked),
     async lines(sql) {
       try {
@@ -137,10 +153,13 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     async insert(insert) {
       const pieces = insert.body instanceof Uint8Array ? [insert.body] : insert.body
       if (pieces.every((piece) => piece.length === 0)) return
-      const values = Readable.from(pieces, { objectMode: false })
+      const query = insertSql(insert)
+      const work = async (): Promise<void> => {
+        const values = Readable.from(pieces, { objectMode: false })
+        await buffer(await execute(client, { query, ...clientOptions(insert), values }))
+      }
       try {
-        const result = await client.exec({ query: insertSql(insert), ...clientOptions(insert), values })
-        await buffer(result.stream)
+        await inTurn(options.turns, query, work)
       } catch (error) {
         throw toStoreError(error)
       }
@@ -148,23 +167,71 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     async command(sql, asked = {}) {
       assertWholeParams(sql, asked.params)
       try {
-        await buffer(await send(client, sql, asked))
+        await inTurn(options.turns, sql, async () => void (await buffer(await send(client, sql, asked))))
       } catch (error) {
         throw toStoreError(error)
       }
     },
-    createDatabase: () => createDatabase(options),
+    async createDatabase() {
+      const sql = options.cluster ? onCluster(CREATE_DATABASE, options.cluster) : CREATE_DATABASE
+      const params = { name: options.database }
+      await outside(options, settingsOf(options), async (server) => {
+        await buffer(await send(server, sql, { params }))
+      })
+    },
     close: () => client.close(),
   }
+}
+
+/** Executes an insert in its turn, and other statements at once. */
+async function inTurn(turns: InsertTurns | undefined, sql: string, work: () => Promise<void>): Promise<void> {
+  const table = turns && insertedTable(sql)
+  if (turns === undefined || table === undefined) return await work()
+  // Another server may insert without a turn, or the quorum of an insert whose server has ended is still awaited.
+  const mayRetry = (error: unknown, failures: number): boolean =>
+    clickHouseCode(error) === QUORUM_BUSY && failures <= MAX_BUSY
+  await turns.take(table, () => retry(work, { pauses: [BUSY_MS], mayRetry }))
 }
 
 /** Sends a statement without data; resolves with the answer's body when that begins. */
 async function send(client: ClickHouseClient, sql: string, asked: StatementOptions): Promise<Readable> {
   const options = clientOptions(asked)
-  if (asked.params === undefined) return (await client.exec({ query: sql, ...options })).stream
+  if (asked.params === undefined) return await execute(client, { query: sql, ...options })
   const { type, body } = queryForm(sql, asked.params)
-  const sent = { query: '', values: Readable.from([body], { objectMode: false }), ...options }
-  return (await client.exec({ ...sent, http_headers: { 'Content-Type': type } })).stream
+  const values = Readable.from([body], { objectMode: false })
+  return await execute(client, { query: '', values, ...options, http_headers: { 'Content-Type': type } })
+}
+
+/** Sends a request; resolves with the answer's body when that begins. Rejects for an answer other than 2xx. */
+async function execute(
+  client: ClickHouseClient,
+  params: ExecParams & { values?: Readable },
+): Promise<Readable> {
+  const asked = { ...params, ignore_error_response: true }
+  const { stream, http_status_code: status = 200, response_headers } = await client.exec(asked)
+  if (status >= 200 && status < 300) return stream
+  const exception = response_headers?.['x-clickhouse-exception-code']
+  throw refusalError({ status, exception: exception?.toString(), text: await beginningOf(stream) })
+}
+
+async function beginningOf(stream: Readable): Promise<string> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    pieces.push(piece)
+    bytes += piece.length
+    if (bytes >= MAX_ERROR_BYTES) break
+  }
+  return Buffer.concat(pieces).toString('utf8', 0, MAX_ERROR_BYTES)
+}
+
+async function readRows<Row>(
+  client: ClickHouseClient,
+  sql: string,
+  asked: StatementOptions = {},
+): Promise<Row[]> {
+  const text = (await readWhole(client, `${sql}\nFORMAT JSONEachRow`, asked)).toString('utf8')
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]))
 }
 
 async function readWhole(client: ClickHouseClient, sql: string, asked: StatementOptions): Promise<Buffer> {
@@ -189,15 +256,19 @@ function sendRead<T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   return retry(send, { pauses: [AGAIN_MS], mayRetry })
 }
 
-async function createDatabase(options: ClickHouseOptions): Promise<void> {
-  const outside = openClient(options, 'default')
+/** Calls `use` with a client that is not in the database. */
+async function outside<T>(
+  options: ClickHouseOptions,
+  settings: ClickHouseSettings,
+  use: (client: ClickHouseClient) => Promise<T>,
+): Promise<T> {
+  const client = openClient({ ...options, database: 'default' }, settings)
   try {
-    const sql = options.cluster ? onCluster(CREATE_DATABASE, options.cluster) : CREATE_DATABASE
-    await buffer(await send(outside, sql, { params: { name: options.database } }))
+    return await use(client)
   } catch (error) {
     throw toStoreError(error)
   } finally {
-    await outside.close()
+    await client.close()
   }
 }
 
@@ -209,25 +280,32 @@ class SilentLogger implements ClientLogger {
   error(): void {}
 }
 
-function openClient(options: ClickHouseOptions, database: string): ClickHouseClient {
-  const seconds = options.maxExecutionSeconds ?? 30
+function secondsOf({ maxExecutionSeconds = 30 }: ClickHouseOptions): number {
+  return maxExecutionSeconds
+}
+
+function settingsOf(options: ClickHouseOptions): ClickHouseSettings {
+  return {
+    max_execution_time: secondsOf(options),
+    output_format_json_quote_64bit_integers: 0,
+    ...PINNED_SETTINGS,
+    ...(options.cluster && CLUSTER_SETTINGS),
+  }
+}
+
+function openClient(options: ClickHouseOptions, settings: ClickHouseSettings): ClickHouseClient {
   return createClient({
     url: options.url,
-    database,
+    database: options.database,
     application: 'weir',
     ...(options.username !== undefined && { username: options.username }),
     ...(options.password !== undefined && { password: options.password }),
     max_open_connections: options.maxConnections ?? 16,
-    request_timeout: seconds * 1000 + ANSWER_GRACE_MS,
+    request_timeout: secondsOf(options) * 1000 + ANSWER_GRACE_MS,
     keep_alive: { enabled: true, idle_socket_ttl: IDLE_SOCKET_MS, eagerly_destroy_stale_sockets: true },
     // Measured: for a server on the same machine, compression takes a third of the time of an insert.
     compression: { request: false, response: false },
-    clickhouse_settings: {
-      max_execution_time: seconds,
-      output_format_json_quote_64bit_integers: 0,
-      ...PINNED_SETTINGS,
-      ...(options.cluster && CLUSTER_SETTINGS),
-    },
+    clickhouse_settings: settings,
     // The caller logs each error once. SilentLogger is needed because the client writes some warnings at any log level.
     log: { level: ClickHouseLogLevel.OFF, LoggerClass: SilentLogger },
   })

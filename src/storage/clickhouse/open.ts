@@ -5,6 +5,7 @@ import { assertSupported } from './assert-supported.ts'
 import { type ClickHouse, connectClickHouse } from './connect.ts'
 import { superviseEmbeddedClickHouse } from './embedded/supervise.ts'
 import type { AsLeader } from '../sql/driver/postgres/migration-leader.ts'
+import type { InsertTurns } from './insert-turns.ts'
 import { migrate } from './migrate.ts'
 
 /** The configured engine, connected and supervised. */
@@ -32,6 +33,7 @@ export async function openClickHouse(options: {
   url: string | undefined
   /** The cluster of replicas to which the server at `url` belongs. */
   cluster?: string | undefined
+  turns?: InsertTurns | undefined
   /** Undefined if no other server migrates the store. */
   asLeader?: AsLeader | undefined
   dataDir: string
@@ -53,12 +55,13 @@ export function serverPlace(text: string): { url: string; database: string } {
 interface ServerOptions {
   url: string
   cluster?: string | undefined
+  turns?: InsertTurns | undefined
   asLeader?: AsLeader | undefined
   logger: Logger
 }
 
-function openServer({ url, cluster, logger, asLeader }: ServerOptions): OpenedClickHouse {
-  const connection = connectClickHouse({ ...serverPlace(url), ...(cluster && { cluster }) })
+function openServer({ url, cluster, turns, logger, asLeader }: ServerOptions): OpenedClickHouse {
+  const connection = connectClickHouse({ ...serverPlace(url), ...(cluster && { cluster }), turns })
   const stopping = new AbortController()
   const migrateServer = (): Promise<unknown> => migrate(connection, { logger, shared: true })
   const migrations = (): Promise<unknown> =>
@@ -119,7 +122,7 @@ async function migrateWhenUp({
     mayRetry: (error) => error !== refusal,
     onRetry(error, failures) {
       const { code, message, cause } = toAppError(error)
-      const reason = (cause instanceof Error && cause.message) || message
+      const reason = (code === 'store_unavailable' && cause instanceof Error && cause.message) || message
       if (failures % LOG_EVERY === 1) logger.error({ err: error, code }, `ClickHouse is not ready: ${reason}`)
     },
   })

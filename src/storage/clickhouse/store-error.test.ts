@@ -1,7 +1,7 @@
 import { ClickHouseError } from '@clickhouse/client'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../base/errors.ts'
-import { clickHouseCode, toStoreError } from './store-error.ts'
+import { clickHouseCode, refusalError, toStoreError } from './store-error.ts'
 
 function refusal(code: string, type: string): ClickHouseError {
   return new ClickHouseError({ message: 'm', code, type })
@@ -45,5 +45,33 @@ describe('toStoreError', () => {
   it('keeps the code of a refusal', () => {
     expect(clickHouseCode(refusal('60', 'UNKNOWN_TABLE'))).toBe(60)
     expect(clickHouseCode(new Error('x'))).toBeUndefined()
+  })
+})
+
+describe('refusalError', () => {
+  const html = '<html><h1>413 Request Entity Too Large</h1></html>'
+
+  it.each([301, 400, 403, 404, 413, 414, 431])(
+    'a status %i without an exception is a fault of the configuration',
+    (status) => {
+      const error = refusalError({ status, exception: undefined, text: html })
+      expect(toStoreError(error)).toMatchObject({
+        code: 'store_misconfigured',
+        retryable: true,
+        message: expect.stringContaining(`refused with ${status}`),
+      })
+    },
+  )
+
+  it.each([408, 429, 502, 503, 504])('a status %i without an exception may be retried', (status) => {
+    const error = refusalError({ status, exception: undefined, text: html })
+    expect(toStoreError(error)).toMatchObject({ code: 'store_unavailable' })
+  })
+
+  it('an exception keeps its code, and one in another form is no fault of the configuration', () => {
+    const text = 'Code: 60. DB::Exception: Table t does not exist. (UNKNOWN_TABLE)'
+    expect(clickHouseCode(refusalError({ status: 404, exception: '60', text }))).toBe(60)
+    const poco = refusalError({ status: 400, exception: '1000', text: 'Poco::Exception. Code: 1000' })
+    expect(toStoreError(poco)).toMatchObject({ code: 'store_unavailable' })
   })
 })

@@ -1,4 +1,5 @@
-import { ClickHouseError } from '@clickhouse/client'
+import { STATUS_CODES } from 'node:http'
+import { ClickHouseError, parseError } from '@clickhouse/client'
 import { AppError } from '../../base/errors.ts'
 
 /**
@@ -50,6 +51,33 @@ const RESET = new Set<unknown>(['ECONNRESET', 'EPIPE'])
 /** Whether an error of the ClickHouse client means that the server closed the connection. */
 export function isReset(error: unknown): boolean {
   return RESET.has((error as NodeJS.ErrnoException | undefined)?.code)
+}
+
+/** Statuses of proxies after which the same request may succeed later: a timeout, an early request, too many requests. */
+const PASSING_STATUS = new Set([408, 425, 429])
+
+/** An answer other than 2xx. */
+export interface Refusal {
+  readonly status: number
+  /** The header X-ClickHouse-Exception-Code; undefined for other answers than those of ClickHouse. */
+  readonly exception: string | undefined
+  /** The beginning of the body. */
+  readonly text: string
+}
+
+/**
+ * The error of a refused request: a ClickHouseError for an exception of ClickHouse, otherwise `store_misconfigured`
+ * for a status by which a proxy or another server refuses the request whenever it is sent.
+ */
+export function refusalError({ status, exception, text }: Refusal): Error {
+  const error = parseError(text)
+  const isLasting = status >= 300 && status < 500 && !PASSING_STATUS.has(status)
+  if (error instanceof ClickHouseError || exception !== undefined || !isLasting) return error
+  const answer = `${status} ${STATUS_CODES[status] ?? ''}`.trim()
+  return new AppError('store_misconfigured', {
+    message: `Requests to CLICKHOUSE_URL are refused with ${answer}, by something that is not ClickHouse. Check the address, and the limits of a proxy before it: requests have up to 64 MB, and lines of 4 KB.`,
+    cause: error,
+  })
 }
 
 /**

@@ -1,3 +1,4 @@
+import { ConfirmedInserts } from '../../base/confirmed-inserts.ts'
 import { RecentMap } from '../../base/recent-map.ts'
 import { RowWriter } from '../../trace/rows/row-binary.ts'
 import { COUNTED_TRACE_ROWS, countedTraces } from './counted-trace.ts'
@@ -64,6 +65,8 @@ class ClaimRecorder implements UsageRecorder {
   readonly #memory: RecentMap<string, (bigint | undefined)[]>
   /** Time of the last mark of each hour. */
   readonly #marked = new Map<string, { steady: number; wall: number }>()
+  /** Of a call that failed, which is repeated. */
+  readonly #confirmed = new ConfirmedInserts()
   readonly periods: readonly UsagePeriod[]
   recorded = 0
 
@@ -79,7 +82,8 @@ class ClaimRecorder implements UsageRecorder {
       for (const claim of USAGE_CLAIM_ROWS.readAll(part)) if (!this.#isSettled(claim)) fresh.push(claim)
     if (fresh.length === 0) return
     const { store, exclusive } = this.#deps
-    const adding = store.addClaims([encode(fresh)], signal)
+    const claimed = [encode(fresh)]
+    const adding = this.#confirmed.once('claims', claimed, () => store.addClaims(claimed, signal))
     adding.catch(() => undefined) // awaited below, even if reading fails
     // If two processes have claims on one trace, the later reader must see both.
     if (!exclusive) await adding
@@ -90,6 +94,7 @@ class ClaimRecorder implements UsageRecorder {
     await adding
     await this.#count([...traces.values()], signal)
     for (const [key, claims] of traces) this.#remember(key, claims)
+    this.#confirmed.clear()
     this.recorded++
   }
 
@@ -115,7 +120,8 @@ class ClaimRecorder implements UsageRecorder {
       }
     }
     if (hours.size === 0) return
-    await this.#deps.store.addCounted([out.finish()], signal)
+    const counted = [out.finish()]
+    await this.#confirmed.once('counted', counted, () => this.#deps.store.addCounted(counted, signal))
     await this.#mark(hours, signal)
   }
 

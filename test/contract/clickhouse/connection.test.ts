@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
@@ -14,6 +16,7 @@ import {
 } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { eventually } from '../../support/eventually.ts'
 import { inLong } from '../../support/length.ts'
+import { withoutLinux } from '../../support/linux.ts'
 
 const COLUMNS = ['id', 'at', 'name', 'tags', 'n', 'price', 'body']
 const TABLE = `CREATE TABLE IF NOT EXISTS rows (id UUID, at DateTime64(6, 'UTC'), name String, tags Array(String),
@@ -80,6 +83,20 @@ it('assertSupported takes the embedded engine, and refuses a cluster that it doe
     code: 'config_invalid',
   })
 })
+
+it.skipIf(withoutLinux() !== '')(
+  `the engine has normal priority, and its merges yield${withoutLinux()}`,
+  () => {
+    const tasks = `/proc/${engine.pid}/task`
+    const priorities = readdirSync(tasks).map((thread) => {
+      const name = readFileSync(`${tasks}/${thread}/comm`, 'utf8').trim()
+      return { name, niceness: getPriority(Number(thread)) }
+    })
+    expect(priorities.filter(({ niceness }) => niceness > getPriority())).toEqual(
+      Array.from({ length: 2 }, () => ({ name: 'MergeMutate', niceness: 5 })),
+    )
+  },
+)
 
 describe('the unmodified @clickhouse/client against the embedded engine', () => {
   it('pings, with and without a query', async () => {

@@ -24,7 +24,12 @@ const deployment = await startDeployment({
   metrics,
   sweeps: createSweeps({ logger, metrics }),
   workspace_id: '6f1c39c5-6e5b-4b52-a1c5-6a5f0a1b2c3d',
-  ingester: { ingest: noIngest, settled: async () => undefined, health: () => ({}) as never },
+  ingester: {
+    ingest: noIngest,
+    settled: async () => undefined,
+    checkStoring: () => undefined,
+    health: () => ({}) as never,
+  },
   limits: { max_body_bytes: 1, max_parts: 1, max_part_bytes: 1 },
   reads: { query: noIngest },
   disk: { assertRoom: async () => undefined },

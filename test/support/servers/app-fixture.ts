@@ -241,6 +241,7 @@ export async function startApp(options: FixtureOptions = {}) {
         return options.ingest === undefined ? accepted() : await options.ingest(head, body)
       },
       settled: async () => undefined,
+      checkStoring: () => undefined,
       health: () => HEALTH,
     },
     reads: emptyReads(options.reads),

@@ -134,7 +134,7 @@ function process(tables: Tables, gate: Gate, exclusive: boolean): StoreBatch {
 }
 
 /** The work that the derive lane does in a worker thread; here it is done in this thread. */
-function inlineLane(exclusive: boolean): WorkerPool {
+export function inlineLane(exclusive: boolean): WorkerPool {
   const startEstimate = (): never => {
     throw new Error('these are of no type that has counts')
   }

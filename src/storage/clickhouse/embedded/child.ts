@@ -5,7 +5,6 @@
 import { once } from 'node:events'
 import { readdir, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Engine, openEngine } from './engine.ts'
@@ -13,8 +12,6 @@ import { createEngineServer, isInsertBody } from './http-server.ts'
 import type { ChildAnswer, OpenEngine, StopMessage } from './messages.ts'
 
 const STOP_MS = 10_000
-/** The engine's inserts and merges run at a lower priority than the process that acknowledges requests. */
-const NICENESS = 10
 
 function send(answer: ChildAnswer): void {
   process.send?.(answer)
@@ -40,21 +37,9 @@ async function removeLeftBodies(workDir: string): Promise<void> {
   }
 }
 
-/**
- * Lowers the priority of this process. Called before the engine is opened, because its threads inherit the priority.
- */
-function lowerPriority(): void {
-  try {
-    setPriority(process.pid, NICENESS)
-  } catch {
-    // The system may refuse a change of the priority; the engine then runs at normal priority.
-  }
-}
-
 /** Opens engine and server; the returned function closes them and returns whether that succeeded in time. */
 async function open(message: OpenEngine): Promise<() => Promise<boolean>> {
   const workDir = process.cwd()
-  lowerPriority()
   const engine: Engine = await openEngine(message.path, workDir, message.memory)
   await removeLeftBodies(workDir)
   const server = createEngineServer({ engine, password: message.password, workDir })

@@ -5,6 +5,7 @@ import { createDurableNames } from './durable-names.ts'
 import { defaultSettings, type EngineMemory, engineConfigXml } from './engine-config.ts'
 import { EngineException } from './exception.ts'
 import { createLane, type Lane } from './lane.ts'
+import { createMergeYield } from './merge-threads.ts'
 import {
   beginPreamble,
   endPreamble,
@@ -83,6 +84,7 @@ export async function openEngine(path: string, workDir: string, memory: EngineMe
   const inSession = createSessionUse(defaultSettings(memory), trimmer.later)
   const names = createDurableNames(path)
   await names.syncAll()
+  const lowerMerges = createMergeYield()
   let reading = 0
 
   return {
@@ -111,6 +113,7 @@ export async function openEngine(path: string, workDir: string, memory: EngineMe
     async change(sql, context) {
       const result = await inSession(changes, sql, context, (session) => session.queryAsync(sql))
       await names.syncAll()
+      await lowerMerges()
       return changeResult(result)
     },
     async close() {

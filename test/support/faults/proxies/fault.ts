@@ -12,6 +12,7 @@ import { fixedPort } from '../../fixed-port.ts'
  * - `reset_request`: forwards the first `afterBytes` (default 1,000) of the body, then resets both sides.
  * - `slow`: waits `latencyMs` before it forwards, plus the time that the body takes at `bytesPerSecond`.
  * - `error`: answers with a ClickHouse exception and does not forward.
+ * - `status`: answers with this status and a page of HTML, as a proxy does that refuses the request.
  * - `swallow_answer`: forwards, waits for the whole answer, then resets the client: the work was done.
  * - `hang`: reads the request and never answers; ended by `release`, `set` or `close`.
  */
@@ -19,6 +20,7 @@ export type Fault =
   | { readonly kind: 'pass' | 'refuse' | 'swallow_answer' | 'hang' }
   | { readonly kind: 'reset_request'; readonly afterBytes?: number }
   | { readonly kind: 'slow'; readonly latencyMs?: number; readonly bytesPerSecond?: number }
+  | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'error'; readonly status?: number; readonly code: number; readonly type: string }
 
 /**
@@ -162,6 +164,11 @@ async function applyFault(
       req.resume()
       res.writeHead(fault.status ?? 500, { 'X-ClickHouse-Exception-Code': String(fault.code) })
       res.end(`Code: ${fault.code}. DB::Exception: Injected fault. (${fault.type})\n`)
+      return
+    case 'status':
+      req.resume()
+      res.writeHead(fault.status, { 'content-type': 'text/html' })
+      res.end(`<html><h1>${fault.status}</h1></html>`)
       return
     case 'swallow_answer':
       await buffer(await send(exchange, target))

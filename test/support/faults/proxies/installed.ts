@@ -24,6 +24,7 @@ listen clickhouse
     command: (file: string, dir: string) => ['-p', dir, '-c', file, '-e', join(dir, 'error.log')],
     config: (port: number, target: string, dir: string) => `
 daemon off;
+master_process off;
 pid ${join(dir, 'pid')};
 events {}
 http {
@@ -63,7 +64,7 @@ export async function startInstalledProxy(
   const { command, config } = PROXIES[name]
   const file = join(dir, `${name}.conf`)
   await writeFile(file, config(port, target, dir))
-  const child = spawnWatched([program, ...command(file, dir)], { signal: 'QUIT', stderr: 'ignore' })
+  const child = spawnWatched([program, ...command(file, dir)], { signal: 'KILL', stderr: 'ignore' })
   const url = `http://127.0.0.1:${port}`
   await until(`${name} answers`, () =>
     fetch(`${url}/ping`).then(

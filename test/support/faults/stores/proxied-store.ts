@@ -1,9 +1,12 @@
+import type { EmbeddedClickHouse } from '../../../../src/storage/clickhouse/embedded/start.ts'
 import { temporaryDir, startTestClickHouse } from '../../stores/clickhouse/embedded-clickhouse.ts'
 import { type FaultProxy, startFaultProxy } from '../proxies/fault.ts'
 
 /** A ClickHouse for one test file, behind a fault proxy. */
 export interface ProxiedStore {
   readonly proxy: FaultProxy
+  /** The engine's own address. */
+  readonly engine: Pick<EmbeddedClickHouse, 'url' | 'username' | 'password'>
   /** A CLICKHOUSE_URL with a new database, because a database belongs to one data directory. */
   newUrl(): string
   close(): Promise<void>
@@ -17,6 +20,7 @@ export async function startProxiedStore(): Promise<ProxiedStore> {
   let databases = 0
   return {
     proxy,
+    engine,
     newUrl() {
       const url = new URL(`/weir_${++databases}`, proxy.url)
       return url.href.replace('//', `//${engine.username}:${engine.password}@`)

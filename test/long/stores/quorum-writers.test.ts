@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createLogger } from '../../../src/base/log.ts'
+import { createMetrics } from '../../../src/base/metrics.ts'
+import type { LogFrame } from '../../../src/ingest/log/ingest-log.ts'
+import type { PriceStore } from '../../../src/ingest/prices/price-store.ts'
+import { createStoreBatch, RECORD, type StoreBatch } from '../../../src/ingest/store/store-batch.ts'
+import { STORED_COLUMNS, USAGE_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
+import { connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
+import { createInsertTurns } from '../../../src/storage/clickhouse/insert-turns.ts'
+import { createTraceStore } from '../../../src/storage/clickhouse/trace-store.ts'
+import { createUsageStore } from '../../../src/storage/clickhouse/usage/store.ts'
+import { openTableLocks } from '../../../src/storage/sql/driver/postgres/table-locks.ts'
+import { formatDottedOrder } from '../../../src/trace/derive/lineage/dotted-order.ts'
+import { emptyFragment, RANK, writeFragment } from '../../../src/trace/rows/fragment.ts'
+import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
+import { createUsageRecorder } from '../../../src/usage/counting/recorder.ts'
+import { type QuorumProxy, startQuorumProxy } from '../../support/faults/proxies/quorum.ts'
+import { shared } from '../../support/servers/shared.ts'
+import { migratedDatabase } from '../../support/stores/clickhouse/clickhouse-database.ts'
+import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
+import { inlineLane } from '../../support/usage/world.ts'
+
+const REASON = withoutPostgres()
+const WORKSPACE = randomUUID()
+/** Time of a quorum: so long that servers wait for it, and not for the engine, also on a busy machine. */
+const HOLD_MS = 250
+const BATCHES = 16
+const TRACES_A_BATCH = 20
+const logger = createLogger({ level: 'silent' })
+
+interface Stored {
+  seconds: number
+  done: number
+  refused: number
+  /** Batches that failed and were tried again. */
+  repeated: number
+}
+
+/** The part of a server that stores batches, with its own connections. */
+async function openWriter(
+  proxy: QuorumProxy,
+  database: string,
+  sqlUrl: string | undefined,
+): Promise<StoreBatch> {
+  const { username, password } = await shared('/clickhouse')
+  const locks = sqlUrl === undefined ? undefined : openTableLocks({ url: sqlUrl, logger })
+  const turns = locks && createInsertTurns(locks.lock)
+  const db = connectClickHouse({ url: proxy.url, username, password, database, turns })
+  onTestFinished(async () => {
+    await db.close()
+    await locks?.close()
+  })
+  const usage = createUsageRecorder({
+    store: createUsageStore(db, USAGE_COLUMNS),
+    exclusive: false,
+    periods: [{ from: 0, to: Number.POSITIVE_INFINITY }],
+  })
+  return createStoreBatch({
+    store: createTraceStore(db, STORED_COLUMNS),
+    usage,
+    deriveLane: inlineLane(false),
+    prices: { snapshot: async () => ({}) as never } as unknown as PriceStore,
+    exclusive: false,
+    logger,
+    metrics: createMetrics(),
+  })
+}
+
+/** Stores BATCHES batches with this number of writers; checks that each trace is stored and counted once. */
+async function storeWith(writers: number, sqlUrl: string | undefined): Promise<Stored> {
+  const own = await migratedDatabase()
+  const proxy = await startQuorumProxy((await shared('/clickhouse')).url, HOLD_MS)
+  onTestFinished(async () => {
+    await proxy.close()
+    await own.drop()
+  })
+  for (const table of ['run_fragments', 'usage_claims']) await own.db.command(`SYSTEM STOP MERGES ${table}`)
+  const batches = Array.from({ length: BATCHES }, (_, n) => batchOf(n))
+  let repeated = 0
+  const work = async (storeBatch: StoreBatch): Promise<void> => {
+    for (let batch = batches.pop(); batch !== undefined; batch = batches.pop()) {
+      for (let failures = 0; !(await isStored(storeBatch, batch)); failures++) {
+        repeated += 1
+        await delay([100, 200, 500, 1000, 2000][Math.min(failures, 4)])
+      }
+    }
+  }
+  const all = await Promise.all(
+    Array.from({ length: writers }, () => openWriter(proxy, own.db.database, sqlUrl)),
+  )
+  const from = performance.now()
+  await Promise.all(all.map(work))
+  const seconds = (performance.now() - from) / 1000
+  const total = BATCHES * TRACES_A_BATCH
+  const [counts] = await own.db.rows(
+    `SELECT (SELECT count() FROM run_fragments) AS fragments, (SELECT uniqExact(run_id) FROM run_fragments) AS runs,
+       (SELECT count() FROM runs FINAL) AS rows, (SELECT count() FROM usage_claims) AS claims,
+       (SELECT countIf(is_deleted = 0) FROM usage_traces FINAL) AS counted`,
+  )
+  expect(counts).toEqual({ fragments: total, runs: total, rows: total, claims: total, counted: total })
+  return { seconds: Number(seconds.toFixed(1)), repeated, ...proxy.counts }
+}
+
+async function isStored(storeBatch: StoreBatch, frames: readonly LogFrame[]): Promise<boolean> {
+  return await storeBatch(frames, new AbortController().signal).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** A batch of one record with fragments of finished traces. */
+function batchOf(number: number): LogFrame[] {
+  const rows = new RowWriter()
+  for (let i = 0; i < TRACES_A_BATCH; i++) {
+    const id = randomUUID()
+    const start = Date.UTC(2026, 10, 20) + number * 1000 + i
+    const time = new Date(start).toISOString()
+    const dotted_order = formatDottedOrder([{ time: start * 1000, id }])
+    const head = {
+      id,
+      trace_id: id,
+      dotted_order,
+      name: 'q',
+      run_type: 'chain',
+      start_time: time,
+      end_time: time,
+    }
+    writeFragment(rows, {
+      ...emptyFragment(WORKSPACE, id, RANK.create, start),
+      head: Buffer.from(JSON.stringify(head)),
+      inputs: Buffer.from(JSON.stringify({ text: 'x'.repeat(2_000) })),
+    })
+  }
+  const end = { segment: 0, offset: number }
+  return [
+    {
+      kind: RECORD.fragments,
+      count: TRACES_A_BATCH,
+      received_at: 0,
+      payload: rows.finish(),
+      start: end,
+      end,
+    },
+  ]
+}
+
+describe.skipIf(REASON !== '')(
+  `a cluster that refuses an insert while another awaits its quorum${REASON}`,
+  () => {
+    const databases = postgresDatabases()
+
+    it('USAGE-13: eight servers store at least as much as one in the same time, each trace once', async () => {
+      const sqlUrl = await databases.take()
+      const without = { one: await storeWith(1, undefined), eight: await storeWith(8, undefined) }
+      const inTurn = { one: await storeWith(1, sqlUrl), eight: await storeWith(8, sqlUrl) }
+      console.log(JSON.stringify({ without, inTurn }))
+      expect(without.eight.refused).toBeGreaterThan(0)
+      expect(inTurn.eight).toMatchObject({ refused: 0, repeated: 0 })
+      expect(inTurn.eight.seconds).toBeLessThanOrEqual(inTurn.one.seconds)
+    })
+  },
+)

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type ProxiedStore, startProxiedStore } from '../../support/faults/stores/proxied-store.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+
+const INSERTS = /^INSERT/
+const USAGE = {
+  DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING: 'true',
+  GRANULAR_USAGE_TABLE_ENABLED: 'true',
+}
+
+let store: ProxiedStore
+let url: string
+let weir: WeirProcess
+let folder: Awaited<ReturnType<typeof temporaryDir>>
+
+beforeAll(async () => {
+  store = await startProxiedStore()
+  folder = await temporaryDir()
+  url = store.newUrl()
+  weir = await startWeir(folder.dir, { ...USAGE, CLICKHOUSE_URL: url })
+})
+
+beforeEach(async () => {
+  await store.proxy.set({ kind: 'pass' })
+  await weir.drained()
+})
+
+afterAll(async () => {
+  await store?.proxy.set({ kind: 'pass' })
+  await weir?.kill()
+  await store?.close()
+  await folder?.remove()
+})
+
+async function sendTrace(): Promise<void> {
+  const time = new Date().toISOString()
+  const run = { id: randomUUID(), name: 'stuck', run_type: 'chain', start_time: time, end_time: time }
+  expect((await weir.fetch('/runs', jsonBody('POST', run))).status).toBeLessThan(300)
+}
+
+/** The status of `/ready?part=reads`, and what health says about ClickHouse. */
+async function health(): Promise<{ reads: number; code: string | undefined; detail: string | undefined }> {
+  const { status } = await weir.fetch('/ready?part=reads')
+  const answer = await (await weir.fetch('/ok?check_db=1')).json()
+  const { problems } = answer as { problems?: { clickhouse?: { code: string; detail: string } } }
+  return { reads: status, code: problems?.clickhouse?.code, detail: problems?.clickhouse?.detail }
+}
+
+const WELL = { reads: 200, code: undefined, detail: undefined }
+
+it('a proxy that refuses inserts is named as a fault of the configuration, until it takes them', async () => {
+  expect(await health()).toEqual(WELL)
+  await store.proxy.set({ kind: 'status', status: 413 }, { query: INSERTS })
+  await sendTrace()
+  await eventually(async () =>
+    expect(await health()).toEqual({
+      reads: 503,
+      code: 'store_misconfigured',
+      detail: expect.stringContaining('413 Payload Too Large'),
+    }),
+  )
+  await store.proxy.set({ kind: 'pass' })
+  await eventually(async () => expect(await health()).toEqual(WELL))
+})
+
+it('reads are not ready when data waits and none was stored for a minute', async () => {
+  await store.proxy.set({ kind: 'error', code: 252, type: 'TOO_MANY_PARTS' }, { query: INSERTS })
+  const from = performance.now()
+  await sendTrace()
+  await store.proxy.faulted(2)
+  expect(await health()).toEqual(WELL)
+  await eventually(async () => expect((await health()).reads).toBe(503), 180_000)
+  expect(performance.now() - from).toBeGreaterThan(59_000)
+  expect(await health()).toMatchObject({
+    code: 'store_unavailable',
+    detail: expect.stringContaining('none has been stored for 6'),
+  })
+  await store.proxy.set({ kind: 'pass' })
+  await eventually(async () => expect(await health()).toEqual(WELL))
+})
+
+it('a batch that is tried again inserts nothing that is confirmed', async () => {
+  const direct = connectClickHouse({ ...store.engine, database: new URL(url).pathname.slice(1) })
+  onTestFinished(() => direct.close())
+  const tables = ['run_fragments', 'usage_claims', 'usage_traces']
+  for (const table of tables) await direct.command(`SYSTEM STOP MERGES ${table}`)
+  const rows = (): Promise<{ n: number }[][]> =>
+    Promise.all(tables.map((table) => direct.rows<{ n: number }>(`SELECT count() AS n FROM ${table}`)))
+  const before = await rows()
+  await store.proxy.set(
+    { kind: 'error', code: 252, type: 'TOO_MANY_PARTS' },
+    { query: /^INSERT INTO (runs|usage_marks) /, times: 8 },
+  )
+  const time = new Date().toISOString()
+  const times = { start_time: time, end_time: time, run_type: 'chain' }
+  const post = Array.from({ length: 200 }, (_, i) => ({ id: randomUUID(), name: `trace ${i}`, ...times }))
+  await weir.json('/runs/batch', jsonBody('POST', { post }))
+  await store.proxy.faulted(8)
+  await weir.drained()
+  const after = await rows()
+  expect(after.map(([row], i) => row!.n - before[i]![0]!.n)).toEqual([200, 200, 200])
+})
+
+it('an address that refuses every request is named at the start', async () => {
+  await store.proxy.set({ kind: 'status', status: 404 })
+  const other = await temporaryDir()
+  const started = await startWeir(other.dir, { CLICKHOUSE_URL: store.newUrl() })
+  try {
+    await eventually(async () =>
+      expect(started.log).toContainEqual(
+        expect.objectContaining({
+          code: 'store_misconfigured',
+          msg: expect.stringContaining(
+            'ClickHouse is not ready: Requests to CLICKHOUSE_URL are refused with 404',
+          ),
+        }),
+      ),
+    )
+    expect((await started.fetch('/ready?part=reads')).status).toBe(503)
+  } finally {
+    await started.kill()
+    await other.remove()
+  }
+})
