@@ -9,7 +9,6 @@ from dataclasses import asdict, is_dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-
 from ..channel import Channel, run_with_channel
 from ..errors import Refused
 from ..frames import Head
