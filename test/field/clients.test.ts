@@ -116,8 +116,8 @@ describe.skipIf(withoutPip !== '')(`SDKs for Python${withoutPip}`, () => {
     const account = { LANGSMITH_ENDPOINT: url, LANGSMITH_API_KEY: key, LANGSMITH_TRACING: 'true' }
     const said = await run(row, 'send_traces.py', { ...account, PROJECT: `field-${randomUUID()}` })
     expect(said).toMatchObject({ names: ['chain', 'model'], tokens: 18, feedback: [1] })
-    // Releases before 0.10 have no resources of v2.
-    const isOld = Number(row[2].split('.')[1]) < 10
+    // Releases before 0.9 have no resources of v2.
+    const isOld = Number(row[2].split('.')[1]) < 9
     expect((said as { v2: unknown }).v2).toEqual(isOld ? null : ['chain', 'model'])
   })
 

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-
 from ..channel import Channel, run_with_channel
 from ..errors import Refused
 from ..frames import Head

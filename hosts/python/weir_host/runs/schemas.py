@@ -1,5 +1,6 @@
 """JSON Schemas of a graph."""
 
+from functools import partial
 from typing import Any
 
 from ..frames import Head
@@ -39,7 +40,7 @@ def _state_schema(graph: Any) -> Head:
     try:
         return schema(types)
     except Exception:
-        return schema({name: type_ if _made(lambda: schema({name: type_})) else Any for name, type_ in types.items()})
+        return schema({name: type_ if _made(partial(schema, {name: type_})) else Any for name, type_ in types.items()})
 
 
 def _config_schema(graph: Any) -> Head:
