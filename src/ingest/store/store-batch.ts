@@ -1,4 +1,4 @@
-import { ConfirmedInserts } from '../../base/confirmed-inserts.ts'
+import { ConfirmedInserts } from '../../trace/rows/confirmed-inserts.ts'
 import {
   type BatchDeriver,
   type BatchDeriverDeps,

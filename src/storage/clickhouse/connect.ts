@@ -9,7 +9,7 @@ import {
   type Logger as ClientLogger,
 } from '@clickhouse/client'
 import { retry } from '../../base/retry.ts'
-import { insertedTable, type InsertTurns } from './insert-turns.ts'
+import { insertedTable, type InsertTurns } from './cluster/insert-turns.ts'
 import { CLUSTER_SETTINGS, onCluster } from './on-cluster.ts'
 import { queryForm } from './query-form.ts'
 import { clickHouseCode, isReset, refusalError, toStoreError } from './store-error.ts'

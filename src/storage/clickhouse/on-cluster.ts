@@ -5,7 +5,8 @@
  */
 export const CLUSTER_SETTINGS = {
   insert_quorum: 'auto',
-  // ClickHouse lets reads wait for the quorum only if inserts run one after the other.
+  // ClickHouse lets reads wait for the quorum only with this setting. It then refuses a second insert into a table until
+  // the first has its quorum: see cluster/insert-turns.ts.
   insert_quorum_parallel: 0,
   // A schema change is complete on every replica before the next statement of the migration runs.
   alter_sync: '2',

@@ -5,7 +5,7 @@ import { assertSupported } from './assert-supported.ts'
 import { type ClickHouse, connectClickHouse } from './connect.ts'
 import { superviseEmbeddedClickHouse } from './embedded/supervise.ts'
 import type { AsLeader } from '../sql/driver/postgres/migration-leader.ts'
-import type { InsertTurns } from './insert-turns.ts'
+import type { InsertTurns } from './cluster/insert-turns.ts'
 import { migrate } from './migrate.ts'
 
 /** The configured engine, connected and supervised. */

@@ -57,7 +57,7 @@ export function isReset(error: unknown): boolean {
 const PASSING_STATUS = new Set([408, 425, 429])
 
 /** An answer other than 2xx. */
-export interface Refusal {
+export interface RefusedAnswer {
   readonly status: number
   /** The header X-ClickHouse-Exception-Code; undefined for other answers than those of ClickHouse. */
   readonly exception: string | undefined
@@ -69,7 +69,7 @@ export interface Refusal {
  * The error of a refused request: a ClickHouseError for an exception of ClickHouse, otherwise `store_misconfigured`
  * for a status by which a proxy or another server refuses the request whenever it is sent.
  */
-export function refusalError({ status, exception, text }: Refusal): Error {
+export function refusalError({ status, exception, text }: RefusedAnswer): Error {
   const error = parseError(text)
   const isLasting = status >= 300 && status < 500 && !PASSING_STATUS.has(status)
   if (error instanceof ClickHouseError || exception !== undefined || !isLasting) return error

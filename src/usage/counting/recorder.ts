@@ -1,4 +1,4 @@
-import { ConfirmedInserts } from '../../base/confirmed-inserts.ts'
+import { ConfirmedInserts } from '../../trace/rows/confirmed-inserts.ts'
 import { RecentMap } from '../../base/recent-map.ts'
 import { RowWriter } from '../../trace/rows/row-binary.ts'
 import { COUNTED_TRACE_ROWS, countedTraces } from './counted-trace.ts'

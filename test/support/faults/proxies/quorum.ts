@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { insertedTable } from '../../../../src/storage/clickhouse/insert-turns.ts'
+import { insertedTable } from '../../../../src/storage/clickhouse/cluster/insert-turns.ts'
 
 /** A proxy before the engine with the rule of a cluster of replicas with `insert_quorum_parallel=0`. */
 export interface QuorumProxy {

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Logger } from '../../../../base/log.ts'
-import type { LockTable } from '../../../clickhouse/insert-turns.ts'
+import type { LockTable } from '../../../clickhouse/cluster/insert-turns.ts'
 import { nodePostgres } from './pg.ts'
 
 /** Connections of each server for these locks: a batch inserts into at most two tables at the same time. */
