@@ -148,11 +148,8 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
     }
   })
   const kill = (): void => void (container === undefined ? child.kill('SIGKILL') : container.kill())
-  const receive = (frame: Frame<In>): void => {
-    assertHead(heads, frame.head as JsonObject)
-    onFrame(frame)
-  }
-  const channel = openChannel<In, Out>(command.channel ?? (child.stdio[3] as Duplex), receive, {
+  const stream = command.channel ?? (child.stdio[3] as Duplex)
+  const channel = openChannel<In, Out>(stream, checked(heads, onFrame), {
     boundsOf: () => FROM_HOST,
     broken(reason) {
       broken = `The ${kind.replace('-', ' ')} was ended because a message of it cannot be read: ${reason}.`
@@ -175,6 +172,17 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
     kill,
     signal: (name) => void (container === undefined ? process.kill(pid(), name) : container.signal(name)),
     onStderr: output.onStderr,
+  }
+}
+
+/** Calls `onFrame` with frames whose heads have valid fields. @throws BrokenFrameError for another one */
+function checked<In extends object>(
+  heads: HeadChecks,
+  onFrame: (frame: Frame<In>) => void,
+): (frame: Frame<In>) => void {
+  return (frame) => {
+    assertHead(heads, frame.head as JsonObject)
+    onFrame(frame)
   }
 }
 
