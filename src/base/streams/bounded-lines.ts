@@ -6,6 +6,8 @@ import { shareOfTime } from './share-of-time.ts'
 export const MAX_LINE_CHARS = 4_000
 /** A chunk may have 65,536 lines. After this number of them, other work of the thread has its turn. */
 const LINES_PER_TURN = 256
+/** The part of the thread's time that the lines of one stream may take: several processes may print at once. */
+const SHARE = 0.1
 
 /**
  * Calls `each` with every line of a stream that is not blank, until its end; the last line needs no line break. Holds at
@@ -15,7 +17,7 @@ const LINES_PER_TURN = 256
 export function eachLine(stream: Readable | null, each: (line: string) => void): void {
   if (!stream) return
   const pauses = createPauses(stream)
-  const spend = shareOfTime(pauses)
+  const spend = shareOfTime(pauses, SHARE)
   let held = ''
   /** The text that has arrived, and the position up to which it is handled. */
   let [text, at] = ['', 0]

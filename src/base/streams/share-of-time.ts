@@ -2,20 +2,17 @@ import type { Pauses } from './pauses.ts'
 
 /** Time over which the share is measured, in milliseconds. */
 const WINDOW_MS = 50
-/** The part of the time that the data of one stream may take. */
-const SHARE = 0.5
-
 /**
- * Returns a function that handles data of a stream, and pauses the stream when that takes more than its share of the
- * thread. So a process that writes without end has to wait, and the other work of the thread goes on. The function
+ * Returns a function that handles data of a stream, and pauses the stream when that takes more than its `share` of the
+ * thread, such as 0.1. So a process that writes without end has to wait, and the other work of the thread goes on. The function
  * returns for how many milliseconds the stream is paused.
  */
-export function shareOfTime(pauses: Pauses): (handle: () => void) => number {
+export function shareOfTime(pauses: Pauses, share: number): (handle: () => void) => number {
   let begun = Number.NEGATIVE_INFINITY
   let spent = 0
   const rest = (now: number): number => {
-    if (spent <= WINDOW_MS * SHARE) return 0
-    const rest_ms = Math.max(1, spent / SHARE - (now - begun))
+    if (spent <= WINDOW_MS * share) return 0
+    const rest_ms = Math.max(1, spent / share - (now - begun))
     pauses.set('time', true)
     setTimeout(() => pauses.set('time', false), rest_ms)
     return rest_ms

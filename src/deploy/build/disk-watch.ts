@@ -19,6 +19,12 @@ export interface DiskLimit {
   every_ms: number
 }
 
+/** Where and how to measure. */
+export interface DiskMeasure extends DiskLimit {
+  /** The variables with which `du` is found. */
+  env: Readonly<Record<string, string>>
+}
+
 /** What a build has exceeded. `unreadable`: it has folders that the server cannot read, and so not measure. */
 export type DiskFault = 'bytes' | 'files' | 'unreadable'
 
@@ -41,18 +47,18 @@ interface Usage {
  */
 export async function watchDisk(
   { root, caches }: BuildFolders,
-  limit: DiskLimit,
+  limit: DiskMeasure,
   exceeded: (fault: DiskFault) => void,
 ): Promise<() => void> {
   const stopped = new AbortController()
   const { signal } = stopped
-  const before = await usageOf(caches, signal)
+  const before = await usageOf(caches, limit, signal)
   const watch = async (): Promise<void> => {
     let last_ms = 0
     for (;;) {
       await delay(Math.max(limit.every_ms, PAUSES * last_ms), undefined, { signal, ref: false })
       const begun = performance.now()
-      const fault = faultOf(await usageOf([root, ...caches], signal), before, limit)
+      const fault = faultOf(await usageOf([root, ...caches], limit, signal), before, limit)
       if (fault !== undefined && !signal.aborted) return exceeded(fault)
       last_ms = performance.now() - begun
     }
@@ -67,8 +73,13 @@ function faultOf(now: Usage, before: Usage, { max_bytes, max_files }: DiskLimit)
   return now.unreadable && !before.unreadable ? 'unreadable' : undefined
 }
 
-async function usageOf(folders: readonly string[], signal: AbortSignal): Promise<Usage> {
-  const [blocks, files] = [await sum('-k', folders, signal), await sum('--inodes', folders, signal)]
+async function usageOf(
+  folders: readonly string[],
+  { env }: DiskMeasure,
+  signal: AbortSignal,
+): Promise<Usage> {
+  const options = { signal, env: { ...env, LC_ALL: 'C' } }
+  const [blocks, files] = [await sum('-k', folders, options), await sum('--inodes', folders, options)]
   return { bytes: blocks.sum * BLOCK, files: files.sum, unreadable: blocks.unreadable }
 }
 
@@ -76,15 +87,13 @@ async function usageOf(folders: readonly string[], signal: AbortSignal): Promise
 function sum(
   unit: string,
   folders: readonly string[],
-  signal: AbortSignal,
+  options: { signal: AbortSignal; env: Record<string, string> },
 ): Promise<{ sum: number; unreadable: boolean }> {
   const found = { sum: 0, unreadable: false }
   if (folders.length === 0) return Promise.resolve(found)
   return new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'], LC_ALL: 'C' }
     const child = spawn('du', ['-sx', unit, '--', ...folders], {
-      signal,
-      env,
+      ...options,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     eachLine(child.stdout, (line) => {

@@ -52,7 +52,9 @@ export async function installDependencies(dir: string, options: InstallOptions):
   const { disk = BUILD_DISK, folders = { root: dir, caches: [] } } = options
   const full = new AbortController()
   const signal = AbortSignal.any([options.signal, full.signal])
-  const unwatch = await watchDisk(folders, disk, (fault) => full.abort(buildFailed(tooLarge(fault, disk))))
+  const unwatch = await watchDisk(folders, { ...disk, env: options.env }, (fault) =>
+    full.abort(buildFailed(tooLarge(fault, disk))),
+  )
   try {
     for (const step of steps) {
       const left_ms = Math.max(1, ends - performance.now())

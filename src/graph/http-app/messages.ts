@@ -1,4 +1,4 @@
-import { type HeadChecks, isText, isTexts, listOf, maybe } from '../pool/heads.ts'
+import { type HeadChecks, isText, isTexts, listWith, maybe } from '../pool/heads.ts'
 
 /** First message to the process of a deployment's custom HTTP app. */
 export interface OpenApp {
@@ -42,7 +42,7 @@ export type FromHttpApp =
 
 /** The fields of the heads of FromHttpApp. */
 export const FROM_HTTP_APP_HEADS: HeadChecks = {
-  opened: { routes: maybe(listOf({ method: isText, path: isText })) },
+  opened: { routes: maybe(listWith({ method: isText, path: isText })) },
   failed: { message: isText },
   loaded: { files: isTexts },
 }

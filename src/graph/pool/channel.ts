@@ -36,6 +36,8 @@ export const FROM_HOST: FrameBounds = { max_bytes: 256 << 20, max_head_bytes: LA
 const MAX_PARTS = 1 << 16
 /** Maximum nesting of a head. */
 const MAX_DEPTH = 1_000
+/** The part of the thread's time that the frames of one process may take. */
+const SHARE = 1 / 3
 /** If more than this number of bytes wait, a process should send no more. */
 const MAX_WAITING = 16 << 20
 
@@ -92,7 +94,7 @@ export function openChannel<In extends object, Out extends object>(
 }
 
 function withinShare(pauses: Pauses, read: (chunk: Buffer) => void): (chunk: Buffer) => void {
-  const spend = shareOfTime(pauses)
+  const spend = shareOfTime(pauses, SHARE)
   return (chunk) => void spend(() => read(chunk))
 }
 

@@ -19,8 +19,8 @@ export function assertHead(checks: HeadChecks, head: JsonObject): void {
 export const isText: FieldCheck = (value) => typeof value === 'string'
 export const isTexts: FieldCheck = (value) => Array.isArray(value) && value.every(isText)
 export const isId: FieldCheck = (value) => Number.isSafeInteger(value)
-export const isRecord: FieldCheck = isObject
-export const isRecordOrNull: FieldCheck = (value) => value === null || isObject(value)
+export const isFields: FieldCheck = isObject
+export const isFieldsOrNull: FieldCheck = (value) => value === null || isObject(value)
 
 /** A check of a field that may be absent or null. */
 export function maybe(isValid: FieldCheck): FieldCheck {
@@ -33,11 +33,11 @@ export function oneOf(...texts: readonly string[]): FieldCheck {
 }
 
 /** A check of a list of objects with these fields. */
-export function listOf(fields: Readonly<Record<string, FieldCheck>>): FieldCheck {
-  return (value) => Array.isArray(value) && value.every(objectOf(fields))
+export function listWith(fields: Readonly<Record<string, FieldCheck>>): FieldCheck {
+  return (value) => Array.isArray(value) && value.every(objectWith(fields))
 }
 
 /** A check of an object with these fields. */
-export function objectOf(fields: Readonly<Record<string, FieldCheck>>): FieldCheck {
+export function objectWith(fields: Readonly<Record<string, FieldCheck>>): FieldCheck {
   return (value) => isObject(value) && Object.entries(fields).every(([name, isValid]) => isValid(value[name]))
 }

@@ -13,11 +13,14 @@ import { toJsonText } from '../../schema/raw-json.ts'
 import type { Frame } from './channel.ts'
 import { type FindHeldUp, findHeldUpBy } from './inspector/inspector.ts'
 import {
+  describeExit,
   type HostExit,
   type HostLaunch,
   type HostNotes,
   type HostProcess,
   type PrintedLines,
+  isFromOutside,
+  lostErrorOf,
   startHostProcess,
 } from './process.ts'
 import type { LoadFailure } from '../project/load-failure.ts'
@@ -353,7 +356,7 @@ export class HostLink {
     this.#held.clear()
     for (const { timer } of all) clearTimeout(timer)
     const message = this.#mask(this.#blame?.message ?? describeExit(exit))
-    const error = this.#blame === undefined ? errorOf(exit) : (this.#blame.error ?? 'HostLost')
+    const error = this.#blame === undefined ? lostErrorOf(exit) : (this.#blame.error ?? 'HostLost')
     for (const call of this.#calls.values()) call.reject(new AppError('host_unavailable', { message }))
     this.#calls.clear()
     const begun = all.filter((item) => item.begun).map(({ job }) => job)
@@ -384,27 +387,4 @@ export class HostLink {
  */
 function onlyCulprit(begun: readonly HostJob[], exit: HostExit): number | undefined {
   return begun.length === 1 && !isFromOutside(exit) ? begun[0]?.id : undefined
-}
-
-function isFromOutside({ signal, ranOutOfMemory: isFull, broken }: HostExit): boolean {
-  if (isFull || broken !== undefined) return false
-  return signal === 'SIGKILL' || signal === 'SIGTERM' || signal === 'SIGINT'
-}
-
-const OUT_OF_MEMORY = /heap out of memory|Allocation failed/i
-
-function ranOutOfMemory(exit: HostExit): boolean {
-  return exit.ranOutOfMemory || OUT_OF_MEMORY.test(exit.stderr)
-}
-
-function errorOf(exit: HostExit): LostError {
-  return ranOutOfMemory(exit) ? 'OutOfMemory' : 'HostLost'
-}
-
-function describeExit(exit: HostExit): string {
-  const { code, signal, unstarted, broken } = exit
-  if (unstarted !== undefined) return unstarted
-  if (broken !== undefined) return broken
-  if (ranOutOfMemory(exit)) return 'The graph host ran out of memory.'
-  return `The graph host ended unexpectedly (${signal ?? `code ${code}`}).`
 }

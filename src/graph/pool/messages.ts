@@ -8,13 +8,13 @@ import type { LoadFailure } from '../project/load-failure.ts'
 import {
   type HeadChecks,
   isId,
-  isRecord,
-  isRecordOrNull,
+  isFields,
+  isFieldsOrNull,
   isText,
   isTexts,
-  listOf,
+  listWith,
   maybe,
-  objectOf,
+  objectWith,
   oneOf,
 } from './heads.ts'
 
@@ -110,10 +110,16 @@ export type EndHead =
   | { kind: 'cancelled' }
 
 const isLine = maybe(isId)
-const areFailures = listOf({ graph_id: isText, file: isText, line: isLine, reason: isText, message: isText })
-const isState = maybe(objectOf({ next: isTexts, interrupts: isRecord }))
+const areFailures = listWith({
+  graph_id: isText,
+  file: isText,
+  line: isLine,
+  reason: isText,
+  message: isText,
+})
+const isState = maybe(objectWith({ next: isTexts, interrupts: isFields }))
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
-const isFailed = objectOf({
+const isFailed = objectWith({
   error: isText,
   message: isText,
   retryable: isBoolean,
@@ -123,8 +129,8 @@ const isFailed = objectOf({
 
 function isEnd(value: unknown): boolean {
   return (
-    objectOf({ kind: oneOf('done', 'cancelled') })(value) ||
-    (objectOf({ kind: oneOf('failed') })(value) && isFailed(value))
+    objectWith({ kind: oneOf('done', 'cancelled') })(value) ||
+    (objectWith({ kind: oneOf('failed') })(value) && isFailed(value))
   )
 }
 
@@ -132,7 +138,7 @@ function isEnd(value: unknown): boolean {
 export const LOG_LINE = {
   level: oneOf('error', 'warn', 'info', 'debug', 'trace'),
   text: isText,
-  fields: maybe(isRecordOrNull),
+  fields: maybe(isFieldsOrNull),
   node: maybe(isText),
 }
 

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '../../base/log.ts'
+import type { LostError } from '../../runs/execute/graph-host.ts'
 import { UMASK_VARIABLE, umaskArguments } from '../../base/files/umask.ts'
 import type { Confine, ConfinedCommand, ProcessCommand } from '../../base/node/confined-command.ts'
 import { eachLine } from '../../base/streams/bounded-lines.ts'
@@ -129,22 +130,8 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   })
   const log = logger.child({ [kind.replace('-', '_')]: child.pid })
-  let stderr = ''
   let broken: string | undefined
-  const listeners: ((line: string) => void)[] = []
-  eachLine(child.stdout, (line) => {
-    // `printed` masks secrets, but the server's log does not. So if there is a `printed`, the lines do not go to the
-    // log (P-16).
-    if (printed) printed('stdout', line, child.pid)
-    else log.info({ text: line }, 'graph host wrote')
-  })
-  eachLine(child.stderr, (line) => {
-    stderr = `${stderr}${line}\n`.slice(-STDERR_KEPT)
-    for (const listener of listeners) listener(line)
-    if (HELD_UP.test(line)) return
-    if (printed) printed('stderr', line, child.pid)
-    else log.warn({ text: line }, 'graph host wrote to stderr')
-  })
+  const output = readOutput(child, log, printed)
   const gone = childGone(child, launch.command).then((exit) => (isWrapped ? exitInside(exit) : exit))
   const forget = child.pid === undefined ? undefined : launch.record(kind, child.pid)
   endWhatIsLeft(child, started, log)
@@ -153,14 +140,16 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
     const ranOutOfMemory = (await container?.remove(exit.signal)) ?? false
     const remove = await forget?.catch(() => undefined)
     await remove?.().catch(() => undefined)
-    return { ...exit, ranOutOfMemory, stderr: stderr.trim(), ...(broken !== undefined && { broken }) }
+    return {
+      ...exit,
+      ranOutOfMemory,
+      stderr: output.lastLines().trim(),
+      ...(broken !== undefined && { broken }),
+    }
   })
   const kill = (): void => void (container === undefined ? child.kill('SIGKILL') : container.kill())
-  const receive = (frame: Frame<In>): void => {
-    assertHead(heads, frame.head as JsonObject)
-    onFrame(frame)
-  }
-  const channel = openChannel<In, Out>(command.channel ?? (child.stdio[3] as Duplex), receive, {
+  const stream = command.channel ?? (child.stdio[3] as Duplex)
+  const channel = openChannel<In, Out>(stream, checked(heads, onFrame), {
     boundsOf: () => FROM_HOST,
     broken(reason) {
       broken = `The ${kind.replace('-', ' ')} was ended because a message of it cannot be read: ${reason}.`
@@ -182,8 +171,43 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
     exited,
     kill,
     signal: (name) => void (container === undefined ? process.kill(pid(), name) : container.signal(name)),
-    onStderr: (listener) => void listeners.push(listener),
+    onStderr: output.onStderr,
   }
+}
+
+/** Calls `onFrame` with frames whose heads have valid fields. @throws BrokenFrameError for another one */
+function checked<In extends object>(
+  heads: HeadChecks,
+  onFrame: (frame: Frame<In>) => void,
+): (frame: Frame<In>) => void {
+  return (frame) => {
+    assertHead(heads, frame.head as JsonObject)
+    onFrame(frame)
+  }
+}
+
+/** Passes on the lines that a process prints. */
+function readOutput(
+  child: ChildProcess,
+  log: Logger,
+  printed: PrintedLines | undefined,
+): Pick<HostProcess, 'onStderr'> & { lastLines(): string } {
+  let stderr = ''
+  const listeners: ((line: string) => void)[] = []
+  eachLine(child.stdout, (line) => {
+    // `printed` masks secrets, but the server's log does not. So if there is a `printed`, the lines do not go to the
+    // log (P-16).
+    if (printed) printed('stdout', line, child.pid)
+    else log.info({ text: line }, 'graph host wrote')
+  })
+  eachLine(child.stderr, (line) => {
+    stderr = `${stderr}${line}\n`.slice(-STDERR_KEPT)
+    for (const listener of listeners) listener(line)
+    if (HELD_UP.test(line)) return
+    if (printed) printed('stderr', line, child.pid)
+    else log.warn({ text: line }, 'graph host wrote to stderr')
+  })
+  return { lastLines: () => stderr, onStderr: (listener) => void listeners.push(listener) }
 }
 
 /** The command of a process, including its isolation. */
@@ -281,4 +305,30 @@ function endWhatIsLeft(child: ChildProcess, started: ConfinedCommand['started'],
       for (const stream of child.stdio) stream?.destroy()
     }, OUTPUT_MS).unref()
   })
+}
+
+/** Whether a host was killed from outside: then none of its jobs is the cause. */
+export function isFromOutside({ signal, ranOutOfMemory: isFull, broken }: HostExit): boolean {
+  if (isFull || broken !== undefined) return false
+  return signal === 'SIGKILL' || signal === 'SIGTERM' || signal === 'SIGINT'
+}
+
+const OUT_OF_MEMORY = /heap out of memory|Allocation failed/i
+
+function ranOutOfMemory(exit: HostExit): boolean {
+  return exit.ranOutOfMemory || OUT_OF_MEMORY.test(exit.stderr)
+}
+
+/** The error of runs whose host has ended. */
+export function lostErrorOf(exit: HostExit): LostError {
+  return ranOutOfMemory(exit) ? 'OutOfMemory' : 'HostLost'
+}
+
+/** Why a host has ended, for its runs and for the log. */
+export function describeExit(exit: HostExit): string {
+  const { code, signal, unstarted, broken } = exit
+  if (unstarted !== undefined) return unstarted
+  if (broken !== undefined) return broken
+  if (ranOutOfMemory(exit)) return 'The graph host ran out of memory.'
+  return `The graph host ended unexpectedly (${signal ?? `code ${code}`}).`
 }

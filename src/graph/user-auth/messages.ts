@@ -5,12 +5,12 @@ import type { GraphLogLine } from '../host/logger.ts'
 import {
   type HeadChecks,
   isId,
-  isRecord,
-  isRecordOrNull,
+  isFields,
+  isFieldsOrNull,
   isText,
   isTexts,
   maybe,
-  objectOf,
+  objectWith,
 } from '../pool/heads.ts'
 import { LOG_LINE, REFUSAL } from '../pool/messages.ts'
 
@@ -44,7 +44,7 @@ export type FromUserAuth =
   | { type: 'answer'; id: number; filter: JsonObject | null; value: JsonObject; in_part?: string }
   | { type: 'refused'; id: number; code: ErrorCode; message: string }
 
-const isUser = objectOf({ identity: isText, display_name: isText, permissions: isTexts })
+const isUser = objectWith({ identity: isText, display_name: isText, permissions: isTexts })
 
 /** The fields of the heads of FromUserAuth. */
 export const FROM_USER_AUTH_HEADS: HeadChecks = {
@@ -52,6 +52,6 @@ export const FROM_USER_AUTH_HEADS: HeadChecks = {
   failed: { message: isText },
   log: LOG_LINE,
   user: { id: isId, user: maybe(isUser) },
-  answer: { id: isId, filter: isRecordOrNull, value: isRecord, in_part: maybe(isText) },
+  answer: { id: isId, filter: isFieldsOrNull, value: isFields, in_part: maybe(isText) },
   refused: REFUSAL,
 }

@@ -74,30 +74,24 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
   const { logger, timeoutMs = TIMEOUT_MS } = options
   let { file } = options
   let life: Life | undefined
-  let failed: { error: AppError; at: number } | undefined
+  const pauses = createStartPauses()
   let stopped = false
   let lastId = 0
-  /** Number of processes in a row that ended soon after their start. */
-  let shortLives = 0
 
   function living(): Life {
     if (stopped) throw unavailable('The server stops.')
     if (life !== undefined) return life
-    if (failed !== undefined && performance.now() - failed.at < START_PAUSE_MS) throw failed.error
-    failed = undefined
-    const begunAt = performance.now()
+    const ended = pauses.begin()
     const begun = begin({ ...options, file })
     life = begun
     begun.opened.catch((error: AppError) => {
-      failed = { error, at: performance.now() }
+      pauses.failed(error)
       if (!stopped)
         logger.error({ reason: error.message }, 'the auth file of the deployment cannot be loaded')
     })
     void begun.process.exited.then(({ code, signal }) => {
       if (life === begun) life = undefined
-      shortLives = performance.now() - begunAt < SHORT_LIFE_MS ? shortLives + 1 : 0
-      // A process that ends again and again is not started for each request.
-      if (shortLives > MAX_SHORT_LIVES) failed ??= { error: unavailable(ENDED), at: performance.now() }
+      ended()
       if (!stopped) logger.warn({ code, signal }, 'the process of the auth file has ended')
     })
     return begun
@@ -125,8 +119,7 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
     },
     reload(next) {
       file = next
-      failed = undefined
-      shortLives = 0
+      pauses.reset()
       life?.process.kill()
       life = undefined
     },
@@ -134,6 +127,38 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
       stopped = true
       life?.process.kill()
       await life?.process.exited
+    },
+  }
+}
+
+/** Decides when the process may be started again. */
+function createStartPauses() {
+  let failed: { error: AppError; at: number } | undefined
+  /** Number of processes in a row that ended soon after their start. */
+  let short = 0
+  return {
+    /**
+     * Must be called before a start; the returned function must be called when the process has ended.
+     * @throws AppError the reason of the last end, soon after it
+     */
+    begin() {
+      const now = performance.now()
+      if (failed !== undefined && now - failed.at < START_PAUSE_MS) throw failed.error
+      failed = undefined
+      return () => {
+        short = performance.now() - now < SHORT_LIFE_MS ? short + 1 : 0
+        // A process that ends again and again is not started for each request.
+        if (short > MAX_SHORT_LIVES) failed ??= { error: unavailable(ENDED), at: performance.now() }
+      }
+    },
+    /** Must be called when the file could not be loaded. */
+    failed(error: AppError) {
+      failed = { error, at: performance.now() }
+    },
+    /** Must be called when the file has changed. */
+    reset() {
+      failed = undefined
+      short = 0
     },
   }
 }

@@ -75,7 +75,7 @@ const NODES: readonly (readonly [what: string, code: string, message: RegExp | n
 ]
 
 describe('D-64: what deployed code leaves for the server to read', () => {
-  const own = useOwnWeir({ DEPLOY_BUILDS: '4', DEPLOY_START_SECONDS: '60' })
+  const own = useOwnWeir({ DEPLOY_BUILDS: '4', DEPLOY_START_SECONDS: '120' })
   let weir: WeirProcess
   beforeAll(() => {
     weir = own.current()
@@ -174,5 +174,5 @@ describe('D-64: what deployed code leaves for the server to read', () => {
         expect
           .soft(p99[kind], `${kind} ${when}`)
           .toBeLessThan(3 * Math.max(usual[kind] ?? 0, beside[kind] ?? 0, 50))
-  }, 600_000) // Ten builds, each with a start of at most 60 s, on a machine with two cores.
+  }, 600_000) // Ten builds, each with a start of at most 120 s, on a machine with two cores.
 })

@@ -32,6 +32,8 @@ const LISTENING = /^Debugger listening on (ws:\/\/127\.0\.0\.1:\d{1,5}\/[\w-]{1,
 /** Maximum bytes of a message, and of all of them: code of the deployment may be at the other end. */
 const MAX_MESSAGE_BYTES = 4 << 20
 const MAX_BYTES = 64 << 20
+/** The part of the thread's time that messages may take. */
+const SHARE = 1 / 3
 /** Maximum nesting of a message. */
 const MAX_DEPTH = 100
 const NOTHING: HeldUpBy = { job: undefined, where: undefined }
@@ -90,7 +92,7 @@ function pauseAndAsk(url: string): Promise<HeldUpBy> {
     // Only a server needs it, and only for a host that is blocked.
     const ws = createRequire(import.meta.url)('ws') as { WebSocket: typeof WebSocket }
     const socket = new ws.WebSocket(url, { maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false })
-    const spend = shareOfTime(createPauses(socket))
+    const spend = shareOfTime(createPauses(socket), SHARE)
     const scripts = new Map<string, Script>()
     let where: string | undefined
     let bytes = 0
