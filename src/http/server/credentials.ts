@@ -4,7 +4,7 @@ import type { Principal } from '../../identity/principal.ts'
 import type { BrowserGates } from './browser/browser-gates.ts'
 import { sessionSecretOf } from './browser/session-cookie.ts'
 import type { Exchange } from './exchange.ts'
-import type { OpenCallers } from './open-callers.ts'
+import type { OpenCallers } from './callers/open-callers.ts'
 
 const BEARER = /^Bearer +(\S+)$/i
 const BASIC = /^Basic +([A-Za-z\d+/=_-]+)$/i
@@ -39,7 +39,7 @@ export interface CallerDeps {
   /** Checks of every request with AUTH=off. */
   gates: BrowserGates | undefined
   /** The callers of open streams. Absent: a stream stays open when its caller may no longer read it. */
-  openCallers?: OpenCallers
+  openCallers?: OpenCallers | undefined
 }
 
 /**

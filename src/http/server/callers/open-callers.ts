@@ -1,9 +1,9 @@
-import { AppError, toAppError } from '../../base/errors.ts'
-import type { Authenticator } from '../../identity/authenticator.ts'
-import type { RouteAccess } from '../api/route.ts'
-import { assertAllowed } from '../platform/permissions.ts'
-import { type CallerDeps, callerOf } from './credentials.ts'
-import type { Exchange } from './exchange.ts'
+import { type AppError, toAppError } from '../../../base/errors.ts'
+import type { Authenticator } from '../../../identity/authenticator.ts'
+import type { RouteAccess } from '../../api/route.ts'
+import { assertAllowed } from '../../platform/permissions.ts'
+import { type CallerDeps, callerOf } from '../credentials.ts'
+import type { Exchange } from '../exchange.ts'
 
 /** Callers of streams and sockets that stay open. Those that may no longer read are cut off. */
 export interface OpenCallers {
