@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { AppError } from '../../base/errors.ts'
 import type { ActsIn, Authenticator, Credentials } from '../../identity/authenticator.ts'
 import type { Principal } from '../../identity/principal.ts'
 import type { BrowserGates } from './browser/browser-gates.ts'
 import { sessionSecretOf } from './browser/session-cookie.ts'
 import type { Exchange } from './exchange.ts'
-import type { OpenCallers } from './callers/open-callers.ts'
 
 const BEARER = /^Bearer +(\S+)$/i
 const BASIC = /^Basic +([A-Za-z\d+/=_-]+)$/i
@@ -31,6 +31,16 @@ export function credentialsOf(headers: IncomingHttpHeaders, { basic = false } = 
     BEARER.exec(authorization)?.[1] ??
     (basic ? passwordOf(authorization) : undefined)
   return { key, workspace: one(headers['x-tenant-id']) || undefined }
+}
+
+/** Callers of streams and sockets that stay open. Those that may no longer read are cut off. */
+export interface OpenCallers {
+  /**
+   * Calls `check` from time to time, and at once after a change of keys, sessions, members or workspaces on this
+   * server. When it rejects because the caller is refused, `end` is called, once. The returned function removes both.
+   */
+  add(check: () => Promise<unknown>, end: (refusal: AppError) => void): () => void
+  close(): void
 }
 
 /** Checks and look-up of callers. */
