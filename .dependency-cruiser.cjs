@@ -114,7 +114,10 @@ const tops = [
     from: '^src/storage/sql/deployments/',
     to: ['^src/deploy/(model|revision-states|stores/log-lines)\\.ts$'],
   },
-  { from: '^src/storage/sql/runs/', to: ['^src/runs/(state|multitask|plan-run|execute/end-(event|response))\\.ts$'] },
+  {
+    from: '^src/storage/sql/runs/',
+    to: ['^src/runs/(state|multitask|plan-run|execute/end-(event|response))\\.ts$'],
+  },
   // What collects changes for a stream, as for other servers: pure.
   { from: '^src/http/platform/reply/live-streams\\.ts$', to: ['^src/ingest/live/run-changes\\.ts$'] },
   // The words that --role takes: pure.
