@@ -115,7 +115,10 @@ const tops = [
     from: '^src/storage/sql/deployments/',
     to: ['^src/deploy/(model|revision-states|stores/log-lines)\\.ts$'],
   },
-  { from: '^src/storage/sql/runs/', to: ['^src/runs/(state|multitask|execute/end-event)\\.ts$'] },
+  {
+    from: '^src/storage/sql/runs/',
+    to: ['^src/runs/(state|multitask|plan-run|execute/end-(event|response))\\.ts$'],
+  },
   // What collects changes for a stream, as for other servers: pure.
   { from: '^src/http/platform/reply/live-streams\\.ts$', to: ['^src/ingest/live/run-changes\\.ts$'] },
   // The words that --role takes: pure.
@@ -162,8 +165,8 @@ const tops = [
   },
   { from: '^src/main\\.ts$', to: ['^src/cli/', '^src/base/errors\\.ts$'] },
   {
-    from: '^src/cli/(commands/(serve|dev|config|backups/\\w+|private-files)|terminal/welcome|server/(find-target|client-settings))\\.ts$',
-    to: ['^src/(config|start/(server|server-address|backups/[\\w-]+))\\.ts$'],
+    from: '^src/cli/(commands/(serve|dev|config|backups/\\w+|secrets/rotate|private-files)|terminal/welcome|server/(find-target|client-settings))\\.ts$',
+    to: ['^src/(config|start/(server|server-address|backups/[\\w-]+|deployments/rotate-secrets))\\.ts$'],
   },
 ]
 

@@ -107,9 +107,8 @@ export interface DeployConfig {
   /** Maximum number of simultaneous builds. */
   readonly builds: number
   readonly maxSourceBytes: number
-  /** Undefined if it is generated and kept in `dataDir`. */
+  /** Undefined if it is generated and kept in `dataDir`. The previous one is set during a rotation. */
   readonly secretsKey: string | undefined
-  /** A further key with which stored secrets are decrypted, while they are encrypted again. */
   readonly secretsKeyPrevious: string | undefined
   readonly plan: 'developer' | 'plus' | 'startup' | 'enterprise'
 }
@@ -235,15 +234,13 @@ function samePorts(settings: Settings, named: readonly PortSetting[]): string[] 
 /** Messages about valid values that contradict each other. */
 function crossMistakes(settings: Settings, effective: readonly EffectiveSetting[]): string[] {
   const mistakes: string[] = []
-  if (settings.AUTH === 'off' && !isLoopback(settings.HOST)) {
+  if (settings.AUTH === 'off' && !isLoopback(settings.HOST))
     mistakes.push(`AUTH: off is accepted on a loopback HOST only, and HOST is "${settings.HOST}"`)
-  }
   mistakes.push(...samePorts(settings, namedPortsOf(effective)))
-  if (settings.CLICKHOUSE_CLUSTER !== undefined && settings.CLICKHOUSE_URL === undefined) {
+  if (settings.CLICKHOUSE_CLUSTER !== undefined && settings.CLICKHOUSE_URL === undefined)
     mistakes.push(
       `CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL, the address of a server of the cluster "${settings.CLICKHOUSE_CLUSTER}"; without it the embedded ClickHouse is used`,
     )
-  }
   return mistakes
 }
 

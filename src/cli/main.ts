@@ -49,7 +49,7 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
   },
   secrets: {
     summary: 'Encrypt the stored secrets again with a new key.',
-    load: async () => (await import('./commands/secrets.ts')).secrets,
+    load: async () => (await import('./commands/secrets/rotate.ts')).secrets,
   },
   backup: {
     summary: 'Write a backup of all data into a folder, also while the server runs.',

@@ -82,7 +82,7 @@ export function createWorkspaceSecrets({
     const known = named ?? (await store.find(workspace_id, key))?.hosts ?? usualHosts.get(key)
     if (known === undefined || known.length === 0) throw hostsMissing(key)
     const hosts = [...new Set(known.map((host) => host.toLowerCase()))]
-    return { key, sealed: (await sealer()).seal(placeOf(workspace_id, key), value), hosts }
+    return { key, sealed: (await sealer()).seal(workspacePlace(workspace_id, key), value), hosts }
   }
 
   return {
@@ -111,11 +111,11 @@ export function createWorkspaceSecrets({
 
 /** The value of a stored secret. @throws AppError secrets_unreadable */
 export function openSecret({ workspace_id, key, sealed }: SealedWorkspaceSecret, sealer: Sealer): string {
-  return sealer.open(placeOf(workspace_id, key), sealed)
+  return sealer.open(workspacePlace(workspace_id, key), sealed)
 }
 
 /** The name by which the sealer distinguishes a workspace's secret from all others. */
-export function placeOf(workspace_id: string, key: string): string {
+export function workspacePlace(workspace_id: string, key: string): string {
   return `workspace/${workspace_id}/${key}`
 }
 

@@ -6,6 +6,7 @@ import { pause } from '../base/pause.ts'
 import type { Config } from '../config.ts'
 import type { StoreChecks } from '../http/server/store-checks.ts'
 import type { BlobStore } from '../ingest/store/blob-store.ts'
+import { createCheckedBlobs } from '../ingest/store/checked-blobs.ts'
 import { createFileBlobStore } from '../storage/files/blob-store.ts'
 import { folderStore, type Installation } from '../storage/installation.ts'
 import type { Database } from '../storage/sql/driver/database.ts'
@@ -23,7 +24,7 @@ export interface BlobParts {
   stops: (() => Promise<unknown> | void)[]
 }
 
-/** The store of attachments, with its checks if it is outside of DATA_DIR. */
+/** The store of attachments with its checks. */
 export interface OpenedBlobs {
   blobs: BlobStore
   checks: StoreChecks
@@ -45,9 +46,14 @@ export async function openBlobs(
   const others = await joinServers(parts, { servers, installation_id: installation.id })
   const { blobUrl, dataDir, databaseUrl, databaseConnections } = parts.config
   if (databaseUrl !== undefined) await reportConnections({ ...parts, database }, databaseConnections, others)
-  if (blobUrl === undefined) return { blobs: createFileBlobStore(join(dataDir, 'blobs')), checks: {} }
-  if (blobUrl.startsWith('file:')) return openFolder(fileURLToPath(blobUrl), installation)
-  return openBucket(parts, blobUrl, installation)
+  const { blobs: opened, checks } =
+    blobUrl === undefined
+      ? { blobs: createFileBlobStore(join(dataDir, 'blobs')), checks: {} }
+      : blobUrl.startsWith('file:')
+        ? await openFolder(fileURLToPath(blobUrl), installation)
+        : await openBucket(parts, blobUrl, installation)
+  const blobs = createCheckedBlobs(opened, parts.logger)
+  return { blobs, checks: { ...checks, attachments: () => blobs.check() } }
 }
 
 /** A folder of a shared file system. */

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAuthenticator } from '../identity/authenticator.ts'
-import { createOpenCallers } from '../http/server/open-callers.ts'
+import { createOpenCallers } from '../http/server/callers/open-callers.ts'
 import type { Bootstrapped } from '../identity/bootstrap.ts'
 import { systemClock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
@@ -46,7 +46,6 @@ import { type OpenedClickHouse, openClickHouse } from '../storage/clickhouse/ope
 import { openTableLocks } from '../storage/sql/driver/postgres/table-locks.ts'
 import { createTraceStore } from '../storage/clickhouse/trace-store.ts'
 import { claimClickHouse, claimFolders } from './own-stores.ts'
-import { createCheckedBlobs } from '../ingest/store/checked-blobs.ts'
 import { openBlobs } from './blobs.ts'
 import { startCounting, type UsageCounting } from './counting.ts'
 import { startDeployment } from './own-deployment.ts'
@@ -208,8 +207,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const sql = await openSqlStores(base)
   const { identity, identityStore, projects, prices, repriceJobs, sharing, usageLimits, installation } = sql
   const servers = config.databaseUrl === undefined ? undefined : createServerRegistry(sql.database)
-  const { blobs: opened, checks: blobChecks } = await openBlobs(base, { ...sql, servers })
-  const blobs = createCheckedBlobs(opened, logger)
+  const { blobs, checks: blobChecks } = await openBlobs(base, { ...sql, servers })
   const clickhouse = await claimClickHouse(base, await opening, installation)
   const checkFolders = await claimFolders(config, installation)
   const store = createTraceStore(clickhouse.connection, STORED_COLUMNS)
@@ -233,12 +231,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   })
   const checkDisk = (): Promise<void> => disk.check().then(checkFolders)
   const checkClickHouse = (): Promise<void> => clickhouse.check().then(() => ingester.checkStoring())
-  const own = oneAtATime({
-    clickhouse: checkClickHouse,
-    sql: sql.check,
-    disk: checkDisk,
-    attachments: () => blobs.check(),
-  })
+  const own = oneAtATime({ clickhouse: checkClickHouse, sql: sql.check, disk: checkDisk })
   const checks = { ...own, ...blobChecks, ...hosted?.checks, ...further.checks }
   const deps: AppDeps = {
     ingester,

@@ -26,7 +26,7 @@ import type { SelectedReads } from '../../query/selected-reads.ts'
 import type { ThreadReads } from '../../query/threads/thread-reads.ts'
 import type { TraceReads } from '../../query/trace-reads.ts'
 import type { BodyLimits } from '../body/body.ts'
-import type { OpenCallers } from '../server/open-callers.ts'
+import type { OpenCallers } from '../server/credentials.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { LiveStreams } from './reply/live-streams.ts'
 import type { EventStreams } from './reply/event-streams.ts'
@@ -112,7 +112,7 @@ export interface AppDeps {
   /** Checks of every request with AUTH=off. */
   gates: BrowserGates | undefined
   /** The callers of open streams; absent in tests that open none. */
-  openCallers?: OpenCallers
+  openCallers?: OpenCallers | undefined
   /** Checks of requests with a session cookie; undefined with AUTH=off, where cookies do not count. */
   sessionGates: BrowserGates | undefined
   signIn: SignIn

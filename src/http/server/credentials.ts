@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { AppError } from '../../base/errors.ts'
 import type { ActsIn, Authenticator, Credentials } from '../../identity/authenticator.ts'
 import type { Principal } from '../../identity/principal.ts'
 import type { BrowserGates } from './browser/browser-gates.ts'
 import { sessionSecretOf } from './browser/session-cookie.ts'
 import type { Exchange } from './exchange.ts'
-import type { OpenCallers } from './open-callers.ts'
 
 const BEARER = /^Bearer +(\S+)$/i
 const BASIC = /^Basic +([A-Za-z\d+/=_-]+)$/i
@@ -50,13 +50,23 @@ export function keyOf(exchange: Exchange): string | undefined {
   return credentialsOf(callerHeaders(exchange)).key
 }
 
+/** Callers of streams and sockets that stay open. Those that may no longer read are cut off. */
+export interface OpenCallers {
+  /**
+   * Calls `check` from time to time, and at once after a change of keys, sessions, members or workspaces on this
+   * server. When it rejects because the caller is refused, `end` is called, once. The returned function removes both.
+   */
+  add(check: () => Promise<unknown>, end: (refusal: AppError) => void): () => void
+  close(): void
+}
+
 /** Checks and look-up of callers. */
 export interface CallerDeps {
   authenticator: Pick<Authenticator, 'authenticate'>
   /** Checks of every request with AUTH=off. */
   gates: BrowserGates | undefined
   /** The callers of open streams. Absent: a stream stays open when its caller may no longer read it. */
-  openCallers?: OpenCallers
+  openCallers?: OpenCallers | undefined
 }
 
 /**

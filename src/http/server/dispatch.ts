@@ -19,7 +19,7 @@ import {
   sendLive,
   sendStream,
 } from './exchange.ts'
-import { watchCaller } from './open-callers.ts'
+import { watchCaller } from './callers/open-callers.ts'
 import { assertJsonType, assertPlainBody, MAX_JSON_BODY_BYTES, parseJsonBody } from '../body/json.ts'
 import { readParameters } from '../api/parameters.ts'
 import { assertAllowed } from '../platform/permissions.ts'

@@ -7,8 +7,8 @@ import type { SqlSession, SqlValue } from '../driver/database.ts'
 import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './rows.ts'
 import { inChunks, isVisible, type LockedThread, type RunDatabase, type RunSession } from './session.ts'
 import { MAX_IDS } from './rollback.ts'
-import { removeThreads } from './remove-threads.ts'
-import { goesWithRun, keepEnds } from './stateless-ends.ts'
+import { removeThreads } from './removal/remove-threads.ts'
+import { goesWithRun, keepEnds } from './removal/stateless-ends.ts'
 import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
 
 /** The columns of a run that a cancel needs. */

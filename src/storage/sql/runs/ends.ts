@@ -6,8 +6,8 @@ import { isInterrupted, type RunEvent, restingStatus, TRANSITIONS } from '../../
 import type { SqlValue } from '../driver/database.ts'
 import { KEY, keyValues, optionalJson, type RunRow } from './rows.ts'
 import { inChunks, type LockedThread, type RunDatabase, type RunSession, writeState } from './session.ts'
-import { removeThreads } from './remove-threads.ts'
-import { goesWithRun, keepEnds } from './stateless-ends.ts'
+import { removeThreads } from './removal/remove-threads.ts'
+import { goesWithRun, keepEnds } from './removal/stateless-ends.ts'
 import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
 
 /** A running run with its lease, and the columns that decide how it ends. */

@@ -16,7 +16,7 @@ import { FIND_RUN, inList, KEY, keyValues, RUN_FIELDS, type RunRow, type ThreadK
 import { CHECKPOINT_TABLES } from './rollback.ts'
 import { openRunSessions, type RunDatabase } from './session.ts'
 import { createThreadSearch } from './search.ts'
-import { createStatelessEnds } from './stateless-ends.ts'
+import { createStatelessEnds } from './removal/stateless-ends.ts'
 import { createThreadStore } from './threads.ts'
 
 type Reads = Pick<RunStore, 'getRun' | 'listRuns' | 'activeRunIds' | 'deleteRun'>

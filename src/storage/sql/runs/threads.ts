@@ -10,7 +10,7 @@ import { copyCheckpoints, pruneCheckpoints } from '../checkpoints/threads.ts'
 import type { SqlSession, SqlValue, TxSession } from '../driver/database.ts'
 import { readSized, storedBytes } from '../driver/large-values.ts'
 import { activeRuns } from './cancel.ts'
-import { removeThreads } from './remove-threads.ts'
+import { removeThreads } from './removal/remove-threads.ts'
 import {
   KEY,
   keyValues,

@@ -1,11 +1,11 @@
 import { access } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { AppError } from '../../base/errors.ts'
-import { readConfig } from '../../config.ts'
-import { openDatabase } from '../../start/backups/open-stores.ts'
-import { rotateSecrets } from '../../start/deployments/rotate-secrets.ts'
-import { misused, readArguments, saidText } from '../arguments/command-arguments.ts'
-import { keepFilesPrivate } from './private-files.ts'
+import { AppError } from '../../../base/errors.ts'
+import { readConfig } from '../../../config.ts'
+import { openDatabase } from '../../../start/backups/open-stores.ts'
+import { rotateSecrets } from '../../../start/deployments/rotate-secrets.ts'
+import { misused, readArguments, saidText } from '../../arguments/command-arguments.ts'
+import { keepFilesPrivate } from '../private-files.ts'
 
 const HELP = `Usage: weir secrets rotate
 

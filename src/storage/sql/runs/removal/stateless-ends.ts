@@ -1,11 +1,11 @@
-import { type Clock, createExpiryTime } from '../../../base/clock.ts'
-import { deletedJson, errorJson, errorOf } from '../../../runs/execute/end-response.ts'
-import { type EndedStatus, isFailure } from '../../../runs/execute/end-event.ts'
-import type { Caller, Run } from '../../../runs/model.ts'
-import { isTemporary } from '../../../runs/plan-run.ts'
-import type { RunStore, StatelessEnd } from '../../../runs/run-store.ts'
-import type { JsonObject } from '../../../schema/json.ts'
-import type { LockedThread, RunDatabase, RunSession } from './session.ts'
+import { type Clock, createExpiryTime } from '../../../../base/clock.ts'
+import { deletedJson, errorJson, errorOf } from '../../../../runs/execute/end-response.ts'
+import { type EndedStatus, isFailure } from '../../../../runs/execute/end-event.ts'
+import type { Caller, Run } from '../../../../runs/model.ts'
+import { isTemporary } from '../../../../runs/plan-run.ts'
+import type { RunStore, StatelessEnd } from '../../../../runs/run-store.ts'
+import type { JsonObject } from '../../../../schema/json.ts'
+import type { LockedThread, RunDatabase, RunSession } from '../session.ts'
 
 /** The end of a run of a thread that is deleted with it. */
 export interface GoneRun {

@@ -1,19 +1,9 @@
-import { AppError, toAppError } from '../../base/errors.ts'
-import type { Authenticator } from '../../identity/authenticator.ts'
-import type { RouteAccess } from '../api/route.ts'
-import { assertAllowed } from '../platform/permissions.ts'
-import { type CallerDeps, callerOf } from './credentials.ts'
-import type { Exchange } from './exchange.ts'
-
-/** Callers of streams and sockets that stay open. Those that may no longer read are cut off. */
-export interface OpenCallers {
-  /**
-   * Calls `check` from time to time, and at once after a change of keys, sessions, members or workspaces on this
-   * server. When it rejects because the caller is refused, `end` is called, once. The returned function removes both.
-   */
-  add(check: () => Promise<unknown>, end: (refusal: AppError) => void): () => void
-  close(): void
-}
+import { type AppError, toAppError } from '../../../base/errors.ts'
+import type { Authenticator } from '../../../identity/authenticator.ts'
+import type { RouteAccess } from '../../api/route.ts'
+import { assertAllowed } from '../../platform/permissions.ts'
+import { type CallerDeps, callerOf, type OpenCallers } from '../credentials.ts'
+import type { Exchange } from '../exchange.ts'
 
 /** Half of the time within which a change on another server has its effect here. */
 const EVERY_MS = 5_000

@@ -1,8 +1,8 @@
-import { UNLIMITED } from '../../../base/quotas.ts'
-import type { Tenant } from '../../../runs/model.ts'
-import { countUse } from '../workspace-use.ts'
-import { inList } from './rows.ts'
-import type { RunSession } from './session.ts'
+import { UNLIMITED } from '../../../../base/quotas.ts'
+import type { Tenant } from '../../../../runs/model.ts'
+import { countUse } from '../../workspace-use.ts'
+import { inList } from '../rows.ts'
+import type { RunSession } from '../session.ts'
 
 /**
  * Tables with rows of a thread, in the order of deletion. Runs are first: a checkpoint that is being written for one of

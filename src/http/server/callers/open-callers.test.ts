@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type AppFixture, KEY, NOW, startApp } from '../../../test/support/servers/app-fixture.ts'
+import { type AppFixture, KEY, NOW, startApp } from '../../../../test/support/servers/app-fixture.ts'
 
 let fixture: AppFixture
 afterEach(() => fixture.stop())
