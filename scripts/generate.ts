@@ -9,6 +9,7 @@ import { DEPLOYMENT_API, deploymentRoutes } from '../src/http/deployment/routes.
 import { type ApiHead, openApiDocument } from '../src/http/api/openapi.ts'
 import type { GuardedHead } from '../src/http/api/route.ts'
 import { platformRoutes } from '../src/http/platform/routes.ts'
+import { printedIn } from './check/deploy/printed.ts'
 import { cruiseSources, roomDiagram } from './check/wall-rules.ts'
 import { readTimes } from './test/times.ts'
 
@@ -25,12 +26,20 @@ const GENERATED: Record<string, () => Promise<string | undefined> | string> = {
   'docs/api/errors.md': () => generateErrorsPage(),
   'docs/api/permissions.md': () => generatePermissionsPage(),
   '.env.example': () => generateEnvExample(),
+  'deploy/helm/weir-alerts.yml': () => generateAlerts(),
   'ARCHITECTURE.md': () => generateArchitecture(),
   'CONTRIBUTING.md': () => generateContributing(),
 }
 
 function apiText(routes: readonly GuardedHead[], api?: ApiHead): string {
   return `${JSON.stringify(openApiDocument(routes, packageVersion(), api), null, 2)}\n`
+}
+
+/** The alerts of the guide, for the chart. */
+async function generateAlerts(): Promise<string | undefined> {
+  const page = 'docs/operating/guide.md'
+  const blocks = printedIn(page, (await current(page)) ?? '')
+  return blocks.find(({ text }) => text.startsWith('groups:'))?.text
 }
 
 const ROOMS = /(<!-- rooms -->\n)[\s\S]*?(\n<!-- \/rooms -->)/

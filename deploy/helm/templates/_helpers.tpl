@@ -31,3 +31,13 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
   appProtocol: kubernetes.io/h2c
 {{- end }}
 {{- end -}}
+
+{{- /* Scales down slowly, because the runs of a stopped server move to other servers. */ -}}
+{{- define "weir.scaling" -}}
+scaleDown:
+  stabilizationWindowSeconds: 600
+  policies:
+    - type: Pods
+      value: 1
+      periodSeconds: 300
+{{- end -}}

@@ -25,16 +25,19 @@ spec:
     metadata: { labels: { app: weir } }
     spec:
       terminationGracePeriodSeconds: 45
+      securityContext: { runAsUser: 1000, runAsNonRoot: true }
       containers:
         - image: registry/weir:0.1.0
+          securityContext:
+            { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
           env: [{ name: DRAIN_DELAY_SECONDS, value: '15' }]
           envFrom: [{ secretRef: { name: s } }]
           ports: [{ name: http, containerPort: 1984 }]
           startupProbe: { httpGet: { path: /ok } }
           livenessProbe: { httpGet: { path: /ok } }
           readinessProbe: { httpGet: { path: /ready } }
-          volumeMounts: [{ name: data, mountPath: /data }, { name: graphs, mountPath: /graphs }]
-      volumes: [{ name: graphs }]
+          volumeMounts: [{ name: data, mountPath: /data }, { name: graphs, mountPath: /graphs }, { name: tmp, mountPath: /tmp }]
+      volumes: [{ name: graphs }, { name: tmp, emptyDir: {} }]
   volumeClaimTemplates: [{ metadata: { name: data } }]
 ---
 kind: Service
@@ -65,7 +68,11 @@ spec: { selector: { matchLabels: { app: weir } } }
     ['PeriodSeconds: 45', 'PeriodSeconds: 30', 'shorter than a stop'],
     ['name: DRAIN_DELAY_SECONDS, value', 'name: DATABASE_URL, value', 'not from a Secret'],
     ['weir:0.1.0', 'weir:latest', 'not pinned'],
-    ['volumes: [{ name: graphs }]', 'volumes: []', 'no volume graphs'],
+    ['volumes: [{ name: graphs }, ', 'volumes: [', 'no volume graphs'],
+    ['runAsUser: 1000', 'runAsUser: 0', 'runAsUser is not 1000'],
+    ['readOnlyRootFilesystem: true', 'x: true', 'readOnlyRootFilesystem is not true'],
+    ['drop: [ALL]', 'drop: []', 'capabilities.drop.0 is not ALL'],
+    ['emptyDir: {}', 'hostPath: {}', '/tmp is no emptyDir'],
     ['metadata: { name: data }', 'metadata: { name: other }', 'no volume data'],
     ['targetPort: http ', 'targetPort: other ', 'no port other'],
     ['matchLabels: { app: weir }', 'matchLabels: { app: other }', 'selects no server'],

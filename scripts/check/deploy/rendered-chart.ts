@@ -28,7 +28,7 @@ export function renderedProblems(text: string, values: Mapping): string[] {
   const problems = [...faults, ...kindProblems(objects, values)]
   const server = objects.find(({ kind }) => kind === 'StatefulSet')
   if (server === undefined) return problems
-  problems.push(...serverProblems(server, values))
+  problems.push(...serverProblems(server, values), ...rightProblems(server))
   const labels = at(server, 'spec.template.metadata.labels') as Mapping
   const ports = list(server, 'spec.template.spec.containers').flatMap((one) => list(one, 'ports'))
   const names = new Set(ports.map(({ name }) => name))
@@ -36,6 +36,10 @@ export function renderedProblems(text: string, values: Mapping): string[] {
     const title = `${String(object['kind'])} ${String(at(object, 'metadata.name'))}`
     const wrong = (problem: string): void => void problems.push(`${title}: ${problem}`)
     if (!NAME.test(String(at(object, 'metadata.name')))) wrong('its name is not valid')
+    if (object['kind'] === 'ServiceMonitor') {
+      if (selected(objects, object) !== 1) wrong('it must select one Service')
+      continue
+    }
     for (const path of ['spec.selector', 'spec.selector.matchLabels', 'spec.podSelector.matchLabels'])
       for (const [label, value] of Object.entries((at(object, path) ?? {}) as Mapping))
         if (typeof value === 'string' && labels[label] !== value) wrong(`${label} selects no server`)
@@ -45,11 +49,25 @@ export function renderedProblems(text: string, values: Mapping): string[] {
   return problems
 }
 
+/** The number of Services that a ServiceMonitor selects. */
+function selected(objects: readonly Mapping[], monitor: Mapping): number {
+  const wanted = Object.entries(at(monitor, 'spec.selector.matchLabels') as Mapping)
+  return objects.filter(({ kind, metadata }) => {
+    const labels = (at(metadata, 'labels') ?? {}) as Mapping
+    return kind === 'Service' && wanted.every(([name, value]) => labels[name] === value)
+  }).length
+}
+
 function kindProblems(objects: readonly Mapping[], values: Mapping): string[] {
+  const isKeda = at(values, 'autoscaling.waiting.source') === 'keda'
   const expected = [
     ...KINDS,
-    ...(at(values, 'autoscaling.enabled') === true ? ['HorizontalPodAutoscaler'] : []),
+    ...(at(values, 'autoscaling.enabled') === true
+      ? [isKeda ? 'ScaledObject' : 'HorizontalPodAutoscaler']
+      : []),
     ...(at(values, 'ingress.enabled') === true ? ['Ingress'] : []),
+    ...(at(values, 'monitoring.serviceMonitor.enabled') === true ? ['ServiceMonitor'] : []),
+    ...(at(values, 'monitoring.rules.enabled') === true ? ['PrometheusRule'] : []),
   ].sort()
   const found = objects.map(({ kind }) => String(kind)).sort()
   return found.join() === expected.join()
@@ -87,5 +105,25 @@ function serverProblems(server: Mapping, values: Mapping): string[] {
   const isCounted = at(server, 'spec.replicas') !== undefined
   if (isCounted === (at(values, 'autoscaling.enabled') === true))
     problems.push('replicas must be set exactly when nothing else sets the number of servers')
+  return problems
+}
+
+/** Checks what a server must not be able to do: write to its image, be root, have capabilities. */
+function rightProblems(server: Mapping): string[] {
+  const pod = at(server, 'spec.template.spec')
+  const [container] = list(pod, 'containers')
+  const wanted: [unknown, string, unknown][] = [
+    [pod, 'securityContext.runAsUser', 1000],
+    [pod, 'securityContext.runAsNonRoot', true],
+    [container, 'securityContext.readOnlyRootFilesystem', true],
+    [container, 'securityContext.allowPrivilegeEscalation', false],
+    [container, 'securityContext.capabilities.drop.0', 'ALL'],
+  ]
+  const problems = wanted
+    .filter(([of, path, value]) => at(of, path) !== value)
+    .map(([, path, value]) => `${path} is not ${String(value)}`)
+  const tmp = list(container, 'volumeMounts').find(({ mountPath }) => mountPath === '/tmp')
+  const volume = list(pod, 'volumes').find(({ name }) => name === tmp?.['name'])
+  if (tmp === undefined || volume?.['emptyDir'] === undefined) problems.push('/tmp is no emptyDir')
   return problems
 }
