@@ -47,7 +47,7 @@ export function priceCounts(call: PricedCall, counts: CallCounts, prices: PriceS
     parts === undefined
       ? price && costOf(counts, price)
       : sumOfParts(parts, counts, (model, tokens) =>
-          callPrice({ ...call, model }, (name) => find(name, tokens)),
+          callPrice({ model, answered_model: undefined }, (name) => find(name, tokens)),
         )
   return {
     cost,
