@@ -52,6 +52,8 @@ export interface Config {
   readonly identityOutageMs: number
   /** Time between the stop signal and the stop, in which the server is not ready. */
   readonly drainDelayMs: number
+  /** Retention of new projects; null for unlimited time. */
+  readonly defaultRetentionDays: number | null
   /** URL of the platform API for browsers; undefined for `host` and `port`. */
   readonly publicUrl: string | undefined
   /** Origin of `deploymentPort` for browsers; undefined for that port at the host name of the interface. */
@@ -302,6 +304,7 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     auth: settings.AUTH === 'on',
     identityOutageMs: settings.IDENTITY_OUTAGE_SECONDS * 1000,
     drainDelayMs: settings.DRAIN_DELAY_SECONDS * 1000,
+    defaultRetentionDays: settings.DEFAULT_RETENTION_DAYS || null,
     publicUrl: settings.PUBLIC_URL,
     deploymentsOrigin: settings.DEPLOYMENTS_ORIGIN && new URL(settings.DEPLOYMENTS_ORIGIN).origin,
     playgroundPrivateAddresses: settings.PLAYGROUND_PRIVATE_ADDRESSES,

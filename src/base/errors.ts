@@ -118,7 +118,7 @@ export const ERRORS = {
   shutting_down: retryable(503, 'The server is stopping. Try again shortly.'),
   internal: kind(500, 'Internal error'),
   config_invalid: kind(500, 'The configuration is not valid.'),
-  sweep_failing: kind(503, 'What has expired is not deleted, because a sweep fails again and again.'),
+  sweep_failing: retryable(503, 'What has expired is not deleted, because a sweep fails again and again.'),
   store_changed: kind(500, 'A store is not the one that this server used before.'),
   data_dir_unusable: kind(500, 'DATA_DIR cannot be used.'),
   backup_unusable: kind(500, 'The folder cannot be used as a backup.'),

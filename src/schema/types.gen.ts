@@ -1328,6 +1328,10 @@ export interface Settings {
    */
   INGEST_MAX_INFLIGHT_BYTES: number
   /**
+   * Days for which a new project keeps its runs after they were received; 0 keeps them for ever. A project that is created with `retention_days` or a trace tier has that instead, and existing projects do not change.
+   */
+  DEFAULT_RETENTION_DAYS: number
+  /**
    * Paths of modules that export processors for your own message formats, separated by commas. Weir tries them before the built-in processors.
    */
   PROCESSORS: string[]
@@ -2565,12 +2569,12 @@ export interface IssueRecord {
   fix?: string
 }
 /**
- * Whether the server answers, and with check_db=1 whether its stores do.
+ * Whether the server answers, and with check_db=1 whether its stores do and expired data is deleted.
  */
 export interface Liveness {
   ok: boolean
   /**
-   * With check_db=1: each store, and the disk of DATA_DIR.
+   * With check_db=1: each store, the disk of DATA_DIR, and on the platform API `sweeps`: down after a sweep of expired data has failed three times in a row.
    */
   checks?: {
     [k: string]: 'up' | 'down' | undefined

@@ -64,7 +64,9 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
     check: await installation.claim(sqlStore('sql', place, database)),
     sharing: createSharing(database),
     deletions: createDeletionStore(database, systemClock),
-    projects: createProjectStore(database, systemClock),
+    projects: createProjectStore(database, systemClock, {
+      retention_days: config.defaultRetentionDays,
+    }),
     prices: createPriceStore(database, systemClock),
     repriceJobs: createRepriceJobStore(database),
     usageLimits: createUsageLimitStore(database, systemClock),

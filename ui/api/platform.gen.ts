@@ -5282,12 +5282,12 @@ export interface DeploymentListeners {
   offset: number
 }
 /**
- * Whether the server answers, and with check_db=1 whether its stores do.
+ * Whether the server answers, and with check_db=1 whether its stores do and expired data is deleted.
  */
 export interface Liveness {
   ok: boolean
   /**
-   * With check_db=1: each store, and the disk of DATA_DIR.
+   * With check_db=1: each store, the disk of DATA_DIR, and on the platform API `sweeps`: down after a sweep of expired data has failed three times in a row.
    */
   checks?: {
     [k: string]: 'up' | 'down' | undefined

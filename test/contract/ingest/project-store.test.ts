@@ -89,6 +89,20 @@ describeOnSql('projects', (engine) => {
     expect(await store.get('w', ID)).toEqual(changed)
   })
 
+  it('gives new projects the default retention, unless another one is sent', async () => {
+    const daily = createProjectStore(database, testClock(), { retention_days: 30 })
+    const days = async (id: string) => (await store.get('w', id))?.retention_days
+    const old = await byName('kept before')
+    const named = await daily.resolve('w', { session_name: 'by ingest', session_id: null })
+    await daily.resolve('w', { session_name: null, session_id: ID })
+    const forever = await daily.create('w', { name: 'for ever', retention_days: 0 }, { upsert: false })
+    const sent = await daily.create('w', { name: 'sent', retention_days: 3 }, { upsert: false })
+    const made = await daily.create('w', { name: 'made' }, { upsert: false })
+    expect(await daily.resolve('w', { session_name: 'kept before', session_id: null })).toBe(old)
+    const all = [old, named, ID, forever.id, sent.id, made.id].map(days)
+    expect(await Promise.all(all)).toEqual([null, 30, 30, 0, 3, 30])
+  })
+
   it('changes the given fields and frees the old name', async () => {
     await byId(ID, 'old')
     await byName('old')

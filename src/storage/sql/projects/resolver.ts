@@ -1,9 +1,9 @@
 import type { Clock } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
 import { newUuid } from '../../../base/ids.ts'
-import type { ProjectStore } from '../../../ingest/project-store.ts'
+import type { Project, ProjectStore } from '../../../ingest/project-store.ts'
 import type { Database } from '../driver/database.ts'
-import { DEFAULT_NAME, emptyProject, findProject, insertProject } from './rows.ts'
+import { DEFAULT_NAME, findProject, insertProject } from './rows.ts'
 
 /** Maximum number of cached names and ids; above it, the cache is cleared. */
 const MAX_KNOWN = 50_000
@@ -50,15 +50,19 @@ function createMemory(clock: Clock) {
   }
 }
 
+/** Makes a project that has only a name, without storing it. */
+export type FreshProject = (named: Pick<Project, 'workspace_id' | 'id' | 'name'>) => Project
+
 /** Finds or creates the project that a TraceRun names; recent results are cached. */
 export function createProjectResolver(
   database: Database,
   clock: Clock,
+  freshProject: FreshProject,
 ): Pick<ProjectStore, 'resolve' | 'known'> & { forgetProjects(workspace_id: string): void } {
   const memory = createMemory(clock)
 
   const findOrMake = async (workspace_id: string, name: string): Promise<string> => {
-    const fresh = emptyProject(workspace_id, newUuid(), name, clock.now())
+    const fresh = freshProject({ workspace_id, id: newUuid(), name })
     let id = (await findProject(database, workspace_id, 'name', fresh.name))?.id
     // If another process has inserted the project after the first read, the insert has no effect, and the row of that
     // process is read.
@@ -86,7 +90,7 @@ export function createProjectResolver(
 
   const findOrMakeId = async (workspace_id: string, id: string, name: string | null): Promise<void> => {
     if ((await findProject(database, workspace_id, 'id', id)) !== undefined) return
-    const named = emptyProject(workspace_id, id, name ?? id, clock.now())
+    const named = freshProject({ workspace_id, id, name: name ?? id })
     if (!(await insertProject(database, named))) await insertProject(database, { ...named, name: id })
   }
 

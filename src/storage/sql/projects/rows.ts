@@ -52,8 +52,11 @@ export async function insertProject(session: SqlSession, project: Project): Prom
   return rows.length > 0
 }
 
-/** A project that has only a name. */
-export function emptyProject(workspace_id: string, id: string, name: string, now: number): Project {
+/** A project that has only a name and the default retention. */
+export function emptyProject(
+  { workspace_id, id, name }: Pick<Project, 'workspace_id' | 'id' | 'name'>,
+  { now, retention_days }: { now: number; retention_days: number | null },
+): Project {
   return {
     workspace_id,
     id,
@@ -63,7 +66,7 @@ export function emptyProject(workspace_id: string, id: string, name: string, now
     reference_dataset_id: null,
     start_time: now,
     end_time: null,
-    retention_days: null,
+    retention_days,
     trace_tier: null,
     type: null,
     default_dataset_id: null,

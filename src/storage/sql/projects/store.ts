@@ -16,7 +16,7 @@ import {
   storableText,
   WHOLE_TABLE,
 } from '../driver/database.ts'
-import { createProjectResolver } from './resolver.ts'
+import { createProjectResolver, type FreshProject } from './resolver.ts'
 import {
   DEFAULT_NAME,
   emptyProject,
@@ -136,9 +136,14 @@ function changing(
   }
 }
 
-/** Projects in a SQL database that has been migrated. */
-export function createProjectStore(database: Database, clock: Clock): ProjectStore {
-  const resolver = createProjectResolver(database, clock)
+/** Projects in a SQL database that has been migrated. `retention_days` is that of new projects; default: null. */
+export function createProjectStore(
+  database: Database,
+  clock: Clock,
+  { retention_days = null }: { retention_days?: number | null } = {},
+): ProjectStore {
+  const fresh: FreshProject = (named) => emptyProject(named, { now: clock.now(), retention_days })
+  const resolver = createProjectResolver(database, clock, fresh)
   return {
     resolve: resolver.resolve,
     known: resolver.known,
@@ -161,11 +166,11 @@ export function createProjectStore(database: Database, clock: Clock): ProjectSto
       return { projects, more: shown.length < places.length }
     },
     async create(workspace_id, { id, ...fields }, { upsert }) {
-      const base = emptyProject(workspace_id, id ?? newUuid(), fields.name ?? DEFAULT_NAME, clock.now())
-      const fresh = { ...base, ...sentFields(fields), name: base.name }
+      const base = fresh({ workspace_id, id: id ?? newUuid(), name: fields.name ?? DEFAULT_NAME })
+      const made = { ...base, ...sentFields(fields), name: base.name }
       return await database.tx(`projects:${workspace_id}`, async (session) => {
-        if (await insertProject(session, fresh)) return fresh
-        const namesake = await findProject(session, workspace_id, 'name', fresh.name)
+        if (await insertProject(session, made)) return made
+        const namesake = await findProject(session, workspace_id, 'name', made.name)
         if (!upsert || namesake === undefined) throw nameTaken()
         return await change(session, namesake, sentFields(fields))
       })
