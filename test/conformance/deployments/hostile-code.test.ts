@@ -39,7 +39,7 @@ function useHostileCode(file: string, env: Record<string, string> = {}): () => S
 }
 
 async function makeKey(weir: WeirProcess, workspaces: string[]): Promise<string> {
-  const wanted = { description: 'of a caller', role: 'editor', workspaces }
+  const wanted = { description: 'of a caller', role: 'user', workspaces }
   return (await weir.json<{ key: string }>('/api/v1/orgs/current/service-keys', wanted)).key
 }
 
