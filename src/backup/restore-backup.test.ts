@@ -22,7 +22,7 @@ async function temporaryFolder(): Promise<string> {
 }
 
 /** Writes a backup without tables and restores it; returns the restored DATA_DIR. */
-async function restored(write: (archive: ArchiveWriter) => Promise<void>): Promise<string> {
+async function restored(write: (archive: ArchiveWriter) => Promise<unknown>): Promise<string> {
   const dir = await temporaryFolder()
   const archive = await createArchive(dir)
   await write(archive)

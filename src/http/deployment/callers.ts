@@ -6,7 +6,7 @@ import { NIL_UUID } from '../../base/ids.ts'
 import { deploymentFor } from '../../runs/access/deployment-for.ts'
 import type { AccessRules } from '../../runs/access/rulings.ts'
 import type { AccessUser } from '../../runs/model.ts'
-import { callerOf, keyOf, sessionOf } from '../server/credentials.ts'
+import { callerOf, sentKeyOf, sessionOf } from '../server/credentials.ts'
 import type { Exchange } from '../server/exchange.ts'
 import type { DeploymentDeps } from './deps.ts'
 
@@ -61,7 +61,7 @@ export function createIdentify(
   keys: Pick<Authenticator, 'authenticate'> | undefined,
 ): Identify {
   const keyHolder = async (exchange: Exchange): Promise<Principal | undefined> => {
-    const isKnown = keyOf(exchange) !== undefined || sessionOf(exchange) !== undefined
+    const isKnown = sentKeyOf(exchange) !== undefined || sessionOf(exchange) !== undefined
     if (keys === undefined || !isKnown) return undefined
     return await callerOf(exchange, { authenticator: keys, gates: undefined })
   }

@@ -46,7 +46,7 @@ function callerHeaders({ req, withheld }: Exchange): IncomingHttpHeaders {
 }
 
 /** The key of a request, as `credentialsOf` finds it. */
-export function keyOf(exchange: Exchange): string | undefined {
+export function sentKeyOf(exchange: Exchange): string | undefined {
   return credentialsOf(callerHeaders(exchange)).key
 }
 

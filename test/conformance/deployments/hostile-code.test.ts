@@ -17,11 +17,11 @@ interface Server {
   secret: string
 }
 
-function useHostileCode(file: string): () => Server {
+function useHostileCode(file: string, env: Record<string, string> = {}): () => Server {
   let server: Server | undefined
   beforeAll(async () => {
     const GRAPHS = fileURLToPath(new URL(file, FIXTURES))
-    const weir = await startWeir({ GRAPHS, DEPLOYMENT_NAME: 'hostile' })
+    const weir = await startWeir({ GRAPHS, DEPLOYMENT_NAME: 'hostile', ...env })
     const signedIn = await fetch(`${weir.url}/auth/session`, {
       method: 'POST',
       headers: JSON_TYPE,
@@ -39,7 +39,7 @@ function useHostileCode(file: string): () => Server {
 }
 
 async function makeKey(weir: WeirProcess, workspaces: string[]): Promise<string> {
-  const wanted = { description: 'of a caller', role: 'editor', workspaces }
+  const wanted = { description: 'of a caller', role: 'user', workspaces }
   return (await weir.json<{ key: string }>('/api/v1/orgs/current/service-keys', wanted)).key
 }
 
@@ -179,7 +179,7 @@ describe('D-64: answers of the HTTP app', () => {
     for (const base of [mount, weir.deploymentUrl]) {
       const got = await answer(
         base,
-        [...names, ...more, 'x-mine'].map((name) => [name, '/']),
+        [...names, ...more, 'x-mine'].map((name): [string, string] => [name, '/']),
       )
       expect([...names, ...more].filter((name) => got.has(name))).toEqual([])
       expect(got.get('x-mine')).toBe('/')
@@ -233,6 +233,50 @@ describe('D-64: answers of the HTTP app', () => {
   })
 })
 
+/** The URL of pages, as the web interface links to it. */
+async function pagesUrl(weir: WeirProcess): Promise<string | null | undefined> {
+  type Listed = { resources: { weir: { pages_url: string | null } }[] }
+  return (await weir.json<Listed>('/v2/deployments')).resources[0]?.weir.pages_url
+}
+
+describe('D-64: the deployment port', () => {
+  const server = useHostileCode('langgraph.json')
+
+  it('serves every deployment in the sandbox, without sessions, and is where the interface links to', async () => {
+    const { weir, cookie, secret } = server()
+    const pages = `${weir.deploymentUrl}/deployments/hostile`
+    expect(await pagesUrl(weir)).toBe(pages)
+    const page = await fetch(`${pages}/report`)
+    expect([page.status, page.headers.get('content-security-policy')]).toEqual([
+      200,
+      'sandbox allow-scripts allow-forms allow-popups',
+    ])
+    const named = `${cookie}; weir_session_${new URL(weir.deploymentUrl).port}=${secret}`
+    for (const site of ['none', 'same-origin']) {
+      const headers = { ...JSON_TYPE, cookie: named, 'sec-fetch-site': site }
+      const init = { method: 'POST', headers, body: '{}' }
+      expect((await fetch(`${pages}/threads/search`, init)).status).toBe(401)
+    }
+    const keyed = { method: 'POST', headers: { ...JSON_TYPE, 'x-api-key': weir.key }, body: '{}' }
+    const found = await fetch(`${pages}/threads/search`, keyed)
+    expect(found.status).toBe(200)
+    expect((await fetch(`${weir.deploymentUrl}/deployments/none/report`)).status).toBe(404)
+  })
+})
+
+describe('D-64: DEPLOYMENTS_ORIGIN', () => {
+  const server = useHostileCode('langgraph.json', { DEPLOYMENTS_ORIGIN: 'http://apps.example.com:8080/' })
+
+  it('with a host name of its own serves pages without the sandbox, but not at the interface', async () => {
+    const { weir, mount } = server()
+    expect(await pagesUrl(weir)).toBe('http://apps.example.com:8080/deployments/hostile')
+    const policy = async (base: string): Promise<string | null> =>
+      (await fetch(`${base}/report`)).headers.get('content-security-policy')
+    expect(await policy(`${weir.deploymentUrl}/deployments/hostile`)).toBeNull()
+    expect(await policy(mount)).toContain('sandbox')
+  })
+})
+
 describe('D-64: the auth file of a deployment', () => {
   const server = useHostileCode('with-auth.json')
   const secretsIn = (text: string): string[] =>
@@ -246,7 +290,11 @@ describe('D-64: the auth file of a deployment', () => {
       const init = { method: 'POST', headers: { ...JSON_TYPE, ...headers }, body }
       return await (await fetch(`${mount}/runs/wait`, init)).text()
     }
-    const callers = [{ cookie }, { 'x-api-key': weir.key }, { authorization: `Bearer ${weir.key}` }]
+    const callers: Record<string, string>[] = [
+      { cookie },
+      { 'x-api-key': weir.key },
+      { authorization: `Bearer ${weir.key}` },
+    ]
     for (const headers of callers) {
       const text = await run({ ...headers, 'x-mine': 'there' })
       expect(text).toContain('x-mine: there')

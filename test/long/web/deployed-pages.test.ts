@@ -60,39 +60,40 @@ describe.skipIf(!HAS_BROWSER)(
 
     it('have no cookies, no storage, no service worker, and no other window of the interface', async () => {
       await page.goto(`${weir.url}/deployments/${NAME}/report`)
-      const found = await page.evaluate(async () => {
-        const attempt = async (act: () => unknown): Promise<string> => {
-          try {
-            return `worked ${String(await act())}`
-          } catch {
-            return 'refused'
-          }
+      const found = await page.evaluate(`(async () => {
+      const attempt = async (act) => {
+        try {
+          return 'worked ' + String(await act())
+        } catch {
+          return 'refused'
         }
-        const popup = window.open('/app/')
-        return [
-          await attempt(() => document.cookie),
-          await attempt(() => (document.cookie = 'weir_session=x; path=/app')),
-          await attempt(() => localStorage.length),
-          await attempt(() => navigator.serviceWorker.register('sw.js')),
-          await attempt(() => popup?.document.title ?? Promise.reject(new Error('no window'))),
-          globalThis.origin,
-        ]
-      })
+      }
+      const popup = window.open('/app/')
+      return [
+        await attempt(() => document.cookie),
+        await attempt(() => (document.cookie = 'weir_session=x; path=/app')),
+        await attempt(() => localStorage.length),
+        await attempt(() => navigator.serviceWorker.register('sw.js')),
+        await attempt(() => popup?.document.title ?? Promise.reject(new Error('no window'))),
+        globalThis.origin,
+      ]
+    })()`)
       expect(found).toEqual(['refused', 'refused', 'refused', 'refused', 'refused', 'null'])
     })
 
     it('cannot be shown in frames', async () => {
       const frame = await context.newPage()
       await frame.goto(`${weir.deploymentUrl}/report`)
-      await frame.evaluate(async (src) => {
-        const element = document.createElement('iframe')
-        element.src = src
-        document.body.append(element)
-        await new Promise((resolve) => element.addEventListener('load', resolve))
-      }, `${weir.deploymentUrl}/deployments/${NAME}/report`)
+      const src = `${weir.deploymentUrl}/deployments/${NAME}/report`
+      await frame.evaluate(`new Promise((resolve) => {
+      const element = document.createElement('iframe')
+      element.src = ${JSON.stringify(src)}
+      element.addEventListener('load', resolve)
+      document.body.append(element)
+    }).then(() => undefined)`)
       const texts = frame
         .frames()
-        .map((one) => one.evaluate(() => document.querySelector('#result')?.textContent))
+        .map((one) => one.evaluate("document.querySelector('#result')?.textContent"))
       expect((await Promise.all(texts)).slice(1)).toEqual([undefined])
       await frame.close()
     })
