@@ -1,7 +1,10 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
+import { settableClock } from '../../../test/support/test-clock.ts'
 import { createLogger } from '../../base/log.ts'
 import { newUuid } from '../../base/ids.ts'
+import { createMetrics } from '../../base/metrics.ts'
+import { createSweeps } from '../../base/sweeps.ts'
 import { createDeletionStore } from '../../storage/sql/deletion/deletion-store.ts'
 import { migrate } from '../../storage/sql/driver/migrate.ts'
 import { openSqlite } from '../../storage/sql/driver/sqlite.ts'
@@ -14,7 +17,7 @@ const TRACES = 60
 it('deletes single traces of a workspace together, and counts the runs of each', async () => {
   const database = openSqlite(':memory:')
   await migrate(database)
-  const clock = { time: 1_000_000, now: () => clock.time }
+  const clock = settableClock()
   const stored = new Map<string, RunOfTrace & { workspace_id: string }>()
   const asked: { workspace_id: string; trace_id: string }[] = []
   for (const workspace_id of WORKSPACES) {
@@ -25,6 +28,7 @@ it('deletes single traces of a workspace together, and counts the runs of each',
         stored.set(run_id, { run_id, trace_id, workspace_id })
     }
   }
+  const logger = createLogger({ level: 'silent' })
   const deleted: { workspace_id: string; count: number }[] = []
   const traces = {
     runsOfTraces: async (workspace_id: string, trace_ids: readonly string[], limit: number) =>
@@ -43,12 +47,13 @@ it('deletes single traces of a workspace together, and counts the runs of each',
   const deleter = startDeleter({
     traces: traces as never,
     deletions,
-    shares: { removeTraces: async () => undefined, removeProject: async () => undefined },
+    shares: { removeTraces: async () => 0, removeProject: async () => undefined },
     blobs: { put: async () => undefined, read: async () => undefined, remove: async () => true },
     ingester: { settled: async () => undefined },
     ready: opened.promise,
     clock,
-    logger: createLogger({ level: 'silent' }),
+    logger,
+    sweeps: createSweeps({ logger, metrics: createMetrics() }),
   })
   onTestFinished(async () => {
     await deleter.stop()

@@ -52,7 +52,7 @@ describe('settings that must be the same', () => {
     const before = { SECRETS_KEY: old, SECRETS_KEY_PREVIOUS: next }
     const after = { SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old }
     const keyOf = async (one: Record<string, string>, two: Record<string, string>) =>
-      (await differences(one, two)).find(([name]) => name === 'SECRETS_KEY')
+      (await differences(one, two)).find((found) => Array.isArray(found) && found[0] === 'SECRETS_KEY')
     expect(await keyOf(before, after)).toEqual(['SECRETS_KEY', false])
     expect(await keyOf({ SECRETS_KEY: old }, after)).toEqual(['SECRETS_KEY', true])
     expect(await keyOf({ SECRETS_KEY: old }, before)).toBeUndefined()

@@ -154,7 +154,10 @@ describeOnSql('crons', (engine) => {
         return rows as never
       },
     }
-    const due = await createCronStore(raced, { now: () => NOW }).due(DEPLOYMENTS, NOW, 10)
+    const due = await createCronStore(
+      raced,
+      testClock(() => NOW),
+    ).due(DEPLOYMENTS, NOW, 10)
     expect(due).toEqual([{ ...TENANT, cron: left }])
     expect((await store.get(TENANT, taken.cron_id))?.next_run_date).toBe(NOW + 60_000)
   })

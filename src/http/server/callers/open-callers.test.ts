@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type AppFixture, KEY, NOW, startApp } from '../../../../test/support/servers/app-fixture.ts'
+import { NOW, testClock } from '../../../../test/support/test-clock.ts'
+import { type AppFixture, KEY, startApp } from '../../../../test/support/servers/app-fixture.ts'
 
 let fixture: AppFixture
 afterEach(() => fixture.stop())
@@ -74,7 +75,7 @@ describe('D-64: an open stream ends', () => {
 
   it('when its key expires', async () => {
     let now = NOW
-    fixture = await startApp({ checkCallersMs: 20, clock: { now: () => now } })
+    fixture = await startApp({ checkCallersMs: 20, clock: testClock(() => now) })
     const { key } = await newKey({ expires_at: new Date(NOW + 60_000).toISOString() })
     const stream = await follow({ 'x-api-key': key })
     now += 60_000
