@@ -19,7 +19,7 @@ import { FIRST } from '../../support/stores/sql/identity-records.ts'
 import { createMemoryEventLog } from '../../support/runs/streams/memory-event-store.ts'
 import { admissionOf, admitted, CLAIMER, TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { testClock } from '../../support/test-clock.ts'
+import { testClock } from '../../support/faults/test-clock.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
