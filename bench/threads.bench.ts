@@ -14,7 +14,7 @@ import { createEstimates } from '../src/trace/tokens/estimator.ts'
 import { createTokenizer } from '../src/trace/tokens/tokenizer.ts'
 import { startTestClickHouse, temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { fillRuns, RUNS_PER_TRACE } from './load/fill-runs.ts'
-import { testClock } from '../test/support/test-clock.ts'
+import { testClock } from '../test/support/faults/test-clock.ts'
 
 // Reads threads of traces like the routes of API v2, but without HTTP, and compares with a plain scan of the same rows:
 //   node scripts/launch.mjs bench/threads.bench.ts [runs] [threads]

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { BELIEVED_AFTER_MS, createExpiryTime } from './clock.ts'
-import { NOW } from '../../test/support/test-clock.ts'
+import { NOW } from '../../test/support/faults/test-clock.ts'
 
 const DAY = 24 * 3_600_000
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { type ControlPlaneOptions, createControlPlane } from './control-plane.ts'
 import { NO_COMMANDS, type StoredDeployment } from './model.ts'
-import { testClock } from '../../test/support/test-clock.ts'
+import { testClock } from '../../test/support/faults/test-clock.ts'
 
 const DEPLOYER = { organization_id: 'o', workspace_id: 'w', short_key: 'lsv2_…' }
 

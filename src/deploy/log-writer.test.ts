@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createLogger } from '../base/log.ts'
 import { createDeploymentLog, printedLine } from './log-writer.ts'
 import type { NewLogLine } from './stores/log-lines.ts'
-import { NOW, testClock } from '../../test/support/test-clock.ts'
+import { NOW, testClock } from '../../test/support/faults/test-clock.ts'
 
 function open(append: (lines: readonly NewLogLine[]) => Promise<void> = async () => undefined) {
   const stored: NewLogLine[] = []

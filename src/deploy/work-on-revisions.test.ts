@@ -8,7 +8,7 @@ import { createLogger } from '../base/log.ts'
 import { NO_COMMANDS, type Revision } from './model.ts'
 import type { DeploymentStore } from './stores/deployment-store.ts'
 import { createRevisionWorker, type RevisionSteps, type RevisionWorker } from './work-on-revisions.ts'
-import { testClock } from '../../test/support/test-clock.ts'
+import { testClock } from '../../test/support/faults/test-clock.ts'
 
 const LEASE_MS = 60
 

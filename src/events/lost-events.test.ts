@@ -4,7 +4,7 @@ import { createLogger } from '../base/log.ts'
 import { createMetrics } from '../base/metrics.ts'
 import { createEventLog } from './create-event-log.ts'
 import type { EventStore, LogChange } from './event-store.ts'
-import { NOW, testClock } from '../../test/support/test-clock.ts'
+import { NOW, testClock } from '../../test/support/faults/test-clock.ts'
 
 const THREAD = { workspace_id: 'w', deployment_id: 'd', thread_id: 't' }
 const BOUNDS = { events: 1e6, chars: 1e9, age_ms: 1e9, total_chars: 1e12 }

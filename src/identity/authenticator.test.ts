@@ -4,7 +4,7 @@ import { hashApiKey } from './api-keys.ts'
 import { createAuthenticator } from './authenticator.ts'
 import { PERMISSIONS, ROLE_PERMISSIONS } from './permissions.ts'
 import type { KeyGrant } from './principal.ts'
-import { NOW } from '../../test/support/test-clock.ts'
+import { NOW } from '../../test/support/faults/test-clock.ts'
 
 const A = '11111111-1111-4111-8111-111111111111'
 const B = '22222222-2222-4222-8222-222222222222'

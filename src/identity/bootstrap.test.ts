@@ -9,7 +9,7 @@ import { openSqlite } from '../storage/sql/driver/sqlite.ts'
 import { hashApiKey, isApiKey } from './api-keys.ts'
 import { bootstrapIdentity } from './bootstrap.ts'
 import type { IdentityStore } from './identity-store.ts'
-import { NOW, testClock } from '../../test/support/test-clock.ts'
+import { NOW, testClock } from '../../test/support/faults/test-clock.ts'
 
 const GIVEN = 'a-given-key_0123456789'
 const clock = testClock()

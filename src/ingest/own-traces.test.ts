@@ -6,7 +6,7 @@ import { createMetrics } from '../base/metrics.ts'
 import type { RequestHead } from '../trace/decode/decoded.ts'
 import type { Ingester } from './ingester.ts'
 import { createOwnTraces } from './own-traces.ts'
-import { NOW, testClock } from '../../test/support/test-clock.ts'
+import { NOW, testClock } from '../../test/support/faults/test-clock.ts'
 
 const ORIGIN = { workspace_id: 'w', user_id: null, api_key_id: 'k' }
 

@@ -3,7 +3,7 @@ import { createLogger } from '../base/log.ts'
 import type { LogPosition } from './log/position.ts'
 import { createUsageGate, type GateRequest } from './usage-gate.ts'
 import type { UsageLimit } from '../usage/limits.ts'
-import { testClock } from '../../test/support/test-clock.ts'
+import { testClock } from '../../test/support/faults/test-clock.ts'
 
 const WORKSPACE = '11111111-1111-4111-8111-111111111111'
 const KEY = '22222222-2222-4222-8222-222222222222'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { TraceCaller } from './call-trace.ts'
 import { createLeftCalls, type PendingCall } from './left-calls.ts'
-import { testClock } from '../../test/support/test-clock.ts'
+import { testClock } from '../../test/support/faults/test-clock.ts'
 
 const NOW = Date.parse('2026-01-01T12:00:00.000Z')
 const caller: TraceCaller = { workspace_id: 'w', user_id: null, api_key_id: 'k' }

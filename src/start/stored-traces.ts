@@ -1,6 +1,6 @@
 import { systemClock } from '../base/clock.ts'
 import type { Logger } from '../base/log.ts'
-import type { Sweeps } from '../base/sweeps.ts'
+import type { Sweeps } from '../base/background/sweeps.ts'
 import type { Feedback, Sharing } from '../http/platform/app-deps.ts'
 import { RecentMap } from '../base/recent-map.ts'
 import { createRateLimit } from '../http/platform/rate-limit.ts'

@@ -17,7 +17,7 @@ import {
 } from '../support/runs/reference-model.ts'
 import { describeOnSql, type SqlEngine } from '../support/stores/sql/sql-databases.ts'
 import { tries } from '../support/properties.ts'
-import { testClock } from '../support/test-clock.ts'
+import { testClock } from '../support/faults/test-clock.ts'
 
 /**
  * State that no response shows yet, but that later responses depend on. Without it, more than one order could explain a

@@ -9,7 +9,7 @@ import {
   startApp,
   WORKSPACE,
 } from '../../../test/support/servers/app-fixture.ts'
-import { NOW } from '../../../test/support/test-clock.ts'
+import { NOW } from '../../../test/support/faults/test-clock.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Rejected } from '../../trace/decode/decoded.ts'

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { AppError } from '../../base/errors.ts'
 import { createRateLimit } from './rate-limit.ts'
-import { NOW, testClock } from '../../../test/support/test-clock.ts'
+import { NOW, testClock } from '../../../test/support/faults/test-clock.ts'
 
 it('refuses a key that has used up its window, and only that key, until the window ends', () => {
   let now = NOW

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createLogger } from '../../base/log.ts'
 import { AppError, type ErrorCode } from '../../base/errors.ts'
 import { createRefusalLog, type RefusedCall } from './refusal-log.ts'
-import { NOW, testClock } from '../../../test/support/test-clock.ts'
+import { NOW, testClock } from '../../../test/support/faults/test-clock.ts'
 
 function setUp() {
   const lines: { level: string; code: string; msg: string; others_since?: number }[] = []

@@ -1,6 +1,6 @@
 import { type Clock, createExpiryTime } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
-import type { Sweep } from '../../base/sweeps.ts'
+import type { Sweep } from '../../base/background/sweeps.ts'
 import type { DeletionStore } from './deletion-store.ts'
 import type { TraceDeletion } from './trace-deletion.ts'
 

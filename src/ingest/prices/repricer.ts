@@ -1,4 +1,4 @@
-import { startTurns, type Turns } from '../../base/background.ts'
+import { startTurns, type Turns } from '../../base/background/background.ts'
 import type { Clock } from '../../base/clock.ts'
 import { AppError, toAppError } from '../../base/errors.ts'
 import { newUuid } from '../../base/ids.ts'

@@ -9,7 +9,7 @@ import type { Cron, DueCron } from './store.ts'
 import type { Tenant } from '../model.ts'
 import type { CronDate } from '../run-store.ts'
 import type { Call, RunRequest } from '../runs.ts'
-import { settableClock } from '../../../test/support/test-clock.ts'
+import { settableClock } from '../../../test/support/faults/test-clock.ts'
 
 const NOW = Date.parse('2026-11-20T09:00:30Z')
 const TENANT = { workspace_id: 'w', deployment_id: 'd' }

@@ -3,7 +3,7 @@ import { createKvStore } from '../../storage/sql/items/kv-store.ts'
 import { openRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
 import { readUse } from '../../storage/sql/workspace-use.ts'
 import { itemSweep } from './sweeper.ts'
-import { settableClock } from '../../../test/support/test-clock.ts'
+import { settableClock } from '../../../test/support/faults/test-clock.ts'
 
 const TENANT = { workspace_id: 'w', deployment_id: 'd' }
 

@@ -1,4 +1,4 @@
-import type { Sweep } from '../../base/sweeps.ts'
+import type { Sweep } from '../../base/background/sweeps.ts'
 import type { KvStore } from './kv-store.ts'
 
 /** An expired item counts for quotas until the next sweep. */

@@ -8,7 +8,7 @@ import { createLogger } from '../../base/log.ts'
 import { createSqlEventStore } from '../../storage/sql/events/event-store.ts'
 import { openRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
 import { createStreams } from './create-streams.ts'
-import { testClock } from '../../../test/support/test-clock.ts'
+import { testClock } from '../../../test/support/faults/test-clock.ts'
 
 const BOUNDS = { events: 0, chars: 0, age_ms: 0, total_chars: 0 }
 

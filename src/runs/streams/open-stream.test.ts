@@ -10,7 +10,7 @@ import { createMemoryEventStore } from '../../../test/support/runs/streams/memor
 import { RUN_DONE, STATE_UPDATE } from '../../events/views.ts'
 import { createStreams } from './create-streams.ts'
 import { systemClock } from '../../base/clock.ts'
-import { testClock } from '../../../test/support/test-clock.ts'
+import { testClock } from '../../../test/support/faults/test-clock.ts'
 
 describe('a reader that is too slow', () => {
   it('gets the gap, and its stream ends although the end of the run was in the gap', async () => {

@@ -10,7 +10,7 @@ import { createLogger } from '../../base/log.ts'
 import { createStreams } from './create-streams.ts'
 import type { Joining, StreamStart } from './streams.ts'
 import { systemClock } from '../../base/clock.ts'
-import { testClock } from '../../../test/support/test-clock.ts'
+import { testClock } from '../../../test/support/faults/test-clock.ts'
 
 const REQUEST = { assistant_id: 'agent', input: { n: 1 } }
 const NOW: Joining = { from: 'now', modes: null, gone: staying(), cancel_on_disconnect: false }

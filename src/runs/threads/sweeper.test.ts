@@ -3,7 +3,7 @@ import { createMemoryEventLog } from '../../../test/support/runs/streams/memory-
 import { openRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../storage/sql/runs/run-store.ts'
 import { threadSweep } from './sweeper.ts'
-import { settableClock } from '../../../test/support/test-clock.ts'
+import { settableClock } from '../../../test/support/faults/test-clock.ts'
 
 const TENANT = { workspace_id: 'w', deployment_id: 'd' }
 

@@ -1,4 +1,4 @@
-import type { Sweep } from '../../base/sweeps.ts'
+import type { Sweep } from '../../base/background/sweeps.ts'
 import type { EventLog } from '../../events/event-log.ts'
 import type { RunStore } from '../run-store.ts'
 

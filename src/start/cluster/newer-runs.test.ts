@@ -4,7 +4,7 @@ import { RUN_VERSION } from '../../runs/state.ts'
 import { GRAPHS_KEPT_MS } from '../../storage/sql/server-registry.ts'
 import { watchNewerRuns } from './newer-runs.ts'
 import { eventually } from '../../../test/support/eventually.ts'
-import { NOW, testClock } from '../../../test/support/test-clock.ts'
+import { NOW, testClock } from '../../../test/support/faults/test-clock.ts'
 
 /**
  * A server whose stores have waiting runs. They need the versions `waiting`. The newest other server, if there is one,

@@ -3,7 +3,7 @@ import { createLogger } from '../../base/log.ts'
 import { GRAPHS_KEPT_MS } from '../../storage/sql/server-registry.ts'
 import { shareGraphs } from './shared-graphs.ts'
 import { eventually } from '../../../test/support/eventually.ts'
-import { NOW, testClock } from '../../../test/support/test-clock.ts'
+import { NOW, testClock } from '../../../test/support/faults/test-clock.ts'
 
 /** A server with the graph `own`; a run waits for the graph `other`. */
 function server() {

@@ -4,7 +4,7 @@ import { createDeploymentStore } from '../../storage/sql/deployments/deployment-
 import { migrate } from '../../storage/sql/driver/migrate.ts'
 import { openSqlite } from '../../storage/sql/driver/sqlite.ts'
 import { type FurtherDeploymentsParts, openFurtherDeployments } from './further-deployments.ts'
-import { testClock } from '../../../test/support/test-clock.ts'
+import { testClock } from '../../../test/support/faults/test-clock.ts'
 
 it('P-1: the deployment of GRAPHS does not take the path of one that was deployed', async () => {
   const database = openSqlite(':memory:')

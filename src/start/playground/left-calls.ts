@@ -1,6 +1,6 @@
 import { NIL_UUID } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
-import type { Sweep } from '../../base/sweeps.ts'
+import type { Sweep } from '../../base/background/sweeps.ts'
 import type { Ingester } from '../../ingest/ingester.ts'
 import type { ListQuery, TraceStore } from '../../ingest/store/trace-store.ts'
 import { CALL_ENDS_BY, PLAYGROUND_PROJECT } from '../../playground/call-trace.ts'

@@ -1,7 +1,7 @@
 import { systemClock } from '../../base/clock.ts'
 import { isLoopback } from '../../base/loopback.ts'
 import type { Sealer } from '../../base/node/sealer.ts'
-import type { Sweeps } from '../../base/sweeps.ts'
+import type { Sweeps } from '../../base/background/sweeps.ts'
 import type { Config } from '../../config.ts'
 import type { AppDeps } from '../../http/platform/app-deps.ts'
 import { createEventStreams } from '../../http/platform/reply/event-streams.ts'

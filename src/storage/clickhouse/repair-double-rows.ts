@@ -1,4 +1,4 @@
-import { startWhenReady } from '../../base/background.ts'
+import { startWhenReady } from '../../base/background/background.ts'
 import { NIL_UUID } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
 import type { ClickHouse } from './connect.ts'

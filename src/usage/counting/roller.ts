@@ -1,4 +1,4 @@
-import { startWhenReady } from '../../base/background.ts'
+import { startWhenReady } from '../../base/background/background.ts'
 import { toAppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { pause } from '../../base/pause.ts'

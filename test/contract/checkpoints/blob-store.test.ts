@@ -9,7 +9,7 @@ import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
 import { openS3Blobs, type S3Blobs, s3PlaceOf } from '../../../src/storage/s3/blob-store.ts'
 import type { Blob } from '../../../src/trace/decode/decoded.ts'
 import { startS3, type TestS3 } from '../../support/stores/s3.ts'
-import { NOW, testClock } from '../../support/test-clock.ts'
+import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
 let dir: string
 let store: BlobStore

@@ -7,7 +7,7 @@ import {
 import { createDeploymentLogStore } from '../../../src/storage/sql/deployments/log-store.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { testClock } from '../../support/test-clock.ts'
+import { testClock } from '../../support/faults/test-clock.ts'
 
 const line = (message: string, fields: Partial<NewLogLine> = {}): NewLogLine => ({
   ...{ revision_id: 'r', kind: 'build', level: 'INFO', message },

@@ -11,7 +11,7 @@ import { createDeploymentStore } from '../../../src/storage/sql/deployments/depl
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { NOW, testClock } from '../../support/test-clock.ts'
+import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
 const LIMITS = { lease_ms: 1000, builds: 1 }
 const PAGE = { limit: 100, offset: 0 }

@@ -8,7 +8,7 @@ import { createUploadStore } from '../../../src/storage/sql/deployments/upload-s
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { NOW, testClock } from '../../support/test-clock.ts'
+import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
 const MINUTE_MS = 60_000
 const MAX_BYTES = 100_000

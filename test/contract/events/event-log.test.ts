@@ -14,7 +14,7 @@ import { eventually } from '../../support/eventually.ts'
 import { describeEventLogs, type LogProcess } from '../../support/runs/streams/event-logs.ts'
 import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { tries } from '../../support/properties.ts'
-import { NOW, testClock } from '../../support/test-clock.ts'
+import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
 type Item = StoredEvent | Gap
 

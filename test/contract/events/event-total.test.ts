@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { EventLog, ReadFrom, ThreadRef } from '../../../src/events/event-log.ts'
 import { describeEventLogs } from '../../support/runs/streams/event-logs.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
-import { NOW, testClock } from '../../support/test-clock.ts'
+import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
 /** The first letter of the data of the first event that a reader gets, or `gap`. */
 async function firstOf(log: EventLog, thread: ThreadRef, from: ReadFrom): Promise<string | undefined> {

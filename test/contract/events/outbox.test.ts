@@ -8,7 +8,7 @@ import { openEventOutbox } from '../../../src/storage/sql/events/outbox.ts'
 import { eventually } from '../../support/eventually.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { NOW, testClock } from '../../support/test-clock.ts'
+import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
 const ENDS = 12
 const WRITTEN_AT = 1_000_000

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { type Clock, systemClock } from '../../../src/base/clock.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
-import { createSweeps } from '../../../src/base/sweeps.ts'
+import { createSweeps } from '../../../src/base/background/sweeps.ts'
 import type { EventLog, RunLease, ThreadRef } from '../../../src/events/event-log.ts'
 import { RUN_BEGUN } from '../../../src/events/views.ts'
 import { runDone } from '../../../src/runs/execute/end-event.ts'
@@ -18,7 +18,7 @@ import { eventually } from '../../support/eventually.ts'
 import { type RedisServer, startRedis, startSentinel, withoutRedis } from '../../support/stores/redis.ts'
 import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { openRunWorld } from '../../support/runs/world.ts'
-import { testClock } from '../../support/test-clock.ts'
+import { testClock } from '../../support/faults/test-clock.ts'
 
 const LOGGER = createLogger({ level: 'silent' })
 const REASON = withoutRedis()

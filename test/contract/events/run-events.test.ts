@@ -8,7 +8,7 @@ import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-databas
 import { admissionOf, admitted, CLAIMER, endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { openRunState } from '../../support/runs/world.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { testClock } from '../../support/test-clock.ts'
+import { testClock } from '../../support/faults/test-clock.ts'
 
 describeOnSql('the ends of runs', (engine) => {
   let close: (() => Promise<void>) | undefined

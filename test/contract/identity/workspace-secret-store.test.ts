@@ -5,7 +5,7 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createWorkspaceSecretStore } from '../../../src/storage/sql/secrets/workspace-secret-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { NOW, testClock } from '../../support/test-clock.ts'
+import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
 const HOSTS = ['api.example.com']
 

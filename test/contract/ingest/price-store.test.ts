@@ -6,7 +6,7 @@ import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createPriceStore } from '../../../src/storage/sql/prices/price-store.ts'
 import { createRepriceJobStore } from '../../../src/storage/sql/prices/reprice-job-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { NOW, testClock } from '../../support/test-clock.ts'
+import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
 const FIELDS: PriceFields = {
   name: 'n',

@@ -5,7 +5,7 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { NOW, testClock } from '../../support/test-clock.ts'
+import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
 const ID = '018f0000-0000-7000-8000-000000000001'
 

@@ -30,7 +30,7 @@ import {
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { inLong } from '../../support/length.ts'
-import { testClock } from '../../support/test-clock.ts'
+import { testClock } from '../../support/faults/test-clock.ts'
 
 const OTHER_PROJECT = PROJECT.replace(/.$/, (last) => (last === 'f' ? '0' : 'f'))
 const MODEL = 'my-model'

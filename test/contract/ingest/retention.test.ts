@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../../../src/base/clock.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
-import { createSweeps } from '../../../src/base/sweeps.ts'
+import { createSweeps } from '../../../src/base/background/sweeps.ts'
 import { type Deleter, startDeleter } from '../../../src/ingest/deletion/deleter.ts'
 import type { Project } from '../../../src/ingest/project-store.ts'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
@@ -25,7 +25,7 @@ import {
   traceRunRow,
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
-import { settableClock, testClock } from '../../support/test-clock.ts'
+import { settableClock, testClock } from '../../support/faults/test-clock.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

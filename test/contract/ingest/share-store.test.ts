@@ -5,7 +5,7 @@ import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { serverSecret } from '../../../src/storage/sql/shares/server-secret.ts'
 import { createShareStore } from '../../../src/storage/sql/shares/share-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { testClock } from '../../support/test-clock.ts'
+import { testClock } from '../../support/faults/test-clock.ts'
 
 const trace = (trace_id: string, project_id = 'p') => ({ kind: 'trace', project_id, trace_id }) as const
 const thread = (thread_id: string, project_id = 'p') => ({ kind: 'thread', project_id, thread_id }) as const

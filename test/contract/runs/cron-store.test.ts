@@ -7,7 +7,7 @@ import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { testClock } from '../../support/test-clock.ts'
+import { testClock } from '../../support/faults/test-clock.ts'
 
 const NOW = 1_700_000_000_000
 const ALL: CronSearch = { sort_by: 'created_at', sort_order: 'desc', limit: 10, offset: 0 }

@@ -11,7 +11,7 @@ import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-databas
 import { TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { tries } from '../../support/properties.ts'
-import { testClock } from '../../support/test-clock.ts'
+import { testClock } from '../../support/faults/test-clock.ts'
 
 const MINUTE = 60_000
 const OPTIONS: KvStoreOptions = { default_ttl: null, refresh_on_read: true }

@@ -13,7 +13,7 @@ import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { countUse, readUse, repairUse } from '../../../src/storage/sql/workspace-use.ts'
 import { admissionOf, TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { testClock } from '../../support/test-clock.ts'
+import { testClock } from '../../support/faults/test-clock.ts'
 
 const MINUTE = 60_000
 const ELSEWHERE: Tenant = { ...TENANT, workspace_id: randomUUID() }

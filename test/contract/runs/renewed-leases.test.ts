@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import { started, TENANT } from '../../support/runs/run-store.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
-import { NOW, testClock } from '../../support/test-clock.ts'
+import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
 const REASON = withoutPostgres()
 const LEASE_MS = 10_000

@@ -9,7 +9,7 @@ import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { createWebhookStore } from '../../../src/storage/sql/runs/webhook-store.ts'
 import { admissionOf, admitted, CLAIMER, endOf, TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { settableClock } from '../../support/test-clock.ts'
+import { settableClock } from '../../support/faults/test-clock.ts'
 
 const DEPLOYMENTS = [TENANT.deployment_id]
 const leaseOf = (lease_ms: number) => ({ owner: 'me', lease_ms })

@@ -10,7 +10,7 @@ describeOnSql('D-67: a number with a fraction', (engine) => {
       const refused = 'stores receive whole numbers'
       await expect(database.query(insert, [wrong])).rejects.toThrow(refused)
       await expect(database.query('SELECT ms FROM times WHERE ms <= ?', [wrong])).rejects.toThrow(refused)
-      const tx = database.tx('t', async (session) => void session.send(insert, [wrong]))
+      const tx = database.tx('t', async (session) => session.send(insert, [wrong]))
       await expect(tx).rejects.toThrow(refused)
     }
     await database.query(insert, [1_795_165_200_000])

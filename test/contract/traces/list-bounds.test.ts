@@ -11,7 +11,7 @@ import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-databas
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { admissionOf, admitted, TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { testClock } from '../../support/test-clock.ts'
+import { testClock } from '../../support/faults/test-clock.ts'
 
 const KB = 1024
 /** Text in each record: five records exceed the limits of a statement and of a page of `MAX`. */

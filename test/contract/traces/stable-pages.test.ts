@@ -19,7 +19,7 @@ import {
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { inLong } from '../../support/length.ts'
-import { testClock } from '../../support/test-clock.ts'
+import { testClock } from '../../support/faults/test-clock.ts'
 
 /** A trace of one TraceRun: second of its start, and number of its thread. */
 type Trace = readonly [second: number, thread: number]

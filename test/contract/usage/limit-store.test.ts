@@ -6,7 +6,7 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createUsageLimitStore } from '../../../src/storage/sql/identity/usage-limit-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
-import { NOW, testClock } from '../../support/test-clock.ts'
+import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
 describeOnSql('usage limits', (engine) => {
   const [organization_id, workspace_id, api_key_id] = [newUuid(), newUuid(), newUuid()]

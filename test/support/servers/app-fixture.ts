@@ -39,7 +39,7 @@ import { createUsageLimitStore } from '../../../src/storage/sql/identity/usage-l
 import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
 import { createMemoryFeedback } from '../stores/memory-feedback.ts'
 import type { Rejected, RequestHead } from '../../../src/trace/decode/decoded.ts'
-import { NOW, testClock } from '../test-clock.ts'
+import { NOW, testClock } from '../faults/test-clock.ts'
 
 export const KEY = 'lsv2_pt_0123456789abcdef0123456789abcdef_0123456789'
 export const WORKSPACE = '11111111-1111-4111-8111-111111111111'

@@ -11,7 +11,7 @@ import { pendingInterrupts } from '../interrupts.ts'
 import { type Following, followThread, type ProtocolItem } from './follow-thread.ts'
 import { lastSeqOf, seqOf, sseIdOf } from '../protocol-event.ts'
 import { createRunIndex } from './run-index.ts'
-import { testClock } from '../../../../test/support/test-clock.ts'
+import { testClock } from '../../../../test/support/faults/test-clock.ts'
 
 const REF: ThreadRef = { workspace_id: 'w', deployment_id: 'd', thread_id: 't' }
 const BOUNDS = { events: 1e6, chars: 1e9, age_ms: 1e9, total_chars: 1e9 }

@@ -10,7 +10,7 @@ import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
 import { GRAPHS_KEPT_MS } from '../../../../src/storage/sql/server-registry.ts'
 import { admissionOf, admitted, CLAIMER, endOf, TENANT } from '../../../support/runs/run-store.ts'
 import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
-import { testClock } from '../../../support/test-clock.ts'
+import { testClock } from '../../../support/faults/test-clock.ts'
 
 const DEPLOYMENTS = [TENANT.deployment_id]
 const OLD: Claimer = { ...CLAIMER, owner: 'old', graphs: ['agent'] }

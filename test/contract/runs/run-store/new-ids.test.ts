@@ -6,7 +6,7 @@ import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-data
 import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
 import { admissionOf, admitted, CLAIMER, TENANT } from '../../../support/runs/run-store.ts'
 import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
-import { testClock } from '../../../support/test-clock.ts'
+import { testClock } from '../../../support/faults/test-clock.ts'
 
 const CLOCK = testClock(() => 1_700_000_000_000)
 

@@ -18,7 +18,7 @@ import {
   TENANT,
 } from '../../../support/runs/run-store.ts'
 import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
-import { testClock } from '../../../support/test-clock.ts'
+import { testClock } from '../../../support/faults/test-clock.ts'
 
 const DEPLOYMENTS = [TENANT.deployment_id]
 

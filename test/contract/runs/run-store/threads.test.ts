@@ -16,7 +16,7 @@ import {
   TENANT,
 } from '../../../support/runs/run-store.ts'
 import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
-import { testClock } from '../../../support/test-clock.ts'
+import { testClock } from '../../../support/faults/test-clock.ts'
 
 const MINUTE = 60_000
 

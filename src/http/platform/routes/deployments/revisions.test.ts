@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { revisionRoutes } from './revisions.ts'
-import { testClock } from '../../../../../test/support/test-clock.ts'
+import { testClock } from '../../../../../test/support/faults/test-clock.ts'
 
 const DEPLOYMENT = {
   id: 'd',

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import { type AppFixture, startApp, WORKSPACE } from '../../../../../test/support/servers/app-fixture.ts'
-import { NOW } from '../../../../../test/support/test-clock.ts'
+import { NOW } from '../../../../../test/support/faults/test-clock.ts'
 import type { RunFigures } from '../../../../ingest/store/stats-store.ts'
 
 let fixture: AppFixture

@@ -7,7 +7,7 @@ import {
   startApp,
   WORKSPACE,
 } from '../../../../../test/support/servers/app-fixture.ts'
-import { NOW } from '../../../../../test/support/test-clock.ts'
+import { NOW } from '../../../../../test/support/faults/test-clock.ts'
 import { type CountedTrace, memoryUsageSource } from '../../../../../test/support/usage/memory-source.ts'
 import { hashApiKey, shortKey } from '../../../../identity/api-keys.ts'
 import { systemClock } from '../../../../base/clock.ts'

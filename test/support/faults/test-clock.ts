@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/base/clock.ts'
+import type { Clock } from '../../../src/base/clock.ts'
 
 /** Time at which clocks of tests start, epoch milliseconds. */
 export const NOW = Date.parse('2026-11-20T09:00:00Z')

@@ -1,4 +1,4 @@
-import { aborted, pause } from './pause.ts'
+import { aborted, pause } from '../pause.ts'
 
 /**
  * Runs `work`, which must not reject, in the background once `ready` resolves. Returns a function that aborts the

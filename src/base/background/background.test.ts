@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { startTurns, startWhenReady } from './background.ts'
-import { aborted } from './pause.ts'
+import { aborted } from '../pause.ts'
 
 describe('startWhenReady', () => {
   it('starts the work when ready, aborts its signal at the stop, and waits for its end', async () => {

@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { createLogger } from './log.ts'
-import { createMetrics } from './metrics.ts'
-import { aborted } from './pause.ts'
+import { createLogger } from '../log.ts'
+import { createMetrics } from '../metrics.ts'
+import { aborted } from '../pause.ts'
 import { createSweeps, type Sweep } from './sweeps.ts'
-import { eventually } from '../../test/support/eventually.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 
 function setUp() {
   const metrics = createMetrics()

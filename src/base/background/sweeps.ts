@@ -1,6 +1,6 @@
-import { AppError } from './errors.ts'
-import type { Logger } from './log.ts'
-import type { Metrics } from './metrics.ts'
+import { AppError } from '../errors.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
 
 /** Work that removes what has expired, repeated until it is stopped. */
 export interface Sweep {
