@@ -1,6 +1,12 @@
 import { env } from 'node:process'
 
 /**
+ * Milliseconds that a test or hook of a campaign may take, on a machine that is several times slower than ours. Files
+ * that need them say why in the line above.
+ */
+export const LONG_MS = 10 * 60_000
+
+/**
  * The part of each campaign that is run: above 0, at most 1 (the default). `.ci/run` sets a small part to keep the
  * total time short.
  */

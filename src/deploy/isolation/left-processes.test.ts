@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { HAS_OTHER_USERS, NO_OTHER_USERS } from '../../../test/support/other-users.ts'
+import { HAS_OTHER_USERS, NO_OTHER_USERS } from '../../../test/support/linux.ts'
 import { idsOfServer, userOf } from './user-ids.ts'
 import { createUserProcesses, leftRunning, processesOf } from './left-processes.ts'
 

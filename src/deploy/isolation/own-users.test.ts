@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { HAS_OTHER_USERS, NO_OTHER_USERS } from '../../../test/support/other-users.ts'
+import { HAS_OTHER_USERS, NO_OTHER_USERS } from '../../../test/support/linux.ts'
 import { openOwnUsers } from './own-users.ts'
 import { idsOfServer, userOf } from './user-ids.ts'
 

@@ -13,7 +13,7 @@ import {
 import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Servers start, and their data is saved and restored.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

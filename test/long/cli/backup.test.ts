@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import {
   countTraces,
   makeWorld,
@@ -16,7 +16,6 @@ import { startTestClickHouse, temporaryDir } from '../../support/stores/clickhou
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { startS3, type TestS3 } from '../../support/stores/s3.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Servers start, and their data is saved and restored.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

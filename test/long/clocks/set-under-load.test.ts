@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { CLOCK_LIBRARY, type FakeClock, makeFakeClock } from '../../support/faults/fake-clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startLoad } from '../../support/servers/load.ts'
 import { storedFaults } from '../../support/traces/stored-traces.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Several servers start, each with a changed clock.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

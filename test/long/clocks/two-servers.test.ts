@@ -2,13 +2,12 @@ import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { campaignSample } from '../../support/campaign.ts'
+import { campaignSample, LONG_MS } from '../../support/campaign.ts'
 import { CLOCK_LIBRARY, makeFakeClock } from '../../support/faults/fake-clock.ts'
 import { eventually } from '../../support/eventually.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Several servers start, each with a changed clock.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

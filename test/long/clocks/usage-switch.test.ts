@@ -7,7 +7,7 @@ import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
 import { switchUsage } from '../../../src/storage/sql/identity/usage-switches.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { startWeir } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Several servers start, each with a changed clock.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -9,7 +9,7 @@ import { eventually } from '../../support/eventually.ts'
 import { hostileDeployments, NOT_THERE } from '../../support/deployments/hostile-deployments.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { jsonBody } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Packages are installed, and every revision starts processes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -5,7 +5,7 @@ import { describe, vi } from 'vitest'
 import { openOwnUsers } from '../../../src/deploy/isolation/own-users.ts'
 import { openSandbox, type SandboxOptions } from '../../../src/deploy/isolation/sandbox.ts'
 import { hostileDeployments, NOT_THERE, OF_OTHERS } from '../../support/deployments/hostile-deployments.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Packages are installed, and every revision starts processes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -16,7 +16,7 @@ import {
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { jsonBody, KEY, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { type CheckedApi, openCheckedApi } from '../../conformance/openapi/checked-api.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Packages are installed, and every revision starts processes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -16,7 +16,7 @@ import {
 import { eventually } from '../../support/eventually.ts'
 import { type PostgresCluster, startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Packages are installed, and every revision starts processes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, it, vi } from 'vitest'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import {
   addRevision,
   archiveOf,
@@ -15,7 +15,6 @@ import { eventually } from '../../support/eventually.ts'
 import { quantile } from '../../support/neighbours.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { KEY } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Packages are installed, and every revision starts processes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

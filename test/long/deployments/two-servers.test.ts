@@ -9,7 +9,7 @@ import { type PostgresCluster, startPostgres, withoutPostgres } from '../../supp
 import { type RedisServer, startRedis, withoutRedis } from '../../support/stores/redis.ts'
 import { readFrames, type SseFrame } from '../../support/runs/streams/sse-frames.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Packages are installed, and every revision starts processes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

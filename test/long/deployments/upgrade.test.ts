@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { campaignShare } from '../../support/campaign.ts'
+import { campaignShare, LONG_MS } from '../../support/campaign.ts'
 import { eventually } from '../../support/eventually.ts'
 import { fixedPort } from '../../support/fixed-port.ts'
 import { startProxiedStore } from '../../support/faults/stores/proxied-store.ts'
@@ -16,7 +16,6 @@ import { startRedis, withoutRedis } from '../../support/stores/redis.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { storedFaults } from '../../support/traces/stored-traces.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Packages are installed, and every revision starts processes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -1,8 +1,7 @@
 import { expect, it, vi } from 'vitest'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { fuzzDecode } from '../../support/fuzz/decode.ts'
 import { propertySettings } from '../../support/properties.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Thousands of inputs.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -1,6 +1,6 @@
 import { vi } from 'vitest'
 import { fuzzBothListeners } from '../../support/fuzz/server.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Thousands of inputs.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -1,9 +1,8 @@
 import { expect, it, vi } from 'vitest'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { fuzzDecode } from '../../support/fuzz/decode.ts'
 import { propertySettings } from '../../support/properties.ts'
 import { otlpRequests } from '../../support/traces/wire-body.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Thousands of inputs.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -1,7 +1,6 @@
 import { it, vi } from 'vitest'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { ENCODINGS, expectSameCounts } from '../../support/traces/same-token-counts.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Thousands of inputs.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -11,7 +11,7 @@ import {
 } from '../../support/faults/hostile-server.ts'
 import { jsonPart } from '../../support/servers/load.ts'
 import { BOUNDARY, multipartBody } from '../../support/traces/wire-body.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // A server starts, and gets bodies of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { create, expectDecided, LLM, sendAllRaw, sendRaw } from '../../support/faults/hostile-records.ts'
 import { hostileServer } from '../../support/faults/hostile-server.ts'
 import { jsonBody } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // A server starts, and gets bodies of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

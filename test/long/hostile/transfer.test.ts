@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { hostileServer, multipartType, toolRun, toolRunPart } from '../../support/faults/hostile-server.ts'
 import { jsonPart } from '../../support/servers/load.ts'
 import { multipartBody } from '../../support/traces/wire-body.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // A server starts, and gets bodies of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

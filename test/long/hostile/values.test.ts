@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
-import { campaignSample } from '../../support/campaign.ts'
+import { campaignSample, LONG_MS } from '../../support/campaign.ts'
 import { create, expectDecided, LLM, sendRaw } from '../../support/faults/hostile-records.ts'
 import { hostileServer } from '../../support/faults/hostile-server.ts'
 import { jsonBody } from '../../support/servers/weir-process.ts'
 import { listTraceRuns } from '../../support/traces/stored-traces.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // A server starts, and gets bodies of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -7,7 +7,7 @@ import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { BOUNDARY, multipartBody } from '../../support/traces/wire-body.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Each round kills a server, starts it again and waits until it has caught up.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -13,7 +13,7 @@ import {
 import { eventually } from '../../support/eventually.ts'
 import { newGate } from '../../support/runs/gate.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Each round kills a server, starts it again and waits until it has caught up.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -1,7 +1,6 @@
 import { expect, it, vi } from 'vitest'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { BLOWS, killRounds } from '../../support/faults/kill/kill-rounds.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Each round kills a server, starts it again and waits until it has caught up.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts'
 import { startHeldVendor } from '../../support/servers/vendors/held-vendor.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Each round kills a server, starts it again and waits until it has caught up.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

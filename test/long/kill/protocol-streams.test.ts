@@ -1,9 +1,8 @@
 import { expect, it, vi } from 'vitest'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { runProtocolCampaign } from '../../support/faults/kill/protocol-cuts.ts'
 import { startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { startRedis, withoutRedis } from '../../support/stores/redis.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Each round kills a server, starts it again and waits until it has caught up.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

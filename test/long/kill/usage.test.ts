@@ -1,8 +1,7 @@
 import { it, vi } from 'vitest'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { usageRounds } from '../../support/usage/rounds.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Each round kills a server, starts it again and waits until it has caught up.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

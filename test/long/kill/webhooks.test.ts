@@ -8,7 +8,7 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Run, Thread } from '../../../src/runs/model.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startRunServer } from '../../support/runs/server.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Each round kills a server, starts it again and waits until it has caught up.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

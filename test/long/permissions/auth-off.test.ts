@@ -4,7 +4,7 @@ import { Client, RunTree } from 'langsmith'
 import { describe, expect, it, vi } from 'vitest'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Every route is called with every kind of key.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { type Permission, permissionsOf } from '../../../src/identity/permissions.ts'
 import { deploymentRoutes } from '../../../src/http/deployment/routes.ts'
 import { useDeployment } from '../../conformance/deployments/use-deployment.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Every route is called with every kind of key.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -1,6 +1,6 @@
 import { describe, vi } from 'vitest'
 import { permissionMatrix } from '../../conformance/permissions/matrix.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Every route is called with every kind of key.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.ts'
 import { PYTHON, withoutPython } from '../../support/python.ts'
 import { writePythonProject } from '../../support/runs/python-project.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Python starts slowly, once for each host.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

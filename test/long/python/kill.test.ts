@@ -2,12 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { runRollbackRounds } from '../../support/faults/kill/rollback-rounds.ts'
 import { runKillRound, VICTIMS } from '../../support/faults/kill/run-kill-rounds.ts'
 import { withoutPython } from '../../support/python.ts'
 import { PYTHON_RUNS, startRunServer } from '../../support/runs/server.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Python starts slowly, once for each host.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, vi } from 'vitest'
 import { withoutPython } from '../../support/python.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Python starts slowly, once for each host.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -8,7 +8,7 @@ import { openRunDatabase } from '../../../src/storage/sql/driver/open-run-databa
 import { createSqlEventStore } from '../../../src/storage/sql/events/event-store.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Many runs, and values of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { useDeployment } from '../../conformance/deployments/use-deployment.ts'
 import { withoutPython } from '../../support/python.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Many runs, and values of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

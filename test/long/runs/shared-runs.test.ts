@@ -17,7 +17,7 @@ import {
   staying,
   type WorldOptions,
 } from '../../support/runs/world.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Many runs, and values of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -1,6 +1,6 @@
 import { describe, vi } from 'vitest'
 import { describeChangedStores } from '../../support/faults/stores/changed-stores.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // A store gets up to a million rows, or is away for a while.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

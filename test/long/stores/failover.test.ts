@@ -8,7 +8,7 @@ import { startPostgres, withoutPostgres } from '../../support/stores/sql/postgre
 import { startProxiedStore } from '../../support/faults/stores/proxied-store.ts'
 import { startTcpProxy } from '../../support/faults/proxies/tcp.ts'
 import { jsonBody, startWeir } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // A store gets up to a million rows, or is away for a while.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

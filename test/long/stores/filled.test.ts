@@ -1,7 +1,6 @@
 import { it, vi } from 'vitest'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { checkFilledReads } from '../../support/stores/clickhouse/filled-reads.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // A store gets up to a million rows, or is away for a while.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -9,7 +9,7 @@ import { type ProxiedStore, startProxiedStore } from '../../support/faults/store
 import { type RedisServer, startRedis, withoutRedis } from '../../support/stores/redis.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/faults/proxies/tcp.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // A store gets up to a million rows, or is away for a while.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -10,7 +10,7 @@ import {
   type Store,
   type WiredWeir,
 } from '../../support/servers/wired-weir.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // A store gets up to a million rows, or is away for a while.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { startLoad } from '../../support/servers/load.ts'
 import { type ProxiedStore, startProxiedStore } from '../../support/faults/stores/proxied-store.ts'
 import { drainsBacklog, storeOutage } from '../../support/faults/stores/store-outage.ts'
 import { storedFaults } from '../../support/traces/stored-traces.ts'
 import { startWeir } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // A store gets up to a million rows, or is away for a while.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { campaignSample } from '../../support/campaign.ts'
+import { campaignSample, LONG_MS } from '../../support/campaign.ts'
 import { eventually } from '../../support/eventually.ts'
 import { withoutNamespaces } from '../../support/faults/proxies/namespace.ts'
 import type { Line } from '../../support/faults/proxies/tcp.ts'
@@ -19,7 +19,6 @@ import {
   wireByNamespace,
   wireByProxies,
 } from '../../support/servers/wired-weir.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // A store gets up to a million rows, or is away for a while.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { campaignShare } from '../../support/campaign.ts'
+import { campaignShare, LONG_MS } from '../../support/campaign.ts'
 import { eventually } from '../../support/eventually.ts'
 import { fixedPort } from '../../support/fixed-port.ts'
 import { readFrames, type SseFrame } from '../../support/runs/streams/sse-frames.ts'
@@ -12,7 +12,6 @@ import { temporaryDir, until } from '../../support/stores/clickhouse/embedded-cl
 import { type Sentinel, startRedis, startSentinel, withoutRedis } from '../../support/stores/redis.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // A store gets up to a million rows, or is away for a while.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

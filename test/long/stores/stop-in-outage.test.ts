@@ -7,7 +7,7 @@ import { startPostgres, withoutPostgres } from '../../support/stores/sql/postgre
 import { startRedis, withoutRedis } from '../../support/stores/redis.ts'
 import { startSilentProxy } from '../../support/faults/proxies/silent.ts'
 import { jsonBody, KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // A store gets up to a million rows, or is away for a while.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -22,7 +22,7 @@ import { migratedDatabase } from '../../support/stores/clickhouse/clickhouse-dat
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // A store gets up to a million rows, or is away for a while.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

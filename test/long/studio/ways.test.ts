@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { DEPLOYMENT, useDeploymentPages, useStudio } from '../../conformance/web/studio.ts'
 import { eventually } from '../../support/eventually.ts'
 import { HAS_BROWSER, NO_BROWSER } from '../../support/servers/web-interface.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Chromium goes through many pages.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

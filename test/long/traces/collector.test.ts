@@ -6,7 +6,7 @@ import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhous
 import { eventually } from '../../support/eventually.ts'
 import { fixedPort } from '../../support/fixed-port.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Tens of thousands of traces.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

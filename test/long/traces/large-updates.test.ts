@@ -4,7 +4,7 @@ import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhous
 import { jsonPart, sendParts } from '../../support/servers/load.ts'
 import { largeText, peakMemory, sendLargeUpdates } from '../../support/faults/large-updates.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Tens of thousands of traces.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

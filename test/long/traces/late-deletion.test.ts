@@ -10,7 +10,7 @@ import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/wei
 import { startTestClickHouse, temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Tens of thousands of traces.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -17,7 +17,7 @@ import {
   WEATHER_TOOLS,
   weatherCalls,
 } from '../../conformance/traces/vendor-calls.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Tens of thousands of traces.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -14,7 +14,7 @@ import { type ClientSetup, useClientSetup } from '../../conformance/langsmith/js
 import type { ReadTrace } from '../../conformance/traces/corpus/facts.ts'
 import { llmsOf, readEndedTrace } from '../../conformance/otel/instrumentations/instrumented-app.ts'
 import { ALL_OK, expectFirstToken, text, WEATHER_BLOCK } from '../../conformance/traces/vendor-calls.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Tens of thousands of traces.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { newTrace, patchParts, postParts, sendParts, type SentTrace } from '../../support/servers/load.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Tens of thousands of traces.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

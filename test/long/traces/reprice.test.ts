@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { campaign } from '../../support/campaign.ts'
+import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { newUuid } from '../../../src/base/ids.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import type { LaneData } from '../../../src/ingest/lane-tasks.ts'
@@ -20,7 +20,6 @@ import {
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { systemClock } from '../../../src/base/clock.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Tens of thousands of traces.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { median, newTrace, patchParts, postParts, sendParts } from '../../support/servers/load.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { temporaryDir, until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Tens of thousands of traces.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -2,12 +2,11 @@ import type { Locator } from 'playwright-core'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Message } from '../../../src/schema/types.gen.ts'
 import { eventually } from '../../support/eventually.ts'
-import { campaignSample } from '../../support/campaign.ts'
+import { campaignSample, LONG_MS } from '../../support/campaign.ts'
 import { sendCorpus } from '../../support/traces/corpus-requests.ts'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Chromium goes through many pages.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import type { WeirRequest } from '../../support/servers/server.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
 import { HAS_BROWSER, NO_BROWSER } from '../../support/servers/web-interface.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Chromium goes through many pages.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, vi } from 'vitest'
-import { campaignShare } from '../../support/campaign.ts'
+import { campaignShare, LONG_MS } from '../../support/campaign.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
 import { accessibilityTests } from '../../conformance/web/accessibility.ts'
@@ -16,7 +16,6 @@ import { keyboardTests } from './keyboard.ts'
 import { morePageTests } from './more-pages.ts'
 import { panelTests } from './panels.ts'
 import { sendForPages } from '../../conformance/web/trace.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Chromium goes through many pages.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { campaignSample } from '../../support/campaign.ts'
+import { campaignSample, LONG_MS } from '../../support/campaign.ts'
 import { DEPLOYMENT } from '../../conformance/web/studio.ts'
 import { sendSamples, SAMPLE_PROJECT, type Samples } from '../../support/servers/sample-project.ts'
 import { borrowWeir, type UsedWeir, useWeir } from '../../support/servers/use-weir.ts'
@@ -13,7 +13,6 @@ import {
   type UsedInterface,
   useInterface,
 } from '../../support/servers/web-interface.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
 
 // Chromium goes through many pages.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

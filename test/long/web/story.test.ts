@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts'
 import { withoutPython } from '../../support/python.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
 import { NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
-import { LONG_MS } from '../../support/long-limit.ts'
+import { LONG_MS } from '../../support/campaign.ts'
 
 // Chromium goes through many pages.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { NOW, testClock } from '../../../../test/support/test-clock.ts'
+import { NOW, testClock } from '../../../../test/support/faults/test-clock.ts'
 import { type AppFixture, KEY, startApp } from '../../../../test/support/servers/app-fixture.ts'
 
 let fixture: AppFixture

@@ -2,7 +2,7 @@ import { describe, it, vi } from 'vitest'
 import { useDeployment } from '../../../conformance/deployments/use-deployment.ts'
 import { describeCases, type Sdk } from '../../../conformance/langgraph/js/protocol-v2/cases/player.ts'
 import { importSdk, withoutSdks } from '../../../support/langgraph-sdks.ts'
-import { LONG_MS } from '../../../support/long-limit.ts'
+import { LONG_MS } from '../../../support/campaign.ts'
 
 // Many runs, and values of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { startWeir, type WeirProcess } from '../../../support/servers/server.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../../support/servers/web-interface.ts'
-import { LONG_MS } from '../../../support/long-limit.ts'
+import { LONG_MS } from '../../../support/campaign.ts'
 
 // Many runs, and values of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -10,7 +10,7 @@ import { describePythonCases } from '../../../conformance/langgraph/js/protocol-
 import { SESSIONS, type Session } from '../../../conformance/langgraph/js/protocol-v2/cases/sessions.ts'
 import { PYTHON, pinned, withoutPython } from '../../../support/python.ts'
 import { startRecordingProxy } from '../../../support/runs/streams/recording-proxy.ts'
-import { LONG_MS } from '../../../support/long-limit.ts'
+import { LONG_MS } from '../../../support/campaign.ts'
 
 // Many runs, and values of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { readFrames } from '../../../support/runs/streams/sse-frames.ts'
 import { KEY, startWeir, type WeirProcess } from '../../../support/servers/weir-process.ts'
 import { temporaryDir } from '../../../support/stores/clickhouse/embedded-clickhouse.ts'
-import { LONG_MS } from '../../../support/long-limit.ts'
+import { LONG_MS } from '../../../support/campaign.ts'
 
 // Many runs, and values of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
