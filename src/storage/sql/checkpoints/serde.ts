@@ -20,12 +20,11 @@ function constructorRecord(name: string, args: unknown[], method: string | null 
   return { lc: 2, type: 'constructor', id: [name], method, args, kwargs: {} }
 }
 
-/** Thrown for values that have no stored form: LangChain's serializer would store a text in their place. */
-class UnstorableValue extends Error {}
+/** What LangChain's serializer makes of a value that it cannot serialize. */
+const FAILED = '"[unable to serialize, circular reference is too complex to analyze]"'
 
 /** Replaces values that JSON does not have, in the same way as LangChain's serializer. */
 function replaceValue(_key: string, value: unknown): unknown {
-  if (typeof value === 'bigint') throw new UnstorableValue('LangGraph has no form for a bigint.')
   if (typeof value !== 'object' || value === null) {
     return value === undefined ? { lc: 2, type: 'undefined' } : value
   }
@@ -46,6 +45,7 @@ function replaceValue(_key: string, value: unknown): unknown {
 /**
  * Encodes a value in the format of LangChain's `JsonPlusSerializer`. `serde` is used for values that `JSON.stringify`
  * refuses, such as cycles.
+ * @throws TypeError for values that have no stored form, such as a bigint
  */
 export async function encodeValue(serde: SerializerProtocol, value: unknown): Promise<StoredValue> {
   return encodePlain(value) ?? (await encodeWith(serde, value))
@@ -57,16 +57,16 @@ export function encodePlain(value: unknown): StoredValue | undefined {
   try {
     const text: string | undefined = JSON.stringify(value, replaceValue)
     return text === undefined ? undefined : { type: 'json', value: text }
-  } catch (error) {
-    if (error instanceof UnstorableValue) throw error
+  } catch {
     return undefined
   }
 }
 
 async function encodeWith(serde: SerializerProtocol, value: unknown): Promise<StoredValue> {
   const [, bytes] = await serde.dumpsTyped(value)
-  // A function has no JSON text, and is stored like `undefined`.
   const text = new TextDecoder().decode(bytes)
+  if (text === FAILED) throw new TypeError('LangGraph has no form for a part of it, such as a bigint.')
+  // A function has no JSON text, and is stored like `undefined`.
   return { type: 'json', value: text === '' ? '{"lc":2,"type":"undefined"}' : text }
 }
 
