@@ -52,7 +52,7 @@ describe('docs/rules.md', () => {
     const texts = find('{src,ui,scripts,test,docs}/**/*.{ts,tsx,sql,md}')
       .filter((path) => !/^docs\/rules\.md$|\/dist\//.test(path))
       .map(read)
-    const cited = new Set(texts.flatMap((text) => text.match(/(?<![\w-])[DPS]-\d+(?![\w-])/g) ?? []))
+    const cited = new Set(texts.flatMap((text) => text.match(/(?<![\w:-])[DPS]-\d+(?![\w-])/g) ?? []))
     expect([...cited].filter((number) => !numbers.includes(number))).toEqual([])
   })
 })

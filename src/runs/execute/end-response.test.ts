@@ -18,7 +18,7 @@ it('RUN-17: join of a run that has ended has the interrupts for which the thread
   const __interrupt__ = [ASKED, { ...ASKED, value: 2 }]
   expect(await answer(asked, { values_json: '{"log":[]}', interrupts })).toEqual({ log: [], __interrupt__ })
   for (const values_json of [null, '{}', ' { } ', 'null', '"text"', '[1]'])
-    expect(await answer(asked, { values_json, interrupts } as Partial<Thread>)).toEqual({ __interrupt__ })
+    expect(await answer(asked, { values_json, interrupts })).toEqual({ __interrupt__ })
   expect(await answer(asked, { values_json: '{"log":[]}', interrupts: {} })).toEqual({ log: [] })
   expect(await answer({ interrupted: false }, { values_json: '{"log":[]}', interrupts })).toEqual({ log: [] })
   expect(await answer({ status: 'running' }, undefined)).toBe('active')

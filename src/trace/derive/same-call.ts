@@ -131,7 +131,7 @@ export function findDoubles<Row extends CallRow>(
  * Records the only child of a call that shows the same call with less detail (rule U10): both have the same model, and
  * no count of the child exceeds that of its parent. Without more detail or tokens in the parent, the child counts.
  */
-function addNested<Row extends CallRow>(doubles: Map<string, string>, rows: readonly Row[]): void {
+function addNested(doubles: Map<string, string>, rows: readonly CallRow[]): void {
   const calls = new Map(rows.filter(isCountedCall).map((row) => [row.run_id, row]))
   if (calls.size < 2) return
   const children = new Map<string, number>()

@@ -25,7 +25,16 @@ describe('assistants of the SDK', () => {
       sortBy: 'name',
       sortOrder: 'asc',
     })
-    expect(found.map(({ name }) => name)).toEqual(['factory', 'hostile', 'kinds', 'tokens'])
+    expect(found.map(({ name }) => name)).toEqual([
+      'echo',
+      'factory',
+      'hostile',
+      'kinds',
+      'talking',
+      'tokens',
+      'unstorable',
+      'wide',
+    ])
     const kinds = await assistants().get('kinds')
     expect(kinds).toMatchObject({
       graph_id: 'kinds',
