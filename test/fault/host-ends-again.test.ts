@@ -1,12 +1,15 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { createLogger } from '../../src/base/log.ts'
 import { createGraphHosts, type GraphHosts } from '../../src/graph/pool/pool.ts'
 import { readDeploymentFile } from '../../src/graph/project/deployment-file.ts'
 import { NODE_COMPILE_CACHE } from '../support/compile-cache.ts'
 import { eventually } from '../support/eventually.ts'
+
+// Hosts start again and again, each after a longer pause.
+vi.setConfig({ testTimeout: 120_000 })
 
 let hosts: GraphHosts | undefined
 let folder: string

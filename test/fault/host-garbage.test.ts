@@ -1,7 +1,10 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { JsonValue } from '../../src/schema/json.ts'
 import { type HostBench, openHostBench } from '../support/runs/hosts/graph-hosts.ts'
 import { newGate } from '../support/runs/gate.ts'
+
+// A server and several hosts start, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
 
 const MANY_VALUES = { head: '{},', times: 2e6, before: '{"type":"log","x":[', after: '0]}' }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { temporaryDir } from '../support/stores/clickhouse/embedded-clickhouse.ts'
 import { multipartType } from '../support/faults/hostile-server.ts'
 import { eventually } from '../support/eventually.ts'
@@ -11,6 +11,9 @@ import { sample, storedFaults, traceFaults } from '../support/traces/stored-trac
 import { KEY, startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
 import { multipartBody } from '../support/traces/wire-body.ts'
 import { inLong } from '../support/length.ts'
+
+// Servers start and end, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
 
 /** True when a server accepts connections there. */
 function takesConnections(url: string): Promise<boolean> {
