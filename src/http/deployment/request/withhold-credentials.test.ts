@@ -75,6 +75,14 @@ describe('D-64: credentials of a request', () => {
     )
   })
 
+  it('are also found in a header that is sent twice', async () => {
+    const key = 'key_of_two_workspaces'
+    // Node joins the values of such a header.
+    const { req, withheld: kept } = await withheld(['x-api-key', `${key}, ${key}`])
+    expect(req.rawHeaders).toEqual([])
+    expect(kept).toEqual({ 'x-api-key': `${key}, ${key}` })
+  })
+
   it('still identify the caller', async () => {
     expect(sentKeyOf(await withheld(['x-api-key', 'key_of_two_workspaces']))).toBe('key_of_two_workspaces')
     const { withheld: kept } = await withheld(['cookie', `a=1; ${SESSION}`])

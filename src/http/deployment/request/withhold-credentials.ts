@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { AppError } from '../../../base/errors.ts'
 import type { Authenticator } from '../../../identity/authenticator.ts'
 import type { Tenant } from '../../../runs/model.ts'
@@ -27,17 +27,18 @@ export async function withholdCredentials(exchange: Exchange, check: KeyCheck): 
   const cookies = cookie === undefined ? undefined : withoutSessionCookies(cookie)
   const hasSession = cookies !== cookie
   const taken: Record<string, string> = {}
-  if (apiKey !== undefined && (await isForeign(apiKey, check, hasSession))) taken['x-api-key'] = apiKey
-  if (authorization !== undefined && (await isForeign(keyIn(authorization), check, true)))
+  if (apiKey !== undefined && (await isForeign(keyIn({ 'x-api-key': apiKey }), check, hasSession)))
+    taken['x-api-key'] = apiKey
+  if (authorization !== undefined && (await isForeign(keyIn({ authorization }), check, true)))
     taken['authorization'] = authorization
   if (cookie !== undefined && hasSession) taken['cookie'] = cookie
   for (const name of Object.keys(taken)) setHeader(req, name, name === 'cookie' ? cookies : undefined)
   if (Object.keys(taken).length > 0) exchange.withheld = { ...exchange.withheld, ...taken }
 }
 
-/** The key in a header `Authorization` of any scheme. */
-function keyIn(authorization: string): string {
-  return credentialsOf({ authorization }, { basic: true }).key ?? ''
+/** The key in a header, of any scheme of `Authorization`. */
+function keyIn(headers: IncomingHttpHeaders): string {
+  return credentialsOf(headers, { basic: true }).key ?? ''
 }
 
 /** Whether the text is a key of Weir that the deployment's code must not get. */
