@@ -7,7 +7,8 @@ import { promisify } from 'node:util'
 import type { Client as GraphClient } from '@langchain/langgraph-sdk'
 import type { Client as TraceClient } from 'langsmith'
 import type { traceable as Traceable } from 'langsmith/traceable'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { LONG_MS } from '../support/campaign.ts'
 import { eventually } from '../support/eventually.ts'
 import { PYTHON, withoutPython } from '../support/python.ts'
 import { unknownClientReads } from '../support/runs/python-client-reads.ts'
@@ -23,6 +24,9 @@ import {
   withoutField,
 } from './installed.ts'
 import { type ClientRow, CLIENTS, type Language } from './table.ts'
+
+// Many releases of the clients start beside each other.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 let weir: UsedWeir
 beforeAll(async () => {

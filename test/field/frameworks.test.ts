@@ -3,11 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { LONG_MS } from '../support/campaign.ts'
 import { eventually } from '../support/eventually.ts'
 import { startWeir, type WeirProcess } from '../support/servers/server.ts'
 import { frameworks, withoutField } from './installed.ts'
 import { FRAMEWORKS, type Language } from './table.ts'
+
+// A host loads all frameworks of its language, which takes minutes on a busy machine.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const PROJECT = fileURLToPath(new URL('../fixtures/field', import.meta.url))
 const INPUT = { messages: [{ role: 'user', content: '1 + 2' }] }

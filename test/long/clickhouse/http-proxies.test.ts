@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { LONG_MS } from '../../support/campaign.ts'
 import { connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import type { EmbeddedClickHouse } from '../../../src/storage/clickhouse/embedded/start.ts'
 import {
@@ -9,6 +10,9 @@ import {
 } from '../../support/faults/proxies/installed.ts'
 import { jsonBody, startWeir } from '../../support/servers/weir-process.ts'
 import { startTestClickHouse, temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+
+// Thousands of traces are stored through a proxy.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const TRACES = 4_000
 const NAMES = ['haproxy', 'nginx'] satisfies InstalledProxy[]

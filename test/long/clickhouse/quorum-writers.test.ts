@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { LONG_MS } from '../../support/campaign.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createMetrics } from '../../../src/base/metrics.ts'
 import type { LogFrame } from '../../../src/ingest/log/ingest-log.ts'
@@ -22,6 +23,9 @@ import { migratedDatabase } from '../../support/stores/clickhouse/clickhouse-dat
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { inlineLane } from '../../support/usage/world.ts'
+
+// Four times, batches wait for a slow quorum.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const REASON = withoutPostgres()
 const WORKSPACE = randomUUID()

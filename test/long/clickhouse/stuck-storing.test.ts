@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { LONG_MS } from '../../support/campaign.ts'
 import { connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type ProxiedStore, startProxiedStore } from '../../support/faults/stores/proxied-store.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+
+// Health changes only after a minute in which nothing was stored.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const INSERTS = /^INSERT/
 const USAGE = {

@@ -1,9 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { LONG_MS } from '../../support/campaign.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
 import { HAS_BROWSER, launchBrowser, NO_BROWSER } from '../../support/servers/web-interface.ts'
+
+// A browser and a server start.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const GRAPHS = fileURLToPath(new URL('../../fixtures/hostile-code/langgraph.json', import.meta.url))
 const NAME = 'hostile'
