@@ -7,12 +7,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
 import { until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { PATIENCE_MS } from '../../support/eventually.ts'
 import { PYTHON, withoutPython } from '../../support/python.ts'
 import { inLong } from '../../support/length.ts'
+
+// Servers start from nothing, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
 
 // Runs the commands of README on a machine where other programs use both default ports.
 

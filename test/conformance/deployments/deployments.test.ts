@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { readConfig } from '../../../src/config.ts'
 import { newTimeUuid } from '../../../src/base/ids.ts'
@@ -13,6 +13,9 @@ import { startServer, type WeirServer } from '../../../src/start/server.ts'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
 import { eventually } from '../../support/eventually.ts'
 import { inLong } from '../../support/length.ts'
+
+// Revisions are built and start, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 120_000 })
 
 const DIR = fileURLToPath(new URL('../../fixtures/deployments/', import.meta.url))
 const KEY = 'deployments_key_0123456789'
