@@ -128,6 +128,9 @@ type Body = ReadableStream | ArrayBuffer | null
 function forward(request: Request, socketPath: string, body: Body = request.body as Body): Promise<Response> {
   const { pathname, search } = new URL(request.url)
   const headers = Object.fromEntries([...request.headers].filter(([name]) => !DROPPED.has(name)))
+  // Otherwise the server would close the connection when it refuses a request before it has read the body, and writing
+  // the rest of the body would then discard the answer.
+  headers['connection'] = 'keep-alive'
   // Without this header, Node sends the body of a DELETE or OPTIONS without its length, and the server would read the
   // body as the next request.
   if (body !== null) headers['transfer-encoding'] = 'chunked'

@@ -118,11 +118,13 @@ async function pass(exchange: Exchange, { socket, path, user, id, sandboxed }: P
   const { req, res, search, request_id } = exchange
   const headers = [...without(req.rawHeaders, NOT_PASSED), 'x-request-id', request_id]
   const prefix = prefixOf(req, exchange.path)
-  headers.push(PREFIX_HEADER, prefix, PASSED_HEADER, id)
+  // Otherwise the app would close the connection when it answers before it has read the body, and writing the rest of
+  // the body would then discard the answer.
+  headers.push(PREFIX_HEADER, prefix, PASSED_HEADER, id, 'connection', 'keep-alive')
   if (user !== undefined) headers.push(CALLER_HEADER, callerText(user))
   const asked = askApp({
     socketPath: socket,
-    // No keep-alive: the app may close an idle connection just as it is reused.
+    // Connections are not reused, because the app may close an idle one at the moment of its reuse.
     agent: false,
     method: req.method,
     path: search === '' ? path : `${path}?${search}`,
