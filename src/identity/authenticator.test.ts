@@ -157,6 +157,15 @@ describe('authenticate', () => {
     expect(calls).toEqual(['find', `touch k ${NOW}`])
   })
 
+  it('serves all streams that are checked at the same time with one look-up, also with AUTH=off', async () => {
+    for (const options of [{}, { openGrant: GRANT }]) {
+      const { authenticator, calls } = setUp({}, options)
+      const check = () => authenticator.authenticate({ key: KEY, workspace: A }, 'workspace', true)
+      await Promise.all(Array.from({ length: 50 }, check))
+      expect(calls.filter((call) => !call.startsWith('touch'))).toHaveLength(1)
+    }
+  })
+
   it.each(['forget', 'forgetAll'] as const)(
     'does not cache a result that was read before a change (%s)',
     async (method) => {

@@ -228,20 +228,32 @@ function createOpenKey(store: Keys, clock: Clock, first: KeyGrant): KeySource {
   // With AUTH=off, no key can expire.
   const toOpen = (grant: KeyGrant): KnownKey => toKnownKey({ ...grant, expires_at: null })
   let held = { ...toOpen(first), until: clock.steady() + CACHE_MS }
+  let underWay: Promise<KnownKey> | undefined
+  const lookUp = async (): Promise<KnownKey> => {
+    const before = held
+    const read = store.adminGrant(first.organization_id).catch((error: unknown) => {
+      if (!isAway(error)) throw error
+      return undefined
+    })
+    const grant = (await read) ?? held.grant
+    const found = { ...toOpen(grant), until: clock.steady() + CACHE_MS }
+    if (held === before) held = found
+    return found
+  }
   return {
     known: () => (held.until > clock.steady() ? held : undefined),
     async find() {
-      const before = held
-      const read = store.adminGrant(first.organization_id).catch((error: unknown) => {
-        if (!isAway(error)) throw error
-        return undefined
-      })
-      const grant = (await read) ?? held.grant
-      const found = { ...toOpen(grant), until: clock.steady() + CACHE_MS }
-      if (held === before) held = found
-      return found
+      const mine = (underWay ??= lookUp())
+      try {
+        return await mine
+      } finally {
+        if (underWay === mine) underWay = undefined
+      }
     },
-    forget: () => void (held = { ...held, until: 0 }),
+    forget() {
+      held = { ...held, until: 0 }
+      underWay = undefined
+    },
   }
 }
 
