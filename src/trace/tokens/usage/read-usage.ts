@@ -201,15 +201,20 @@ function newDraft(): Draft {
   }
 }
 
+/** Maximum characters of the name of a detail, unit or condition, which becomes a key of stored rows. */
+const LONGEST_KEY = 128
+/** Names that rows cannot have: stored conditions have the parts by model under `models`. */
+const RESERVED = new Set(['__proto__', 'models'])
+
 function take(draft: Draft, row: UsageRow, leaf: UsageLeaf): void {
   const value = row.isLength ? (Array.isArray(leaf.value) ? leaf.value.length : 0) : leaf.value
   if (row.kind !== 'ignored') draft.isKnown = true
   const key = row.key === '*' || row.key === '' ? (leaf.wild ?? '') : row.key
+  if (row.key === '*' && (key.length > LONGEST_KEY || RESERVED.has(key))) return
   if (row.kind === 'side') {
     const into = row.isFallback ? draft.fallbacks : draft.sides
     into[row.side!] = joined(draft, row, '', into[row.side!], value)
   } else if (row.kind === 'detail') {
-    if (key === '__proto__') return
     const side = row.side as 'input' | 'output'
     const into = draft.details[side]
     into[key] = joined(draft, row, key, own(into, key), value)
@@ -222,7 +227,7 @@ function take(draft: Draft, row: UsageRow, leaf: UsageLeaf): void {
     }
   } else if (row.kind === 'condition') {
     const word = typeof value === 'string' || typeof value === 'boolean' ? String(value) : ''
-    if (word !== '' && key !== '__proto__') draft.conditions[key] ??= word.slice(0, 100)
+    if (word !== '') draft.conditions[key] ??= word.slice(0, 100)
   } else if (row.kind === 'cost') {
     const cost = parseDecimal(value)
     if (cost !== undefined && cost >= 0n)
@@ -255,10 +260,10 @@ function own(record: Record<string, JsonValue>, key: string): JsonValue | undefi
   return Object.hasOwn(record, key) ? record[key] : undefined
 }
 
-/** The value as a number of at least 0; digits may be text. */
+/** The value as a number from 0 to 2^53; digits may be text. */
 function toNumber(value: JsonValue | undefined): number | undefined {
   if (typeof value === 'string' && /^\d{1,15}(?:\.\d{1,15})?$/.test(value)) return Number(value)
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : undefined
 }
 
 function finish(

@@ -30,6 +30,20 @@ describe('where counts are found', () => {
     })
   })
 
+  it('names of units and conditions are those that rows can have, and units are numbers that can be priced', () => {
+    const long = 'x'.repeat(129)
+    const usage = usageOf({
+      usage_metadata: {
+        input_tokens: 1,
+        output_tokens: 1,
+        units: { pages: 2.5, vast: 1e300, [long]: 1 },
+        conditions: { models: 'gpt', speed: 'fast', [long]: 'x' },
+      },
+    })
+    expect(usage).toMatchObject({ units: { pages: 2.5 }, conditions: { speed: 'fast' } })
+    expect(Object.keys({ ...usage.units, ...usage.conditions })).toEqual(['pages', 'speed'])
+  })
+
   it('uses costs of the metadata if the output has counts only', () => {
     const usage = usageOf(
       { usage_metadata: { input_tokens: 1, output_tokens: 1 } },
