@@ -2574,7 +2574,7 @@ export interface IssueRecord {
 export interface Liveness {
   ok: boolean
   /**
-   * With check_db=1: each store, the disk of DATA_DIR, and on the platform API `sweeps`: down after a sweep of expired data has failed three times in a row.
+   * With check_db=1: each store, the disk of DATA_DIR, and on the platform API `attachments`, down while a damaged one is known, and `sweeps`, down after a sweep of expired data has failed three times in a row.
    */
   checks?: {
     [k: string]: 'up' | 'down' | undefined

@@ -83,7 +83,7 @@ export function oneAtATime(checks: StoreChecks): StoreChecks {
 export function watchStores({ checks, metrics }: { checks: StoreChecks; metrics: Metrics }): () => void {
   const up = metrics.gauge(
     'weir_store_up',
-    '1 if the last check of a store, at most 10 s ago, succeeded, else 0, by store: clickhouse, sql, runs, redis, blobs for BLOB_URL, disk for the disk of DATA_DIR, and attachments, which is 0 while a damaged one is known.',
+    '1 if the last check of a store, at most 10 s ago, succeeded, else 0, by store: clickhouse, sql, runs, redis, blobs for BLOB_URL, disk for the disk of DATA_DIR, attachments, which is 0 while a damaged one is known, and sweeps, which is 0 while one has failed three times in a row.',
   )
   const ask = async (): Promise<void> => {
     for (const [store, problem] of await problemsOf(checks)) up.set(problem === undefined ? 1 : 0, { store })
