@@ -26,3 +26,16 @@ it('D-45: a run whose graph did not begin has a trace with its input and the err
     })
   }
 })
+
+it('D-45: an attempt after which another follows leaves no error in the trace of a run that succeeds', async () => {
+  const { runs, call, fake, traces, thread } = await openRunWorld({ rules: { max_attempts: 2 } })
+  const failed = { kind: 'failed', error: 'ConnectionError', message: 'away', retryable: true } as const
+  const [good, bad] = [
+    await runs.create(call, await thread(), { assistant_id: 'agent', input: {} }),
+    await runs.create(call, await thread(), { assistant_id: 'agent', input: {} }),
+  ]
+  for (const run of [good, bad]) (await fake.job(run.run_id)).end({ ...failed, state: undefined })
+  ;(await fake.job(good.run_id, 2)).end({ kind: 'done', state: undefined })
+  ;(await fake.job(bad.run_id, 2)).end({ ...failed, state: undefined })
+  await eventually(async () => expect(traces.map(({ run_id }) => run_id)).toEqual([bad.run_id]))
+})

@@ -8,15 +8,17 @@ interface TraceDeps {
   claim: Claim
   /** The project to which runs are traced. */
   project: string
+  rules: { max_attempts: number }
   clock: Clock
   record(claim: Claim, body: Uint8Array): void
 }
 
 /**
  * Records what the host of an attempt traces. An attempt that fails without a trace gets a root with its input and the
- * error: its graph could not be loaded, or its input is not valid.
+ * error: its graph could not be loaded, or its input is not valid. If another attempt follows, there is no such root,
+ * because its error would stay in the trace of a run that succeeds.
  */
-export function traceAttempt({ claim, project, clock, record }: TraceDeps) {
+export function traceAttempt({ claim, project, rules, clock, record }: TraceDeps) {
   const began = clock.now()
   let isTraced = false
   return {
@@ -26,6 +28,7 @@ export function traceAttempt({ claim, project, clock, record }: TraceDeps) {
     },
     ended(end: GraphEnd): void {
       if (isTraced || end.kind !== 'failed' || claim.run.trace_id === null) return
+      if (end.retryable && claim.run.attempt < rules.max_attempts) return
       const root = {
         ...rootOf(claim.run),
         session_name: project,
