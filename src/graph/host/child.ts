@@ -275,9 +275,9 @@ function sendEnd(channel: Channel<FromHost>, id: number, all: GraphJobEnd): void
   channel.send({ ...about, end: { kind: 'done' }, values: kind }, [...stateParts(state), ...own])
 }
 
-/** Maximum characters of a thread's interrupts as JSON, which are in the head of a frame. */
+/** Maximum bytes of a thread's interrupts as JSON, which are in the head of a frame. */
 const MAX_INTERRUPTS = 512 << 10
-const TOO_LARGE_MESSAGE = `The interrupts of a thread may have at most ${MAX_INTERRUPTS} characters of JSON.`
+const TOO_LARGE_MESSAGE = `The interrupts of a thread may have at most ${MAX_INTERRUPTS} bytes of JSON.`
 const TOO_LARGE: GraphJobEnd = {
   kind: 'failed',
   error: 'ValueError',
@@ -287,7 +287,7 @@ const TOO_LARGE: GraphJobEnd = {
 }
 
 function isTooLarge(state: GraphState | undefined): boolean {
-  return state !== undefined && JSON.stringify(state.interrupts).length > MAX_INTERRUPTS
+  return state !== undefined && Buffer.byteLength(JSON.stringify(state.interrupts)) > MAX_INTERRUPTS
 }
 
 function cut(message: string): string {

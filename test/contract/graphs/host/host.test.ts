@@ -342,3 +342,25 @@ describe('a folder without packages of its own', () => {
     }
   })
 })
+
+it('D-64: an interrupt that is too large in bytes fails its run, and the host lives', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-large-'))
+  const source = `import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph'
+    const State = Annotation.Root({ size: Annotation() })
+    const ask = ({ size }) => (size === 0 ? {} : { size: interrupt('漢'.repeat(size)) })
+    export default new StateGraph(State).addNode('ask', ask).addEdge(START, 'ask').compile()`
+  await writeFile(join(folder, 'large.mjs'), source)
+  await writeFile(join(folder, 'langgraph.json'), JSON.stringify({ graphs: { large: 'large.mjs' } }))
+  const large = await openHostBench([], { file: await readDeploymentFile(join(folder, 'langgraph.json'), {}) })
+  try {
+    const [{ end: failed }, { end: done }] = [
+      await large.run('large', { size: 400_000 }),
+      await large.run('large', { size: 0 }),
+    ]
+    expect(failed).toMatchObject({ kind: 'failed', message: expect.stringContaining('524288 bytes') })
+    expect(done).toMatchObject({ kind: 'done' })
+  } finally {
+    await large.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+})
