@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../base/errors.ts'
-import { isLoopback } from '../base/loopback.ts'
 import type { Logger } from '../base/log.ts'
 import type { DeploymentDeps } from '../http/deployment/deps.ts'
 import type { Config, PortSetting } from '../config.ts'
@@ -22,6 +21,7 @@ import type { LargeBodies } from '../http/server/dispatch.ts'
 import { createSse } from '../http/deployment/sse/sse.ts'
 import { ofWorkspace } from '../http/deployment/request/of-workspace.ts'
 import { createEntrance, type Entrance } from '../http/platform/entrance.ts'
+import { hasOwnHost } from '../http/platform/request/own-address.ts'
 import { startGrpcServer } from '../http/grpc/grpc-server.ts'
 import { createOtlpCalls, type GrpcHandler } from '../http/grpc/otlp-calls.ts'
 import { type HttpServer, startHttpServer } from '../http/server/http-server.ts'
@@ -272,15 +272,6 @@ async function serveDeployment(
   const { app: custom } = running.project
   if (custom !== undefined) for (const from of ['core', 'inner'] as const) await listen(custom[from], from)
   return app
-}
-
-/** Whether the host name of DEPLOYMENTS_ORIGIN is none under which browsers reach the interface. */
-function hasOwnHost({ deploymentsOrigin, publicUrl, host }: Config): boolean {
-  if (deploymentsOrigin === undefined) return false
-  const { hostname } = new URL(deploymentsOrigin)
-  const isInterface =
-    publicUrl === undefined ? isLoopback(hostname) : new URL(publicUrl).hostname === hostname
-  return !isInterface && hostname !== host
 }
 
 /** The platform API, for requests sent to the deployment's listener. */

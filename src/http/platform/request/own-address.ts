@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { isLoopback } from '../../../base/loopback.ts'
 import type { AppDeps } from '../app-deps.ts'
 
 /** URL of this server for people, without a trailing slash: PUBLIC_URL, or the address of the request. */
@@ -27,4 +28,19 @@ export function pagesOrigin(
   return publicUrl !== undefined || port === undefined || own === null
     ? null
     : `http://${own.hostname}:${port}`
+}
+
+/**
+ * Whether the host name of DEPLOYMENTS_ORIGIN is none under which browsers reach the interface. `host`: HOST; loopback
+ * names reach it always.
+ */
+export function hasOwnHost({
+  deploymentsOrigin,
+  publicUrl,
+  host,
+}: Pick<AppDeps, 'deploymentsOrigin' | 'publicUrl'> & { host: string }): boolean {
+  if (deploymentsOrigin === undefined) return false
+  const { hostname } = new URL(deploymentsOrigin)
+  const isPublic = publicUrl !== undefined && new URL(publicUrl).hostname === hostname
+  return !isPublic && !isLoopback(hostname) && hostname !== host
 }
