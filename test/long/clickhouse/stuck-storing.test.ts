@@ -77,12 +77,14 @@ it('reads are not ready when data waits and none was stored for a minute', async
   await sendTrace()
   await store.proxy.faulted(2)
   expect(await health()).toEqual(WELL)
-  await eventually(async () => expect((await health()).reads).toBe(503), 180_000)
-  expect(performance.now() - from).toBeGreaterThan(59_000)
-  expect(await health()).toMatchObject({
+  const stuck = {
+    reads: 503,
     code: 'store_unavailable',
-    detail: expect.stringContaining('none has been stored for 6'),
-  })
+    detail: expect.stringContaining('none has been stored for'),
+  }
+  // On a busy machine a single check may fail earlier, because the store does not answer in time.
+  await eventually(async () => expect(await health()).toEqual(stuck), 180_000)
+  expect(performance.now() - from).toBeGreaterThan(59_000)
   await store.proxy.set({ kind: 'pass' })
   await eventually(async () => expect(await health()).toEqual(WELL))
 })
