@@ -35,7 +35,7 @@ it('D-45: an attempt after which another follows leaves no error in the trace of
     await runs.create(call, await thread(), { assistant_id: 'agent', input: {} }),
   ]
   for (const run of [good, bad]) (await fake.job(run.run_id)).end({ ...failed, state: undefined })
-  ;(await fake.job(good.run_id, 2)).end({ kind: 'done', state: undefined })
+  ;(await fake.job(good.run_id, 2)).end({ kind: 'done', state: undefined, values: null })
   ;(await fake.job(bad.run_id, 2)).end({ ...failed, state: undefined })
   await eventually(async () => expect(traces.map(({ run_id }) => run_id)).toEqual([bad.run_id]))
 })
