@@ -130,7 +130,11 @@ async function pass(exchange: Exchange, { socket, path, user, id, sandboxed }: P
     path: search === '' ? path : `${path}?${search}`,
     headers,
   })
-  res.once('close', () => asked.destroy())
+  res.once('close', () => {
+    asked.destroy()
+    // The rest of the body is dropped, otherwise the client could not reuse its connection.
+    req.unpipe(asked).resume()
+  })
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   asked.once('response', resolve).on('error', reject)
   req.pipe(asked)

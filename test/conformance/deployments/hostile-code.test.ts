@@ -107,6 +107,16 @@ describe('D-64: the HTTP app of a deployment', () => {
     expect(await seen()).toContain(`x-api-key: ${own}`)
   })
 
+  it('loses no refusal that comes before the body is read', async () => {
+    const { mount } = server()
+    const body = JSON.stringify({ metadata: { text: 'x'.repeat(500_000) } })
+    const refused = async (): Promise<number> => {
+      const init = { method: 'POST', headers: JSON_TYPE, body }
+      return (await fetch(`${mount}/assistants/search`, init)).status
+    }
+    for (let round = 0; round < 10; round++) expect([round, await refused()]).toEqual([round, 401])
+  })
+
   it('gets tokens that are no keys of Weir unchanged', async () => {
     const { mount, cookie } = server()
     const headers = { ...FOREIGN, authorization: 'Bearer eyJhbGciOi.J9', cookie }

@@ -1,11 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deploymentRoutes } from '../../../src/http/deployment/routes.ts'
 import { platformRoutes } from '../../../src/http/platform/routes.ts'
-import { useDeployment } from '../deployments/use-deployment.ts'
+import { borrowWeir, type UsedWeir } from '../../support/servers/use-weir.ts'
+import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
 
 const ID = 'a5a5a5a5-0000-4000-8000-000000000000'
 const JSON_TYPE = { 'content-type': 'application/json' }
-const setup = useDeployment()
+let weir: UsedWeir
 let cookie: string
 
 /** Requests of pages that are not of the interface, as browsers mark them. */
@@ -16,40 +17,52 @@ const PAGES: readonly Record<string, string>[] = [
   { 'sec-fetch-site': 'same-site' },
 ]
 
+/** Routes of OTLP, whose errors are a google.rpc.Status. */
+const OTLP = /\/v1\/(?:traces|logs|metrics)$/
+/** PERMISSION_DENIED of google.rpc.Code. */
+const OTLP_DENIED = 7
+
+/** The code of an error; undefined if the text is no JSON. */
+function codeIn(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { code?: unknown }).code
+  } catch {
+    return undefined
+  }
+}
+
 beforeAll(async () => {
-  const { weir } = setup()
+  weir = await borrowWeir('/weir/deployment')
   const body = JSON.stringify({ key: weir.key })
   const signedIn = await fetch(`${weir.url}/auth/session`, { method: 'POST', headers: JSON_TYPE, body })
   cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? ''
 })
+afterAll(async () => expect(await weir.stop()).toBe(0))
 
 describe('IDENTITY-18: a page of another site cannot use the session, on any route', () => {
   const routes = [
     ...platformRoutes().map((route) => ({ prefix: '', ...route })),
-    ...deploymentRoutes(new Set()).map((route) => ({ prefix: 'mount', ...route })),
+    ...deploymentRoutes(new Set()).map((route) => ({ prefix: `/deployments/${DEPLOYMENT_NAME}`, ...route })),
   ].filter(({ access }) => access.need !== 'open')
 
   it.each(PAGES)('%j', async (page) => {
-    const { weir, url } = setup()
     expect(routes.length).toBeGreaterThan(150)
     const accepted: string[] = []
     for (const { method, path, prefix } of routes) {
-      const base = prefix === '' ? weir.url : url
-      const target = base + path.replaceAll(/\{\w+\}/g, ID)
+      const target = weir.url + prefix + path.replaceAll(/\{\w+\}/g, ID)
       const body = method === 'GET' ? null : '{}'
       const headers = { ...page, ...JSON_TYPE, cookie }
       const answer = await fetch(target, { method, headers, body, redirect: 'manual' })
       const text = await answer.text()
-      // Answers of OTLP routes have no code.
-      const isRefused = answer.status === 403 && (text.includes('foreign_origin') || /otel|\/v1\//.test(path))
-      if (!isRefused) accepted.push(`${method} ${path}: ${answer.status}`)
+      const isRefused =
+        answer.status === 403 && codeIn(text) === (OTLP.test(path) ? OTLP_DENIED : 'foreign_origin')
+      if (!isRefused) accepted.push(`${method} ${path}: ${answer.status} ${text}`)
       if (answer.headers.has('access-control-allow-origin')) accepted.push(`${method} ${path}: CORS`)
     }
     expect(accepted).toEqual([])
   })
 
   it('and cannot sign the browser in or out', async () => {
-    const { weir } = setup()
     for (const page of PAGES)
       for (const method of ['POST', 'DELETE']) {
         const init = {
