@@ -18,7 +18,13 @@ describe('pickConfigurableHeaders', () => {
       'langsmith-tags': ['x', 'y'],
       'langsmith-metadata': { n: 1 },
     })
-    for (const wrong of ['langsmith-metadata=nonsense', 'langsmith-project=%E0', '=', 'langsmith-tags'])
+    for (const wrong of [
+      'langsmith-metadata=nonsense',
+      'langsmith-project=%E0',
+      '=',
+      'langsmith-tags',
+      '__proto__=1',
+    ])
       expect(pickConfigurableHeaders(rule, { ...trace, baggage: wrong })).toEqual(trace)
     expect(pickConfigurableHeaders(rule, { baggage })).toEqual({})
   })

@@ -31,7 +31,7 @@ function traceOf(headers: RequestHeaders): JsonObject {
   const baggage = typeof headers['baggage'] === 'string' ? headers['baggage'].split(',') : []
   const entries = baggage.flatMap((entry) => {
     const [, name = '', encoded = ''] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(entry) ?? []
-    const read = BAGGAGE[name]
+    const read = Object.hasOwn(BAGGAGE, name) ? BAGGAGE[name] : undefined
     const value = read && decoded(encoded)
     const made = value === undefined ? undefined : read?.(value)
     return made === undefined ? [] : [[name, made] as const]

@@ -351,7 +351,9 @@ it('D-64: an interrupt that is too large in bytes fails its run, and the host li
     export default new StateGraph(State).addNode('ask', ask).addEdge(START, 'ask').compile()`
   await writeFile(join(folder, 'large.mjs'), source)
   await writeFile(join(folder, 'langgraph.json'), JSON.stringify({ graphs: { large: 'large.mjs' } }))
-  const large = await openHostBench([], { file: await readDeploymentFile(join(folder, 'langgraph.json'), {}) })
+  const large = await openHostBench([], {
+    file: await readDeploymentFile(join(folder, 'langgraph.json'), {}),
+  })
   try {
     const [{ end: failed }, { end: done }] = [
       await large.run('large', { size: 400_000 }),
