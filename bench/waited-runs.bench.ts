@@ -35,7 +35,6 @@ const BODY = JSON.stringify({
 })
 const folder = LANGUAGE === 'python' ? 'python-graphs' : 'graphs'
 
-/** Servers on the same stores. */
 interface Group {
   checkout: string
   store: string

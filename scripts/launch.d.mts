@@ -1,4 +1,3 @@
-/** The part of a lock file that the launcher reads. */
 export interface LockFile {
   packages: Record<string, { version?: string; optional?: boolean; dev?: boolean }>
 }

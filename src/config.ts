@@ -326,7 +326,9 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     }),
     granularUsage:
       settings.DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING && settings.GRANULAR_USAGE_TABLE_ENABLED,
-    ...{ runs, hosted: toHosted(settings, runs), deploy: toDeploy(settings) },
+    runs,
+    hosted: toHosted(settings, runs),
+    deploy: toDeploy(settings),
     logLevel: settings.LOG_LEVEL,
     settings: Object.freeze(effective),
     misspelt: findMisspelt(

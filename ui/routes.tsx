@@ -4,7 +4,6 @@ import { matchPath, type PathParams } from './router/match.ts'
 
 type View = ComponentType<{ params: PathParams }>
 
-/** The code of a page. */
 export interface PageCode {
   /** Loads the code. */
   load(): Promise<void>

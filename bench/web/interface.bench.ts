@@ -63,7 +63,6 @@ function percentile(values: readonly number[], share: number): number {
   return Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 10) / 10
 }
 
-/** Sends a trace of RUNS runs; returns its id. */
 async function sendLargeTrace(shape: Shape): Promise<string> {
   const ids = Array.from({ length: RUNS }, () => randomUUID())
   const [trace_id = ''] = ids

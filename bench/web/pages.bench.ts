@@ -53,7 +53,11 @@ async function sendTrace(): Promise<string> {
   const start = Date.now() - RUNS
   await send(
     ids.map((id, place) => ({
-      ...{ id, trace_id, name: `step ${place}`, run_type: 'tool', session_name: 'pages' },
+      id,
+      trace_id,
+      name: `step ${place}`,
+      run_type: 'tool',
+      session_name: 'pages',
       ...(place > 0 && { parent_run_id: trace_id }),
       start_time: new Date(start + place).toISOString(),
       end_time: new Date(start + place + 5).toISOString(),

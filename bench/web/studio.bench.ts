@@ -179,8 +179,15 @@ async function sendPrompt(count: number): Promise<string> {
     content: text,
   }))
   const run = {
-    ...{ id, trace_id: id, name: 'prompt', run_type: 'llm', session_name: 'prompts', inputs: { messages } },
-    ...{ start_time: time, end_time: time, outputs: { role: 'assistant', content: 'ok' } },
+    id,
+    trace_id: id,
+    name: 'prompt',
+    run_type: 'llm',
+    session_name: 'prompts',
+    inputs: { messages },
+    start_time: time,
+    end_time: time,
+    outputs: { role: 'assistant', content: 'ok' },
     extra: { metadata: { ls_provider: 'openai', ls_model_name: 'gpt-4o-mini' } },
   }
   const headers = { 'content-type': 'application/json' }

@@ -15,7 +15,6 @@ const RECENT_COMMITS = 30
 /** Bytes of the largest file whose text is searched for what it needs. */
 const MAX_BYTES = 1_000_000
 const CODE = /\.(?:[cm]?[jt]sx?|py|sh)$|\/(?:build|install)$/
-/** A change of one of these may change every test. */
 const CHANGES_ALL = ['package.json', 'package-lock.json', 'vitest.config.ts', 'tsconfig.json']
 
 /** The lines that git prints. */

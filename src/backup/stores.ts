@@ -12,7 +12,6 @@ export interface TableContent {
   lines: AsyncIterable<Uint8Array>
 }
 
-/** The tables of a store. */
 export interface TableReader {
   /** The number of the newest migration; 0 for a store that does not exist. */
   readonly version: number
@@ -39,7 +38,6 @@ export interface BlobReader {
   read(sha256: string): Promise<{ bytes: Readable } | undefined>
 }
 
-/** The parts of an installation that a backup reads. */
 export interface BackupSource {
   installation_id(): Promise<string>
   /** The servers that may write during the backup: none, the one of `dataDir`, or also others. */
@@ -51,7 +49,6 @@ export interface BackupSource {
   blobs: BlobReader
 }
 
-/** The empty stores into which a backup is restored. */
 export interface RestoreTarget {
   readonly dataDir: string
   readonly stores: Readonly<Record<StoreName, TableLoader>>

@@ -1,6 +1,5 @@
 import { AppError } from './errors.ts'
 
-/** Limits of a fair queue. */
 export interface FairQueueLimits {
   /** Maximum number of admitted entries of all keys. */
   at_once: number

@@ -45,7 +45,9 @@ export function createArtifacts(
   const path = (deployment_id: string, sha256: string): string => join(ofDeployment(deployment_id), sha256)
   const has = (deployment_id: string, sha256: string): Promise<boolean> => exists(path(deployment_id, sha256))
   return {
-    ...{ building, path, has },
+    building,
+    path,
+    has,
     async begin(revision_id) {
       await removeTree(building(revision_id))
       await mkdir(building(revision_id), { recursive: true })

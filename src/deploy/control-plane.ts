@@ -169,7 +169,8 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   }
   const { changeable } = calls
   return {
-    ...{ runtimes, get },
+    runtimes,
+    get,
     hosting: { status: (id) => (id === own?.id ? own.status() : hosting.status(id)) },
     ...revisionCalls(options, calls),
     ...logCalls(options, calls),
@@ -339,7 +340,12 @@ async function create(
   const sealed = replacedSecrets({ id, secrets: [] }, secrets, { ...options, now: clock.now() })
   const commands = { ...NO_COMMANDS, ...asked }
   const made = await store.create({
-    ...{ id, organization_id, workspace_id, name, type, commands },
+    id,
+    organization_id,
+    workspace_id,
+    name,
+    type,
+    commands,
     secrets: [...sealed],
   })
   // A server that has a deployment of GRAPHS with this name may have started since the first check. Each server

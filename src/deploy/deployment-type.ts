@@ -15,7 +15,6 @@ const TYPES: Readonly<Record<string, DeploymentType>> = {
 }
 const GIB = 1024 ** 3
 
-/** The limits of each type. */
 export const TYPE_LIMITS: Readonly<Record<DeploymentType, HostingLimits>> = {
   dev: { hosts: 2, warm: 1, memory_bytes: GIB, cpus: 1 },
   prod: { hosts: 8, warm: 2, memory_bytes: 2 * GIB, cpus: 2 },

@@ -30,7 +30,9 @@ function open() {
     isThere: async () => !isDeleted,
   }
   return {
-    ...{ asked, listeners, gone },
+    asked,
+    listeners,
+    gone,
     add(...messages: string[]) {
       for (const message of messages)
         stored.push({ at_us: stored.length + 1, revision_id: null, kind: 'server', level: 'INFO', message })

@@ -49,7 +49,6 @@ const PER_SECOND = 500
 const MAX_WAITING = 4_000
 const BATCH = 500
 
-/** Creates the log of all deployments. */
 export function createDeploymentLog({ store, clock, logger }: DeploymentLogOptions): DeploymentLog {
   const byDeployment = new Map<string, Waiting>()
   const listeners = createListeners()

@@ -14,7 +14,6 @@ export const REVISION_STATES = [
   'INTERRUPTED',
 ] as const
 
-/** One state of a revision. */
 export type RevisionState = (typeof REVISION_STATES)[number]
 
 /** The events that change the state of a revision. */
@@ -29,7 +28,6 @@ export const REVISION_EVENTS = [
   'server_died',
 ] as const
 
-/** One event of a revision. */
 export type RevisionEvent = (typeof REVISION_EVENTS)[number]
 
 /** Facts besides state and event that determine the next state. */

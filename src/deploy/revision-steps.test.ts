@@ -87,8 +87,12 @@ async function openSharing(isAlone: boolean) {
 
 const DEPLOYMENT = { id: 'd', name: 'd', type: 'dev', secrets: [] } as unknown as StoredDeployment
 const REVISION = {
-  ...{ id: 'r', deployment_id: 'd', number: 1, artifact_sha256: 'a' },
-  ...{ config_path: 'langgraph.json', source_path: 's' },
+  id: 'r',
+  deployment_id: 'd',
+  number: 1,
+  artifact_sha256: 'a',
+  config_path: 'langgraph.json',
+  source_path: 's',
 } as Revision
 const { signal } = new AbortController()
 

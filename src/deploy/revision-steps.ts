@@ -183,7 +183,9 @@ async function build(
   const isolated = await (await options.sandbox())?.builds(dir, { id: deployment_id, cache })
   try {
     await installDependencies(project, {
-      ...{ env, project: demands, commands: revision.commands },
+      env,
+      project: demands,
+      commands: revision.commands,
       confine: isolated?.confine,
       folders: { root: dir, caches: isolated?.caches ?? cachesOf(dir, cache) },
       timeout_ms: BUILD_MS,

@@ -22,7 +22,6 @@ export interface RuntimeReport {
 
 /** The runtimes of a server. */
 export interface Runtimes {
-  /** The runtime that DEPLOY_RUNTIME names. */
   name: RuntimeName
   isolation: IsolationName
   /** @throws AppError container_runtime_unavailable before anything is uploaded (P-13) */

@@ -56,9 +56,13 @@ describe('the worker of revisions', () => {
   }
   const add = (deployment_id: string): Promise<Revision> =>
     store.addRevision(deployment_id, {
-      ...{ source_path: 's', config_path: 'langgraph.json', commands: NO_COMMANDS },
-      ...{ source_sha256: null, artifact_sha256: null },
-      ...{ created_by: 'k', rolled_back_from: null },
+      source_path: 's',
+      config_path: 'langgraph.json',
+      commands: NO_COMMANDS,
+      source_sha256: null,
+      artifact_sha256: null,
+      created_by: 'k',
+      rolled_back_from: null,
     })
   const read = ({ deployment_id, id }: Revision) => store.revision(deployment_id, id)
   const hanging = (signal: AbortSignal): Promise<never> =>

@@ -13,7 +13,6 @@ export interface EventDraft {
   data: string
 }
 
-/** One event of a thread's log. */
 export interface StoredEvent extends EventDraft {
   /** `<ms>-<seq>`, unique and strictly increasing within the thread. */
   id: string

@@ -3,7 +3,6 @@ import type { Gap, StoredEvent } from './event-log.ts'
 import type { EventChunk, Page } from './event-store.ts'
 import type { ThreadTail } from './thread-tail.ts'
 
-/** The position of a reader. */
 export interface ReadPosition {
   /** The last event that the reader has received or skipped. */
   seen: Stamp

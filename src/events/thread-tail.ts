@@ -103,7 +103,6 @@ export class ThreadTail {
     return this.events.slice(from, to)
   }
 
-  /** Resolves when there may be more events. */
   more(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#waiting.add(resolve)

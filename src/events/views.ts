@@ -50,7 +50,6 @@ function withoutNamespace(event: string): string {
   return bar < 0 ? event : event.slice(0, bar)
 }
 
-/** An event's name on the wire. */
 export function wireName({ event }: StoredEvent): string {
   return event === RUN_DONE ? 'metadata' : event
 }

@@ -9,7 +9,6 @@ export function generateApiKey(owner: 'personal' | 'service'): string {
   return `lsv2_${kind}_${randomBytes(16).toString('hex')}_${randomBytes(5).toString('hex')}`
 }
 
-/** Whether the text may be a key. */
 export function isApiKey(text: string): boolean {
   return API_KEY.test(text)
 }

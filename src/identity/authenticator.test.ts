@@ -160,7 +160,8 @@ describe('authenticate', () => {
   it('serves all streams that are checked at the same time with one look-up, also with AUTH=off', async () => {
     for (const options of [{}, { openGrant: GRANT }]) {
       const { authenticator, calls } = setUp({}, options)
-      const check = () => authenticator.authenticate({ key: KEY, workspace: A }, 'workspace', true)
+      const check = async () =>
+        await authenticator.authenticate({ key: KEY, workspace: A }, 'workspace', true)
       await Promise.all(Array.from({ length: 50 }, check))
       expect(calls.filter((call) => !call.startsWith('touch'))).toHaveLength(1)
     }

@@ -8,7 +8,6 @@ import type { IdentityStore } from './identity-store.ts'
 import { type Permission, permissionsOf } from './permissions.ts'
 import type { KeyGrant, Principal, PrincipalSession } from './principal.ts'
 
-/** The credentials of a request. */
 export interface Credentials {
   /** From `x-api-key` or `Authorization: Bearer`. */
   key: string | undefined

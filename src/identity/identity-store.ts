@@ -18,7 +18,6 @@ export interface Workspace {
   created_at: number
 }
 
-/** A user of an organization. */
 export interface Member {
   organization_id: string
   user_id: string

@@ -30,7 +30,6 @@ export const PERMISSIONS = [
   'crons:delete',
 ] as const
 
-/** One permission by name. */
 export type Permission = (typeof PERMISSIONS)[number]
 
 /** The roles of members and keys; the role with most permissions is first. */

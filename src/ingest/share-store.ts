@@ -1,4 +1,3 @@
-/** The subject of a share: a trace, or all traces of a thread in a project. */
 export type ShareSubject =
   | { kind: 'trace'; project_id: string; trace_id: string }
   | { kind: 'thread'; project_id: string; thread_id: string }
@@ -24,10 +23,8 @@ export interface ShareStore {
   ): Promise<{ token: string; isNew: boolean }>
   /** Returns the share with this token; undefined if there is none or its workspace is deleted. */
   find(token: string): Promise<Share | undefined>
-  /** Returns the tokens of those traces that are shared, by trace. */
   tokensOfTraces(workspace_id: string, trace_ids: readonly string[]): Promise<Map<string, string>>
   tokenOfThread(workspace_id: string, project_id: string, thread_id: string): Promise<string | undefined>
-  /** Returns whether there was a share. */
   removeThread(workspace_id: string, project_id: string, thread_id: string): Promise<boolean>
   /** Returns the number of removed shares. */
   removeTraces(workspace_id: string, trace_ids: readonly string[]): Promise<number>

@@ -12,7 +12,6 @@ export interface GateRequest {
   traces(): ReadonlySet<string>
 }
 
-/** The part of a request that may be stored. */
 export interface Passage {
   /** Messages for the caller about soft limits that are reached. */
   warnings: string[]

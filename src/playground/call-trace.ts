@@ -5,7 +5,6 @@ import { dottedSegment } from '../trace/derive/lineage/dotted-order.ts'
 import type { ModelAnswer } from './answer.ts'
 import { sentFields, type ModelCall, withExtra } from './providers/provider.ts'
 
-/** The project of the traces of all calls. */
 export const PLAYGROUND_PROJECT = 'playground'
 
 /** The key in the metadata of a call's trace for the latest end of the call, ISO 8601. */
@@ -18,7 +17,6 @@ export interface TraceCaller {
   api_key_id: string
 }
 
-/** Stores the traces of calls. */
 export interface TraceRecorder {
   /** Stores the body of `POST /runs/batch`. Never throws. */
   record(caller: TraceCaller, body: Uint8Array): void
@@ -33,7 +31,6 @@ export interface TracedCall {
   max_ms: number
 }
 
-/** The trace of a running call. */
 export interface CallTrace {
   run_id: string
   /** ISO 8601. */
@@ -113,7 +110,11 @@ function headOf({ call, ls_provider, source_run_id, max_ms }: TracedCall, starte
       }),
       invocation_params: withExtra(extra, {
         model,
-        ...{ temperature, top_p, max_tokens, stop: stop && [...stop], seed },
+        temperature,
+        top_p,
+        max_tokens,
+        stop: stop && [...stop],
+        seed,
         tools: tools.length === 0 ? undefined : tools.map((tool) => sentFields({ ...tool })),
         tool_choice: tools.length === 0 ? undefined : tracedChoice(tool_choice),
         response_format: output_schema && { type: 'json_schema', json_schema: { schema: output_schema } },

@@ -25,7 +25,10 @@ describe('calls that a server left', () => {
         post: [],
         patch: [
           {
-            ...{ id: 'dead', trace_id: 'dead', dotted_order: 'ddead', session_name: 'playground' },
+            id: 'dead',
+            trace_id: 'dead',
+            dotted_order: 'ddead',
+            session_name: 'playground',
             end_time: '2026-01-01T11:58:00.000Z',
             error: 'The server ended during the call.',
           },

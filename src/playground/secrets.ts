@@ -17,7 +17,6 @@ export interface SealedWorkspaceSecret extends WorkspaceSecret {
   sealed: string
 }
 
-/** Stored secrets of workspaces. */
 export interface WorkspaceSecretStore {
   /** Lists the secrets of a workspace in the order of their names. */
   list(workspace_id: string): Promise<WorkspaceSecret[]>

@@ -89,13 +89,11 @@ function storedEstimates(row: TraceRunRow, fallback: () => Estimator): Estimator
   }
 }
 
-/** Roll-ups by trace, from rows of ROLL_UP_COLUMNS. */
 export function rollUps(bytes: Uint8Array): Map<string, RollUp> {
   const traces = byTrace<RollUpColumns>(TRACE_RUN_ROWS.read(bytes, ROLL_UP_COLUMNS))
   return new Map([...traces].map(([trace_id, rows]) => [trace_id, rollUp(rows)]))
 }
 
-/** Rows of each trace. */
 export function byTrace<R extends { trace_id: string }>(rows: Iterable<R>): Map<string, R[]> {
   const traces = new Map<string, R[]>()
   for (const row of rows) {

@@ -31,7 +31,6 @@ export interface ReadPlan {
   shown: number
 }
 
-/** Reads the outlines of TraceRuns of one workspace, and plans which payloads to read. */
 export async function planRead(
   store: Pick<TraceStore, 'outlines' | 'smallPayloads'>,
   workspace_id: string,
@@ -70,7 +69,6 @@ export async function fetchRead(
   return { outlines, payloads }
 }
 
-/** Fragments with the payloads that were read. */
 export function fragmentsIn({ outlines, payloads }: ReadFragments): FragmentSet {
   const fragments = new FragmentSet()
   for (const outline of readOutlines(outlines)) fragments.add(outline)

@@ -19,7 +19,6 @@ import { type ReadRows, separated } from './trace-assembly.ts'
 
 /** The store's results for a response of API v2, and the form of the response. */
 export interface SelectedRead extends ReadRows {
-  /** The columns of the rows. */
   columns: readonly (keyof TraceRunRow)[]
   selects: readonly RunSelect[]
   /** Whether a TraceRun shows its own tokens, costs and first token, or those of its subtree. */

@@ -50,7 +50,6 @@ export interface SelectedPage extends Shown {
   cursor?: string
 }
 
-/** The place of a TraceRun. */
 export interface TracePlace {
   run_id: string
   trace_id: string

@@ -48,7 +48,6 @@ export interface TraceAssembly {
   ): Uint8Array<ArrayBuffer> | undefined
   /** A page of a trace. `totals` are over the whole trace, `next` is the next page's cursor. */
   trace(read: ReadRows, page: { trace_id: string; next: string | null }): Uint8Array<ArrayBuffer> | undefined
-  /** A page of a list. */
   page(
     read: ReadRows,
     cursors: { next: string | null; prev: string | null },

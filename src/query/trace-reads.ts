@@ -34,7 +34,6 @@ export interface TraceRunQuery {
   order: 'asc' | 'desc'
 }
 
-/** A search in one trace. */
 export interface TraceSearch {
   trace: string
   query: string

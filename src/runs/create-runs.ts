@@ -23,7 +23,6 @@ export interface RunsDeps extends AwaitDeps {
   sharesContext?(graph_id: string): boolean
   /** Tokens and cost of a trace; null while none of its data has arrived. */
   traceTotals(tenant: Tenant, trace_id: string): Promise<JsonObject | null>
-  /** The webhooks that runs may have. */
   webhooks?: WebhookRules
   /** Checks for free disk space, which a run needs until it has ended. @throws AppError disk_full, disk_unwritable */
   assertRoom?(): Promise<void>

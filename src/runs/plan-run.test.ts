@@ -13,7 +13,6 @@ const ASSISTANT = {
   metadata: { created_by: 'system', level: 'assistant' },
 }
 
-/** The planned run on a thread with this metadata and config. */
 function planned(
   request: Omit<RunRequest, 'assistant_id'>,
   thread = { metadata: {}, config: {} },

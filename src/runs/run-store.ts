@@ -218,7 +218,6 @@ export type CancelSelector = (
   | { status: 'pending' | 'running' | 'all' }
 ) & { visible?: Visible | undefined }
 
-/** The result of a cancel for one run. */
 export interface CancelResult {
   run_id: string
   thread_id: string

@@ -77,7 +77,6 @@ export interface Awaited {
   result: Promise<string>
 }
 
-/** Options of a cancel. */
 export interface CancelOptions {
   action: CancelAction
   /** True: resolve when the run has ended. False: resolve when its worker has been notified. */

@@ -6,7 +6,6 @@ import type { Claim } from './run-store.ts'
 
 interface TraceDeps {
   claim: Claim
-  /** The project to which runs are traced. */
   project: string
   rules: { max_attempts: number }
   clock: Clock

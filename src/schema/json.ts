@@ -1,4 +1,3 @@
-/** Any JSON value. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject
 
 /** A JSON object; absent keys read as `undefined`. */

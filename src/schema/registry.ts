@@ -8,7 +8,6 @@ import type { SchemaTypes } from './types.gen.ts'
 /** Name of a schema: `message` for `schemas/message.schema.json`. */
 export type SchemaName = keyof SchemaTypes
 
-/** One fault of a value. */
 export interface FieldFault {
   code: FieldFaultCode
   /** JSON path from the value's top; '' for the value itself. */
@@ -17,7 +16,6 @@ export interface FieldFault {
   message: string
 }
 
-/** The typed value, or its faults. */
 export type CheckResult<T> = { ok: true; value: T } | { ok: false; faults: FieldFault[] }
 
 /** Checks values against the JSON Schemas of `schemas/`. */
@@ -66,7 +64,6 @@ function readSchema(fileName: string): Record<string, unknown> {
   return { ...schema, $id: fileName }
 }
 
-/** File names of the other schemas to which this one refers. */
 function referredFiles(node: unknown, found = new Set<string>()): Set<string> {
   if (typeof node !== 'object' || node === null) return found
   for (const [key, value] of Object.entries(node)) {

@@ -63,7 +63,12 @@ export async function startDeployment(
   const webhooks = openWebhooks(parts, state, { ...open, isFirst: true })
   const graphs = sharedGraphs(parts, { name, tenant, state, host })
   const deployment = {
-    ...{ ...tenant, name, host, revision_id: null, concurrency: hosted.concurrency, webhooks },
+    ...tenant,
+    name,
+    host,
+    revision_id: null,
+    concurrency: hosted.concurrency,
+    webhooks,
     ...(graphs && { graphs: graphs.claimed }),
   }
   state.served.set(tenant.deployment_id, deployment)
@@ -76,7 +81,16 @@ export async function startDeployment(
   const checks = oneAtATime(state.checks)
   return {
     ...useCases,
-    ...{ name, tenant, assistants, items, lists, host, userAuth, project, ownApi, events },
+    name,
+    tenant,
+    assistants,
+    items,
+    lists,
+    host,
+    userAuth,
+    project,
+    ownApi,
+    events,
     http: file.http,
     headersFor: (headers) => pickConfigurableHeaders(headerRule(), headers),
     checks,

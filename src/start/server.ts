@@ -192,7 +192,6 @@ interface Base {
   sweeps: Sweeps
   drain: Drain
   stops: Stops
-  /** Aborts when the server must stop. */
   stopping: AbortSignal
   acceptEmptyStore: boolean
   /** Undefined if no other server shares the stores. */
@@ -226,7 +225,12 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const parts = { ...base, ...served, workspace_id: identity.workspace.id, installation, servers }
   const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
   const further = await openFurtherDeployments({
-    ...{ ...parts, ...feeds, hosted: config.runs, own: hosted, database: sql.database, blobs },
+    ...parts,
+    ...feeds,
+    hosted: config.runs,
+    own: hosted,
+    database: sql.database,
+    blobs,
     own_created_at: identity.workspace.created_at,
   })
   const checkDisk = (): Promise<void> => disk.check().then(checkFolders)
@@ -237,13 +241,19 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     ingester,
     ...read,
     feedback: createFeedback(sql.database, { store, ingester }),
-    ...{ sharing, projects, prices, repricer },
+    sharing,
+    projects,
+    prices,
+    repricer,
     ...readPrices({ store, lane: lanes.read, prices }),
     deleter: startDeleting(base, { ...sql, ingester, blobs, clickhouse }),
     usage: usage.sources,
-    ...{ usageLimits, identity: identityStore, blobs },
+    usageLimits,
+    identity: identityStore,
+    blobs,
     ...doorOf(base, sql),
-    ...{ controlPlane: further.controlPlane, logStreams: further.logStreams },
+    controlPlane: further.controlPlane,
+    logStreams: further.logStreams,
     signIn: createSignIn(sql.sessions, hosted?.name),
     ...(await startPlayground({ ...base, ...stored, ingester, limits, database: sql.database, lanes })),
     live: createLiveStreams({ ...feeds, health: () => ingester.health(), limits: config.streams }),
@@ -268,7 +278,6 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   return { checks, identity, ...news, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
 }
 
-/** Reads of prices. */
 function readPrices(deps: PricePreviewDeps): Pick<AppDeps, 'findPrice' | 'previewPrices'> {
   return { findPrice: createPriceLookup(deps.lane, deps.prices), previewPrices: createPricePreview(deps) }
 }
@@ -411,7 +420,9 @@ async function startIngest(
         clock: systemClock,
         logger,
       }),
-    ...{ ack: config.ingestAck, deleted: deletions, logger },
+    ack: config.ingestAck,
+    deleted: deletions,
+    logger,
     metrics,
     clock: systemClock,
     lanes: { ...lanes },

@@ -8,7 +8,6 @@ import { keptValue } from './files/kept-value.ts'
 import type { RedisConnection } from './redis/redis.ts'
 import type { Database } from './sql/driver/database.ts'
 
-/** A store that contains the id of its installation. */
 export interface MarkedStore {
   /** Name that stays the same when the address of the store changes. */
   name: string
@@ -23,7 +22,6 @@ export interface MarkedStore {
   isForgetful?: true
 }
 
-/** The stores of one installation. */
 export interface Installation {
   readonly id: string
   /**

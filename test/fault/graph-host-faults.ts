@@ -16,7 +16,6 @@ import { until } from '../support/stores/clickhouse/embedded-clickhouse.ts'
 import { FIXTURES_OF, type HostBench, openHostBench } from '../support/runs/hosts/graph-hosts.ts'
 import { newGate } from '../support/runs/gate.ts'
 
-/** The language of the hosts. */
 let language: GraphLanguage
 /** The hosts of the current test. */
 let bench: HostBench | undefined

@@ -26,7 +26,6 @@ const PRICES: Readonly<Record<string, readonly [number, number, number, number]>
 }
 const CENTS_FAULT = 1e-12
 
-/** A call and the TraceRuns that show it. */
 interface Pair {
   call: VendorCall
   /** The TraceRun that counts. */
@@ -146,7 +145,6 @@ const checkCost: Check = (pair) => {
   return `${Number(run.total_cost)} for ${Number(wanted.toFixed(9))}${why}`
 }
 
-/** The cell for all pairs: for each fault, the kinds of calls that have it. */
 function cell(pairs: readonly Pair[], check: Check): string {
   if (pairs.length === 0) return '–'
   const faults = new Map<string, string[]>()

@@ -15,7 +15,6 @@ interface SentSpan {
   second: number
 }
 
-/** A trace in which some spans have no parent. */
 const trace: fc.Arbitrary<SentSpan[]> = fc
   .array(fc.record({ parent: fc.option(fc.nat(), { freq: 2 }), second: fc.integer({ min: 10, max: 14 }) }), {
     minLength: 2,

@@ -6,7 +6,6 @@ export function withoutLinux(): string {
   return process.platform === 'linux' ? '' : ' (needs /proc of Linux)'
 }
 
-/** The folders above a path. */
 function foldersAbove(path: string): string[] {
   const folder = dirname(path)
   return folder === path ? [] : [folder, ...foldersAbove(folder)]

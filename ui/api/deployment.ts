@@ -22,7 +22,6 @@ export interface DeploymentReply<T> {
   next: string | undefined
 }
 
-/** Calls of the APIs of deployments, each as the user of the token that was set for it. */
 export interface DeploymentApi extends UserTokens {
   /**
    * Calls the API of a deployment; `path` begins with a slash. The session of this browser authenticates the call, or
@@ -31,7 +30,6 @@ export interface DeploymentApi extends UserTokens {
   call<T>(name: string, path: string, call?: DeploymentCall): Promise<DeploymentReply<T>>
 }
 
-/** Makes the calls of deployments. */
 export function createDeploymentApi(): DeploymentApi {
   const tokens = createUserTokens()
   return {

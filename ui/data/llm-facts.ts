@@ -1,7 +1,6 @@
 import type { Message } from '../api/messages.ts'
 import type { TraceRunRead as ReadRun } from '../api/platform.gen.ts'
 
-/** An issue of a run. */
 export interface RunIssue {
   code: string
   severity: 'error' | 'warning' | 'info'
@@ -40,7 +39,6 @@ export function fieldOf(run: ReadRun, name: string): unknown {
   return Object.entries(run).find(([key]) => key === name)?.[1]
 }
 
-/** All issues of a run. */
 export function issuesOf(run: ReadRun): readonly RunIssue[] {
   const own = fieldOf(run, 'issues')
   return [...(Array.isArray(own) ? (own as RunIssue[]) : []), ...(llmOf(run)?.issues ?? [])]

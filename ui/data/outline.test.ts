@@ -60,26 +60,29 @@ describe('outlines', () => {
   it('apply changes: rows by id, new ones in order of start', () => {
     const known = readOutline(WHOLE)
     const columns = {
-      ...{
-        id: ['b', 'c'],
-        parent: [-2, -2],
-        name: [0, 1],
-        run_type: [0, 0],
-        status: [0, 0],
-        model: [null, null],
-      },
-      ...{
-        start: [0, 500],
-        duration: [40, 10],
-        first_token: [null, null],
-        tokens: [4, null],
-        checks: [null, null],
-      },
+      id: ['b', 'c'],
+      parent: [-2, -2],
+      name: [0, 1],
+      run_type: [0, 0],
+      status: [0, 0],
+      model: [null, null],
+      start: [0, 500],
+      duration: [40, 10],
+      first_token: [null, null],
+      tokens: [4, null],
+      checks: [null, null],
     }
     const head = {
       ...HEAD,
-      ...{ version: '2', is_whole: false, run_count: 3, start_time: '2026-11-20T09:00:00.000006Z' },
-      ...{ names: ['b2', 'c'], run_types: ['llm'], statuses: ['success'], models: [], totals: null },
+      version: '2',
+      is_whole: false,
+      run_count: 3,
+      start_time: '2026-11-20T09:00:00.000006Z',
+      names: ['b2', 'c'],
+      run_types: ['llm'],
+      statuses: ['success'],
+      models: [],
+      totals: null,
     }
     const next = readOutline(answer(head, columns, '[0.2,null]'), known)
     expect(next?.ids).toEqual(['a', 'b', 'c'])

@@ -3,7 +3,6 @@ import type { TraceRunPage, TraceRunRead } from '../api/platform.gen.ts'
 /** A logged run as an item of a list. */
 export type ListedRun = TraceRunRead & { inputs_preview?: string | null; outputs_preview?: string | null }
 
-/** Values that a list can be ordered by. */
 export type OrderedBy = 'latency' | 'total_tokens' | 'total_cost'
 
 /** The order of a list that is not ordered by time. */
@@ -12,7 +11,6 @@ export interface ListOrder {
   order: 'asc' | 'desc'
 }
 
-/** A page of a list of runs. */
 export type RunPage = TraceRunPage
 
 /** The pages of a list that have been read, and the cursor of each. */

@@ -12,7 +12,6 @@ import type { ListedRun, ListOrder, RunPage, RunPages } from './run-pages.ts'
 /** A run with all of its fields. */
 export type ReadRun = Reply<'GET /api/v1/runs/{id}'>
 
-/** The query of a list of runs. */
 export interface RunQuery {
   project: string
   /** Expression of the filter language; '' for all. */
@@ -88,7 +87,6 @@ export async function readNewest(
   return { page, others: (await call('POST /api/v1/runs/query', { body, signal })).runs }
 }
 
-/** The pages of a list in the cache. */
 export function cachedPages(queries: QueryClient, query: RunQuery): RunPages | undefined {
   return queries.getQueryData<RunPages>(keyOf(query))
 }

@@ -14,7 +14,6 @@ import { useLiveRefresh } from './live/use-live.ts'
 /** A thread of traces as an item of a list. */
 export type ListedThread = Reply<'POST /api/v2/threads/query'>['items'][number]
 
-/** One trace of a thread. */
 export type Turn = Reply<'GET /api/v2/threads/{id}/traces'>['items'][number]
 
 /** The filters of a list of threads. */

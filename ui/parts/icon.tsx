@@ -34,7 +34,6 @@ const PATHS = {
   refresh: 'M13 8a5 5 0 1 1-1.5-3.6M13 2.5v3h-3',
 } as const
 
-/** The name of an icon. */
 export type IconName = keyof typeof PATHS
 
 /** An icon; without `label` screen readers ignore it. */

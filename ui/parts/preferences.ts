@@ -14,7 +14,6 @@ type Preferences = typeof WORDS
 
 const CHANGED = 'weir:preference'
 
-/** The name of a preference. */
 export type PreferenceName = keyof Preferences
 
 /** The chosen word of a preference. */

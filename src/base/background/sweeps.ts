@@ -14,7 +14,6 @@ export interface Sweep {
   work(signal: AbortSignal): Promise<unknown>
 }
 
-/** A sweep that was started. */
 export interface StartedSweep {
   /** Sweeps now, or joins the running sweep; resolves with the result of `work`, and rejects if it fails. */
   now(): Promise<unknown>

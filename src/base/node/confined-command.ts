@@ -40,7 +40,6 @@ export interface ProcessUser {
   gid: number
 }
 
-/** A command that runs a program in isolation: in a container, as another user, or by an isolating program. */
 export interface ConfinedCommand extends ProcessCommand {
   container?: ContainedProcess
   /** The server's end of the channel, if the program has no descriptor 3. */

@@ -1,4 +1,3 @@
-/** One event of a stream of server-sent events. */
 export interface StreamEvent {
   /** Id of the event; undefined if the server sent none. */
   id: string | undefined

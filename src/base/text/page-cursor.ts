@@ -13,7 +13,6 @@ export function writePageCursor(request: unknown, parts: readonly CursorPart[]):
   return Buffer.from(JSON.stringify([digestOf(request), ...parts])).toString('base64url')
 }
 
-/** A value that a cursor can contain. */
 export type CursorPart = string | number | null
 
 /**

@@ -7,7 +7,6 @@ export type Question = (text: string) => Promise<string>
 
 /** Options and possible values for the workspaces of a new key; workspaces are given by id. */
 export interface WorkspaceChoice {
-  /** Workspaces of --workspace. */
   named: readonly string[] | undefined
   /** Workspace of --default-workspace. */
   preferred: string | undefined

@@ -7,7 +7,6 @@ const SPAN = /^(\d{1,5})([hdwy])$/
 /** Pattern of a time. It checks only the date; the server parses the rest. */
 const ISO = /^\d{4}-\d\d-\d\d([T ].*)?$/
 
-/** Name and text of a flag. */
 export interface TimeFlag {
   flag: string
   text: string

@@ -129,7 +129,6 @@ function giveUp(deployment: ShownDeployment, { weir, status }: ShownRevision, pr
   return 1
 }
 
-/** The log of a build. */
 interface BuildLog {
   /** The lines since the last call. */
   next(): Promise<string[]>

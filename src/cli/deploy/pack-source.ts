@@ -7,7 +7,6 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import ignore, { type Ignore } from 'ignore'
 
-/** A file of a project. */
 export interface SourceFile {
   /** Path relative to the project, with `/` between its parts. */
   path: string

@@ -28,7 +28,6 @@ export interface Progress {
   result(status: 'succeeded' | 'failed' | 'timed_out' | 'started', facts: ResultFacts): void
 }
 
-/** The result of a deployment. */
 export interface ResultFacts {
   deployment_id: string
   message: string

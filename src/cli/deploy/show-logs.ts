@@ -50,7 +50,9 @@ export async function showLogs(api: ApiClient, word: string, flags: LogFlags): P
   }
   // The id of an event is the time of its line, so it stays valid after a restart of the server.
   await followEvents(api, path, {
-    ...{ from: undefined, tries: Infinity, isOver: () => false },
+    from: undefined,
+    tries: Infinity,
+    isOver: () => false,
     print: ({ event, data }) => event === 'log' && print(JSON.parse(data) as Line),
   })
   return 0

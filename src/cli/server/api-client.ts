@@ -22,7 +22,6 @@ export const DEPLOYMENT_HELP = `  --url URL        the deployment (default: WEIR
                    server that runs on DATA_DIR)
   --key KEY        an API key (default: WEIR_API_KEY, else on this machine the one in DATA_DIR/api-key)`
 
-/** A call of an API. */
 export interface ApiCall {
   method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   headers?: Readonly<Record<string, string>>

@@ -12,8 +12,12 @@ describe('readClientSettings', () => {
     })
     const env = { WEIR_URL: 'http://a', WEIR_DEPLOYMENT_URL: 'http://b', PORT: '1', DEPLOYMENT_PORT: '2' }
     expect(readClientSettings({ ...env, DATA_DIR: '/d' })).toEqual({
-      ...{ url: 'http://a', deploymentUrl: 'http://b', port: '1', deploymentPort: '2' },
-      ...{ apiKey: undefined, dataDir: '/d' },
+      url: 'http://a',
+      deploymentUrl: 'http://b',
+      port: '1',
+      deploymentPort: '2',
+      apiKey: undefined,
+      dataDir: '/d',
     })
   })
 })

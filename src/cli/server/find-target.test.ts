@@ -119,8 +119,11 @@ describe('the two APIs of one server', () => {
 
 describe('weir env', () => {
   const target = {
-    ...{ url: 'http://[::1]:1985', urlSource: undefined },
-    ...{ key: 'lsv2_pt_a', keySource: 'x', keyFile: 'x' },
+    url: 'http://[::1]:1985',
+    urlSource: undefined,
+    key: 'lsv2_pt_a',
+    keySource: 'x',
+    keyFile: 'x',
   }
 
   it('prints export lines for a shell, with quotes where needed', () => {

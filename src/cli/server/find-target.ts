@@ -5,7 +5,6 @@ import { isLoopback } from '../../base/loopback.ts'
 import { type ClientSettings, readClientSettings } from './client-settings.ts'
 import { findServer, type RunningServer } from '../../start/server-address.ts'
 
-/** The two APIs of a server. */
 export type Api = 'platform' | 'deployment'
 
 /** The server that a command calls, and the key that it sends. */

@@ -5,7 +5,6 @@ import type { ApiClient } from './api-client.ts'
 
 /** The workspaces that the key may use, by name and id. */
 export interface WorkspaceNames {
-  /** Ids of all these workspaces. */
   ids: readonly string[]
   /**
    * The id of the workspace with this name; an id is returned unchanged. @throws AppError invalid_request unless
@@ -16,7 +15,6 @@ export interface WorkspaceNames {
   text(ids: readonly string[] | null): string
 }
 
-/** Reads the workspaces from the server. */
 export async function readWorkspaceNames(api: ApiClient): Promise<WorkspaceNames> {
   const workspaces = await api.json<SchemaTypes['workspace'][]>('/workspaces')
   const nameOf = new Map(workspaces.map(({ id, display_name }) => [id, display_name]))

@@ -24,7 +24,6 @@ const SEVERITY_STYLES: Record<Issue['severity'], Style> = { error: 'red', warnin
  */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
-/** Options of printing a report. */
 export interface ReportTextOptions {
   colors: boolean
   /** Whether only the summary is printed. */

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { eachLine } from '../../base/streams/bounded-lines.ts'
 
-/** The folders in which a build writes. */
 export interface BuildFolders {
   /** The folder of the whole source; all files in it count. */
   root: string
@@ -10,7 +9,6 @@ export interface BuildFolders {
   caches: readonly string[]
 }
 
-/** The limits of the disk of a build. */
 export interface DiskLimit {
   max_bytes: number
   /** Maximum number of files, folders and links. */

@@ -36,7 +36,10 @@ describe('P-20: dependencies of Python projects', () => {
       project: {
         javascript: false,
         python: {
-          ...{ dependencies: ['.'], python_version: undefined, pip_config_file: undefined, uses_uv: false },
+          dependencies: ['.'],
+          python_version: undefined,
+          pip_config_file: undefined,
+          uses_uv: false,
           ...python,
         },
       },

@@ -48,7 +48,10 @@ export async function runStep(
   const { container } = start
   // A separate process group, so that the children of the program can be ended with it.
   const child = spawn(start.file, start.args, {
-    ...{ cwd: start.cwd, env: start.env, detached: true, ...start.user },
+    cwd: start.cwd,
+    env: start.env,
+    detached: true,
+    ...start.user,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = new Promise<string | number>((resolve, reject) => {

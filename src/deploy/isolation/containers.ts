@@ -197,7 +197,9 @@ async function probe(confine: Binds, { PATH = '' }: VisibleFilesOptions['env']):
     limits,
   )({
     ...command,
-    ...{ reach: [], socketFolders: [], hasChannel: false },
+    reach: [],
+    socketFolders: [],
+    hasChannel: false,
   })
   try {
     await promisify(execFile)(tried.file, [...tried.args], { timeout: PROBE_MS, env: tried.env })

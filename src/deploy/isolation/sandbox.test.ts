@@ -26,8 +26,11 @@ describe.skipIf('reason' in opened)('P-20: a build in the sandbox', () => {
       dir,
       { name: 'sh', title: 'sh', command: 'sh', args: ['-c', command] },
       {
-        ...{ env: { PATH: process.env['PATH'] ?? '' }, timeout_ms: 60_000, confine: build.confine },
-        ...{ log: () => undefined, signal: new AbortController().signal },
+        env: { PATH: process.env['PATH'] ?? '' },
+        timeout_ms: 60_000,
+        confine: build.confine,
+        log: () => undefined,
+        signal: new AbortController().signal,
         record: async () => async () => undefined,
       },
     )

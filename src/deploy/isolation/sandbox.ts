@@ -21,7 +21,6 @@ export interface Sandbox {
   forget(deployment_id: string): Promise<void>
 }
 
-/** A build that is isolated. */
 export interface IsolatedBuild {
   confine: Confine
   /** The folders of the server's disk, besides that of the build, in which the build writes. */
@@ -62,7 +61,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox | { 
       ],
       cwd: '/',
       env: { ...withoutLoader(env), HOME: '/tmp', TMPDIR: '/tmp' },
-      ...{ reach, socketFolders, hasChannel },
+      reach,
+      socketFolders,
+      hasChannel,
     })
   const failure = await probe(confine(['--tmpfs', '/tmp'], []), options.env)
   if (failure !== undefined) return { reason: failure }
@@ -105,7 +106,9 @@ async function probe(confine: Confine, { PATH = '' }: SandboxOptions['env']): Pr
       args: ['--version'],
       cwd: '/tmp',
       env: { PATH },
-      ...{ reach: [], socketFolders: [], hasChannel: false },
+      reach: [],
+      socketFolders: [],
+      hasChannel: false,
     })
     try {
       await promisify(execFile)(tried.file, [...tried.args], { timeout: PROBE_MS, env: tried.env })

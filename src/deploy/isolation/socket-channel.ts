@@ -13,7 +13,6 @@ export interface SocketChannel {
   close(): void
 }
 
-/** Opens the socket. */
 export function openSocketChannel(): SocketChannel {
   const folder = mkdtempSync(join(tmpdir(), 'weir-channel-'))
   const path = join(folder, 'socket')

@@ -5,7 +5,6 @@ import { AppError } from '../../base/errors.ts'
 import type { ProcessUser } from '../../base/node/confined-command.ts'
 import { takeFiles } from './user-files.ts'
 
-/** The user ids of one deployment. */
 export interface DeploymentUsers {
   host: ProcessUser
   builder: ProcessUser
@@ -37,7 +36,6 @@ const BLOCKS = 65_536
 const PER_BLOCK = 2048
 const PER_DEPLOYMENT = 2
 
-/** The ids of the server with this DATA_DIR. */
 export function idsOfServer(dataDir: string): ServerIds {
   const block = createHash('sha256').update(dataDir).digest().readUInt32LE(0) % BLOCKS
   const first = FIRST + block * PER_BLOCK

@@ -52,7 +52,6 @@ export interface DeploymentStore {
     workspace_id: string,
     filter: { name?: string | undefined; name_contains?: string | undefined } & ListPart,
   ): Promise<StoredDeployment[]>
-  /** Replaces all secrets. */
   replaceSecrets(id: string, secrets: readonly SealedSecret[]): Promise<void>
   /** Replaces the build commands; existing revisions keep their own commands. */
   replaceCommands(id: string, commands: BuildCommands): Promise<void>
@@ -64,7 +63,6 @@ export interface DeploymentStore {
   erase(id: string): Promise<void>
   /** All deployments without an active revision. */
   inactive(): Promise<StoredDeployment[]>
-  /** All deployments that have an active revision, each with that revision. */
   active(): Promise<{ deployment: StoredDeployment; revision: Revision }[]>
 
   /** Adds a revision in the state CREATING, with the next number. */

@@ -4,7 +4,6 @@ export type LogKind = 'build' | 'deploy' | 'server'
 /** Levels of lines, the lowest first (P-41). */
 export const LINE_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as const
 
-/** The level of a line. */
 export type LineLevel = (typeof LINE_LEVELS)[number]
 
 /** A line to be written. */
@@ -15,7 +14,6 @@ export interface NewLogLine {
   message: string
 }
 
-/** A stored line. */
 export interface LogLine extends NewLogLine {
   /** Epoch microseconds, unique and rising in a deployment (P-40). */
   at_us: number
@@ -39,7 +37,6 @@ export interface LogQuery {
   after_us?: number | undefined
 }
 
-/** Logs of deployments. */
 export interface DeploymentLogStore {
   /**
    * Adds lines in order, at the current time or directly after the newest line. Long messages are cut. Deletes the

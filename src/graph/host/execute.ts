@@ -16,7 +16,6 @@ import { createStepPace, PaceHandler, type Receiver } from './state/step-pace.ts
 import { createRunTracer } from './tracing.ts'
 import { readGraphEvents } from './stream/graph-events.ts'
 
-/** The end of a job in this host. */
 export type GraphJobEnd = Exclude<GraphEnd, { kind: 'lost' }>
 
 /** Dependencies of an execution. */
@@ -32,7 +31,6 @@ export interface ExecuteDeps {
   turns: Receiver
 }
 
-/** Receiver of a job's output. */
 export interface JobOutput extends Receiver {
   items(items: StreamItem[]): void
   trace(body: string): void

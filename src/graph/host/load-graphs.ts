@@ -7,7 +7,6 @@ import type { GraphEntry } from '../project/deployment-file.ts'
 import { tooOldLanggraph } from '../project/langgraph-version.ts'
 import { describeLoadFailure, GraphLoadError, type LoadFailure } from '../project/load-failure.ts'
 
-/** A compiled graph of any type. */
 export type AnyGraph = CompiledGraph<string>
 
 /** The graphs of a deployment in a host. */

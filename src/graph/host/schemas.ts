@@ -2,7 +2,6 @@ import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import type { AnyGraph } from './load-graphs.ts'
 import type { ImportFor } from '../project/project-module.ts'
 
-/** The known JSON Schemas of one graph. */
 interface KnownSchemas {
   input?: JsonObject | undefined
   output?: JsonObject | undefined

@@ -184,7 +184,10 @@ function launchOf(
     cwd: file.folder,
     env: hostEnvironment(environment, file.env),
     open: { type: 'open', ...app, ...sockets, report_files: loaded !== undefined },
-    ...{ logger, printed, record, confine },
+    logger,
+    printed,
+    record,
+    confine,
     socketFolders: [dirname(sockets.listen)],
   }
 }

@@ -13,7 +13,6 @@ export interface Frame<Head> {
   parts: Buffer[]
 }
 
-/** One end of the channel. */
 export interface Channel<Out> {
   /** Sends a frame; frames keep their order. Texts are sent as UTF-8. Does nothing after the stream has ended. */
   send(head: Out, parts?: readonly (string | Uint8Array)[]): void

@@ -27,17 +27,14 @@ export function maybe(isValid: FieldCheck): FieldCheck {
   return (value) => value === undefined || value === null || isValid(value)
 }
 
-/** A check of a field with one of these texts. */
 export function oneOf(...texts: readonly string[]): FieldCheck {
   return (value) => typeof value === 'string' && texts.includes(value)
 }
 
-/** A check of a list of objects with these fields. */
 export function listWith(fields: Readonly<Record<string, FieldCheck>>): FieldCheck {
   return (value) => Array.isArray(value) && value.every(objectWith(fields))
 }
 
-/** A check of an object with these fields. */
 export function objectWith(fields: Readonly<Record<string, FieldCheck>>): FieldCheck {
   return (value) => isObject(value) && Object.entries(fields).every(([name, isValid]) => isValid(value[name]))
 }

@@ -16,7 +16,6 @@ import {
 /** Creates the access of one host to run state. It ends when `revoke` is called. */
 export type GrantStorage = () => { storage: JsonObject; revoke(): void }
 
-/** Options of the graph hosts of a deployment. */
 export interface GraphHostOptions extends ChildOptions {
   file: DeploymentFile
   /**
@@ -75,7 +74,10 @@ export function launchOf(options: GraphHostOptions, file: DeploymentFile): HostL
       own_api: options.ownApi ?? null,
       report_files: options.loaded !== undefined,
     },
-    ...{ logger: options.logger, printed: options.printed, noted: options.noted, mask: options.mask },
+    logger: options.logger,
+    printed: options.printed,
+    noted: options.noted,
+    mask: options.mask,
     record: options.record,
     ...(options.confine && { confine: options.confine, reach: socketsOf(options, grant?.storage) }),
     ...(grant && { ended: () => grant.revoke() }),

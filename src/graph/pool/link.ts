@@ -40,7 +40,6 @@ export interface HostJob {
 
 /** The unexpected end of a host's process, and the jobs that the host had. */
 export interface HostLoss {
-  /** Jobs that had begun. */
   begun: HostJob[]
   /** Jobs that had not begun. Another host may execute them. */
   offered: HostJob[]

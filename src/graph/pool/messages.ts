@@ -62,7 +62,6 @@ export type HostCall =
 /** GraphState without its texts, which are parts of the frame. */
 export type StateHead = Pick<GraphState, 'next' | 'interrupts'>
 
-/** From a host to the server. */
 export type FromHost =
   /** The host serves all graphs except these. */
   | { type: 'opened'; failures: readonly LoadFailure[] }

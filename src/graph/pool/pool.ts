@@ -15,7 +15,6 @@ import type { LoadFailure } from '../project/load-failure.ts'
 import { watchHosts } from './watch/watch-hosts.ts'
 import { Readiness } from './readiness.ts'
 
-/** The hosts of one deployment. */
 export interface GraphHosts extends GraphHost {
   /** Loads the graphs again from disk: new hosts get the next runs, and old hosts exit after their last run. */
   reload(file: DeploymentFile): void

@@ -93,7 +93,6 @@ export interface HostExit {
 
 type ProcessEnd = Omit<HostExit, 'stderr' | 'ranOutOfMemory' | 'broken'>
 
-/** A graph host's process and its channel. */
 export interface HostProcess<Out extends object = ToHost> {
   /** Process id of Node itself, also when Node runs in a sandbox or in a container. */
   readonly pid: number
@@ -220,8 +219,13 @@ function commandOf({
   const { [UMASK_VARIABLE]: _umask, ...env } = all
   const { reach = [], socketFolders = [] } = launch
   const plain: ProcessCommand = {
-    ...{ file, args: [...args, ...umaskArguments(all)], cwd, env },
-    ...{ reach, socketFolders, hasChannel: true },
+    file,
+    args: [...args, ...umaskArguments(all)],
+    cwd,
+    env,
+    reach,
+    socketFolders,
+    hasChannel: true,
   }
   return launch.confine?.(plain) ?? plain
 }

@@ -12,7 +12,6 @@ export interface DeploymentReload {
   accept(file: DeploymentFile): Promise<void>
 }
 
-/** The watched files of a deployment. */
 export interface DeploymentWatch {
   /** Watches modules that hosts have loaded. */
   add(files: Iterable<string>): void

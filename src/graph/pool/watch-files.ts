@@ -62,7 +62,6 @@ interface FolderEvents extends Pick<FileWatchOptions, 'failed'> {
 }
 
 class WatchedFolder {
-  /** Names of the watched files. */
   readonly names = new Set<string>()
   readonly #path: string
   readonly #events: FolderEvents

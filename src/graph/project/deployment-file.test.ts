@@ -49,8 +49,11 @@ describe('readDeploymentFile', () => {
     expect(file.store_ttl).toEqual({ default_ttl: 5 })
     expect(file.checkpointer_ttl).toEqual({ strategy: 'delete' })
     expect(file.auth).toEqual({
-      ...{ file: join(folder, 'auth.ts'), export: 'auth', disable_studio_auth: false },
-      ...{ language: 'javascript', module: null },
+      file: join(folder, 'auth.ts'),
+      export: 'auth',
+      disable_studio_auth: false,
+      language: 'javascript',
+      module: null,
     })
   })
 

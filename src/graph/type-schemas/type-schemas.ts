@@ -41,7 +41,6 @@ export interface TypeSchemas {
   stop(): Promise<void>
 }
 
-/** The module and export of a graph. */
 type Module = Pick<GraphEntry, 'file' | 'export'>
 
 interface Answer {
@@ -199,6 +198,9 @@ function launchOf(
     cwd: dirname(entry.file),
     env: { ...hostEnvironment(environment, {}), NODE_OPTIONS: `--max-old-space-size=${MAX_HEAP_MB}` },
     open: { type: 'open', file: entry.file, export: entry.export, packages: OWN_PACKAGES },
-    ...{ logger, printed, record, confine },
+    logger,
+    printed,
+    record,
+    confine,
   }
 }

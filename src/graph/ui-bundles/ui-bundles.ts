@@ -125,6 +125,9 @@ function launchOf({
     cwd: file.folder,
     env: hostEnvironment(environment, file.env),
     open: { type: 'open', folder: file.folder, ui: components, shared, watch },
-    ...{ logger, printed, record, confine },
+    logger,
+    printed,
+    record,
+    confine,
   }
 }

@@ -46,7 +46,6 @@ export type FromUserAuth =
 
 const isUser = objectWith({ identity: isText, display_name: isText, permissions: isTexts })
 
-/** The fields of the heads of FromUserAuth. */
 export const FROM_USER_AUTH_HEADS: HeadChecks = {
   opened: { handlers: isTexts },
   failed: { message: isText },

@@ -260,6 +260,9 @@ function launchOf({ file, environment, logger, printed, record, confine }: UserA
     cwd: file.folder,
     env: { NODE_OPTIONS: `--max-old-space-size=${MAX_HEAP_MB}`, ...hostEnvironment(environment, file.env) },
     open: { type: 'open', file: path, module, export: name } as const,
-    ...{ logger, printed, record, confine },
+    logger,
+    printed,
+    record,
+    confine,
   }
 }

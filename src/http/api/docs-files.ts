@@ -3,7 +3,6 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { DOCS_SCRIPT, DOCS_STYLE } from './docs-page.ts'
 
-/** Files of the page of /docs. */
 export const DOCS_FILES = ['page.js', 'page.css', 'swagger-ui-bundle.js', 'swagger-ui.css'] as const
 
 /** The name of a file of the page. */

@@ -182,7 +182,6 @@ export interface ApiHead {
   body_errors: readonly ErrorCode[]
 }
 
-/** The platform API. */
 export const PLATFORM_API: ApiHead = {
   title: 'Weir platform API',
   description:

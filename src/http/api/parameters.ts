@@ -15,7 +15,6 @@ export interface Parameter<T> {
   read(values: readonly string[]): T
 }
 
-/** Parameters by name. */
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>
 
 /** The values that `P` reads. */
@@ -52,7 +51,6 @@ export function wordParameter<const W extends string>(
   return { ...choice, required: true, read: (values) => choice.read([text.read(values).toUpperCase()]) }
 }
 
-/** Required text. */
 export function requiredTextParameter(description: string): Parameter<string> {
   const read = (values: readonly string[]): string => {
     const value = values.at(-1)
@@ -98,7 +96,6 @@ export function choicesParameter<const W extends string>(
   }
 }
 
-/** Required uuid. */
 export function uuidParameter(description: string): Parameter<string> {
   const read = (values: readonly string[]): string => readUuid(values.at(-1) ?? '')
   return { description, required: true, schema: { type: 'string', format: 'uuid' }, read }

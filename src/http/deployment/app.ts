@@ -54,7 +54,6 @@ export interface DeploymentAppOptions {
   http?: HttpOptions | undefined
   /** The deployment's own auth file. */
   userAuth?: UserAuthPort | undefined
-  /** The deployment's custom HTTP app. */
   customApp?: CustomAppPort | undefined
   /** Authenticates keys besides the auth file; undefined with AUTH=off, where every key would be accepted. */
   keys?: Pick<Authenticator, 'authenticate'> | undefined
@@ -149,7 +148,6 @@ async function serveByApp(
   return true
 }
 
-/** Memory of request bodies of the deployment API, with its gauge. */
 export function createDeploymentAdmission(metrics: Metrics): BodyAdmission {
   const admission = createAdmission(MAX_INFLIGHT_BYTES)
   metrics.observedGauge(

@@ -19,14 +19,12 @@ export interface DeploymentMounts {
   find(name: string): DeploymentApp | Unserved | undefined
 }
 
-/** All deployments of the server. */
 export interface ServedDeployments {
   /** The deployment of GRAPHS. */
   deployment?: DeploymentApp
   mounts?: DeploymentMounts
 }
 
-/** Whether the deployment is served. */
 export function isServed(found: DeploymentApp | Unserved): found is DeploymentApp {
   return !('refusal' in found)
 }

@@ -4,7 +4,6 @@ import type { HttpServer } from '../server/http-server.ts'
 import { listen, type ListenOptions, urlOf } from '../server/listen.ts'
 import type { GrpcHandler } from './otlp-calls.ts'
 
-/** Address and limits of the listener. */
 export interface GrpcServerOptions extends ListenOptions {
   connections?: ConnectionLimits
   /** Called when a connection begins with another protocol than HTTP/2, such as OTLP over HTTP/1.1. */

@@ -131,7 +131,6 @@ export interface AppDeps {
   limits: HttpLimits
   /** URL of this server for clients, if it is configured. */
   publicUrl: string | undefined
-  /** DEPLOYMENTS_ORIGIN. */
   deploymentsOrigin?: string | undefined
   /** The port of the listener for deployments, once it is known. */
   deploymentsPort?: () => number | undefined

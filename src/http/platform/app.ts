@@ -40,7 +40,6 @@ export interface AppCompanions {
   web?: WebApp
 }
 
-/** The platform API as one request handler. */
 export interface App {
   handle(req: IncomingMessage, res: ServerResponse): void
   /** Whether the request becomes a WebSocket of a deployment, for which `upgrade` must be called. */
@@ -235,7 +234,9 @@ export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
   let router: ReturnType<typeof createRouter> | undefined
   const route = (req: IncomingMessage, res: ServerResponse): void => {
     router ??= createRouter(deps, {
-      ...{ entrance, exchangeOf, cors },
+      entrance,
+      exchangeOf,
+      cors,
       other: otherApi(companions),
       deploymentName: deployment?.name,
     })

@@ -16,7 +16,6 @@ import { type ProblemWriter, sendProblem, textProblem } from '../server/problem.
 import type { RouteAccess } from '../api/route.ts'
 import { usageWarning } from './usage-warning.ts'
 
-/** The ingest route of a request. */
 export interface IngestMatch {
   kind: RequestHead['kind'] | OtlpKind
   route: string

@@ -9,7 +9,6 @@ import {
 } from '../api/route.ts'
 import type { AppDeps } from './app-deps.ts'
 
-/** A route of the platform API. */
 export type PlatformRoute = Route<AppDeps>
 
 /** A route of the platform API with the permission that it requires. */
@@ -18,7 +17,6 @@ export type GuardedPlatformRoute = GuardedRoute<AppDeps>
 /** Arguments of the handlers of the platform API. */
 export type PlatformContext<B = unknown> = RouteContext<unknown, unknown, B, AppDeps>
 
-/** One route of the platform API. */
 export function route<
   const P extends Parameters = Parameters,
   const Q extends Parameters = Parameters,

@@ -25,7 +25,6 @@ export interface Sockets {
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
-/** The address to listen on, and the limits of connections. */
 export interface HttpServerOptions extends ListenOptions {
   /** Time limit for the head of a request. Default 15 s. */
   headers_timeout_ms?: number

@@ -73,7 +73,6 @@ export async function assertFree(options: ListenOptions): Promise<void> {
   await new Promise((closed) => server.close(closed))
 }
 
-/** The URL of a listener's address. */
 export function urlOf({ address, port, family }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

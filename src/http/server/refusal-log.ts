@@ -3,7 +3,6 @@ import type { Clock } from '../../base/clock.ts'
 import type { AppError, ErrorCode } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 
-/** A call that was refused. */
 export interface RefusedCall {
   /** Method and route, e.g. `POST /v1/traces`. */
   what: string

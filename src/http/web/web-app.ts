@@ -13,7 +13,6 @@ export interface WebApp {
   handle(exchange: Exchange): Promise<void>
 }
 
-/** The files of the built interface. */
 export interface WebAppOptions {
   /** Folder of the built interface; it may appear later, and be replaced. */
   folder: string

@@ -27,7 +27,6 @@ export interface Deleter {
 export interface DeleterDeps {
   traces: TraceDeletion
   deletions: DeletionStore
-  /** The store from which the shares of deleted traces and projects are removed. */
   shares: Pick<ShareStore, 'removeTraces' | 'removeProject'>
   blobs: BlobStore
   ingester: Pick<Ingester, 'settled'>

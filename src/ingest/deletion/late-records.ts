@@ -91,7 +91,11 @@ async function deleteLate(
       workspace_id,
       id: newUuid(),
       scope: { kind: 'late', run_ids, trace_ids },
-      ...{ status: 'queued', deleted: 0, error: null, created_at: clock.now(), finished_at: null },
+      status: 'queued',
+      deleted: 0,
+      error: null,
+      created_at: clock.now(),
+      finished_at: null,
     })
   }
 }

@@ -1,6 +1,5 @@
 import type { ListQuery } from '../store/trace-store.ts'
 
-/** A TraceRun and its trace. */
 export interface RunOfTrace {
   run_id: string
   trace_id: string

@@ -255,7 +255,6 @@ export class DeriveBatch {
   }
 }
 
-/** The TraceRuns to which one TraceRun is related, by their keys. */
 interface Relations {
   /** Possible parents, if the place of the TraceRun was not sent. */
   parents: string[]

@@ -27,7 +27,6 @@ export interface FeedbackConfigQuery {
   offset: number
 }
 
-/** Feedback configs by workspace and key. */
 export interface FeedbackConfigStore {
   /** Sorted by key. */
   list(workspace_id: string, query: FeedbackConfigQuery): Promise<FeedbackConfig[]>

@@ -26,8 +26,12 @@ function previewOver(count: number) {
     const left = after?.sort_time ?? count
     const changed = Math.min(limit, left)
     return {
-      ...{ examined: changed, changed, cost_before: BigInt(changed), cost_after: BigInt(3 * changed) },
-      ...{ unpriced_before: 0, unpriced_after: 0 },
+      examined: changed,
+      changed,
+      cost_before: BigInt(changed),
+      cost_after: BigInt(3 * changed),
+      unpriced_before: 0,
+      unpriced_after: 0,
       last: { sort_time: left - changed, run_id: '' },
     }
   }

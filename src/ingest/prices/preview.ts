@@ -58,7 +58,11 @@ export function createPricePreview({ store, lane, prices }: PricePreviewDeps): P
       const after = pages.at(-1)?.last
       const rows = await store.list(workspace_id, {
         ...(project_ids && { project_ids }),
-        ...{ filter: counted, start_time, end_time, order: 'desc', limit: PAGE },
+        filter: counted,
+        start_time,
+        end_time,
+        order: 'desc',
+        limit: PAGE,
         ...(after && { after }),
       })
       const input: LaneTasks['preview-prices']['input'] = { rows, entries }

@@ -10,7 +10,6 @@ export interface PriceSnapshot {
   entries: readonly PriceEntry[]
 }
 
-/** Own prices by workspace. */
 export interface PriceStore {
   /** All current entries. Changes by another process may be missing for up to five seconds. */
   snapshot(): Promise<PriceSnapshot>

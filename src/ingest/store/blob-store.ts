@@ -14,7 +14,6 @@ export interface BlobStore {
   remove(sha256: string, until: number): Promise<boolean>
 }
 
-/** A blob store that can list its blobs. */
 export interface ListedBlobStore extends BlobStore {
   /** The SHA-256 of every blob, in hex. Blobs that are put or removed meanwhile may be missing. */
   list(): AsyncIterable<string>

@@ -22,7 +22,6 @@ export interface TraceSums {
   thread_id: string
 }
 
-/** Reads of the outline of one trace. */
 export interface OutlineStore {
   traceState(workspace_id: string, trace_id: string): Promise<TraceState>
   /** Ids of the TraceRuns whose rows were written at `since` (epoch milliseconds) or later, as RowBinary. */

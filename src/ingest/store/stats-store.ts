@@ -137,5 +137,4 @@ export interface StatsStore {
   feedbackStats(workspace_id: string, query: StatsQuery): Promise<FeedbackStats>
 }
 
-/** All reads and writes of the store of traces. */
 export interface ReadStore extends TraceStore, StatsStore, OutlineStore, ThreadStore {}

@@ -15,7 +15,6 @@ const REACHED_MS = 8_000
 const STUCK_MS = 60_000
 const RETRY_MS = [100, 200, 500, 1000, 2000] as const
 
-/** The progress of the store. */
 export interface StoreProgress {
   /** Whether the store accepts rows. */
   up: boolean

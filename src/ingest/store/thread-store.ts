@@ -16,7 +16,6 @@ export interface ThreadSelection extends ThreadWindow {
   tree_filter?: Filter
 }
 
-/** A page of the selected threads. */
 export interface ThreadQuery extends ThreadSelection {
   /**
    * Result of `threadMark`. Rows that were written later are left out, so that pages stay consistent while rows are
@@ -28,7 +27,6 @@ export interface ThreadQuery extends ThreadSelection {
   limit: number
 }
 
-/** A thread in the list; its place is that of its latest trace. */
 export interface ThreadPlace {
   thread_id: string
   /** Start of the latest trace, in epoch microseconds. */

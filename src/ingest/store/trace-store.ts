@@ -2,7 +2,6 @@ import type { UsageSums } from '../../usage/report/details-source.ts'
 import type { Filter } from '../../trace/filter/filter.ts'
 import type { ThreadSelection } from './thread-store.ts'
 
-/** Tables that ingest writes. */
 export type StoredTable = 'run_fragments' | 'runs' | 'feedback' | 'waiting_children'
 
 /** Values by which a list can be ordered. Tokens and costs include those of the TraceRuns below, as in responses. */
@@ -120,7 +119,6 @@ export interface TraceStore {
   smallPayloads(workspace_id: string, run_id: string): Promise<Uint8Array>
   /** Whether any TraceRun waits for a parent; usually false. */
   hasWaitingChildren(): Promise<boolean>
-  /** TraceRuns that wait for one of the given parents. */
   waitingChildren(
     workspace_id: string,
     parent_run_ids: readonly string[],

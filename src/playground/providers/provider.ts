@@ -83,7 +83,6 @@ export interface Provider {
   base_url: string | undefined
   /** @throws AppError invalid_request for messages that this API cannot express */
   toRequest(call: ModelCall, secret: string): VendorRequest
-  /** Reads one event's data. */
   readEvent(data: JsonObject): ReadEvent
 }
 

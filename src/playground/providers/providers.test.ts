@@ -52,15 +52,13 @@ describe('requests of the playground (N15)', () => {
     const request = openai.toRequest(CALL, 'secret')
     expect([request.path, request.headers]).toEqual(['/chat/completions', { authorization: 'Bearer secret' }])
     expect(request.body).toEqual({
-      ...{
-        user: 'u',
-        model: 'm-1',
-        temperature: 0,
-        top_p: 0.5,
-        max_completion_tokens: 7,
-        stop: ['END'],
-        seed: 3,
-      },
+      user: 'u',
+      model: 'm-1',
+      temperature: 0,
+      top_p: 0.5,
+      max_completion_tokens: 7,
+      stop: ['END'],
+      seed: 3,
       messages: [
         { role: 'system', content: 'Be brief.' },
         {
@@ -102,14 +100,12 @@ describe('requests of the playground (N15)', () => {
     const request = anthropic.toRequest(CALL, 'secret')
     expect(request.headers).toEqual({ 'x-api-key': 'secret', 'anthropic-version': '2023-06-01' })
     expect(request.body).toMatchObject({
-      ...{
-        user: 'u',
-        model: 'm-1',
-        max_tokens: 7,
-        system: 'Be brief.',
-        stop_sequences: ['END'],
-        stream: true,
-      },
+      user: 'u',
+      model: 'm-1',
+      max_tokens: 7,
+      system: 'Be brief.',
+      stop_sequences: ['END'],
+      stream: true,
       messages: [
         {
           role: 'user',

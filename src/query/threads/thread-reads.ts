@@ -28,7 +28,6 @@ export interface ThreadPage {
   next_cursor: string | null
 }
 
-/** A page of the traces of a thread. */
 export interface TurnsWanted extends TurnExpressions {
   /** The client's query without cursor and page size. */
   request: unknown

@@ -41,7 +41,6 @@ export interface AssistantSearch {
   max_bytes?: number | undefined
 }
 
-/** The assistants of all tenants, with their versions. */
 export interface AssistantStore {
   /**
    * Creates missing assistants. An existing assistant that no client has changed gets the new description, config and

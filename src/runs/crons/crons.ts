@@ -23,7 +23,6 @@ export interface CronRequest {
   enabled?: boolean
   /** What happens to threads that were created for runs of the cron; default `delete`. */
   on_run_completed?: 'delete' | 'keep'
-  /** Metadata of the cron and of its runs. */
   metadata?: JsonObject
   /** The request of each run, including `assistant_id`. */
   payload: RunRequest

@@ -51,12 +51,10 @@ export interface CronSearch {
   max_bytes?: number | undefined
 }
 
-/** A cron that is due. */
 export interface DueCron extends Tenant {
   cron: Cron
 }
 
-/** Crons of tenants. */
 export interface CronStore {
   create(tenant: Tenant, cron: Cron): Promise<void>
   get(tenant: Tenant, cron_id: string): Promise<Cron | undefined>

@@ -14,7 +14,6 @@ export interface GraphInfo {
   unavailable: string | null
 }
 
-/** A run for a graph host to execute. */
 export interface GraphJob {
   tenant: Tenant
   lease: Lease

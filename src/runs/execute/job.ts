@@ -44,7 +44,6 @@ export interface JobDeps {
   logger: Logger
 }
 
-/** The end of a job. */
 export interface JobEnd {
   attemptEnd: AttemptEnd
   /** The response of `wait`; null if it is the stored values of the thread. */
@@ -176,7 +175,6 @@ async function answeredBy({ store, claim }: Execution): Promise<string[]> {
   return thread === undefined ? [] : pendingInterrupts(thread.interrupts).map(({ id }) => id)
 }
 
-/** The end of a run that needs a later release. */
 const NEWER: GraphEnd = {
   kind: 'failed',
   error: 'NewerReleaseNeeded',

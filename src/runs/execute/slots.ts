@@ -1,6 +1,5 @@
 import type { Deployment } from '../deployment.ts'
 
-/** The slots for running runs of each deployment. */
 export interface RunSlots {
   /** Takes as many free slots as possible, at most `count`; returns the number. */
   take(deployment: Deployment, count: number): number

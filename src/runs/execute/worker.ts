@@ -43,7 +43,6 @@ export interface WorkerDeps extends Omit<JobDeps, 'host' | 'project'>, RunEnding
   metrics: Metrics
 }
 
-/** Claims runs and executes them. */
 export interface Worker {
   /**
    * Admits a run, starts it at once if no other run is before it, and notifies the workers of the runs that it cancels.
@@ -122,7 +121,6 @@ export async function startWorker(deps: WorkerDeps): Promise<Worker> {
   }
 }
 
-/** The running jobs of one revision of a deployment. */
 function jobsOf({ jobs }: Work, { deployment_id, revision_id }: Deployment): RunJob[] {
   return [...jobs.values()].filter(
     ({ claim }) => claim.deployment_id === deployment_id && claim.run.revision_id === revision_id,
@@ -356,7 +354,6 @@ async function within(work: Promise<unknown>, ms: number): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Counts how runs end. */
 function countRuns(
   { metrics }: Pick<WorkerDeps, 'metrics'>,
   jobs: ReadonlyMap<string, RunJob>,

@@ -11,7 +11,6 @@ export interface StoreItem {
   updated_at: number
 }
 
-/** An item to store. */
 export interface ItemWrite {
   namespace: readonly string[]
   key: string
@@ -22,7 +21,6 @@ export interface ItemWrite {
   index?: readonly string[] | false | undefined
 }
 
-/** A search for items. */
 export interface ItemSearch {
   namespace_prefix: readonly string[]
   /**

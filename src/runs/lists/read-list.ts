@@ -15,7 +15,6 @@ import { runJson } from '../run-json.ts'
 import type { RunStore } from '../run-store.ts'
 import { threadText } from '../threads/json.ts'
 
-/** Stores that lists are read from. */
 export interface ListStores {
   store: Pick<RunStore, 'searchThreads' | 'listRuns'>
   assistants: Pick<AssistantStore, 'search' | 'versions'>

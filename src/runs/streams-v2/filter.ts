@@ -48,7 +48,6 @@ export function isLifecycleOnly({ channels, namespaces }: EventFilter): boolean 
   return isExact && namespaces.length === 0
 }
 
-/** Whether the filter names subgraphs. */
 export function namesSubgraphs({ namespaces }: EventFilter): boolean {
   return namespaces.some((one) => one.length > 0)
 }

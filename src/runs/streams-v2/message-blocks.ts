@@ -8,7 +8,6 @@ export interface BlockEvent {
   data: JsonObject
 }
 
-/** A message that is being streamed. */
 interface Growing {
   id: string
   /** Id of the model's call. */

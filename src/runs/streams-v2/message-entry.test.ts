@@ -30,7 +30,11 @@ it.each([
     expect(event.data).toBe(membersOf(data)?.get('data'))
     expect(event.node).toBe((JSON.parse(data) as { node?: string }).node)
     expect(event).toMatchObject({
-      ...{ id: '17-2', event_id: '17-2', seq: 5120, timestamp: 17, method: 'messages' },
+      id: '17-2',
+      event_id: '17-2',
+      seq: 5120,
+      timestamp: 17,
+      method: 'messages',
       namespace: ['model:1', 'b'],
     })
   }

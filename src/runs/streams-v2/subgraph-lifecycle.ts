@@ -1,6 +1,5 @@
 import { isObject, type JsonValue } from '../../schema/json.ts'
 
-/** The start or end of a subgraph. */
 export interface SubgraphEvent {
   namespace: string[]
   event: 'started' | SubgraphEnd

@@ -27,7 +27,6 @@ function stepsOf(path: string): Step[] {
   throw new AppError('invalid_request', { message: `extract: "${path}" is not a path.` })
 }
 
-/** The values at the paths, by alias. */
 export function extracted(record: JsonObject, paths: ExtractPaths): JsonObject {
   return Object.fromEntries(paths.map(([alias, path]) => [alias, valueAt(record, path)]))
 }

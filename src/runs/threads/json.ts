@@ -4,7 +4,6 @@ import { extracted, type ExtractPaths } from './extract-paths.ts'
 import type { Thread } from '../model.ts'
 import { pickFields } from '../lists/pick-fields.ts'
 
-/** The parts of a thread to return. */
 export interface ThreadView {
   /** Includes the field `ttl`. */
   ttl?: boolean

@@ -13,7 +13,6 @@ const AT_ONCE = 500
 
 type Expired = Awaited<ReturnType<RunStore['expiredThreads']>>
 
-/** The sweep that deletes or prunes expired threads. */
 export function threadSweep({ store, events, everyMs }: ThreadSweepDeps): Sweep {
   /** Deletes or prunes expired threads of one tenant and strategy; returns their number. */
   const sweep = async (some: Expired): Promise<number> => {

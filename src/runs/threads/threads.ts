@@ -22,7 +22,6 @@ export interface StateUpdate {
   checkpoint?: JsonObject
 }
 
-/** The states of a thread to read. */
 export interface HistoryQuery {
   limit: number
   /** A checkpoint or config (`{checkpoint_id,…}`): only states before it. */

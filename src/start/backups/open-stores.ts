@@ -36,7 +36,6 @@ const FILES = { identity: 'weir.db', runs: 'runs.db' } as const
 /** Time limit of a statement in seconds, since reading a whole table may take hours. */
 const LONG_SECONDS = 7 * 24 * 3_600
 
-/** The names of the two SQL stores. */
 export type SqlName = keyof typeof FILES
 
 /** Executes `work`, then calls the stop functions that it has added. */

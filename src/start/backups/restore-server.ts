@@ -103,7 +103,6 @@ async function assertNoBlobs(blobs: ListedBlobStore): Promise<void> {
     })
 }
 
-/** The database of runs, with its schema. */
 async function openRuns(config: Config, dataDir: string): Promise<Database> {
   const { databaseUrl: url } = config
   if (url !== undefined) {

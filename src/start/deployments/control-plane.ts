@@ -108,7 +108,14 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const { files, changes, changed } = openSharing(parts, clock)
   const uploads = createUploads({ store: uploadStore, dir, max_bytes: deploy.maxSourceBytes, clock, files })
   const work = createRevisionSteps({
-    ...{ store, uploads, artifacts, hosting, sealer, log, files, sandbox },
+    store,
+    uploads,
+    artifacts,
+    hosting,
+    sealer,
+    log,
+    files,
+    sandbox,
     unpack: startUnpacking(parts),
     buildEnvironment: ({ workspace_id }) =>
       buildEnvironment(runs.environment, join(dir, 'cache', workspace_id)),
@@ -127,8 +134,18 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   keepAwake(wake, parts)
   startSweeping(parts, { logs, uploadStore, files, clock })
   const controlPlane = createControlPlane({
-    ...{ store, logs, log, uploads, artifacts, hosting, sealer, clock, own: parts.own },
-    ...{ files, changed, isOfServer: (name) => isOfServer(parts, name) },
+    store,
+    logs,
+    log,
+    uploads,
+    artifacts,
+    hosting,
+    sealer,
+    clock,
+    own: parts.own,
+    files,
+    changed,
+    isOfServer: (name) => isOfServer(parts, name),
     worker: { wake, interrupted: (revision) => worker.interrupted(revision) },
     runtimes: createRuntimes(deploy.runtime, { name: isolation, look: parts.isolation }, () =>
       probeContainers(runs.environment),
@@ -207,7 +224,11 @@ function startRevisionWorker(
   { store, work, log, changed, tidy }: WorkerParts,
 ): RevisionWorker {
   const worker = createRevisionWorker({
-    ...{ store, steps: work, logger, lease_ms: LEASE_MS, builds: config.deploy.builds },
+    store,
+    steps: work,
+    logger,
+    lease_ms: LEASE_MS,
+    builds: config.deploy.builds,
     changed(revision) {
       logChange(log, revision)
       changed()
@@ -347,13 +368,13 @@ function buildEnvironment(environment: Environment, cache: string): Record<strin
   })
   return {
     ...Object.fromEntries(passed),
-    ...{ npm_config_cache: cache, npm_config_update_notifier: 'false' },
-    ...{ PIP_CACHE_DIR: join(cache, 'pip'), UV_CACHE_DIR: join(cache, 'uv') },
-    ...{
-      PIP_DISABLE_PIP_VERSION_CHECK: '1',
-      PIP_NO_INPUT: '1',
-      PIP_PROGRESS_BAR: 'off',
-      UV_NO_PROGRESS: '1',
-    },
+    npm_config_cache: cache,
+    npm_config_update_notifier: 'false',
+    PIP_CACHE_DIR: join(cache, 'pip'),
+    UV_CACHE_DIR: join(cache, 'uv'),
+    PIP_DISABLE_PIP_VERSION_CHECK: '1',
+    PIP_NO_INPUT: '1',
+    PIP_PROGRESS_BAR: 'off',
+    UV_NO_PROGRESS: '1',
   }
 }

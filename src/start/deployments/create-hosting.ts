@@ -120,8 +120,12 @@ function knownOf({ known }: Host, deployment: HostedDeployment, reason: string):
   const found = known.get(deployment.id)
   if (found !== undefined) return Object.assign(found, { deployment })
   const made: Known = {
-    ...{ deployment, reason, active: undefined, draining: new Set() },
-    ...{ last: Promise.resolve(), running: () => 0 },
+    deployment,
+    reason,
+    active: undefined,
+    draining: new Set(),
+    last: Promise.resolve(),
+    running: () => 0,
   }
   known.set(deployment.id, made)
   return made
@@ -276,7 +280,8 @@ function statusOf(at: Known | undefined): HostingStatus | undefined {
       revision_id: one.revision.id,
       number: one.revision.number,
       runs: at.running(one),
-      ...{ host_pids, memory_bytes: residentBytesOf(host_pids) },
+      host_pids,
+      memory_bytes: residentBytesOf(host_pids),
     }
   }
   const graphs = at.active?.hosts.graphs() ?? []

@@ -10,12 +10,19 @@ it('P-1: the deployment of GRAPHS does not take the path of one that was deploye
   const database = openSqlite(':memory:')
   await migrate(database)
   await createDeploymentStore(database, testClock()).create({
-    ...{ id: 'd', organization_id: 'o', workspace_id: 'w', name: 'bot', type: 'dev', secrets: [] },
+    id: 'd',
+    organization_id: 'o',
+    workspace_id: 'w',
+    name: 'bot',
+    type: 'dev',
+    secrets: [],
     commands: NO_COMMANDS,
   })
   const opening = (name: string) =>
     openFurtherDeployments({
-      ...{ own: { name }, database, stops: [] },
+      own: { name },
+      database,
+      stops: [],
       config: { deploy: { runtime: 'container' }, dataDir: '/nowhere' },
     } as unknown as FurtherDeploymentsParts)
   await expect(opening('bot')).rejects.toMatchObject({

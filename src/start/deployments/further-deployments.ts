@@ -64,12 +64,17 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
   const open = async (): Promise<ControlPlane> => {
     const { openControlPlane } = await import('./control-plane.ts')
     const ofServer = own && {
-      ...{ id: own.tenant.deployment_id, workspace_id: own.tenant.workspace_id, name: own.name },
+      id: own.tenant.deployment_id,
+      workspace_id: own.tenant.workspace_id,
+      name: own.name,
       created_at: parts.own_created_at,
       status: () => statusOf(own),
     }
     return await openControlPlane({
-      ...{ ...parts, hosting: await hosting.promise, own: ofServer, stops: ends },
+      ...parts,
+      hosting: await hosting.promise,
+      own: ofServer,
+      stops: ends,
       isolation,
     })
   }

@@ -125,7 +125,11 @@ async function start(
   const brokered = brokeredStorage({ ...parts, state: parts.shared.state }, { tenant, file, hosts: opened })
   const ownApi = await ownApiSocket(parts)
   const { host } = await startGraphHosts(hosting, {
-    ...{ file, storage: brokered, brokered, ownApi, name },
+    file,
+    storage: brokered,
+    brokered,
+    ownApi,
+    name,
     minHosts: limits.warm,
     maxHosts: limits.hosts,
     maxBytes: limits.memory_bytes,
@@ -216,7 +220,10 @@ function begin(
     },
   }
   const served: ServedDeployment = {
-    ...{ ...tenant, name, webhooks, host },
+    ...tenant,
+    name,
+    webhooks,
+    host,
     revision_id: revision.id,
     concurrency: parts.hosted.concurrency,
   }
@@ -224,9 +231,17 @@ function begin(
   const items = itemsOf(parts, state, { file, host })
   const running: RunningDeployment = {
     ...useCases,
-    ...{ name, tenant, items, host, assistants: state.assistants, events: state.events },
-    ...{ userAuth: open.userAuth, project: open.project, ownApi: open.ownApi },
-    ...{ http: file.http, checks: parts.shared.checks },
+    name,
+    tenant,
+    items,
+    host,
+    assistants: state.assistants,
+    events: state.events,
+    userAuth: open.userAuth,
+    project: open.project,
+    ownApi: open.ownApi,
+    http: file.http,
+    checks: parts.shared.checks,
     lists: listsOf({ items, ...readStoreTtl(file.store_ttl) }),
     headersFor: (headers) => pickConfigurableHeaders(file.configurable_headers, headers),
   }

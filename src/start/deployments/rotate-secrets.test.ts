@@ -46,7 +46,12 @@ async function openServer(env: Record<string, string> = {}) {
     { name: 'B', value: 'two' },
   ]
   await deployments.create({
-    ...{ id, organization_id: newUuid(), workspace_id: WORKSPACE, name: 'mine', type: 'dev', commands: {} },
+    id,
+    organization_id: newUuid(),
+    workspace_id: WORKSPACE,
+    name: 'mine',
+    type: 'dev',
+    commands: {},
     secrets: replacedSecrets({ id, secrets: [] }, sent, { sealer, now: 1 }),
   } as never)
   const expectReadable = async (): Promise<void> => {

@@ -97,7 +97,6 @@ export interface RunState {
   served: Map<string, ServedDeployment>
   /** Crons of all served revisions; they end before the worker. */
   crons: Set<Pick<Crons, 'stop'>>
-  /** The open streams of all deployments. */
   openStreams: OpenStreams
   use: DeploymentUse
   /** Checks of the stores, for `/ok?check_db=1`. */
@@ -146,7 +145,9 @@ export async function openRunState(parts: DeploymentParts): Promise<RunState> {
     clock,
     checkpointRows: createSqlRowStore(database),
     storage: {
-      ...{ ...place, url: place.url ?? null, connections: shares.perHost },
+      ...place,
+      url: place.url ?? null,
+      connections: shares.perHost,
       max_store_bytes: config.quotas.store_bytes,
     },
     events,
@@ -178,13 +179,24 @@ export async function startWorking(parts: DeploymentParts, state: RunState): Pro
   const owner = await leaseOwner(config)
   const abandonedAbove = watchNewerRuns({ ...parts, store, clock, changed: () => worker.look() })
   const worker = await startWorker({
-    ...{ store, events, wake, waiters, earlyCancels, unseenEnds, use, clock, logger, metrics },
+    store,
+    events,
+    wake,
+    waiters,
+    earlyCancels,
+    unseenEnds,
+    use,
+    clock,
+    logger,
+    metrics,
     deployments: served,
     claimer: { owner, lease_ms: LEASE_MS, traced: ownTraces !== undefined },
     abandonedAbove,
     rules: {
-      ...{ timeout_ms: hosted.runTimeoutMs, unlogged_ms: config.redisOutageMs },
-      ...{ max_attempts: MAX_ATTEMPTS, retry_ms: RETRY_MS },
+      timeout_ms: hosted.runTimeoutMs,
+      unlogged_ms: config.redisOutageMs,
+      max_attempts: MAX_ATTEMPTS,
+      retry_ms: RETRY_MS,
     },
     record: ({ workspace_id, run }, body) => ownTraces?.record({ workspace_id, ...run.caller }, body),
     ended: ({ deployment_id }, run) => served.get(deployment_id)?.webhooks.ended(run),

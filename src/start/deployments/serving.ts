@@ -179,15 +179,27 @@ export function openUseCases(
     state.served.get(deployment_id)?.host ?? deployment.host
   const threads = createThreads({ ...shared, runs, events, hostOf, findAssistant })
   const streams = createStreams({
-    ...{ runs, threads, events, clock, logger },
-    ...{ open: state.openStreams, unseenEnds: working.unseenEnds },
+    runs,
+    threads,
+    events,
+    clock,
+    logger,
+    open: state.openStreams,
+    unseenEnds: working.unseenEnds,
   })
   const runsOf = ({ user }: Caller): Runs =>
     user === undefined || userAuth === undefined
       ? runs
       : runsOfUser({ runs, threads, findAssistant }, userAuth, user)
   const crons = startCrons({
-    ...{ store: cronStore, runsOf, threads, findAssistant, webhooks, assertRoom, clock, logger },
+    store: cronStore,
+    runsOf,
+    threads,
+    findAssistant,
+    webhooks,
+    assertRoom,
+    clock,
+    logger,
     deployments: [deployment.deployment_id],
   })
   state.crons.add(crons)

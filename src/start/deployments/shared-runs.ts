@@ -19,7 +19,6 @@ export interface SharedRuns {
   state: RunState
   working: Working
   listsOf: ListsOf
-  /** Checks of the stores. */
   checks: StoreChecks
 }
 

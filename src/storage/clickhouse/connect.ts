@@ -45,7 +45,6 @@ export interface StatementOptions {
   readonly signal?: AbortSignal
 }
 
-/** An insert of encoded rows. */
 export interface InsertBytes {
   /** Table name as in SQL. */
   readonly table: string

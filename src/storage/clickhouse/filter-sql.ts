@@ -158,7 +158,6 @@ interface Context {
  */
 export type SearchMode = 'look-up' | 'read' | 'assume'
 
-/** The rows that a filter reads, and the names of its parameters. */
 export interface FilterPlace {
   /** SQL condition for the rows that contain the descendants of a TraceRun and the rest of its trace. */
   scope?: string | undefined

@@ -7,7 +7,6 @@ import type { ClickHouse } from './connect.ts'
 import { migrationChecksum, worksAfter } from '../migration-checksum.ts'
 import { onCluster } from './on-cluster.ts'
 
-/** Options of a migration. */
 export interface MigrateOptions {
   /** Folder of files named `NNNN_name.sql`; default: the product's own, beside this file. */
   readonly dir?: string | URL

@@ -13,7 +13,6 @@ interface Attachment {
   bytes: Buffer
 }
 
-/** An operation that can be stored. */
 export type StoredOperation = Operation & { run_id: string }
 
 /** All operations of a request, collected in any order. */

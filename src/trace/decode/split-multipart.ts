@@ -1,6 +1,5 @@
 import { digits } from '../derive/time.ts'
 
-/** One part of a multipart body. */
 export interface BodyPart {
   /** `name` of the part's Content-Disposition; undefined if its headers cannot be read. */
   name: string | undefined

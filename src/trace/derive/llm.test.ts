@@ -119,7 +119,7 @@ describe('a call that failed', () => {
     ['an empty list as Python wraps a stream', { output: [] }],
     ['an empty message of LangChain', emptyGeneration],
     ['no message of LangChain', { generations: [[]], llm_output: null }],
-  ])('LLM-5: gets no estimate if the vendor refused it, with %s', (_, outputs) => {
+  ])('LLM-5, D-60: gets no estimate if the vendor refused it, with %s', (_, outputs) => {
     expect(traceRunOf({ inputs, outputs, error: refusal }).usage.source).toEqual(nothing)
   })
 

@@ -335,12 +335,10 @@ function wrongOperator(call: FilterCall, field: string): Error {
   return badFilter(call.at, `"${field}" does not take ${call.name}(…).`)
 }
 
-/** Whether the filter has a condition on feedback. */
 export function looksAtFeedback(filter: Filter): boolean {
   return someCondition(filter, (one) => one.kind === 'entry' && one.among === 'feedback')
 }
 
-/** Whether the filter has a search. */
 export function searches(filter: Filter): boolean {
   return someCondition(filter, (one) => one.kind === 'search')
 }

@@ -12,7 +12,9 @@ const encode = (text: string) => new Uint8Array(Buffer.from(text))
 const linked = (value: unknown): unknown => JSON.parse(shown(JSON.stringify(value)))
 const shown = (json: string) => Buffer.from(withMediaLinks(encode(json), LINK)).toString()
 const refTo = (pointer: string, mime = 'image/png', size = PNG.length) => ({
-  ...{ $media: LINK + encodeURIComponent(pointer), size, mime },
+  $media: LINK + encodeURIComponent(pointer),
+  size,
+  mime,
 })
 
 describe('N14: files in base64 are replaced by links', () => {

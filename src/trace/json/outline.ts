@@ -10,7 +10,6 @@ import { ownCounts, type TopCounts, totalsJson } from './trace-run.ts'
 const ROOT = -1
 const UNKNOWN = -2
 
-/** Inputs of an outline. */
 export interface OutlineInput {
   trace_id: string
   /** Version of the trace that was read, for the next request. */

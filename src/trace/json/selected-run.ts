@@ -41,7 +41,6 @@ interface RunField {
   value(parts: RunParts): unknown
 }
 
-/** A field of the lean row. */
 function lean<K extends Column>(
   columns: readonly K[],
   value: (row: Pick<TraceRunRow, K>) => unknown,
@@ -236,7 +235,6 @@ export function mayNeedPayload(selects: readonly RunSelect[]): boolean {
   return selects.some((select) => RUN_FIELDS[select].whole !== undefined)
 }
 
-/** Whether the payloads of this row are needed. */
 export function needsPayload(selects: readonly RunSelect[], row: TraceRunRow): boolean {
   return selects.some((select) => {
     const { whole = false } = RUN_FIELDS[select]

@@ -361,7 +361,6 @@ export function sentJson(
   return ok && !repaired && isUtf8(bytes) ? bytes : value
 }
 
-/** Pieces as one buffer. */
 export function joinPieces(pieces: readonly Piece[]): Uint8Array<ArrayBuffer> {
   const buffers = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
   const out = new Uint8Array(buffers.reduce((size, piece) => size + piece.length, 0))

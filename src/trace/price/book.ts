@@ -102,7 +102,6 @@ export function createPriceBook(entries: readonly PriceEntry[], defaults: PriceS
   }
 }
 
-/** The price books of all workspaces that have own entries. */
 export function createPriceBooks(
   entries: readonly PriceEntry[],
   defaults: PriceSource,
@@ -191,7 +190,6 @@ function isNamed({ pattern, has_slash }: OwnPrice, { plain, prefixed }: Names): 
   return (has_slash ? [...plain, ...prefixed] : plain).some((name) => pattern.test(name))
 }
 
-/** Whether both are names of the same provider, or the price is for any provider. */
 function isOf(wanted: string | null, provider: string | undefined): boolean {
   if (wanted === null) return true
   if (provider === undefined) return false

@@ -2,7 +2,6 @@ import { TIERS } from './formula.ts'
 
 type Conditions = Readonly<Record<string, string>>
 
-/** Values that name the standard price. */
 const NEUTRAL: ReadonlySet<string> = new Set([
   'default',
   'standard',

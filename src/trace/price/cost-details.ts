@@ -18,7 +18,6 @@ export function completeDetails(cost: Decimal | undefined, sent: Readonly<CostDe
   return rest === 0n ? { ...sent } : { ...sent, [BASE]: (sent[BASE] ?? 0n) + rest }
 }
 
-/** The sum of the parts. */
 export function sumOf(details: Readonly<CostDetails>): Decimal {
   return Object.values(details).reduce((sum, part) => sum + part, 0n)
 }

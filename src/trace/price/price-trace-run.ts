@@ -44,7 +44,6 @@ export function priceTraceRun(traceRun: Priced, prices: PriceSource): void {
     traceRun.issues.push(priceIssue(code, { model, provider, ...unpriced }))
 }
 
-/** Whether there is anything to price. */
 function hasCounts({ input_tokens, output_tokens, units }: Usage): boolean {
   return input_tokens !== undefined || output_tokens !== undefined || Object.keys(units).length > 0
 }

@@ -8,7 +8,6 @@ export interface Rates {
   details: Readonly<Record<string, Decimal>>
 }
 
-/** The prices of one model. */
 export interface Price {
   /** Id of the own entry, or `genai-prices:<provider>/<model>`, with `@<date>` if the price began on a date. */
   price_model_id: string
@@ -18,7 +17,6 @@ export interface Price {
   units: Readonly<Record<string, Decimal>>
   /** Per call, in 10^-18 dollars. */
   request: Decimal
-  /** Names of the conditions for which these are the prices. */
   conditions: readonly string[]
 }
 

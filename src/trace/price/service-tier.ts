@@ -2,7 +2,6 @@ import { isObject, type JsonObject, type JsonValue, text } from '../../schema/js
 import { type Counts, TIERS } from './formula.ts'
 import type { Usage } from '../tokens/usage/record.ts'
 
-/** Names of the standard tier. */
 const STANDARD = new Set(['default', 'standard', 'standard_only', 'on_demand', 'on-demand'])
 const MAX_DEPTH = 8
 

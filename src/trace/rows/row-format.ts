@@ -109,7 +109,6 @@ export interface RowFormat<Row> {
   readAll(rows: Uint8Array): Generator<Pick<Row, keyof Row & string>>
 }
 
-/** The row format of these codecs. */
 export function rowFormat<Row extends object>(codecs: Codecs<Row>): RowFormat<Row> {
   const columns = Object.keys(codecs) as (keyof Row & string)[]
   const inOrder = columns.map((column) => codecs[column])

@@ -200,17 +200,14 @@ export const ROLL_UP_COLUMNS = ['trace_id', ...SUM_COLUMNS] as const satisfies r
 /** Maximum number of TraceRuns in the outline of a trace. */
 export const MAX_OUTLINE_RUNS = 200_000
 
-/** The columns that the outline of a trace reads. */
 export const TRACE_OUTLINE_COLUMNS = [
   ...SUM_COLUMNS,
   'name',
   'checks',
 ] as const satisfies readonly (keyof TraceRunRow)[]
 
-/** The part of a row that the outline of a trace reads. */
 export type OutlineColumns = Pick<TraceRunRow, (typeof TRACE_OUTLINE_COLUMNS)[number]>
 
-/** The part of a row that a roll-up reads. */
 export type RollUpColumns = Pick<TraceRunRow, (typeof ROLL_UP_COLUMNS)[number]>
 
 /** The bit of column `checks` that is set if the check is ok. */
@@ -298,7 +295,6 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
   }
 }
 
-/** The conditions with the parts by model as JSON. */
 function storedConditions({ conditions, models }: TraceRun['usage']): Record<string, string> {
   return models.length === 0 ? conditions : { ...conditions, models: JSON.stringify(models) }
 }

@@ -7,7 +7,6 @@ import { readTools, toolsAsNamespace } from './tool-tokens.ts'
 /** An estimated number of tokens of one side of a TraceRun. */
 export interface Estimate {
   tokens: number
-  /** The encoding that was used. */
   encoding: Encoding
   /** Whether some text was not counted, because a sample was extrapolated or embedded media was left out. */
   sampled: boolean

@@ -3,7 +3,6 @@ import { GROUPINGS, type UsageCount, type UsageQuery } from './source.ts'
 /** The groupings of tokens and costs. */
 export const DETAIL_GROUPINGS = [...GROUPINGS, 'model'] as const
 
-/** One of DETAIL_GROUPINGS. */
 export type DetailGrouping = (typeof DETAIL_GROUPINGS)[number]
 
 /** TraceRuns that started in `[start, end)`, in the named workspaces, summed by bucket and group. */

@@ -71,7 +71,6 @@ export interface UsageRunSource {
   list(query: UsageRunsQuery): Promise<UsageRun[]>
 }
 
-/** The selection of a list. */
 export interface UsageRunsRequest
   extends UsageSelection,
     Pick<UsageRunsQuery, 'of' | 'provider' | 'model' | 'limit'> {

@@ -12,7 +12,6 @@ import {
   type UsageSelection,
 } from './selection.ts'
 
-/** A counted trace. */
 export interface UsageTrace {
   workspace_id: string
   trace_id: string
@@ -52,7 +51,6 @@ export interface UsageTraceSource {
   list(query: UsageTracesQuery): Promise<UsageTrace[]>
 }
 
-/** The selection of a list. */
 export interface UsageTracesRequest extends UsageSelection {
   /** Only this trace. */
   trace_id: string | undefined

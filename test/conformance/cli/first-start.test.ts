@@ -88,7 +88,6 @@ async function paste(script: string): Promise<{ code: number | null; stdout: str
   return { code, stdout, stderr }
 }
 
-/** The block of README that begins with this text. */
 async function block(begins: string): Promise<string> {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
   const blocks = [...readme.matchAll(/^```(?:sh|python)\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)

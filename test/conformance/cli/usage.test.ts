@@ -94,7 +94,6 @@ beforeAll(async () => {
   await drained(setup().weir)
 })
 
-/** Every trace of a group, page by page. */
 async function tracesOf(group: Record<string, string>): Promise<UsageTraces['items']> {
   const found: UsageTraces['items'] = []
   let cursor: string | null = null

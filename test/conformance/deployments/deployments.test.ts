@@ -29,11 +29,19 @@ let notes: string[]
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'weir-deployments-'))
   const config = readConfig({
-    ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE, HOST: '127.0.0.1', PORT: '0', DEPLOYMENT_PORT: '0' },
-    ...{ OTLP_GRPC_PORT: 'off', DATA_DIR: join(folder, 'data'), BOOTSTRAP_API_KEY: KEY },
+    PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DEPLOYMENT_PORT: '0',
+    OTLP_GRPC_PORT: 'off',
+    DATA_DIR: join(folder, 'data'),
+    BOOTSTRAP_API_KEY: KEY,
     // The graphs read and write files of the test, which an isolation would hide.
     DEPLOY_ISOLATION: 'none',
-    ...{ GRAPHS: join(DIR, 'langgraph.json'), DEPLOYMENT_NAME: 'own', DEPLOY_DRAIN_SECONDS: '2' },
+    GRAPHS: join(DIR, 'langgraph.json'),
+    DEPLOYMENT_NAME: 'own',
+    DEPLOY_DRAIN_SECONDS: '2',
   })
   server = await startServer(config, { logger: createLogger({ level: 'silent' }) })
   if (server.hosting === undefined) throw new Error('nothing can be hosted')

@@ -9,7 +9,6 @@ import { type Answer, answersAsDocumented, type OpenApiDocument } from '../opena
 /** What tests of the deployment API use. Read it inside tests and hooks only. */
 export interface DeploymentSetup {
   weir: UsedWeir
-  /** URL of the deployment. */
   url: string
   /** LangGraph's SDK, set up as users do; all its responses are checked after the tests. */
   client: Client
@@ -26,7 +25,6 @@ function isStream({ answer_type }: Pick<Answer, 'answer_type'>): boolean {
   return answer_type.startsWith('text/event-stream')
 }
 
-/** A fetch that records the responses. */
 function recordingFetch(url: string, answers: Answer[]): typeof fetch {
   return async (input, init) => {
     // `input` is passed on, not a copy: Node's fetch keeps no reference to a Request that is made here, and the signal

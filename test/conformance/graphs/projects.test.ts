@@ -247,7 +247,7 @@ describe('a portal with users, an HTTP app and UI components', () => {
 async function upgrade(url: string): Promise<[status: number | undefined, body: unknown]> {
   const { request } = await import('node:http')
   const { promise, resolve, reject } = Promise.withResolvers<[number | undefined, unknown]>()
-  const headers = { ...{ authorization: 'Bearer lovelace' }, connection: 'Upgrade', upgrade: 'websocket' }
+  const headers = { authorization: 'Bearer lovelace', connection: 'Upgrade', upgrade: 'websocket' }
   request(url, { headers }, (answer) => {
     let text = ''
     answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))

@@ -6,13 +6,13 @@ const fixed = (path: string, body?: unknown): Sample => ({
   call: () => ({ path, ...(body !== undefined && { body }) }),
 })
 
-/** Samples for the playground and the secrets of workspaces. */
 export const PLAYGROUND_SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /playground/models': fixed('/playground/models'),
   // The workspaces have no secret for a provider, so no provider is called.
   'POST /playground/runs': {
     ...fixed('/playground/runs', {
-      ...{ provider: 'openai', model: 'm' },
+      provider: 'openai',
+      model: 'm',
       messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
     }),
     status: () => [409],
@@ -20,7 +20,8 @@ export const PLAYGROUND_SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /workspaces/current/secrets': fixed('/workspaces/current/secrets'),
   'POST /workspaces/current/secrets': fixed('/workspaces/current/secrets', [{ key: 'STRAY', value: null }]),
   'PUT /workspaces/current/secrets/{key}': fixed('/workspaces/current/secrets/STRAY', {
-    ...{ value: 'v', hosts: ['127.0.0.1'] },
+    value: 'v',
+    hosts: ['127.0.0.1'],
   }),
   'DELETE /workspaces/current/secrets/{key}': {
     ...fixed('/workspaces/current/secrets/UNKNOWN'),

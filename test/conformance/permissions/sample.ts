@@ -1,7 +1,6 @@
 import type { ApiCall } from '../openapi/checked-api.ts'
 import type { Objects, Tenant } from './tenant-world.ts'
 
-/** A kind of caller. */
 export interface Caller {
   name: string
   organization: string

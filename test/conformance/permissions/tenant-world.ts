@@ -80,7 +80,6 @@ export function bodyOf({ status, text, body }: ApiAnswer): unknown {
 /** A tenant before it is filled. */
 export type Bare = Omit<Tenant, 'own' | 'kept'>
 
-/** A new member of the workspace. */
 export async function addMember(api: CheckedApi, tenant: Bare, role: string): Promise<string> {
   const { admin: key, workspace_id, marker } = tenant
   const headers = { 'x-tenant-id': workspace_id }
@@ -107,7 +106,12 @@ export async function sendRun(api: CheckedApi, tenant: Bare, session_id: string)
   const { admin: key, workspace_id, marker } = tenant
   const id = newUuid()
   const run = {
-    ...{ id, trace_id: id, name: marker, run_type: 'chain', session_id, start_time: Date.now() },
+    id,
+    trace_id: id,
+    name: marker,
+    run_type: 'chain',
+    session_id,
+    start_time: Date.now(),
     extra: { metadata: { thread_id: THREAD } },
   }
   const parts = [

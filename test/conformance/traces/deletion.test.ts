@@ -16,7 +16,6 @@ beforeAll(() => {
   client = makeClient(setup())
 })
 
-/** A root with a child. */
 async function trace(project_name: string, name = 'root'): Promise<string> {
   const id = newUuid()
   const traced = { client, tracingEnabled: true, project_name }

@@ -62,7 +62,6 @@ const costs = async (id: string): Promise<(string | null)[]> => {
   return [run.prompt_cost, run.completion_cost, run.total_cost, run.price_model_id]
 }
 
-/** Codes of the issues of a TraceRun. */
 async function issues(id: string): Promise<string[]> {
   const run = await ask<{ issues: { code: string }[] }>(`/runs/${id}`)
   return run.issues.map(({ code }) => code)

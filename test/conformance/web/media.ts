@@ -49,15 +49,13 @@ export function mediaTests({ server, used }: Used): void {
         image_url: { url: `data:${type};base64,${bytes.toString('base64')}` },
       }))
       const run = {
-        ...{
-          id,
-          trace_id: id,
-          name: 'look',
-          run_type: 'llm',
-          session_name: 'pictures',
-          start_time: now,
-          end_time: now,
-        },
+        id,
+        trace_id: id,
+        name: 'look',
+        run_type: 'llm',
+        session_name: 'pictures',
+        start_time: now,
+        end_time: now,
         inputs: { messages: [{ role: 'user', content }] },
         outputs: { choices: [{ message: { role: 'assistant', content: 'noise' } }] },
       }

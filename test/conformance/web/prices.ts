@@ -11,7 +11,10 @@ const MODEL = 'tuned-1'
 async function sendUnpriced(weir: UsedWeir): Promise<RunTree> {
   const client = new Client({ apiUrl: weir.url, apiKey: weir.key })
   const call = new RunTree({
-    ...{ name: 'tuned', run_type: 'llm', client, project_name: 'prices' },
+    name: 'tuned',
+    run_type: 'llm',
+    client,
+    project_name: 'prices',
     inputs: { messages: [{ role: 'user', content: 'hi' }] },
     metadata: { ls_provider: 'acme', ls_model_name: MODEL },
   })

@@ -16,7 +16,8 @@ interface Used {
 async function signedInAs(role: string, { server, used }: Used, path: string): Promise<Page> {
   const { url, json } = server.current()
   const { key } = await json<{ key: string }>('/api/v1/orgs/current/service-keys', {
-    ...{ description: `a ${role}`, role },
+    description: `a ${role}`,
+    role,
   })
   const page = await (await used.current().browser.newContext()).newPage()
   await page.goto(`${url}/app${path}`)
@@ -29,7 +30,11 @@ async function signedInAs(role: string, { server, used }: Used, path: string): P
 async function sendTo(weir: UsedWeir, workspaceId: string): Promise<string> {
   const client = new Client({ apiUrl: weir.url, apiKey: weir.key, workspaceId })
   const run = new RunTree({
-    ...{ name: 'elsewhere', run_type: 'chain', client, project_name: 'other', inputs: {} },
+    name: 'elsewhere',
+    run_type: 'chain',
+    client,
+    project_name: 'other',
+    inputs: {},
   })
   await run.postRun()
   await run.end({})
@@ -154,7 +159,8 @@ export function moreSettingsTests({ server, used }: Used): void {
     it('shows the sign-in screen on the next page once the key of the session was revoked', async () => {
       const { url, json, request } = server.current()
       const made = await json<{ id: string; key: string }>('/api/v1/orgs/current/service-keys', {
-        ...{ description: 'revoked later', role: 'admin' },
+        description: 'revoked later',
+        role: 'admin',
       })
       const context = await used.current().browser.newContext()
       const page = await context.newPage()

@@ -45,7 +45,6 @@ afterAll(async () => {
   await folder.remove()
 })
 
-/** A folder with all migrations before the one with this number. */
 async function migrationsBefore(number: string): Promise<string> {
   const dir = join(folder.dir, 'migrations')
   await mkdir(dir)

@@ -10,7 +10,10 @@ import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { testClock } from '../../support/faults/test-clock.ts'
 
 const line = (message: string, fields: Partial<NewLogLine> = {}): NewLogLine => ({
-  ...{ revision_id: 'r', kind: 'build', level: 'INFO', message },
+  revision_id: 'r',
+  kind: 'build',
+  level: 'INFO',
+  message,
   ...fields,
 })
 const MAX_BYTES = 8 * MAX_MESSAGE_BYTES

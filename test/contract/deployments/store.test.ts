@@ -41,7 +41,12 @@ describeOnSql('deployments and revisions', (engine) => {
 
   const create = (name: string, workspace_id = 'w'): Promise<StoredDeployment> =>
     store.create({
-      ...{ id: newUuid(), organization_id: 'o', workspace_id, name, type: 'dev', secrets: [] },
+      id: newUuid(),
+      organization_id: 'o',
+      workspace_id,
+      name,
+      type: 'dev',
+      secrets: [],
       commands: NO_COMMANDS,
     })
   const add = (deployment: StoredDeployment, fields: { artifact_sha256?: string } = {}): Promise<Revision> =>

@@ -25,7 +25,8 @@ async function openAuth({ path, timeoutMs = 60_000, startMs = 60_000, log, env =
   if (auth === null) throw new Error('the fixture has no auth file')
   const userAuth = createUserAuth({
     file: {
-      ...{ ...file, env: { ...file.env, ...env } },
+      ...file,
+      env: { ...file.env, ...env },
       auth: { ...auth, ...(path !== undefined && readGraphSpec(path, '/')) },
     },
     environment: process.env,

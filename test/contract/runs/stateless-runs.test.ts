@@ -77,8 +77,11 @@ describeOnSql('D-63: a stateless run', (engine) => {
     const options = { wait: true, early: false } as const
     const failed = await runs.wait(call, null, REQUEST, staying())
     ;(await fake.job(failed.run.run_id)).end({
-      ...{ kind: 'failed', error: 'ValueError', message: 'no' },
-      ...{ retryable: false, state: undefined },
+      kind: 'failed',
+      error: 'ValueError',
+      message: 'no',
+      retryable: false,
+      state: undefined,
     })
     expect(JSON.parse(await failed.result)).toEqual({ __error__: { error: 'ValueError', message: 'no' } })
     await expectGone(world, failed.run)

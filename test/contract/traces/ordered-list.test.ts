@@ -29,9 +29,13 @@ async function insertTrace(name: string, seconds: number | null, tokens: number 
     traceRunRow(1, { ...common, run_id: trace_id, name, run_type: 'chain', dotted_order: order }),
     traceRunRow(2, {
       ...common,
-      ...{ run_id, parent_run_id: trace_id, name: `${name} call`, run_type: 'llm' },
+      run_id,
+      parent_run_id: trace_id,
+      name: `${name} call`,
+      run_type: 'llm',
       dotted_order: `${order}.${dottedSegment(at, run_id)}`,
-      ...{ input_tokens: tokens, output_tokens: tokens === null ? null : 1 },
+      input_tokens: tokens,
+      output_tokens: tokens === null ? null : 1,
       total_cost: cost === null ? null : (parseDecimal(cost) ?? null),
     }),
   ])

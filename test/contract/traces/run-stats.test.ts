@@ -183,8 +183,14 @@ it('N7: with histograms, by classes of latency and first token, of TraceRuns or 
     const run_id = newUuid()
     const after = (time: number) => START + time * 1000
     return traceRunRow(n, {
-      ...{ project_id, run_id, trace_id: run_id, start_time: START, sort_time: START, run_type: 'llm' },
-      ...{ end_time: after(millis), first_token_time: first === undefined ? null : after(first) },
+      project_id,
+      run_id,
+      trace_id: run_id,
+      start_time: START,
+      sort_time: START,
+      run_type: 'llm',
+      end_time: after(millis),
+      first_token_time: first === undefined ? null : after(first),
     })
   }
   const times = [[0, 0], [1.5, 1], [499, 20], [500], [7000], [90_000_000]] as const

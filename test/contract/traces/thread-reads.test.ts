@@ -65,11 +65,21 @@ type Trace = typeof trace extends fc.Arbitrary<infer T> ? T : never
 const unnamedAndMoved: World = {
   traces: [
     {
-      ...{ second: 0, thread: 1, hasRoot: true, changed: 0, moved: 1, isFailed: false, seconds: undefined },
+      second: 0,
+      thread: 1,
+      hasRoot: true,
+      changed: 0,
+      moved: 1,
+      isFailed: false,
+      seconds: undefined,
       below: [{ second: 0, thread: 1, tokens: 0 }],
     },
   ],
-  ...{ from: 0, to: 5, onlyFailed: false, onlyTurn: undefined, onlyWithCalls: false },
+  from: 0,
+  to: 5,
+  onlyFailed: false,
+  onlyTurn: undefined,
+  onlyWithCalls: false,
 }
 
 const nameOf = (thread: number): string => (thread === 0 ? '' : `thread ${thread}`)

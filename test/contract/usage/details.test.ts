@@ -79,7 +79,6 @@ const tree = fc.record({
 })
 type Tree = typeof tree extends fc.Arbitrary<infer T> ? T : never
 
-/** The rows of one trace, made from its nodes. */
 function rowsOf({ project, user, key, start, nodes }: Tree, workspace_id: string): TraceRunRow[] {
   const rows: TraceRunRow[] = []
   for (const { parent, run_type, delay, model, call_id, call_facts, usage } of nodes) {
@@ -206,8 +205,12 @@ function othersQueryOf(query: UsageDetailsQuery, but: UsageDetail, of: Summed): 
   const is = (name: DetailGrouping): string[] => (group_by === name ? [but.dimension_id] : [])
   const excluded = { project_id: is('project'), user_id: is('user'), api_key_id: is('api_key') }
   return {
-    ...{ ...whole, provider: undefined, model: undefined },
-    ...{ project_id: undefined, user_id: undefined, api_key_id: undefined },
+    ...whole,
+    provider: undefined,
+    model: undefined,
+    project_id: undefined,
+    user_id: undefined,
+    api_key_id: undefined,
     workspace_ids:
       group_by === 'workspace' ? workspace_ids.filter((id) => id !== but.dimension_id) : workspace_ids,
     excluded: {

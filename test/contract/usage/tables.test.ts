@@ -170,7 +170,10 @@ describe('usage tables', () => {
           ...request,
           ...(workspace_id !== undefined && { workspace_ids: [workspace_id] }),
           bucket: Date.parse(time_bucket),
-          ...{ project_id, user_id: user_id === null ? NIL_UUID : user_id, api_key, trace_id: undefined },
+          project_id,
+          user_id: user_id === null ? NIL_UUID : user_id,
+          api_key,
+          trace_id: undefined,
           excluded: NONE_EXCLUDED,
         }
         const listed = await allPages(group)
@@ -201,8 +204,12 @@ describe('usage tables', () => {
         )
         const name = group_by === 'api_key' ? 'api_key' : (`${group_by}_id` as const)
         const listed = await allPages({
-          ...{ ...request, bucket: Date.parse(time_bucket), trace_id: undefined },
-          ...{ project_id: undefined, user_id: undefined, api_key: undefined },
+          ...request,
+          bucket: Date.parse(time_bucket),
+          trace_id: undefined,
+          project_id: undefined,
+          user_id: undefined,
+          api_key: undefined,
           excluded: { ...NONE_EXCLUDED, [name]: [...shown] },
         })
         const counted = others.reduce((sum, { traces: number }) => sum + number, 0)

@@ -109,7 +109,6 @@ async function after(change: Promise<unknown>, words: string): Promise<void> {
 const run = async (graph: string, input: Record<string, unknown> = {}): Promise<unknown> =>
   client.runs.wait(null, graph, { input, raiseError: false })
 
-/** Breaks one of two graphs, then repairs it. */
 async function breakAndRepairTwo(): Promise<void> {
   const broken = project.extension === 'py' ? 'graph = missing' : 'export const graph = missing'
   await after(writeGraph('two', broken), 'Graph "two" cannot be loaded')

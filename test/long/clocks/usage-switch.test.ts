@@ -36,8 +36,10 @@ describe('counting that was switched on by a clock ahead of ours', () => {
       const [home] = await weir.json<{ id: string }[]>('/api/v1/workspaces')
       const query = String(
         new URLSearchParams({
-          ...{ start_time: iso(today - DAY), end_time: iso(today + 2 * DAY) },
-          ...{ workspace_ids: home!.id, group_by: 'workspace' },
+          start_time: iso(today - DAY),
+          end_time: iso(today + 2 * DAY),
+          workspace_ids: home!.id,
+          group_by: 'workspace',
         }),
       )
       const report = await weir.json<{ usage: { traces: number }[] }>(

@@ -43,8 +43,11 @@ function start(args: readonly string[], cwd = folder, env: Record<string, string
   const child = spawn(process.execPath, [MAIN, 'deploy', ...args], {
     cwd,
     env: {
-      ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE, DATA_DIR: join(dir, 'none') },
-      ...{ LANGSMITH_ENDPOINT: weir.url, ...env },
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE,
+      DATA_DIR: join(dir, 'none'),
+      LANGSMITH_ENDPOINT: weir.url,
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -69,7 +72,8 @@ describe('weir deploy', () => {
     // The key is read from the project's .env. It is not sent as a secret of the deployment.
     const one = greeter('one')
     await write({
-      ...{ ...one, '.env': `GREETING=${SECRET}\nLANGSMITH_API_KEY=${KEY}\n` },
+      ...one,
+      '.env': `GREETING=${SECRET}\nLANGSMITH_API_KEY=${KEY}\n`,
       // Editors on Windows put a byte order mark first (P-21).
       'langgraph.json': `\uFEFF${one['langgraph.json']}`,
     })

@@ -16,7 +16,7 @@ import {
 } from '../../support/deployments/hostile-reads.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 
-// bench/hostile-reads.bench.ts measures how much slower others become.
+// bench/deployments/hostile-reads.bench.ts measures how much slower others become.
 describe('D-64: what deployed code leaves for the server to read', () => {
   const own = useOwnWeir({ DEPLOY_BUILDS: '4', DEPLOY_START_SECONDS: '120' })
   beforeAll(async () => {

@@ -67,7 +67,6 @@ async function answerOf(server: WeirProcess): Promise<string> {
   return said
 }
 
-/** The name and the description of each assistant. */
 async function assistantsOf(server: WeirProcess): Promise<unknown[]> {
   const found = await server.json<{ name: string; description: string | null }[]>(
     '/deployments/killed/assistants/search',

@@ -31,8 +31,11 @@ function startDeploy(args: string[], env: Record<string, string>, url: string) {
   const child = spawn(process.execPath, [PROGRAM, 'deploy', ...args, '--host-url', `${url}/api-host`], {
     cwd: project,
     env: {
-      ...{ PATH: process.env['PATH'], HOME: dir, LANGGRAPH_CLI_NO_ANALYTICS: '1' },
-      ...{ LANGSMITH_API_KEY: KEY, ...env },
+      PATH: process.env['PATH'],
+      HOME: dir,
+      LANGGRAPH_CLI_NO_ANALYTICS: '1',
+      LANGSMITH_API_KEY: KEY,
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

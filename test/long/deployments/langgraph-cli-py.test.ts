@@ -31,8 +31,13 @@ function startLanggraph(args: string[], env: Record<string, string> = {}, cwd = 
   return spawn(join(ENVIRONMENT, 'bin/langgraph'), args, {
     cwd,
     env: {
-      ...{ PATH: process.env['PATH'], HOME: dir, LANGGRAPH_CLI_NO_ANALYTICS: '1', PYTHONUNBUFFERED: '1' },
-      ...{ LANGSMITH_ENDPOINT: weir.url, LANGSMITH_API_KEY: KEY, ...env },
+      PATH: process.env['PATH'],
+      HOME: dir,
+      LANGGRAPH_CLI_NO_ANALYTICS: '1',
+      PYTHONUNBUFFERED: '1',
+      LANGSMITH_ENDPOINT: weir.url,
+      LANGSMITH_API_KEY: KEY,
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

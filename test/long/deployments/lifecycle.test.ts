@@ -39,8 +39,10 @@ describe('a deployment over HTTP, on a server without GRAPHS', () => {
   it('P-4, P-8, P-15, P-16, P-35, P-45: a project is deployed, updated in place, rolled back and deleted', async () => {
     const { id, source_config } = await createDeployment(weir, 'greeter')
     expect(source_config).toEqual({
-      ...{ deployment_type: 'dev', custom_url: `${weir.url}/deployments/greeter` },
-      ...{ install_command: null, build_command: null },
+      deployment_type: 'dev',
+      custom_url: `${weir.url}/deployments/greeter`,
+      install_command: null,
+      build_command: null,
     })
     const early = await weir.fetch('/deployments/greeter/info')
     expect([early.status, await early.json()]).toMatchObject([503, { code: 'deployment_not_ready' }])
@@ -108,7 +110,10 @@ describe('a deployment over HTTP, on a server without GRAPHS', () => {
     ])
     expect(
       await api({
-        ...{ key: KEY, method: 'POST', path: `/v1/projects/${id}/deploy_logs`, body: { kinds: ['build'] } },
+        key: KEY,
+        method: 'POST',
+        path: `/v1/projects/${id}/deploy_logs`,
+        body: { kinds: ['build'] },
       }),
     ).toMatchObject({ status: 422 })
     expect(lines.filter(({ level }) => level === 'ERROR').map(({ message }) => message)).toEqual([

@@ -29,7 +29,10 @@ async function beginCall(weir: WeirProcess, url: string): Promise<string> {
   const path = '/api/v1/workspaces/current/secrets/LOCAL_KEY'
   await weir.fetch(path, { method: 'PUT', headers: JSON_TYPE, body: JSON.stringify(secret) })
   const call = {
-    ...{ provider: 'openai-compatible', model: 'held', secret: 'LOCAL_KEY', base_url: url },
+    provider: 'openai-compatible',
+    model: 'held',
+    secret: 'LOCAL_KEY',
+    base_url: url,
     messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }],
   }
   const answer = await weir.fetch('/api/v1/playground/runs', {
@@ -46,8 +49,13 @@ async function beginCall(weir: WeirProcess, url: string): Promise<string> {
 function headOf(id: string, at: number): object {
   const ends_by = new Date(at + CALL_MS).toISOString()
   return {
-    ...{ id, trace_id: id, name: 'held', run_type: 'llm', session_name: PLAYGROUND_PROJECT },
-    ...{ start_time: new Date(at).toISOString(), inputs: { messages: [{ role: 'user', content: 'hi' }] } },
+    id,
+    trace_id: id,
+    name: 'held',
+    run_type: 'llm',
+    session_name: PLAYGROUND_PROJECT,
+    start_time: new Date(at).toISOString(),
+    inputs: { messages: [{ role: 'user', content: 'hi' }] },
     extra: { metadata: { ls_provider: 'other', ls_model_name: 'held', [CALL_ENDS_BY]: ends_by } },
   }
 }

@@ -15,7 +15,11 @@ const KILLS_OF_TWO = campaign(4, 2)
 
 it(`protocol v2: ${CUTS} cuts over ${20 * RUNS} runs and ${KILLS} kill -9 lose no event and repeat none (V-14, V-15, V-30, V-43)`, async () => {
   const report = await runProtocolCampaign({
-    ...{ threads: 20, runs: RUNS, tokens: 300, cuts: CUTS, kills: KILLS },
+    threads: 20,
+    runs: RUNS,
+    tokens: 300,
+    cuts: CUTS,
+    kills: KILLS,
   })
   console.log(`${report.cuts} cuts, ${report.kills} kills, ${report.events} events`)
   expect(report.cuts).toBeGreaterThanOrEqual(CUTS)
@@ -31,7 +35,11 @@ it.skipIf(missing !== '')(
     try {
       const shared = { DATABASE_URL: await postgres.createDatabase(), REDIS_URL: await redis.url() }
       const report = await runProtocolCampaign({
-        ...{ threads: 10, runs: campaign(5, 2), tokens: 200, cuts: CUTS_OF_TWO, kills: KILLS_OF_TWO },
+        threads: 10,
+        runs: campaign(5, 2),
+        tokens: 200,
+        cuts: CUTS_OF_TWO,
+        kills: KILLS_OF_TWO,
         shared,
       })
       console.log(`${report.cuts} cuts, ${report.kills} kills, ${report.events} events`)

@@ -36,7 +36,6 @@ function pick(metadata: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(metadata).filter(([name]) => own.test(name)))
 }
 
-/** The value with all ids replaced by ''. */
 function withoutIds(value: object): object {
   const text = JSON.stringify(value).replaceAll(/"id":"[^"]*"/g, '"id":""')
   return JSON.parse(text) as object
@@ -105,7 +104,9 @@ describe.skipIf(WITHOUT !== '')(`more of Python graphs${WITHOUT}`, () => {
       const places = new Map(ordered.map(({ id }, place) => [id, place]))
       return ordered.map((one) => ({
         ...withoutIds(Object.fromEntries([...select, ...counts].map((field) => [field, one[field]]))),
-        ...{ dotted_order: undefined, extra: pick(one.extra.metadata), tags: one.tags.toSorted() },
+        dotted_order: undefined,
+        extra: pick(one.extra.metadata),
+        tags: one.tags.toSorted(),
         parent_run_id: one.parent_run_id && places.get(one.parent_run_id),
       }))
     })

@@ -22,7 +22,6 @@ const FILES = [
 ]
 const WITHOUT = withoutPython()
 
-/** Runs the tests with those twins. */
 async function runTwins(): Promise<string> {
   const { PATH, HOME, CI, NODE_COMPILE_CACHE } = process.env
   const child = spawn(process.execPath, [VITEST, 'run', '--project=conformance', ...FILES], {

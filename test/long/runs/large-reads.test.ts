@@ -96,7 +96,6 @@ async function ask(
   return { status: response.status, bytes: byteLength, next: response.headers.get('x-pagination-next') }
 }
 
-/** A thread with a large state. */
 async function stateOf(content: string): Promise<void> {
   const metadata = { graph_id: 'tokens' }
   const { thread_id } = await weir.json<{ thread_id: string }>(

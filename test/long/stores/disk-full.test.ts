@@ -72,8 +72,12 @@ describe.skipIf(!isMounted)(`a server whose disk is full${reason}`, () => {
   const inputs = { text: 'x'.repeat(20_000) }
   const sendRun = (id: string, session_name = 'known'): Promise<Response> =>
     post('/runs', {
-      ...{ id, session_name, inputs },
-      ...{ name: 'r', run_type: 'chain', start_time: '2026-11-22T09:00:00Z' },
+      id,
+      session_name,
+      inputs,
+      name: 'r',
+      run_type: 'chain',
+      start_time: '2026-11-22T09:00:00Z',
     })
   const problemOf = async (answer: Promise<Response>): Promise<unknown> => {
     const { status, headers } = await answer
@@ -81,7 +85,9 @@ describe.skipIf(!isMounted)(`a server whose disk is full${reason}`, () => {
     return { status, retry: headers.get('retry-after'), code, detail }
   }
   const full = {
-    ...{ status: 503, retry: '1', code: 'disk_full' },
+    status: 503,
+    retry: '1',
+    code: 'disk_full',
     detail: expect.stringContaining('The disk of DATA_DIR is full'),
   }
 

@@ -91,7 +91,8 @@ describe.skipIf(REASON !== '')(`a Redis that fails over to its replica by Sentin
       DATABASE_URL: database,
       REDIS_URL: redis.url,
       BLOB_URL: pathToFileURL(join(dir.dir, 'blobs')).href,
-      ...{ GRAPHS, DEPLOYMENT_NAME: 'fixtures' },
+      GRAPHS,
+      DEPLOYMENT_NAME: 'fixtures',
     }
     const servers: WeirProcess[] = []
     onTestFinished(async () => {

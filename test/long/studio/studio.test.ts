@@ -332,7 +332,9 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     const thread = await runSteps('rights')
     const [workspace] = await weir.json<{ id: string }[]>('/api/v1/workspaces')
     const { key } = await weir.json<{ key: string }>('/api/v1/orgs/current/service-keys', {
-      ...{ description: 'viewer', role: 'viewer', workspaces: [workspace?.id] },
+      description: 'viewer',
+      role: 'viewer',
+      workspaces: [workspace?.id],
     })
     const context = await used.current().browser.newContext()
     const viewer = await context.newPage()

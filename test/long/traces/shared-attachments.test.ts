@@ -86,10 +86,15 @@ describe.skipIf(reason !== '')(`a server on the Postgres of another one${reason}
   const logger = createLogger({ level: 'warn', destination: { write: (line) => void lines.push(line) } })
   const joining = (dataDir: string, url: string, env: Record<string, string>) => ({
     config: readConfig({
-      ...{ DATABASE_URL: url, DATA_DIR: dataDir, CLICKHOUSE_URL: 'http://127.0.0.1:1', GRAPHS: '' },
+      DATABASE_URL: url,
+      DATA_DIR: dataDir,
+      CLICKHOUSE_URL: 'http://127.0.0.1:1',
+      GRAPHS: '',
       ...env,
     }),
-    ...{ logger, stopping: new AbortController().signal, stops: [] as (() => Promise<unknown> | void)[] },
+    logger,
+    stopping: new AbortController().signal,
+    stops: [] as (() => Promise<unknown> | void)[],
   })
 
   let dir: Awaited<ReturnType<typeof temporaryDir>>

@@ -56,14 +56,12 @@ export function complaintTests({ server, used }: Used): void {
       const [trace_id] = ids
       const start = Date.now() - LARGE_TRACE
       const post = ids.map((id, place) => ({
-        ...{
-          id,
-          trace_id,
-          name: `step ${place}`,
-          run_type: 'tool',
-          session_name: PROJECT,
-          inputs: { place },
-        },
+        id,
+        trace_id,
+        name: `step ${place}`,
+        run_type: 'tool',
+        session_name: PROJECT,
+        inputs: { place },
         start_time: new Date(start + place).toISOString(),
         end_time: new Date(start + place + 1).toISOString(),
         ...(place > 0 && { parent_run_id: trace_id }),

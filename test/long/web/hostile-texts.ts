@@ -22,7 +22,6 @@ export const HOSTILE_SVG = Buffer.from(
   '<svg xmlns="http://www.w3.org/2000/svg" onload="globalThis.pwned=1"><image href="https://spy.example/s"/></svg>',
 )
 
-/** All of them in one text. */
 export const ALL_HOSTILE = HOSTILE.join('\n\n')
 
 /** A script that counts what hostile texts may have added to a page. */

@@ -84,7 +84,8 @@ export function keyboardTests({ server, used, sent }: Used): void {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({
           workspace_id: (await json<{ id: string }[]>('/api/v1/workspaces'))[0]?.id,
-          ...{ limit_value: 1_000_000, mode: 'soft' },
+          limit_value: 1_000_000,
+          mode: 'soft',
         }),
       })
       const { id: limited } = (await limit.json()) as { id: string }
@@ -146,8 +147,15 @@ export function keyboardTests({ server, used, sent }: Used): void {
       const id = randomUUID()
       const time = new Date().toISOString()
       const run = {
-        ...{ id, trace_id: id, name: 'only', run_type: 'chain', session_name, inputs: {}, outputs: {} },
-        ...{ start_time: time, end_time: time },
+        id,
+        trace_id: id,
+        name: 'only',
+        run_type: 'chain',
+        session_name,
+        inputs: {},
+        outputs: {},
+        start_time: time,
+        end_time: time,
       }
       const { json, request } = server.current()
       await request('/api/v1/runs/batch', {

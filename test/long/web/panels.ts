@@ -93,7 +93,11 @@ export function panelTests({ server, used }: Used): void {
       }))
       const id = newUuid()
       const run = {
-        ...{ id, trace_id: id, name: 'streamed', run_type: 'llm', session_name: 'panels' },
+        id,
+        trace_id: id,
+        name: 'streamed',
+        run_type: 'llm',
+        session_name: 'panels',
         events,
       }
       const times = { start_time: iso(0), end_time: iso(2000) }
@@ -248,7 +252,7 @@ export function panelTests({ server, used }: Used): void {
     const client = new Client({ apiUrl: server.current().url, apiKey: server.current().key })
     const metadata = { ls_provider: 'acme', ls_model_name: 'acme-tuned-7' }
     const inputs = { messages: [{ role: 'user', content: 'hi' }] }
-    const call = new RunTree({ ...{ name: 'tuned', run_type: 'llm', client, metadata, inputs } })
+    const call = new RunTree({ name: 'tuned', run_type: 'llm', client, metadata, inputs })
     await call.postRun()
     await call.end({
       messages: [{ role: 'assistant', content: 'hello' }],

@@ -68,8 +68,13 @@ describe.skipIf(!HAS_BROWSER)(`more of the playground in a browser (N15)${NO_BRO
     const id = randomUUID()
     const time = new Date().toISOString()
     const run = {
-      ...{ id, trace_id: id, name: 'chat', run_type: 'llm', session_name: 'trips' },
-      ...{ start_time: time, end_time: time },
+      id,
+      trace_id: id,
+      name: 'chat',
+      run_type: 'llm',
+      session_name: 'trips',
+      start_time: time,
+      end_time: time,
       inputs: { messages: [{ role: 'user', content: 'How warm is it?' }] },
       outputs: { role: 'assistant', content: '18 °C' },
       extra: { metadata: { ls_provider: provider, ls_model_name: 'm' }, invocation_params: params },

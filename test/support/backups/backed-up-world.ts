@@ -61,7 +61,10 @@ export async function sendTraces(weir: WeirProcess, count: number): Promise<stri
     return [
       { ...both, id, name: 'root', dotted_order: `${stamp}${id}`, inputs: { a: 1 }, extra: { metadata } },
       {
-        ...{ ...both, id: child, name: 'child', parent_run_id: id },
+        ...both,
+        id: child,
+        name: 'child',
+        parent_run_id: id,
         dotted_order: `${stamp}${id}.${stamp}${child}`,
         outputs: { text: 'ä\u2028\u0000' },
       },
@@ -105,7 +108,10 @@ export async function readWorld(weir: WeirProcess, world: World): Promise<Record
   const projects = await weir.json<{ id: string; name: string; start_time: string }[]>('/api/v1/sessions')
   const note = await weir.fetch(`/api/v1/runs/${world.attachment.run_id}/attachments/note`)
   return {
-    ...{ threads, items, traces, attachment: await note.text() },
+    threads,
+    items,
+    traces,
+    attachment: await note.text(),
     workspaces: await weir.json('/api/v1/workspaces'),
     projects: projects.map(({ id, name, start_time }) => ({ id, name, start_time })),
     assistants: await weir.json('/deployments/d/assistants/search', jsonBody('POST', {})),

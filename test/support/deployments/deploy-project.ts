@@ -138,7 +138,6 @@ export async function keyOfTwoWorkspaces(weir: Server): Promise<{ key: string; w
   return { key: made.key, workspace }
 }
 
-/** The deployments of a workspace. */
 export async function deploymentsOf(weir: Server, workspace: string): Promise<Deployment[]> {
   const headers = { 'x-tenant-id': workspace }
   return (await weir.json<{ resources: Deployment[] }>('/v2/deployments', { headers })).resources

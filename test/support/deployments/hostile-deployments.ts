@@ -96,7 +96,6 @@ const WHOLE: Project = {
   `,
 }
 
-/** An isolation to be tested. */
 export interface TestedIsolation {
   isolation: 'uid' | 'sandbox' | 'container'
   runtime: 'process' | 'container'
@@ -108,13 +107,19 @@ export interface TestedIsolation {
 
 /** The results of hostile code when the isolation hides the files and processes of others. */
 export const NOT_THERE: TestedIsolation['seen'] = {
-  ...{ list: 'deployments', environ: 'refused: ENOENT', signal: 'refused: ESRCH' },
-  ...{ write: 'refused: EROFS', passwords: 'refused: ENOENT' },
+  list: 'deployments',
+  environ: 'refused: ENOENT',
+  signal: 'refused: ESRCH',
+  write: 'refused: EROFS',
+  passwords: 'refused: ENOENT',
 }
 /** The results of hostile code when it can see the files and processes of others, which belong to another user. */
 export const OF_OTHERS: TestedIsolation['seen'] = {
-  ...{ list: 'refused: EACCES', environ: 'refused: EACCES', signal: 'refused: EPERM' },
-  ...{ write: 'refused: EACCES', passwords: 'refused: EACCES' },
+  list: 'refused: EACCES',
+  environ: 'refused: EACCES',
+  signal: 'refused: EPERM',
+  write: 'refused: EACCES',
+  passwords: 'refused: EACCES',
 }
 
 /** Tests that hostile deployments cannot read or damage anything outside their own files and processes. */

@@ -63,7 +63,6 @@ const LIBRARY = `
     .addEdge(START, 'work').addEdge('work', END).compile()
 `
 
-/** A project with a graph for each of NODES. */
 const ATTACKERS: Project = {
   'langgraph.json': JSON.stringify({
     graphs: Object.fromEntries(NODES.map(([what]) => [what, `./agent.ts:${what}`])),
@@ -73,7 +72,6 @@ const ATTACKERS: Project = {
     NODES.map(([what, code]) => `export const ${what} = graphOf(async () => { ${code} })`).join('\n'),
 }
 
-/** Deploys the project with this command as its build. */
 export async function deployBuilt(
   weir: WeirProcess,
   name: string,

@@ -51,7 +51,6 @@ export interface HostileServer {
 
 type RawEnd = 'end' | 'reset' | 'wait'
 
-/** A TraceRun as read. */
 export interface ReadTraceRun {
   id: string
   [field: string]: unknown

@@ -82,7 +82,6 @@ export async function createOtherClients(reached: Reached): Promise<OtherClients
   }
 }
 
-/** A key of one workspace. */
 export async function newKey(
   { url, key }: Pick<Reached, 'url' | 'key'>,
   workspace_id: string,

@@ -35,10 +35,18 @@ export async function addTraces(weir: Server, records: Records): Promise<readonl
   const from = new Date(now - HOUR).toISOString()
   const to = new Date(now + HOUR).toISOString()
   records.add('/', {
-    ...{ start_time: from, min_start_time: from, end_time: to, max_start_time: to },
-    ...{ project_id: kept!.project_id, session: deleted!.project_id },
-    ...{ filter: MATCHES, trace_filter: MATCHES, tree_filter: MATCHES },
-    ...{ topic: 'ingest', kind: 'EXPERIMENT', key: KEY },
+    start_time: from,
+    min_start_time: from,
+    end_time: to,
+    max_start_time: to,
+    project_id: kept!.project_id,
+    session: deleted!.project_id,
+    filter: MATCHES,
+    trace_filter: MATCHES,
+    tree_filter: MATCHES,
+    topic: 'ingest',
+    kind: 'EXPERIMENT',
+    key: KEY,
   })
   const [shared = ''] = kept!.ids
   await share(weir, records, { id: shared, project_id: kept!.project_id })
@@ -105,7 +113,15 @@ function runOf(id: string, name: string, start_time: string): object {
   const extra = { metadata: { thread_id: THREAD } }
   const times = { start_time, end_time: start_time }
   return {
-    ...{ id, trace_id: id, dotted_order: order, name, session_name: name, run_type: 'chain' },
-    ...{ ...times, inputs: { file: MEDIA }, outputs: {}, extra },
+    id,
+    trace_id: id,
+    dotted_order: order,
+    name,
+    session_name: name,
+    run_type: 'chain',
+    ...times,
+    inputs: { file: MEDIA },
+    outputs: {},
+    extra,
   }
 }

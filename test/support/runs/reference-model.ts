@@ -1,6 +1,5 @@
 import type { CancelAction, MultitaskStrategy, RunStatus, ThreadStatus } from '../../../src/runs/model.ts'
 
-/** A run in the reference model. */
 interface ModelRun {
   run_id: string
   thread_id: string

@@ -112,7 +112,11 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
   const traces: RunWorld['traces'] = []
   const { graphs } = options
   const deployment = {
-    ...{ ...tenant, name: 'test', host: fake.host, revision_id: null, concurrency },
+    ...tenant,
+    name: 'test',
+    host: fake.host,
+    revision_id: null,
+    concurrency,
     ...(graphs && { graphs: () => graphs }),
   }
   const deployments = new Map<string, Deployment>([[tenant.deployment_id, deployment]])

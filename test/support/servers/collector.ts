@@ -19,7 +19,6 @@ function whyNot(): string {
   return WITHOUT_COLLECTOR ?? 'test/collector/build has not been run'
 }
 
-/** One exporter of the Collector. */
 export interface CollectorTarget {
   protocol: 'http' | 'grpc'
   url: string

@@ -53,7 +53,11 @@ function sampleTrace(random: Random, start: number, thread: string, isFailed: bo
     return {
       ...common,
       ...rest,
-      ...{ id, trace_id: root, parent_run_id: root, name, run_type },
+      id,
+      trace_id: root,
+      parent_run_id: root,
+      name,
+      run_type,
       dotted_order: `${rootOrder}.${dottedSegment(from * 1000, id)}`,
       start_time: iso(from),
       end_time: iso(to),
@@ -112,7 +116,11 @@ function sampleTrace(random: Random, start: number, thread: string, isFailed: bo
   return [
     {
       ...common,
-      ...{ id: root, trace_id: root, name: 'travel_agent', run_type: 'chain', dotted_order: rootOrder },
+      id: root,
+      trace_id: root,
+      name: 'travel_agent',
+      run_type: 'chain',
+      dotted_order: rootOrder,
       start_time: iso(start),
       end_time: iso(at + 6),
       inputs: { question },

@@ -112,7 +112,6 @@ export async function startWeir(env: Record<string, string> = {}): Promise<WeirP
   }
 }
 
-/** Requests to a server with the key. */
 export function clientOf(url: string, key: string): Pick<WeirProcess, 'url' | 'key' | 'request' | 'json'> {
   const request = (path: string, { headers, ...init }: WeirRequest = {}): Promise<Response> =>
     fetch(new URL(path, url), { ...init, headers: { 'x-api-key': key, ...headers } })

@@ -20,7 +20,6 @@ export const HAS_BROWSER = CHROMIUM !== undefined || (CI === '1' && WITHOUT_CHRO
 /** The reason why tests with a browser do not run here, for titles. */
 export const NO_BROWSER = HAS_BROWSER ? '' : ' (Chromium is not installed)'
 
-/** The web interface in a browser. */
 export interface UsedInterface {
   browser: Browser
   page: Page

@@ -61,7 +61,6 @@ async function makeOrganization(file: string): Promise<string> {
 /** Folders of the same graphs, in TypeScript and in Python. */
 export type SharedGraphs = 'graphs' | 'python-graphs'
 
-/** The graphs of shared servers: SHARED_GRAPHS names those in Python. */
 export function sharedGraphs(): SharedGraphs {
   return process.env['SHARED_GRAPHS'] === 'python-graphs' ? 'python-graphs' : 'graphs'
 }

@@ -13,7 +13,10 @@ import { addFirstClickHouse } from '../stores/clickhouse/first-clickhouse.ts'
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
 /** Free ports, no gRPC and no graphs unless a test sets them. */
 const QUIET = {
-  ...{ PORT: '0', DEPLOYMENT_PORT: '0', OTLP_GRPC_PORT: 'off', GRAPHS: '' },
+  PORT: '0',
+  DEPLOYMENT_PORT: '0',
+  OTLP_GRPC_PORT: 'off',
+  GRAPHS: '',
   // Only tests of the isolation set another value; no other test depends on bubblewrap.
   DEPLOY_ISOLATION: 'none',
 }
@@ -158,7 +161,6 @@ function handle(
   }
 }
 
-/** A request with a JSON body. */
 export function jsonBody(method: string, value: unknown): RequestInit {
   return { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
 }

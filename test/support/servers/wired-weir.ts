@@ -20,7 +20,6 @@ export interface WiredWeir {
 
 export type Wire = Pick<TcpProxy, 'set'>
 
-/** The connections of a server to its stores. */
 interface Wiring {
   /**
    * Connects the store at this port of 127.0.0.1. Returns the address for the server, and the switch that disturbs the

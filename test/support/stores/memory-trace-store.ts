@@ -70,7 +70,6 @@ export class MemoryTraceStore {
   /** Keys of `extra` of a stored TraceRun. */
   readonly extraOf = (run_id: string): string[] => Object.keys(this.#merged(run_id).extra)
 
-  /** The stored span of a TraceRun. */
   readonly spanOf = (run_id: string): unknown => this.#merged(run_id).extra[SPAN_KEY]
 
   #merged(run_id: string): MergedTraceRun {

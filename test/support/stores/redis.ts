@@ -35,7 +35,6 @@ export function withoutRedis(): string {
   return canRun ? '' : ' (Redis is not installed)'
 }
 
-/** Calls a command on a new connection. */
 async function call(url: string, ...command: [string, ...string[]]): Promise<unknown> {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null })
   client.on('error', () => undefined)

@@ -8,7 +8,6 @@ export function decodeParts(parts: readonly WirePart[], end?: string): Decoded {
   return decodeRequest(requestHead(), multipartBody(parts, end))
 }
 
-/** Decodes a JSON body, given as text or as a value. */
 export function decodeJson(
   kind: RequestHead['kind'],
   body: unknown,

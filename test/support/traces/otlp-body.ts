@@ -42,12 +42,10 @@ export function attributes(values: Record<string, string | number | boolean>): o
   })
 }
 
-/** An export of these spans, all of one resource and scope. */
 export function jsonExport(spans: readonly unknown[], resource: object = {}): Buffer {
   return Buffer.from(JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ scope: {}, spans }] }] }))
 }
 
-/** An export of these log records. */
 export function jsonLogExport(logRecords: readonly unknown[]): Buffer {
   return Buffer.from(JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }))
 }

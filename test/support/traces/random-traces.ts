@@ -42,7 +42,6 @@ export const forest = fc.array(fc.array(node, { minLength: 1, maxLength: 12 }), 
   maxLength: 4,
 })
 
-/** The rows of one trace, made from its nodes. */
 export function rowsOf(project_id: string, nodes: readonly Node[]): TraceRunRow[] {
   const rows: TraceRunRow[] = []
   for (const node of nodes) {

@@ -1,7 +1,6 @@
 import type { Block, Message } from '../../api/messages.ts'
 import { alignLists } from './align.ts'
 
-/** A message as text, for comparing. */
 export interface MessageText {
   role: string
   text: string

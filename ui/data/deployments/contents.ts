@@ -2,7 +2,6 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { useDeploymentApi } from './deployment-api.ts'
 import { FALLBACK_MS, LIVE } from './live.ts'
 
-/** A thread of a deployment. */
 export interface DeploymentThread {
   thread_id: string
   status: string
@@ -30,7 +29,6 @@ export function drawingPath(id: string): string {
   return `/assistants/${encodeURIComponent(id)}/graph?xray=true`
 }
 
-/** A schedule of runs. */
 export interface Cron {
   cron_id: string
   schedule: string
@@ -40,7 +38,6 @@ export interface Cron {
   enabled?: boolean
 }
 
-/** An item of the store. */
 export interface StoreItem {
   namespace: string[]
   key: string

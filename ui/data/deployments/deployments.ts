@@ -5,7 +5,6 @@ import { FALLBACK_MS, LIVE } from './live.ts'
 
 /** A deployment with its present state. */
 export type Deployment = Reply<'GET /api/v2/deployments/{id}'>
-/** A revision of a deployment. */
 export type Revision = Reply<'GET /api/v2/deployments/{id}/revisions/{revision_id}'>
 
 const IS_UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -105,7 +104,6 @@ export function useBuildWarnings(id: string, revision_id: string | null) {
   })
 }
 
-/** The plan of the organization. */
 export function usePlan(): string | undefined {
   const { data } = useQuery({
     queryKey: ['organization'],

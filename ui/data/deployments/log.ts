@@ -3,12 +3,10 @@ import { callRaw, type Reply } from '../../api/call.ts'
 import type { LiveState } from '../live/follow.ts'
 import { followVisible } from '../live/follow-visible.ts'
 
-/** A line of the log of a deployment. */
 export type LogLine = Reply<'GET /api/v1/deployments/{id}/logs'>['logs'][number]
 
 /** A selection of the lines of a log. */
 export interface ShownLines {
-  /** Id of the deployment. */
   id: string
   /** Empty for lines of all kinds. */
   kinds: readonly LogLine['kind'][]
@@ -47,8 +45,10 @@ function followLog(
       callRaw('GET /api/v1/deployments/{id}/logs', {
         params: { id },
         query: {
-          ...{ kind: kinds === '' ? [] : kinds.split(','), query: text || undefined },
-          ...{ limit: FIRST_LINES, after: last },
+          kind: kinds === '' ? [] : kinds.split(','),
+          query: text || undefined,
+          limit: FIRST_LINES,
+          after: last,
         },
         signal,
         accept: 'text/event-stream',

@@ -1,4 +1,3 @@
-/** A run of a thread. */
 export interface ThreadRun {
   run_id: string
   thread_id: string

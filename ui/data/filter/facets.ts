@@ -42,7 +42,10 @@ function bodyOf(
   filter: string,
 ) {
   return {
-    ...{ field, prefix, limit: MOST, session: [project] },
+    field,
+    prefix,
+    limit: MOST,
+    session: [project],
     ...(key !== undefined && { key }),
     ...(filter !== '' && { filter }),
     ...(isRoot && { is_root: true }),

@@ -7,7 +7,6 @@ export function splitFilter(filter: string): string[] {
   return parts === undefined || parts.some((part) => part === '') ? [text] : parts
 }
 
-/** The filter that joins clauses. */
 export function joinFilter(clauses: readonly string[]): string {
   return clauses.length < 2 ? (clauses[0] ?? '') : `and(${clauses.join(', ')})`
 }
@@ -105,7 +104,6 @@ const COMMON: readonly Suggestion[] = [
   { clause: 'eq(issue, "no_price")', hint: 'model calls without a price' },
 ]
 
-/** The suggestion to search for a text. */
 export function searchFor(text: string): Suggestion {
   return { clause: `search(${quoted(text)})`, hint: 'in inputs, outputs and errors' }
 }

@@ -19,7 +19,10 @@ export function followVisible({ request, onEvent, onState }: VisibleStream): () 
     gone = new AbortController()
     void followLive({
       connect: (signal) => eventsOf(request, signal),
-      ...{ onEvent, onState, pause, signal: gone.signal },
+      onEvent,
+      onState,
+      pause,
+      signal: gone.signal,
     })
   }
   const turned = (): void => {

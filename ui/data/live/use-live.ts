@@ -5,7 +5,6 @@ import type { ServerEvent } from '../../api/server-events.ts'
 import type { LiveState } from './follow.ts'
 import { followVisible } from './follow-visible.ts'
 
-/** A run that has changed. */
 export interface RunChange {
   run_id: string
   trace_id: string

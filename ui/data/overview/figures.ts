@@ -3,7 +3,6 @@ import type { TraceRunFiguresRead, TraceRunStatsBucket } from '../../api/platfor
 /** Figures of some runs; null where no run has a value. */
 export type Figures = TraceRunFiguresRead
 
-/** The figures of an overview. */
 export interface OverviewFigures {
   /** Figures of all runs of the range. */
   all: Figures
@@ -22,7 +21,6 @@ export interface OverviewFigures {
 
 /** The four checks of model calls. */
 export const CHECKS = ['run_type', 'format', 'model', 'usage'] as const
-/** One of the checks. */
 export type CheckName = (typeof CHECKS)[number]
 
 /** Model calls, and how many of them fail each check. */

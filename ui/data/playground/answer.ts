@@ -94,7 +94,6 @@ export function withEvent(result: CallResult, event: string, data: Fields): Call
   }
 }
 
-/** The result of a call that failed. */
 export function withProblem(result: CallResult, problem: CallProblem): CallResult {
   const { request_id } = result
   return {

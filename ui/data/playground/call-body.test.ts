@@ -108,12 +108,20 @@ describe('an answer (N15)', () => {
     expect(
       heard([['end', { model: 'm', duration_ms: 9, first_token_ms: 2, finish_reason: 'stop' }]]),
     ).toEqual({
-      ...{ state: 'done', run_id: 'r', text: 'Hello', reasoning: '', model: 'm', finish_reason: 'stop' },
+      state: 'done',
+      run_id: 'r',
+      text: 'Hello',
+      reasoning: '',
+      model: 'm',
+      finish_reason: 'stop',
       calls: [
         { index: 0, id: 'c1', name: 'look', args: '{"a":1}' },
         { index: 1, id: '', name: 'whole', args: '{}' },
       ],
-      ...{ input_tokens: 3, output_tokens: 4, duration_ms: 9, first_token_ms: 2 },
+      input_tokens: 3,
+      output_tokens: 4,
+      duration_ms: 9,
+      first_token_ms: 2,
     })
     const failed = heard([
       ['error', { code: 'provider_failed', detail: 'no' }],

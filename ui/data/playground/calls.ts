@@ -22,7 +22,6 @@ export const callModel: CallModel = async function* (body, signal) {
 /** Code of a draft that was not sent because of a fault in it. */
 export const DRAFT = 'draft'
 
-/** Returns the code and the message for an error of a call. */
 export function callProblemOf(error: unknown): CallProblem {
   if (error instanceof ApiError) {
     const { code, message: detail, request_id } = error

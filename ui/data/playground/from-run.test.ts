@@ -28,8 +28,13 @@ const INPUT = [
 describe('the draft of a model call (N15)', () => {
   it('has its messages, tools, parameters, schema and model', () => {
     const params = {
-      ...{ model: 'm', temperature: 0.2, max_completion_tokens: 9, stop_sequences: ['x', 'y'], stream: true },
-      ...{ service_tier: 'standard_only', tool_choice: { type: 'any' } },
+      model: 'm',
+      temperature: 0.2,
+      max_completion_tokens: 9,
+      stop_sequences: ['x', 'y'],
+      stream: true,
+      service_tier: 'standard_only',
+      tool_choice: { type: 'any' },
       tools: [{ name: 'look', input_schema: { type: 'object' } }, { type: 'web_search' }],
       response_format: { type: 'json_schema', json_schema: { schema: { type: 'object' } } },
     }
@@ -45,7 +50,11 @@ describe('the draft of a model call (N15)', () => {
     expect(JSON.parse(draft.output_schema)).toEqual({ type: 'object' })
     expect(draft.columns).toMatchObject([
       {
-        ...{ provider: 'anthropic', model: 'm', temperature: '0.2', max_tokens: '9', stop: 'x\ny' },
+        provider: 'anthropic',
+        model: 'm',
+        temperature: '0.2',
+        max_tokens: '9',
+        stop: 'x\ny',
         tool_choice: 'required',
       },
     ])
@@ -94,7 +103,10 @@ describe('the draft of a model call (N15)', () => {
       tool_choice: { type: 'function', function: { name: 'look' } },
       response_format: { type: 'json_object' },
       reasoning: { effort: 'high', summary: 'auto' },
-      ...{ store: true, previous_response_id: 'r_1', stream: true, max_retries: 2 },
+      store: true,
+      previous_response_id: 'r_1',
+      stream: true,
+      max_retries: 2,
     })
     expect(openai.draft.columns[0]?.tool_choice).toBe('tool:look')
     expect(JSON.parse(openai.draft.columns[0]?.extra ?? '')).toEqual({
@@ -107,7 +119,11 @@ describe('the draft of a model call (N15)', () => {
 
     const gemini = draftWith('google_genai', {
       generationConfig: {
-        ...{ temperature: 0.3, topP: 0.9, max_output_tokens: 7, stop_sequences: ['x'], topK: 4 },
+        temperature: 0.3,
+        topP: 0.9,
+        max_output_tokens: 7,
+        stop_sequences: ['x'],
+        topK: 4,
         thinkingConfig: { thinkingBudget: 0 },
         responseMimeType: 'application/json',
         candidateCount: 2,

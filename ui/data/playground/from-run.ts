@@ -100,7 +100,10 @@ export function draftOfRun(run: ReadRun): DraftOfRun {
     ...emptyDraft(),
     ...(messages.length > 0 && { messages }),
     tools: tools.map(({ name, description, schema }) => ({
-      ...{ id: newId(), name, description, schema: jsonOf(schema) },
+      id: newId(),
+      name,
+      description,
+      schema: jsonOf(schema),
     })),
     output_schema: settings.output_schema,
     columns: [columnOf(run, { ...settings.column, ...(!isOffered && { tool_choice: 'auto' }) })],

@@ -7,7 +7,6 @@ export const PROVIDERS_KEY = ['playground-models'] as const
 /** A kind of API with its models and whether its secret is set. */
 export type KnownProvider = Reply<'GET /api/v1/playground/models'>['providers'][number]
 
-/** The providers of the playground. */
 export function useProviders(isAllowed: boolean) {
   return useQuery({
     queryKey: PROVIDERS_KEY,

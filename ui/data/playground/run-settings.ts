@@ -114,7 +114,11 @@ function stopsOf(value: unknown): string {
 }
 
 const CHOICES: Readonly<Record<string, DraftColumn['tool_choice']>> = {
-  ...{ auto: 'auto', none: 'none', required: 'required', any: 'required', validated: 'auto' },
+  auto: 'auto',
+  none: 'none',
+  required: 'required',
+  any: 'required',
+  validated: 'auto',
 }
 
 /**

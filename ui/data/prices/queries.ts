@@ -22,7 +22,6 @@ export interface PricedRun {
   tokens: string
 }
 
-/** All own prices, by name. */
 export function useOwnPrices() {
   return useQuery({
     queryKey: [...PRICES, 'own'],

@@ -59,7 +59,6 @@ export interface SnippetKey {
   make(): void
 }
 
-/** Makes a key for the snippets. */
 export function useSnippetKey(): SnippetKey {
   const { data: session } = useSession()
   const { reason } = usePermission('organization:manage')

@@ -2,7 +2,6 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tansta
 import { call } from '../../api/call.ts'
 
 const RETENTION = ['retention'] as const
-/** Projects on a page of the list. */
 export const PROJECTS_PAGE = 50
 
 /** The projects of a page, newest first, and one project more if there is a next page. */

@@ -1,6 +1,5 @@
 import type { ThreadStep } from './step.ts'
 
-/** A checkpoint in the tree of a thread. */
 export interface TreeStep {
   step: ThreadStep
   /** Number of the branch, from 0. */

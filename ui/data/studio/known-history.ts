@@ -10,7 +10,6 @@ export interface KnownHistory {
   isMore: boolean
 }
 
-/** The id of a checkpoint. */
 export const idOf = ({ checkpoint }: ThreadStep): string => checkpoint.checkpoint_id
 
 /**

@@ -14,8 +14,13 @@ function child(step: unknown, node: unknown, fields: Partial<ListedRun> = {}): L
 
 function stepWith(step: number, tasks: ThreadStep['tasks'] = [], source = 'loop'): ThreadStep {
   return {
-    ...{ checkpoint: { checkpoint_id: 'c' }, parent_checkpoint: null, created_at: '', next: [], tasks },
-    ...{ metadata: { source, step, run_id: 't' }, values_bytes: 0 },
+    checkpoint: { checkpoint_id: 'c' },
+    parent_checkpoint: null,
+    created_at: '',
+    next: [],
+    tasks,
+    metadata: { source, step, run_id: 't' },
+    values_bytes: 0,
   }
 }
 

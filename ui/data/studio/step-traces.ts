@@ -43,7 +43,11 @@ export function tracedNodes(children: readonly ListedRun[]): TracedNode[] {
     const step = Number(langgraph_step ?? Number.NaN)
     if (typeof langgraph_node !== 'string' || start === undefined || !Number.isInteger(step)) return []
     return {
-      ...{ id: run.id, trace_id: run.trace_id, step, node: langgraph_node, start },
+      id: run.id,
+      trace_id: run.trace_id,
+      step,
+      node: langgraph_node,
+      start,
       status: run.status ?? '',
       end: millisOf(run.end_time),
       tokens: run.total_tokens ?? undefined,

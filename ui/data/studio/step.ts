@@ -1,4 +1,3 @@
-/** A checkpoint of a thread. */
 export interface Checkpoint {
   thread_id?: string
   checkpoint_ns?: string

@@ -3,11 +3,9 @@ import type { UsageRange } from './range.ts'
 
 /** Groupings of usage. Traces are not grouped by model, because a trace may call several. */
 export const GROUPINGS = ['project', 'workspace', 'user', 'api_key', 'model'] as const
-/** One of the groupings. */
 export type Grouping = (typeof GROUPINGS)[number]
 /** The quantity that is added up: counted traces, tokens, or dollars. */
 export const MEASURES = ['traces', 'tokens', 'cost'] as const
-/** One of the measures. */
 export type Measure = (typeof MEASURES)[number]
 
 /** Size of the buckets of a report. */

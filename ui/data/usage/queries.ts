@@ -147,7 +147,6 @@ export function useLimits(workspaces: readonly string[]) {
   })
 }
 
-/** The new value of the limit of a workspace or of a key. */
 export type NewLimit = ({ workspace_id: string } | { api_key_id: string }) & {
   limit_value: number
   mode: 'soft' | 'hard'

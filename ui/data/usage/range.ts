@@ -9,7 +9,6 @@ export const RANGES = [
   ['90d', 'Last 90 days'],
   ['365d', 'Last 365 days'],
 ] as const
-/** One of the ranges. */
 export type RangeName = (typeof RANGES)[number][0]
 
 /** ISO times; `from` is included and `to` is not. */

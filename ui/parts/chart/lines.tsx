@@ -2,7 +2,6 @@ import css from './chart.module.css'
 import { type Cursor, Frame, HEIGHT, WIDTH } from './frame.tsx'
 import { type Tone, topOf } from './scale.ts'
 
-/** A point of a line. */
 export interface Point {
   /** Height; all points have the same unit. */
   size: number

@@ -2,7 +2,6 @@ import css from './chart.module.css'
 import { type Cursor, Frame, HEIGHT, WIDTH } from './frame.tsx'
 import { type Tone, topOf } from './scale.ts'
 
-/** A part of a bar. */
 export interface BarPart {
   id: string
   /** Index of its colour; the parts of one group have the same colour in all bars. */

@@ -1,7 +1,6 @@
 import { Field } from '../controls.tsx'
 import { ChangeForm } from './change-form.tsx'
 
-/** The values typed into the form. */
 export interface TypedSecret {
   key: string
   value: string

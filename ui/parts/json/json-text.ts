@@ -3,7 +3,6 @@ import { ExactNumber } from '../../api/exact-json.ts'
 /** The kinds of JSON values, which are drawn differently. */
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'word'
 
-/** The kind of a value of exact-json.ts. */
 export function kindOf(value: unknown): JsonKind {
   if (typeof value === 'string') return 'string'
   if (typeof value === 'number' || value instanceof ExactNumber) return 'number'

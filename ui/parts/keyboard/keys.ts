@@ -30,7 +30,6 @@ interface Press {
   at: number
 }
 
-/** The last key and the one before it. */
 const recent: { last?: Press; before?: Press } = {}
 
 /** Calls the function of a pressed key while the component is shown. Keys typed into a field are ignored. */

@@ -47,7 +47,6 @@ const CHECKS = {
   },
 } as const satisfies Readonly<Record<string, Check>>
 
-/** The names of the checks. */
 export const CHECK_NAMES = {
   run_type: CHECKS.run_type.name,
   format: CHECKS.format.name,

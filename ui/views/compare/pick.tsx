@@ -10,7 +10,6 @@ import { previewText } from '../../parts/format/preview-text.ts'
 import { Time } from '../../parts/time.tsx'
 import css from './compare.module.css'
 
-/** Chooses the run to compare with: one of those with the same name, or any run by its id. */
 export function Pick({ run, choose }: { run: ReadRun; choose(id: string): void }) {
   const found = useQuery(likeOptions(run))
   return (

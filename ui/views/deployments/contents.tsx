@@ -156,7 +156,6 @@ export function Assistants({ name }: { name: string }) {
   )
 }
 
-/** The crons of a deployment. */
 export function Crons({ name }: { name: string }) {
   const crons = useDeploymentList<Cron>(name, '/runs/crons/search')
   return (

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link } from '../../router/link.tsx'
 
-/** A link to a deployment in Studio, with a thread or an assistant of it. */
 export function StudioLink({
   name,
   thread,

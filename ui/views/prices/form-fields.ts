@@ -59,9 +59,15 @@ export function fieldsOf(price: OwnPrice, zone: Zone = 'local'): PriceFields {
 /** The texts for a new price of one model: its pattern matches exactly this name. */
 export function fieldsFor(model: string, provider: string): PriceFields {
   return {
-    ...{ name: model, provider, start_time: '', prompt_token_threshold: '' },
+    name: model,
+    provider,
+    start_time: '',
+    prompt_token_threshold: '',
     match_pattern: model === '' ? '' : `^${model.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)}$`,
-    ...{ input: '', output: '', input_parts: '', output_parts: '' },
+    input: '',
+    output: '',
+    input_parts: '',
+    output_parts: '',
   }
 }
 
@@ -103,11 +109,9 @@ export function requestOf(
   try {
     const body = {
       ...(edited !== undefined && { match_path: edited.match_path }),
-      ...{
-        name: name.trim(),
-        match_pattern,
-        provider: provider.trim() || null,
-      },
+      name: name.trim(),
+      match_pattern,
+      provider: provider.trim() || null,
       start_time: isSameStart ? edited.start_time : isoOfLocal(start_time, zone) || null,
       prompt_token_threshold: prompt_token_threshold === '' ? null : Number(prompt_token_threshold),
       prompt_cost: perToken(fields.input, 'The price of input'),

@@ -124,7 +124,6 @@ function RemoveDialog({ price, close }: { price: OwnPrice; close(): void }) {
   )
 }
 
-/** The workspace's own prices, with their search and their changes. */
 export function PriceList({ prices, changes }: { prices: readonly OwnPrice[]; changes: ListChanges }) {
   const { isAllowed, reason } = usePermission('workspaces:manage')
   const search = useParam(SEARCH)

@@ -42,7 +42,6 @@ export const USUAL_COLUMNS: readonly string[] = [
 
 const METADATA = 'metadata.'
 
-/** The id of the column for a key of the metadata. */
 export function metadataColumn(key: string): string {
   return METADATA + key
 }

@@ -13,7 +13,6 @@ import { type ColumnId, isColumnId, metadataKey } from './column-ids.ts'
 import { Deviation } from './deviation.tsx'
 import css from './project.module.css'
 
-/** A column of the list of runs. */
 export interface RunColumn {
   id: string
   name: string

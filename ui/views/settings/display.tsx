@@ -73,7 +73,6 @@ function Preference({ name, title, words }: (typeof CHOICES)[number]) {
   )
 }
 
-/** The settings of how this browser shows the interface. */
 export function Display() {
   return (
     <SettingsSection title="Display" about="How this browser shows the interface. Nobody else is affected.">

@@ -7,7 +7,8 @@ const MIDDLEWARE_JS = { actionRequests: [{ name: 'send', args: {} }], reviewConf
 const USUAL = ['accept', 'edit', 'respond', 'ignore'] as const
 const offered = (value: unknown) => waysOf(reviewOf(value)).map(([way]) => way)
 const given = (way: Given['way'], text: string, value: unknown = 'go on?', id = '1'): Given => ({
-  ...{ way, text },
+  way,
+  text,
   interrupt: { id, value },
 })
 

@@ -42,7 +42,6 @@ export function useFollowed<T>({ subscribe, current }: Followed<T>): T {
   return useSyncExternalStore(subscribe, current)
 }
 
-/** The events of the run that is followed. */
 export interface RunEvents {
   nodes: Followed<ReadonlyMap<string, NodeState>>
   custom: Followed<EventTail>

@@ -87,7 +87,8 @@ function useOthers(
     void followThread({
       connect: () => client.threads.joinStream(thread, options) as AsyncIterable<ThreadEvent>,
       onEvent: (event) => takeEvent(event),
-      ...{ pause, signal },
+      pause,
+      signal,
     }).then((reason) => reason !== undefined && takeRefusal(reason))
     return () => ending.abort()
   }, [client, thread])

@@ -22,7 +22,6 @@ const MODES: readonly (readonly ['soft' | 'hard', string])[] = [
 
 type Key = Pick<ApiKeyRead, 'id' | 'description' | 'short_key'>
 
-/** The workspaces and keys that can have limits. */
 interface Limited {
   workspaces: readonly Workspace[]
   keys: readonly Key[]

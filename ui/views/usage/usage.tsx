@@ -59,7 +59,9 @@ function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_na
   const measure = measureOf(useParam(MEASURE), grouping === 'model')
   const query: UsageQuery = {
     ...customRangeOf(custom, rangeOf(range, now)),
-    ...{ grouping, measure, workspaces: workspaces.map(({ id }) => id) },
+    grouping,
+    measure,
+    workspaces: workspaces.map(({ id }) => id),
   }
   const usage = useUsage(query)
   const page = useRef<HTMLDivElement>(null)

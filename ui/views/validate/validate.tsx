@@ -75,7 +75,6 @@ function useRuns(area: TextArea, check: (checked: Checked) => void) {
       if (text === undefined) setOpened({ name: file.name, bytes })
       check(text ?? bytes)
     },
-    /** Selects the value at a path of a run. */
     show(run_id: string, path: string) {
       const field = area.current
       const place = field === null ? undefined : textPlaceOf(field.value, run_id, path)

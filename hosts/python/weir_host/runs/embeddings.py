@@ -1,6 +1,7 @@
 """Vectors of texts: `store.index.embed` of langgraph.json is the project's own function or Embeddings, or the name of a
 model."""
 
+import importlib
 import inspect
 import sys
 from functools import cache
@@ -29,9 +30,8 @@ def embedder(named: str) -> Any:
     if not file:
         raise Refused("invalid_request", "The store has no index.")
     try:
-        from langchain.embeddings import init_embeddings
-
-        return init_embeddings(named)
+        # A package of the project, which may be missing.
+        return importlib.import_module("langchain.embeddings").init_embeddings(named)
     except ImportError as error:
         provider = named.partition(":")[0]
         advice = f"{sys.executable} -m pip install langchain langchain-{provider}"

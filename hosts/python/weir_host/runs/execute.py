@@ -225,7 +225,12 @@ class Execution:
     def _failed(self, thrown: BaseException, parts: list[bytes]) -> Head:
         name, message = describe_error(thrown)
         self._items([("error", json_text({"error": name, "message": message, **refusal_of(thrown)}))])
-        end: Head = {"kind": "failed", "error": name, "message": message[:MAX_MESSAGE_CHARS], "retryable": is_retryable(thrown)}
+        end: Head = {
+            "kind": "failed",
+            "error": name,
+            "message": message[:MAX_MESSAGE_CHARS],
+            "retryable": is_retryable(thrown),
+        }
         place = place_of(thrown)
         if place is not None:
             end["place"] = f"{place[0]}:{place[1]}"

@@ -113,7 +113,10 @@ async function newestRuns(api: ApiClient, page: Page): Promise<DeploymentRun[]> 
     const threads = await api.json<{ thread_id: string; updated_at: string }[]>('/threads/search', {
       method: 'POST',
       body: {
-        ...{ limit: THREADS_AT_ONCE, offset, sort_by: 'updated_at', sort_order: 'desc' },
+        limit: THREADS_AT_ONCE,
+        offset,
+        sort_by: 'updated_at',
+        sort_order: 'desc',
         select: ['thread_id', 'updated_at'],
         ...(isUnfinished(page.status ?? null) && { status: 'busy' }),
       },

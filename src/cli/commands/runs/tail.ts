@@ -7,7 +7,6 @@ import { followEvents } from '../../server/follow-events.ts'
 import { printable } from '../../terminal/report-text.ts'
 import type { RunsFlags } from './flags.ts'
 
-/** The run or thread to follow. */
 export type Followed = { run_id: string } | { thread_id: string }
 
 const MODES = ['run_modes', 'lifecycle', 'state_update']

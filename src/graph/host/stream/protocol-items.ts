@@ -14,7 +14,6 @@ export type CallMetadata = Pick<Map<string, object>, 'get' | 'delete'>
 
 type Fields = Record<string, unknown>
 
-/** A message that is being streamed. */
 interface Growing {
   /** Arguments of tool calls so far, by the index of their block. */
   args: Map<unknown, string>

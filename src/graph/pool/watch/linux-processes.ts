@@ -24,7 +24,8 @@ export function linuxPriorities(): Priorities {
   const hasSessions = sharesBySession()
   const hasOwnGroup = (pid: number): boolean => hasSessions && hasOwnSession(pid)
   return {
-    ...{ family, usedMs },
+    family,
+    usedMs,
     awakeMs(pid) {
       const [ranNs = 0, waitedNs = 0] = readText(`/proc/${pid}/schedstat`).split(' ').map(Number)
       return (ranNs + waitedNs) / 1e6
@@ -150,7 +151,8 @@ export function linuxProcessors(command = 'taskset'): Processors {
     for (const one of failed) if (allowed(one) === '') failed.delete(one)
   }
   return {
-    ...{ family, usedMs },
+    family,
+    usedMs,
     limit(pid, processors = all.length, head) {
       // Limited families are spread over the processors.
       const some = Array.from({ length: processors }, (_, n) => all[(head + n) % all.length] ?? 0)

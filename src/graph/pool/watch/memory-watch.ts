@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 
-/** A process with a limit on its memory. */
 export interface WatchedProcess {
   readonly pid: number
   /** Kills the process, because its memory exceeds the limit. */

@@ -10,7 +10,6 @@ import type { Exchange } from '../../server/exchange.ts'
 export interface KeyCheck {
   /** Undefined with AUTH=off, where no text is a key. */
   keys: Pick<Authenticator, 'authenticate'> | undefined
-  /** The deployment. */
   tenant: Pick<Tenant, 'workspace_id'>
 }
 

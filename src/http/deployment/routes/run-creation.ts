@@ -111,7 +111,6 @@ function statelessRunRoutes(): DeploymentRoute[] {
   ]
 }
 
-/** All routes that create runs. */
 export function runCreationRoutes(): DeploymentRoute[] {
   return [...threadRunRoutes(), ...statelessRunRoutes()]
 }

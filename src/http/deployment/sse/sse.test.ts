@@ -17,7 +17,6 @@ const partsOf = () => ({
   limits: { at_once: 3, at_once_per_key: 2 },
 })
 
-/** A stream that a test writes. */
 interface WrittenStream extends EventStream {
   push(...batch: StoredEvent[]): void
   end(error?: Error): void

@@ -152,7 +152,6 @@ function docsRoutes<D extends { version: string }>(): Route<D>[] {
   ]
 }
 
-/** The API's documents. */
 export function documentRoutes<D extends { version: string }>(
   openApi: (version: string) => object,
 ): Route<D>[] {

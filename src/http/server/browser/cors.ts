@@ -47,7 +47,6 @@ export function withoutWildcard(rules: CorsRules): CorsRules {
   return { ...rules, allow_origins, allow_loopback: true }
 }
 
-/** The same rules without any allowed origin. */
 export function withoutPages(rules: CorsRules): CorsRules {
   return { ...rules, allow_origins: [], allow_origin_regex: null, allow_loopback: false }
 }

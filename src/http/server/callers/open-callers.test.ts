@@ -56,7 +56,8 @@ describe('D-64: an open stream ends', () => {
   it('when its session is signed out', async () => {
     fixture = await startApp({ checkCallersMs: NEVER_MS })
     const signed = await fetch(`${fixture.url}/auth/session`, {
-      ...{ method: 'POST', headers: JSON_TYPE },
+      method: 'POST',
+      headers: JSON_TYPE,
       body: JSON.stringify({ key: KEY }),
     })
     const cookie = signed.headers.get('set-cookie')?.split(';')[0] ?? ''

@@ -70,7 +70,6 @@ describe('a command that fails', () => {
 })
 
 describe('run.start', () => {
-  /** The body of the run that the command makes. */
   async function bodyOf(params: JsonObject, thread?: Partial<Thread>): Promise<JsonObject> {
     let made: JsonObject = {}
     const deps: CommandDeps = {

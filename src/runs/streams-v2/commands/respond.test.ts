@@ -61,7 +61,9 @@ async function asked(): Promise<Asked> {
       return runs.create(...request)
     }
     const deps: CommandDeps = {
-      ...{ runs: { ...runs, create }, threads, streams },
+      runs: { ...runs, create },
+      threads,
+      streams,
       toRunRequest: (body) => body as unknown as RunRequest,
       assertMay: () => undefined,
       onFault: () => undefined,

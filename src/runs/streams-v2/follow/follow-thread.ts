@@ -50,7 +50,6 @@ export interface Following {
   until?: () => number
 }
 
-/** The logs of threads. */
 export interface ThreadLogs {
   events: Pick<EventLog, 'read'>
   index: RunIndex
@@ -58,7 +57,6 @@ export interface ThreadLogs {
   now(): number
 }
 
-/** A thread that is followed. */
 export interface FollowedThread {
   ref: ThreadRef
   /** The thread; undefined while it does not exist. */
@@ -100,7 +98,10 @@ export async function* followThread(
   if (!readsAll && begin.position > last) return
 
   const follower = new Follower({
-    ...{ filter, after, begin, last },
+    filter,
+    after,
+    begin,
+    last,
     opened_at: log.total,
     unseen: ends.unseen,
     now,

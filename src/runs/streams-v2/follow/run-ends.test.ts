@@ -16,7 +16,9 @@ async function shownUntilEndOf(
 ): Promise<ProtocolEvent[]> {
   const gone = new AbortController()
   const stream = await world.streams.followThread(world.call, thread_id, {
-    ...{ filter: EVERYTHING, after, gone: gone.signal },
+    filter: EVERYTHING,
+    after,
+    gone: gone.signal,
   })
   const shown: ProtocolEvent[] = []
   for await (const items of stream.batches) {

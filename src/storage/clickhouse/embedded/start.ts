@@ -11,7 +11,6 @@ import { endLeftovers, recordChild } from '../../child-processes.ts'
 import { DEFAULT_MEMORY, type EngineMemory } from './engine-config.ts'
 import type { ChildAnswer, OpenEngine } from './messages.ts'
 
-/** Options of starting the embedded engine. */
 export interface EmbeddedOptions {
   /** DATA_DIR, which contains the engine's data in the folder `clickhouse`. */
   readonly dataDir: string

@@ -74,7 +74,6 @@ function containsWord(sql: string, word: string, bind: (value: unknown, type: st
   return `${sql} LIKE ${bind(`%${word}%`, 'String')}`
 }
 
-/** Whether a search of this field reads payloads. */
 export function isPayload(field: SearchField): field is Payload {
   return Object.hasOwn(PAYLOADS, field)
 }

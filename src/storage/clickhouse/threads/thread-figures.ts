@@ -29,7 +29,6 @@ type RootsRow = Omit<
 >
 type UsageRow = Omit<ThreadSummary, keyof RootsRow> & { thread_id: string }
 
-/** Rows of the traces of threads. */
 export function readingThreadRows(clickhouse: ClickHouse) {
   return {
     // `trace_runs` may still contain places of deleted rows, so the rows are read FINAL.

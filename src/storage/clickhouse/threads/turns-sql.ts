@@ -34,7 +34,6 @@ const OF_THREADS = `root_time = toDateTime64(0, 6, 'UTC') AND thread IN {threads
 const NAMED_ROOTS = `FROM thread_runs WHERE ${PROJECT} AND filed = 'root_by_thread' AND ${OF_THREADS}`
 const NAMED_BELOW = `FROM thread_runs WHERE ${PROJECT} AND filed = 'below_by_thread' AND ${OF_THREADS}`
 
-/** The times and traces of roots that name one of the threads. */
 const namedRootsSql = `SELECT sort_time, trace_id ${NAMED_ROOTS}`
 
 /**

@@ -6,7 +6,6 @@ import type { ClickHouse, SqlParams } from '../connect.ts'
  */
 const LARGE = 5_000
 
-/** The rows of a trace as a condition. */
 export interface TraceScope {
   /** Condition on rows of table `runs`, read FINAL. */
   condition: string

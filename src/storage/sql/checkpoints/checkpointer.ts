@@ -34,7 +34,6 @@ export function createCheckpointers(database: Database): Checkpointers {
   return createCheckpointersOn(createSqlRowStore(database))
 }
 
-/** Makes checkpointers on any store of rows. */
 export function createCheckpointersOn(rows: CheckpointRowStore): Checkpointers {
   let last = 0
   const shared: Shared = {

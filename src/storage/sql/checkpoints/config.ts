@@ -17,7 +17,6 @@ export function checkpointIdOf(config: RunnableConfig | undefined): string | und
   return typeof id === 'string' && id !== '' ? id : undefined
 }
 
-/** The config that names one checkpoint. */
 export function configOf(
   { thread_id, checkpoint_ns }: CheckpointNamespace,
   checkpoint_id: string,

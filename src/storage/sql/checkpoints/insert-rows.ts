@@ -13,7 +13,6 @@ import {
   type WriteRow,
 } from './rows.ts'
 
-/** A row, and the id of the run that has written it; '' if no run has. */
 export interface Written<Row> {
   tenant: Tenant
   run_id: string

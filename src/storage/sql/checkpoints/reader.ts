@@ -28,7 +28,6 @@ export interface ReadCheckpoint {
   refs: Record<string, string>
 }
 
-/** The store, tenant and serializer with which checkpoints are read. */
 export interface CheckpointSource {
   rows: CheckpointRowStore
   serde: SerializerProtocol

@@ -22,7 +22,6 @@ export interface CheckpointContents {
   writes: Map<string, FoundWrite[]>
 }
 
-/** A checkpoint with all of its values and writes. */
 export interface FoundCheckpoint extends CheckpointContents {
   row: CheckpointRow
 }

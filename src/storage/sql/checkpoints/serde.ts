@@ -4,7 +4,6 @@ import { AppError } from '../../../base/errors.ts'
 import { isObject } from '../../../schema/json.ts'
 import type { ValueType } from './rows.ts'
 
-/** A value as stored. */
 export interface StoredValue {
   type: ValueType
   value: string

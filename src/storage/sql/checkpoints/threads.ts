@@ -21,7 +21,6 @@ function keyValues({ deployment_id, workspace_id }: Tenant, thread_id: string): 
   return [thread_id, deployment_id, workspace_id]
 }
 
-/** Deletes all checkpoints of a thread, with values and writes. */
 export async function deleteCheckpoints(
   session: SqlSession,
   tenant: Tenant,

@@ -33,7 +33,10 @@ export function createPostgresChanges({
     },
     listen(changed) {
       listening = listenAlways({
-        ...{ url, channel: CHANNEL, application_name: 'weir-deployments', logger },
+        url,
+        channel: CHANNEL,
+        application_name: 'weir-deployments',
+        logger,
         receive: (from) => (from === me ? undefined : changed()),
         missed: changed,
         closed: closed.signal,

@@ -7,7 +7,6 @@ import type { SqlPlace } from './open.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 
-/** The migrations of a run database. */
 export const RUN_MIGRATIONS = new URL('../run-migrations/', import.meta.url)
 /**
  * The Postgres schema of run state. It is separate from the schema of identity, because processes with user code have

@@ -146,7 +146,6 @@ async function insertKey(session: SqlSession, key: ApiKey & { key_hash: string }
   return true
 }
 
-/** Deletes the browser sessions and tickets of a key. */
 async function endSessionsOf(session: SqlSession, api_key_id: string): Promise<void> {
   await session.query('DELETE FROM browser_sessions WHERE api_key_id = ?', [api_key_id])
   await session.query('DELETE FROM sign_in_tickets WHERE api_key_id = ?', [api_key_id])

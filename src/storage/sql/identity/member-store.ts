@@ -119,7 +119,6 @@ async function setColumn(
   ])
 }
 
-/** The part of the identity store for the members of an organization. */
 export function createMemberStore(
   database: Database,
 ): Pick<IdentityStore, 'members' | 'addMember' | 'changeMember' | 'removeMember'> {

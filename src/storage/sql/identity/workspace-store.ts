@@ -26,7 +26,6 @@ export async function requireWorkspaces(
   }
 }
 
-/** The part of the identity store for the workspaces of an organization. */
 export function createWorkspaceStore(
   database: Database,
 ): Pick<IdentityStore, 'workspaces' | 'createWorkspace' | 'renameWorkspace' | 'deleteWorkspace'> {

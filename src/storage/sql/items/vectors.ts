@@ -36,7 +36,6 @@ function valuesAt(value: unknown, steps: readonly string[]): unknown[] {
   return isObject(value) && Object.hasOwn(value, step) ? valuesAt(value[step], rest) : []
 }
 
-/** The texts at a path of an item's value. */
 export function textsAt(value: JsonObject, path: string): string[] {
   if (path === '$' || path === '') return textOf(value)
   const steps = path.replaceAll('[', '.').replaceAll(']', '').split('.')

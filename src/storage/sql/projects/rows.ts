@@ -13,7 +13,6 @@ export const PROJECT_COLUMNS =
 /** Name of the project of traces that name no project. */
 export const DEFAULT_NAME = 'default'
 
-/** The project of a row. */
 export function toProject(row: ProjectRow): Project {
   return { ...row, extra: JSON.parse(row.extra) as JsonObject }
 }

@@ -1,12 +1,10 @@
 import type { Database } from '../driver/database.ts'
 
-/** A project of some workspace. */
 export interface ProjectPlace {
   workspace_id: string
   project_id: string
 }
 
-/** The projects of this name, of all workspaces. */
 export function projectsOfName(database: Database, name: string): Promise<ProjectPlace[]> {
   return database.query<ProjectPlace>(
     'SELECT workspace_id, id AS project_id FROM projects WHERE name = ? ORDER BY workspace_id',

@@ -114,7 +114,6 @@ type Place<Id> = Sized &
 const ROW_BYTES =
   'octet_length(config) + octet_length(context) + octet_length(metadata) + coalesce(octet_length(description), 0)'
 
-/** The table of assistants, or of versions of one assistant. */
 interface Rows<Id extends string | number> {
   table: 'assistants' | 'assistant_versions'
   /** The column that identifies a row. */

@@ -160,7 +160,6 @@ type EndLeased = (
   bytes?: number,
 ) => Promise<AttemptEnd>
 
-/** Ends the run of a lease. */
 function createEndLeased(database: RunDatabase, clock: Clock): EndLeased {
   return (lease, closing, fate, bytes) => {
     const end = async (session: RunSession): Promise<AttemptEnd> => {

@@ -200,7 +200,6 @@ export function toRun(row: RunRow): Run {
   }
 }
 
-/** The lease of a running row. */
 export function leaseOf(row: RunRow & { lease_token: string }): Lease {
   const { workspace_id, deployment_id, thread_id, run_id, lease_token } = row
   return { workspace_id, deployment_id, thread_id, run_id, token: lease_token }

@@ -1,7 +1,6 @@
 import type { SealedSecret } from '../../../deploy/model.ts'
 import type { Database } from '../driver/database.ts'
 
-/** The encrypted secrets of one record. */
 export interface SealedRecord {
   secrets: readonly { place: string; sealed: string }[]
   /** Stores other encrypted values in place of these; false if the record has changed since it was read. */

@@ -38,10 +38,8 @@ export interface ParentLineage {
   span_id?: string | undefined
   /** True if the parent of the parent is unknown, so that the dotted_order may change. */
   provisional?: boolean
-  /** As in Lineage. */
   missing?: string | undefined
   placed_by?: PlacedBy
-  /** As in Lineage. */
   other_roots?: number
 }
 

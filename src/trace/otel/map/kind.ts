@@ -117,7 +117,6 @@ const COUNTS = [
   'llm.token.counts.completion',
 ]
 
-/** The counts of a span, as sent. */
 export function sentCountsOf(view: SpanView): { key: string; count: number }[] {
   return COUNTS.flatMap((key) => {
     const count = view.number(key)

@@ -17,7 +17,6 @@ export interface SpanParts {
 /** Fields of a head that name the owner of a part. */
 export const PART_FIELDS = { trace: 'otel_trace_id', alias: 'alias_of' } as const
 
-/** Whether the head is that of a part. */
 export function isPartHead(head: JsonObject): boolean {
   return head[PART_FIELDS.trace] !== undefined || head[PART_FIELDS.alias] !== undefined
 }

@@ -1,7 +1,6 @@
 import { type JsonObject, type JsonValue, isObject, text } from '../../../schema/json.ts'
 import type { MergedTraceRun } from '../../derive/merged-trace-run.ts'
 
-/** An event of a span. */
 export interface SpanEvent {
   name: string
   /** ISO 8601. */

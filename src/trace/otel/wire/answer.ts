@@ -2,7 +2,6 @@ import type { AppError } from '../../../base/errors.ts'
 import type { Rejected } from '../../decode/decoded.ts'
 import type { OtlpFormat } from './record.ts'
 
-/** An answer's body and its type. */
 export interface OtlpAnswer {
   content_type: string
   body: Uint8Array | string

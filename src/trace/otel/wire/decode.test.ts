@@ -27,7 +27,6 @@ function decodeSpans(spans: readonly unknown[], changes: Partial<RequestHead> = 
   return decodeRequest(otlpHead(changes), jsonExport(spans))
 }
 
-/** The head and the span of every fragment. */
 function stored(decoded: Decoded): { id: string; rank: number; head: JsonObject; span: SpanRecord }[] {
   return [...readFragments(decoded.rows)].map(({ run_id, rank, head, extra }) => ({
     id: run_id,

@@ -180,7 +180,6 @@ const KINDS = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSU
 )
 const CODES = ['STATUS_CODE_UNSET', 'STATUS_CODE_OK', 'STATUS_CODE_ERROR']
 
-/** An enum as its number, as its name, or as its number in a string. */
 function enumOf(value: JsonValue | undefined, names: readonly string[]): number {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return 0

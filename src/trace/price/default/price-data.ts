@@ -50,7 +50,6 @@ export interface DataFile {
   providers: DataProvider[]
 }
 
-/** Reads the price data. */
 export function loadPriceData(): DataFile {
   return createRequire(import.meta.url)('./prices.json') as DataFile
 }

@@ -16,7 +16,6 @@ export interface PreviewedRows {
   last: { sort_time: number; run_id: string } | undefined
 }
 
-/** The preview of no rows. */
 const NO_ROWS: PreviewedRows = {
   examined: 0,
   changed: 0,

@@ -6,7 +6,6 @@ import { readAnswerFacts, readUsage, type UsageReading } from './read-usage.ts'
 const LAST_CHUNKS = 16
 const FIRST_CHUNKS = 4
 
-/** Places of usage in a chunk. */
 const PLACES: readonly (readonly (string | number)[])[] = [
   ['usage'],
   ['usageMetadata'],

@@ -29,7 +29,6 @@ export interface UsageReading {
   beside: ReadonlySet<string>
   billsGap: boolean
   units: Record<string, number>
-  /** The path of each unit. */
   unit_paths: Record<string, string>
   conditions: Record<string, string>
   /** Stated costs in dollars; `client` is an estimate of the client. */

@@ -33,7 +33,6 @@ export interface UsageRow {
   number: string
 }
 
-/** A place in usage objects, and the places below it by key. */
 export interface TableNode {
   rows: UsageRow[]
   below: Map<string, TableNode>
@@ -54,7 +53,6 @@ export interface UsageTable {
 /** Kinds of rows whose values are objects. */
 const WHOLE: ReadonlySet<string> = new Set(['models', 'parts', 'nested', 'unread'])
 
-/** The rows of all dialects by path. */
 export function createUsageTable(dialects: readonly UsageDialect[]): UsageTable {
   const root = newNode()
   for (const [index, { rows }] of dialects.entries()) {

@@ -19,7 +19,6 @@ export interface UsageLeaf {
   wild: string | undefined
 }
 
-/** The path of a value. */
 export function pathOf({ base, key }: Pick<UsageLeaf, 'base' | 'key'>): string {
   return joinPath(base, key)
 }

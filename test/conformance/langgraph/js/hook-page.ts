@@ -102,7 +102,6 @@ interface Compiled {
   js: { code: string }
 }
 
-/** The part of Svelte's compiler that the tests use. */
 interface SvelteCompiler {
   compile(source: string, options: object): Compiled
   compileModule(source: string, options: object): Compiled

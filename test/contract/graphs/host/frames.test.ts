@@ -58,7 +58,6 @@ describeHosts((open) => {
     return { wire: shared, id: ids, next: ids + 1 }
   }
 
-  /** Sends the host a job. */
   async function begin(wire: HostWire, id: number, input: JsonObject): Promise<string> {
     const job = await bench.job('hostile', input)
     wire.send({ type: 'offer', id }, [JSON.stringify(job)])

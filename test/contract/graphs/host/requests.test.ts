@@ -165,7 +165,6 @@ describe.skipIf(WITHOUT !== '')(`a host of Python graphs${WITHOUT}`, () => {
     expect(Object.keys(properties)).toEqual(['text', 'context', 'user', 'session'])
   })
 
-  /** The end of a traced run, and its TraceRun that has this name or type. */
   async function tracedRun(graph: string, input: JsonObject, what: { name: string } | { run_type: string }) {
     const job = await bench.job(graph, input, {}, undefined, true)
     const { end, traces } = await bench.execute(job)

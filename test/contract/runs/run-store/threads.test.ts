@@ -180,7 +180,7 @@ describeOnSql('threads', (engine) => {
       const ids = await several(5)
       await store.createThread(
         { ...TENANT, workspace_id: 'other' },
-        { ...{ thread_id: 'x', metadata: {}, config: {} }, ttl: null },
+        { thread_id: 'x', metadata: {}, config: {}, ttl: null },
       )
       expect(await search()).toEqual({ ids, total: 5 })
       expect(await search({ limit: 2, offset: 1 })).toEqual({ ids: ids.slice(1, 3), total: 5 })

@@ -7,7 +7,6 @@ import { type CuttingProxy, CUTS, startCuttingProxy } from '../proxies/cutting.t
 import { eventually } from '../../eventually.ts'
 import { KEY, startWeir, type WeirProcess } from '../../servers/weir-process.ts'
 
-/** The settings and faults of a campaign. */
 export interface CutPlans {
   /** Streams to cut. */
   cuts: number
@@ -32,7 +31,6 @@ const NAME = 'fixtures'
 const MAX_BYTES = 30_000
 const HEADERS = { 'x-api-key': KEY, 'content-type': 'application/json' }
 
-/** URL of the deployment. */
 export function base({ url }: { url: string }): string {
   return `${url}/deployments/${NAME}`
 }

@@ -197,7 +197,6 @@ export function parse(text: string | null | undefined): JsonObject {
   return JSON.parse(text ?? 'null') as JsonObject
 }
 
-/** The data of the events with one name. */
 export function dataOf(items: readonly StreamItem[], event: string): JsonObject[] {
   return items.filter((item) => item.event === event).map((item) => parse(item.data))
 }

@@ -23,7 +23,6 @@ import { type RedisServer, startRedis, withoutRedis } from '../../stores/redis.t
 import { inLong } from '../../length.ts'
 import { systemClock } from '../../../../src/base/clock.ts'
 
-/** The event log of a process, and its run store. */
 export interface LogProcess {
   log: OpenEventLog
   store: EventStore

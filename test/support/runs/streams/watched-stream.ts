@@ -10,7 +10,6 @@ export interface Seen {
   ended: Promise<void>
 }
 
-/** Reads the stream to its end. */
 export function watch(stream: EventStream): Seen {
   const seen: Omit<Seen, 'ended'> = { events: [], ids: [] }
   const read = async (): Promise<void> => {

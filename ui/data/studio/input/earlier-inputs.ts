@@ -1,6 +1,5 @@
 import type { ThreadRun } from '../../deployments/thread-run.ts'
 
-/** An input of an earlier run. */
 export interface EarlierInput {
   run_id: string
   created_at: string

@@ -118,8 +118,10 @@ describe('the fields of an input', () => {
           text: { $ref: '#/$defs/a~1b~0c%20d' },
           either: { oneOf: [{ type: 'string' }, { type: 'integer' }] },
           loop: { $ref: '#/$defs/Loop' },
-          ...{ gone: { $ref: '#/$defs/toString' }, other: { $ref: 'https://a.example/b' } },
-          ...{ broken: { $ref: '#/%' }, nothing: { type: 'null' } },
+          gone: { $ref: '#/$defs/toString' },
+          other: { $ref: 'https://a.example/b' },
+          broken: { $ref: '#/%' },
+          nothing: { type: 'null' },
         },
       },
     }

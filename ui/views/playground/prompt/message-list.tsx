@@ -9,7 +9,6 @@ import {
 import { Button } from '../../../parts/controls.tsx'
 import { MessageEditor } from './message-editor.tsx'
 
-/** A change of the messages of a prompt. */
 export type MessageChange = (messages: readonly DraftMessage[]) => readonly DraftMessage[]
 
 /** Functions that change the messages of a prompt; the same object for as long as the page is open. */

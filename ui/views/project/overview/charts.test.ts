@@ -7,16 +7,18 @@ const SPAN = { from: '2026-11-22T10:00:00.000Z', to: '2026-11-22T13:00:00.000Z' 
 
 const figures = (run_count: number, latency_p50: number): Figures =>
   ({
-    ...{
-      run_count,
-      latency_p50,
-      latency_p90: 1.9,
-      latency_p99: 2,
-      first_token_p90: null,
-      first_token_p50: null,
-      first_token_p99: null,
-    },
-    ...{ error_rate: 0.5, total_tokens: 30, prompt_tokens: 20, completion_tokens: 10, total_cost: '0.10' },
+    run_count,
+    latency_p50,
+    latency_p90: 1.9,
+    latency_p99: 2,
+    first_token_p90: null,
+    first_token_p50: null,
+    first_token_p99: null,
+    error_rate: 0.5,
+    total_tokens: 30,
+    prompt_tokens: 20,
+    completion_tokens: 10,
+    total_cost: '0.10',
     checks: { llm_runs: 4, all: 3, run_type: 4, format: 4, model: 4, usage: 3 },
   }) as Figures
 const bucket = (start_time: string, group: string | null, one: Figures) => ({

@@ -76,7 +76,6 @@ const seconds = (value: number | string): string => durationText(Math.round(Numb
 const counts = (value: number | string): string => countText(Number(value))
 const money = (value: number | string): string => exactMoney(String(value))
 
-/** A chart without its figures. */
 interface Plan extends Omit<Chart, 'series' | 'rows'> {
   /** Conditions that all runs of a bucket satisfy. */
   clauses?: readonly string[]
@@ -86,7 +85,6 @@ interface Plan extends Omit<Chart, 'series' | 'rows'> {
   plain: readonly Source[]
 }
 
-/** Every chart of an overview. */
 export function chartsOf(data: ChartData): Chart[] {
   const { selection, figures } = data
   const groups = [...figures.groups.keys()]
@@ -224,7 +222,11 @@ function checkPlans({ subject }: Selection): Plan[] {
       plain: [
         { id: 'all', name: 'All four', tone: 0, reading: held('all') },
         ...CHECKS.map((name, place) => ({
-          ...{ id: name, name: names[name], tone: place + 1, isDashed: true, reading: held(name) },
+          id: name,
+          name: names[name],
+          tone: place + 1,
+          isDashed: true,
+          reading: held(name),
         })),
       ],
     },

@@ -86,7 +86,11 @@ describe('ui §9.5: the replay of a run', () => {
     const { replay, runEvents, state, passed } = started(from(EVENTS))
     await vi.waitFor(() => expect(state()).toBe('ended'), PATIENT)
     expect(replay.shown.current()).toMatchObject({
-      ...{ run: 'r', ms: 1000, length: 1000, startedAt: START, isWhole: true },
+      run: 'r',
+      ms: 1000,
+      length: 1000,
+      startedAt: START,
+      isWhole: true,
       text: 'Hello, you\n\nThe end',
     })
     expect(passed()).toBe(1000)

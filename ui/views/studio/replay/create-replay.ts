@@ -1,7 +1,6 @@
 import { createFollowed, type Followed, type RunEvents } from '../run-events.ts'
 import { type Moment, readMoments, type SentEvent, type ShownEvent } from './moments.ts'
 
-/** A run that is replayed. */
 export interface Replayed {
   /** Number of the replay since the page was opened. */
   turn: number
@@ -22,7 +21,6 @@ export interface Replayed {
 export interface Replay {
   /** Undefined without a replay. */
   shown: Followed<Replayed | undefined>
-  /** Whether there is a replay. */
   isOn: Followed<boolean>
   start(thread: string, run: string): void
   /** Ends the replay, and forgets the states of its nodes. */
@@ -88,7 +86,6 @@ async function play(
   }
 }
 
-/** Makes the replay of Studio. */
 export function createReplay({ events, read, pause, now }: ReplayParts): Replay {
   let replayed: Replayed | undefined
   let [turn, speed] = [0, 1]

@@ -38,7 +38,8 @@ const MOST_CHARS = 4_000_000
 function taskOf(data: Readonly<Record<string, unknown>>): TaskEvent {
   const { id, name, error, interrupts } = data
   return {
-    ...{ id: String(id), name: String(name) },
+    id: String(id),
+    name: String(name),
     ...('triggers' in data && { triggers: [] }),
     ...('result' in data && { result: null }),
     ...('error' in data && { error }),

@@ -26,7 +26,6 @@ function commonRun(tree: Tree, positions: readonly number[]): number {
   return common?.at(-1) ?? -1
 }
 
-/** A conversation with its place in the trace. */
 export interface PlacedConversation extends Conversation {
   /** Names of its ancestors, from the root on. */
   path: string[]

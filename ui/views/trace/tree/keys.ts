@@ -29,7 +29,6 @@ function nextError({ outline, tree, selected }: TreeState): number | undefined {
   return undefined
 }
 
-/** The keys of the tree of a trace. */
 export function treeKeys(state: TreeState, { select, fold, focus, zoom, mark }: TreeActions): KeyMap {
   const { outline, tree, rows, folded, selected } = state
   const row = rows.indexOf(selected)

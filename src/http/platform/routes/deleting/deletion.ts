@@ -15,7 +15,9 @@ function toJob({ id, scope, status, deleted, error, created_at, finished_at }: D
   return {
     job_id: id,
     kind: scope.kind,
-    ...{ status, deleted, error },
+    status,
+    deleted,
+    error,
     created_at: new Date(created_at).toISOString(),
     finished_at: finished_at === null ? null : new Date(finished_at).toISOString(),
   }

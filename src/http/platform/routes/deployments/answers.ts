@@ -86,8 +86,15 @@ export function shownRevision(
     created_at: iso(created_at),
     updated_at: iso(updated_at),
     weir: {
-      ...{ number, is_active: id === active_revision_id, source_sha256, artifact_sha256, error, created_by },
-      ...{ graphs, rolled_back_from, timings },
+      number,
+      is_active: id === active_revision_id,
+      source_sha256,
+      artifact_sha256,
+      error,
+      created_by,
+      graphs,
+      rolled_back_from,
+      timings,
     },
   }
 }

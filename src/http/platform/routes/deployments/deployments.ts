@@ -108,7 +108,9 @@ function updateRoute(): PlatformRoute {
         secrets: body.secrets ?? undefined,
       })
       await auditDeployment(context, 'update', {
-        ...{ id: deployment.id, name: deployment.name, revision: revision?.number ?? null },
+        id: deployment.id,
+        name: deployment.name,
+        revision: revision?.number ?? null,
         source_sha256: revision?.source_sha256 ?? null,
         secrets: (body.secrets ?? []).map(({ name }) => name),
       })

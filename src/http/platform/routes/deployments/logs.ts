@@ -78,7 +78,8 @@ function kindsIn({ kinds: wanted }: Body, kinds: readonly LogKind[]): readonly L
 
 function toQuery(body: Body, kinds: readonly LogKind[], revision_id: string | undefined): LogQuery {
   return {
-    ...{ kinds: kindsIn(body, kinds), revision_id },
+    kinds: kindsIn(body, kinds),
+    revision_id,
     order: body.order ?? 'desc',
     limit: body.limit ?? LIMIT,
     level: readLevel(body.level),

@@ -9,8 +9,15 @@ const DEPLOYMENT = {
   active_revision_id: null,
 }
 const REVISION = {
-  ...{ id: 'r', number: 7, status: 'CREATING', source_sha256: 'hash', created_at: 1, updated_at: 1 },
-  ...{ commands: {}, source_path: 's', config_path: 'langgraph.json' },
+  id: 'r',
+  number: 7,
+  status: 'CREATING',
+  source_sha256: 'hash',
+  created_at: 1,
+  updated_at: 1,
+  commands: {},
+  source_path: 's',
+  config_path: 'langgraph.json',
 }
 
 it.each([

@@ -108,7 +108,6 @@ function writeRoutes(): PlatformRoute[] {
   ]
 }
 
-/** Configs of feedback by key. */
 export function feedbackConfigRoutes(): PlatformRoute[] {
   return [
     route({

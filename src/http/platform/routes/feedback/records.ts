@@ -91,7 +91,6 @@ function changeRoutes(): PlatformRoute[] {
   ]
 }
 
-/** Feedback on runs. */
 export function feedbackRoutes(): PlatformRoute[] {
   return [
     route({

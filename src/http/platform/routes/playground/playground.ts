@@ -10,7 +10,6 @@ function callerOf({ workspace_id, user_id, api_key_id }: Principal): TraceCaller
   return { workspace_id, user_id, api_key_id }
 }
 
-/** Calls of models from the playground. */
 export function playgroundRoutes(): PlatformRoute[] {
   return [
     route({
@@ -26,7 +25,10 @@ export function playgroundRoutes(): PlatformRoute[] {
         ])
         const keys = new Set(secrets.map(({ key }) => key))
         const providers = PROVIDERS.map(({ name, secret, base_url = null }) => ({
-          ...{ name, secret, has_secret: keys.has(secret), base_url },
+          name,
+          secret,
+          has_secret: keys.has(secret),
+          base_url,
           models: [...(models[name] ?? [])],
         }))
         return { body: { providers } }

@@ -24,8 +24,14 @@ async function post(body: object) {
 
 it('N8: lists the values of a field of the runs that a list with the same body has', async () => {
   const { status, json, asked } = await post({
-    ...{ field: 'metadata_value', key: 'env', prefix: 'p', limit: 3 },
-    ...{ session: null, is_root: true, filter: 'eq(status, "error")', start_time: '2026-11-20T09:00:00Z' },
+    field: 'metadata_value',
+    key: 'env',
+    prefix: 'p',
+    limit: 3,
+    session: null,
+    is_root: true,
+    filter: 'eq(status, "error")',
+    start_time: '2026-11-20T09:00:00Z',
   })
   expect([status, json]).toEqual([
     200,
@@ -35,8 +41,13 @@ it('N8: lists the values of a field of the runs that a list with the same body h
     [
       WORKSPACE,
       {
-        ...{ field: 'metadata_value', key: 'env', prefix: 'p', max_values: 3 },
-        ...{ is_root: true, filter: 'eq(status, "error")', start_time: Date.UTC(2026, 10, 20, 9) * 1000 },
+        field: 'metadata_value',
+        key: 'env',
+        prefix: 'p',
+        max_values: 3,
+        is_root: true,
+        filter: 'eq(status, "error")',
+        start_time: Date.UTC(2026, 10, 20, 9) * 1000,
       },
     ],
   ])

@@ -4,7 +4,6 @@ import { type PlatformRoute, route } from '../../route.ts'
 
 const MOST = 100
 
-/** Searching in one trace. */
 export function searchRoutes(): PlatformRoute[] {
   return [
     route({

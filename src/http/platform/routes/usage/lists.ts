@@ -134,8 +134,14 @@ function runsRoute(): PlatformRoute {
       checkNumber('exclude_model', exclude_model)
       const { selection, loadNames } = await selectionOf(deps, principal, query)
       const request = {
-        ...{ ...selection, project_id, api_key, of, cursor, limit },
-        ...{ provider: nameOf(provider), model: nameOf(model) },
+        ...selection,
+        project_id,
+        api_key,
+        of,
+        cursor,
+        limit,
+        provider: nameOf(provider),
+        model: nameOf(model),
         excluded_models: exclude_model.map(modelOf),
       }
       return { body: await listUsageRuns(sourcesOf(deps).runs, request, loadNames) }

@@ -16,7 +16,6 @@ export const SORTS = [
   'FEEDBACK',
 ] as const
 
-/** A page of projects to read. */
 export interface SessionPage {
   /** The client's query without cursor and page size; a cursor is valid only for the same query. */
   request: unknown

@@ -71,7 +71,6 @@ function queryRoute(): PlatformRoute {
   })
 }
 
-/** A thread as an item of a list. */
 function threadJson(thread: ThreadItem): SchemaTypes['trace-thread'] {
   const { thread_id, turns, first_trace_id, last_trace_id, first_inputs, last_outputs, last_error, latency } =
     thread

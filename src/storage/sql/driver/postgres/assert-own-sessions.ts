@@ -19,8 +19,12 @@ export async function assertOwnSessions(url: string): Promise<void> {
   const clients: pg.Client[] = []
   const open = async (): Promise<pg.Client> => {
     const client = new Client({
-      ...{ connectionString: url, application_name: 'weir', keepAlive: true },
-      ...{ connectionTimeoutMillis: TIMEOUT_MS, query_timeout: TIMEOUT_MS, statement_timeout: TIMEOUT_MS },
+      connectionString: url,
+      application_name: 'weir',
+      keepAlive: true,
+      connectionTimeoutMillis: TIMEOUT_MS,
+      query_timeout: TIMEOUT_MS,
+      statement_timeout: TIMEOUT_MS,
     })
     client.on('error', () => undefined)
     clients.push(client)

@@ -11,7 +11,11 @@ it('the shares are all connections of DATABASE_CONNECTIONS, and each part has on
 
 it('three servers with the default fit into a Postgres as it is installed', () => {
   expect(connectionShares(32)).toEqual({
-    ...{ identity: 6, runs: 12, lists: 2, longLists: 1 },
-    ...{ hosts: 6, perHost: 1 },
+    identity: 6,
+    runs: 12,
+    lists: 2,
+    longLists: 1,
+    hosts: 6,
+    perHost: 1,
   })
 })

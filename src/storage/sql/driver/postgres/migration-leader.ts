@@ -29,7 +29,9 @@ export function migrationLeader({ url, logger, stopping }: LeaderPlace): AsLeade
   return async (store, migrations) => {
     const { Client } = nodePostgres()
     const client = new Client({
-      ...{ connectionString: url, application_name: 'weir migrations', keepAlive: true },
+      connectionString: url,
+      application_name: 'weir migrations',
+      keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     })
     client.on('error', () => undefined)

@@ -24,8 +24,12 @@ export interface TableLocks {
 export function openTableLocks({ url, logger }: { url: string; logger: Logger }): TableLocks {
   const { Pool } = nodePostgres()
   const pool = new Pool({
-    ...{ connectionString: url, application_name: 'weir inserts', keepAlive: true },
-    ...{ max: LOCK_CONNECTIONS, connectionTimeoutMillis: CONNECT_MS, lock_timeout: WAIT_MS },
+    connectionString: url,
+    application_name: 'weir inserts',
+    keepAlive: true,
+    max: LOCK_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    lock_timeout: WAIT_MS,
   })
   pool.on('error', () => undefined)
 

@@ -134,7 +134,9 @@ describe('protocol v2', () => {
       const isBegin = ({ event_id }: ProtocolEvent) => event_id === `synth:${first}:lc||running`
       await eventsUntil(thread_id, { channels: ['lifecycle'] }, isBegin)
       expect(await start({ input: short, multitaskStrategy: 'reject' })).toMatchObject({
-        ...{ type: 'error', error: 'invalid_argument', code: 'thread_busy' },
+        type: 'error',
+        error: 'invalid_argument',
+        code: 'thread_busy',
       })
       const { run_id: second } = await start({ input: short, multitask_strategy: 'interrupt' })
       const isEnd = ({ event_id }: ProtocolEvent) => event_id === `synth:${second}:lc||completed`

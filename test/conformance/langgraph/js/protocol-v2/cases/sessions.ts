@@ -12,7 +12,6 @@ export interface Session {
 
 const FOLDER = fileURLToPath(new URL('../../../../../golden/protocol-v2/', import.meta.url))
 
-/** The sessions by folder and name. */
 export const SESSIONS: ReadonlyMap<string, Session> = new Map(
   globSync('{golden,expected,faults,python-server,python-sdk}/*.json', { cwd: FOLDER })
     .toSorted()

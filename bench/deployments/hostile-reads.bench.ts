@@ -5,7 +5,7 @@ import {
   createDeployment,
   endedRevision,
   greeter,
-} from '../test/support/deployments/deploy-project.ts'
+} from '../../test/support/deployments/deploy-project.ts'
 import {
   BUILDS,
   callMeanwhile,
@@ -13,14 +13,14 @@ import {
   deployAttackers,
   deployBuilt,
   runAttackers,
-} from '../test/support/deployments/hostile-reads.ts'
-import { quantile } from '../test/support/neighbours.ts'
-import { startWeir } from '../test/support/servers/weir-process.ts'
-import { temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
+} from '../../test/support/deployments/hostile-reads.ts'
+import { quantile } from '../../test/support/neighbours.ts'
+import { startWeir } from '../../test/support/servers/weir-process.ts'
+import { temporaryDir } from '../../test/support/stores/clickhouse/embedded-clickhouse.ts'
 
 // How much slower others' calls are while builds and graphs leave what harms who reads it, as a ratio of their 99th
 // percentiles to those beside honest builds. Ends with exit code 1 if a ratio is above MOST (D-64):
-//   node scripts/launch.mjs bench/hostile-reads.bench.ts
+//   node scripts/launch.mjs bench/deployments/hostile-reads.bench.ts
 const MOST = 3
 /** Milliseconds of a turn of a busy machine's scheduler: shorter times count as this. */
 const FLOOR_MS = 50

@@ -8,11 +8,11 @@ import {
   endedRevision,
   latestRevision,
   type Project,
-} from '../test/support/deployments/deploy-project.ts'
-import { eventually } from '../test/support/eventually.ts'
-import { graphOf, keepRunning, latencies, NODES, quantile, runOnce } from '../test/support/neighbours.ts'
-import { temporaryDir } from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
-import { jsonBody, startWeir } from '../test/support/servers/weir-process.ts'
+} from '../../test/support/deployments/deploy-project.ts'
+import { eventually } from '../../test/support/eventually.ts'
+import { graphOf, keepRunning, latencies, NODES, quantile, runOnce } from '../../test/support/neighbours.ts'
+import { temporaryDir } from '../../test/support/stores/clickhouse/embedded-clickhouse.ts'
+import { jsonBody, startWeir } from '../../test/support/servers/weir-process.ts'
 
 // The costs of deployments: the time of an update of two graphs with cached dependencies, and of a rollback; the memory
 // of an idle deployment; and how much slower the runs of one deployment are while the graph of another loops or leaks
