@@ -119,7 +119,7 @@ describe('launch', () => {
 })
 
 it.skipIf(process.platform !== 'linux')(
-  'a server starts with the settings of its allocator, under the id of its launcher',
+  'a server starts with the settings of its allocator, under the id of its launcher (on Linux: they are those of glibc)',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'weir-launch-'))
     try {
