@@ -17,7 +17,7 @@ import { inLong } from '../../support/length.ts'
 // Servers start from nothing, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-// Runs the commands of README on a machine where other programs use both default ports.
+// Runs the commands of README and docs/first-steps.md on a machine where other programs use both default ports.
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const WEIR = join(ROOT, 'bin/weir.mjs')
@@ -76,7 +76,7 @@ async function occupy(port: number): Promise<void> {
   held.push(port)
 }
 
-/** Runs a block of README in a shell, in the clone. */
+/** Runs a block of a page in a shell, in the clone. */
 async function paste(script: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn('bash', ['-e', '-c', script], { cwd: ROOT, env: environment() })
   child.stdin.end()
@@ -89,10 +89,10 @@ async function paste(script: string): Promise<{ code: number | null; stdout: str
 }
 
 async function block(begins: string): Promise<string> {
-  const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
-  const blocks = [...readme.matchAll(/^```(?:sh|python)\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)
+  const page = await readFile(join(ROOT, 'docs/first-steps.md'), 'utf8')
+  const blocks = [...page.matchAll(/^```(?:sh|python)\n([\s\S]*?)^```/gm)].map(([, text = '']) => text)
   const found = blocks.find((text) => text.startsWith(begins))
-  if (found === undefined) throw new Error(`README has no block that begins with ${begins}`)
+  if (found === undefined) throw new Error(`docs/first-steps.md has no block that begins with ${begins}`)
   return found
 }
 
@@ -139,9 +139,9 @@ describe('a first start on a machine whose default ports are taken', () => {
     expect((await stat(join(dir, 'data/server.json'))).mode & 0o777).toBe(0o600)
   })
 
-  it('stores and reads a run with the commands of README', async () => {
+  it('stores and reads a run with the commands of docs/first-steps.md', async () => {
     const script = [await block('eval'), await block('now=')].join('\n')
-    // A read right after a write may return 404, as the README states.
+    // A read right after a write may return 404, as the page states.
     let read = ''
     await until(
       'the run is read',
@@ -186,7 +186,7 @@ describe('a first start on a machine whose default ports are taken', () => {
       expect(stdout).toMatch(/lsv2_pt_\w+[\s\S]* Ada's laptop [\s\S]*lsv2_sk_\w+[\s\S]* support bot /)
     })
 
-    it.skipIf(withoutPython() !== '')(`runs the Python commands of README${withoutPython()}`, async () => {
+    it.skipIf(withoutPython() !== '')(`runs the Python commands of docs/first-steps.md${withoutPython()}`, async () => {
       const blocks = await Promise.all([block('from langsmith'), block('import asyncio')])
       for (const python of blocks) {
         const { code, stdout, stderr } = await paste(

@@ -47,7 +47,7 @@ async function nothingText(api: ApiClient, isUnfiltered: boolean): Promise<strin
   const asked = `The list is of ${api.url}${name}; name ${other}.`
   if (!isUnfiltered) return asked
   const graph = weir?.graphs?.[0] ?? 'agent'
-  return `${asked}\nStart a run with a LangGraph client: client.runs.create(thread_id, "${graph}", { input }); README.md has whole examples under "Threads and runs". A run without a thread of its own is not kept after its end.`
+  return `${asked}\nStart a run with a LangGraph client: client.runs.create(thread_id, "${graph}", { input }); docs/first-steps.md has whole examples. A run without a thread of its own is not kept after its end.`
 }
 
 /** The hint below a list that may not be complete. */
