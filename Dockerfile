@@ -2,6 +2,7 @@
 FROM node:24.21-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY scripts/prepare.mjs ./scripts/
 RUN npm ci --include=dev
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts ./scripts

@@ -23,13 +23,9 @@ const ASSETS = [
 /** URLs of the entry files of workers and child processes. Unlike import specifiers, tsc does not rewrite them. */
 const ENTRY_URL = /(new URL\(\s*['"][^'"]+)\.ts(['"]\s*,\s*import\.meta\.url)/g
 
-function compile(): void {
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
-  const done = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], {
-    cwd: ROOT,
-    stdio: 'inherit',
-  })
-  if (done.status !== 0) throw new Error('tsc found errors')
+function run(script: string, ...args: readonly string[]): void {
+  const done = spawnSync(process.execPath, [join(ROOT, script), ...args], { cwd: ROOT, stdio: 'inherit' })
+  if (done.status !== 0) throw new Error(`${script} failed`)
 }
 
 async function rewriteEntryUrls(): Promise<number> {
@@ -81,7 +77,8 @@ async function writeSbom(contained: ReadonlySet<string>): Promise<void> {
 }
 
 await rm(DIST, { recursive: true, force: true })
-compile()
+run('scripts/generate.ts', '--types')
+run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json')
 const rewritten = await rewriteEntryUrls()
 const copied = await copyAssets()
 await copySwaggerUi()

@@ -5,9 +5,7 @@ import { generatePermissionsPage } from './generate/permissions.ts'
 import { generateTypes } from './generate/types.ts'
 import { generateErrorTexts, generateUiTypes } from './generate/ui-types.ts'
 import { packageVersion } from '../src/base/node/package-version.ts'
-import { DEPLOYMENT_API, deploymentRoutes } from '../src/http/deployment/routes.ts'
-import { type ApiHead, openApiDocument } from '../src/http/api/openapi.ts'
-import type { GuardedHead } from '../src/http/api/route.ts'
+import { openApiDocument } from '../src/http/api/openapi.ts'
 import { platformRoutes } from '../src/http/platform/routes.ts'
 import { printedIn } from './check/deploy/printed.ts'
 import { cruiseSources, roomDiagram } from './check/wall-rules.ts'
@@ -15,13 +13,17 @@ import { readTimes } from './test/times.ts'
 
 const ROOT = new URL('../', import.meta.url)
 
-/** Every committed generated file, and the function that makes its content. */
-const GENERATED: Record<string, () => Promise<string | undefined> | string> = {
+type Makers = Record<string, () => Promise<string | undefined> | string>
+
+/** Files of types, which git ignores, and the function that makes the content of each. */
+const TYPES: Makers = {
   'src/schema/types.gen.ts': () => generateTypes(new URL('schemas/', ROOT)),
-  'docs/operating/configuration.md': () => generateConfigurationPage(),
-  'docs/api/openapi.json': () => apiText(platformRoutes()),
-  'docs/api/deployment-openapi.json': () => apiText(deploymentRoutes(), DEPLOYMENT_API),
   'ui/api/platform.gen.ts': () => generateUiTypes(openApiDocument(platformRoutes(), packageVersion())),
+}
+
+/** Every committed generated file, and the function that makes its content. */
+const COMMITTED: Makers = {
+  'docs/operating/configuration.md': () => generateConfigurationPage(),
   'ui/api/error-texts.gen.ts': () => generateErrorTexts(),
   'docs/api/errors.md': () => generateErrorsPage(),
   'docs/api/permissions.md': () => generatePermissionsPage(),
@@ -29,10 +31,6 @@ const GENERATED: Record<string, () => Promise<string | undefined> | string> = {
   'deploy/helm/weir-alerts.yml': () => generateAlerts(),
   'ARCHITECTURE.md': () => generateArchitecture(),
   'CONTRIBUTING.md': () => generateContributing(),
-}
-
-function apiText(routes: readonly GuardedHead[], api?: ApiHead): string {
-  return `${JSON.stringify(openApiDocument(routes, packageVersion(), api), null, 2)}\n`
 }
 
 /** The alerts of the guide, for the chart. */
@@ -73,11 +71,15 @@ async function current(path: string): Promise<string | undefined> {
   return await readFile(new URL(path, ROOT), 'utf8').catch(() => undefined)
 }
 
-/** Writes the files that are out of date. With `--check`, only prints their names, and fails if there are any. */
+/**
+ * Writes the files that are out of date. With `--check`, only prints their names, and fails if there are any. With
+ * `--types`, only for the files of types.
+ */
 async function main(): Promise<void> {
   const onlyCheck = process.argv.includes('--check')
+  const wanted = process.argv.includes('--types') ? TYPES : { ...TYPES, ...COMMITTED }
   const stale: string[] = []
-  for (const [path, make] of Object.entries(GENERATED)) {
+  for (const [path, make] of Object.entries(wanted)) {
     const text = await make()
     if (text === undefined || text === (await current(path))) continue
     stale.push(path)

@@ -1,22 +1,31 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
+import { packageVersion } from '../../src/base/node/package-version.ts'
+import { type ApiHead, openApiDocument } from '../../src/http/api/openapi.ts'
+import type { GuardedHead } from '../../src/http/api/route.ts'
+import { DEPLOYMENT_API, deploymentRoutes } from '../../src/http/deployment/routes.ts'
+import { platformRoutes } from '../../src/http/platform/routes.ts'
 import { chartReport } from './deploy/chart.ts'
 import { composeReport } from './deploy/compose.ts'
 import { dockerfileProblems } from './deploy/dockerfile.ts'
 import { docsReport } from './deploy/docs.ts'
 import { ROOT, together } from './deploy/programs.ts'
 
-const OPENAPI = ['docs/api/openapi.json', 'docs/api/deployment-openapi.json']
-
-/** Problems that the schema of the OpenAPI standard finds. */
-async function openApiProblems(file: string): Promise<string[]> {
-  const { valid, errors } = await new Validator().validate(join(ROOT, file))
-  return valid ? [] : [`${file}: ${JSON.stringify(errors)}`]
+/** Problems that the schema of the OpenAPI standard finds in the document that the server makes. */
+async function openApiProblems(routes: readonly GuardedHead[], api?: ApiHead): Promise<string[]> {
+  const document = structuredClone(openApiDocument(routes, packageVersion(), api))
+  const { valid, errors } = await new Validator().validate(document)
+  return valid
+    ? []
+    : [`OpenAPI of ${api === undefined ? 'the platform' : 'a deployment'}: ${JSON.stringify(errors)}`]
 }
 
 const docs = await docsReport()
-const openApi = await Promise.all(OPENAPI.map(openApiProblems))
+const openApi = await Promise.all([
+  openApiProblems(platformRoutes()),
+  openApiProblems(deploymentRoutes(), DEPLOYMENT_API),
+])
 const { problems, skipped } = together([
   { problems: dockerfileProblems(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')), skipped: [] },
   { problems: openApi.flat(), skipped: [] },

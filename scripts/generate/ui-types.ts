@@ -1,7 +1,7 @@
 import { compile } from 'json-schema-to-typescript'
 import { ERRORS } from '../../src/base/errors.ts'
 
-const BANNER = '/* Generated from docs/api/openapi.json by `npm run generate`. Do not edit. */'
+const BANNER = '/* Generated from the routes of src/http/platform by `npm run generate`. Do not edit. */'
 
 /** The parts of an OpenAPI document that are used here. */
 interface Document {

@@ -186,7 +186,7 @@ describe('a first start on a machine whose default ports are taken', () => {
       expect(stdout).toMatch(/lsv2_pt_\w+[\s\S]* Ada's laptop [\s\S]*lsv2_sk_\w+[\s\S]* support bot /)
     })
 
-    it.skipIf(withoutPython() !== '')(`runs the Python commands of docs/first-steps.md${withoutPython()}`, async () => {
+    it.skipIf(withoutPython() !== '')(`runs the Python commands of the page${withoutPython()}`, async () => {
       const blocks = await Promise.all([block('from langsmith'), block('import asyncio')])
       for (const python of blocks) {
         const { code, stdout, stderr } = await paste(
