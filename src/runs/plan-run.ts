@@ -42,7 +42,7 @@ const MAX_DELAY_S = 10 * 365 * 86_400
 
 /**
  * A request for a run as the store admits it: defaults are filled in, and the request's metadata and
- * config are merged over those of assistant and thread (1.3). @throws AppError invalid_request
+ * config are merged over those of assistant and thread. @throws AppError invalid_request
  */
 export function planRun(plan: RunPlan): Omit<RunAdmission, 'claim'> {
   const { call, assistant, run_id, thread_id, temporary, request } = plan

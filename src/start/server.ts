@@ -251,7 +251,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     usageLimits,
     identity: identityStore,
     blobs,
-    ...doorOf(base, sql),
+    ...authDeps(base, sql),
     controlPlane: further.controlPlane,
     logStreams: further.logStreams,
     signIn: createSignIn(sql.sessions, hosted?.name),
@@ -312,7 +312,7 @@ async function prepare({ config, logger, metrics, stops }: Base): Promise<void> 
 }
 
 /** Authenticates by key or session; with AUTH=off, accepts every request that the browser gates accept. */
-function doorOf(
+function authDeps(
   { config: { auth, host, publicUrl, identityOutageMs: outageMs }, stops }: Base,
   { identityStore: store, sessions, identity }: SqlStores,
 ): Pick<AppDeps, 'authenticator' | 'gates' | 'openCallers' | 'sessionGates'> {

@@ -48,7 +48,7 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
     logger.warn('BOOTSTRAP_API_KEY is not a key of this data directory and is ignored')
   }
   if (identity.replaced) {
-    logger.warn({ file: join(dataDir, 'api-key') }, 'no admin key stood any more: a new one was made')
+    logger.warn({ file: join(dataDir, 'api-key') }, 'no admin key was left; created a new one')
   }
   return {
     database,

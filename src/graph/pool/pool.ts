@@ -180,7 +180,7 @@ class HostPool implements GraphHosts {
         this.#waiting.unshift(job)
         this.#options.logger.debug(
           { graph_host: host.pid },
-          'a graph host does not take a run: it is held up',
+          'graph host did not accept a run in time: its event loop is blocked',
         )
         this.#dispatch()
       },

@@ -91,7 +91,7 @@ export function watchDeployment(options: WatchOptions & { file: DeploymentFile }
       if (use === undefined) return
       working = working
         .then(() => act(use, files))
-        .catch((error: unknown) => logger.error({ err: error }, 'a change of files was not acted upon'))
+        .catch((error: unknown) => logger.error({ err: error }, 'could not reload after a file change'))
     },
     failed: (folder, error) => logger.warn({ err: error, folder }, 'a folder cannot be watched'),
   })

@@ -12,7 +12,7 @@ import {
   type Exchange,
   type Headers,
   holderOf,
-  leaving,
+  disconnectSignal,
   type LiveBody,
   sendBytes,
   sendLater,
@@ -103,7 +103,7 @@ async function readBody(
     if (aborted) throw new AppError('invalid_request', { message: 'The body stopped early.' })
     if (body === 'raw') return bytes
     if (json_bodies !== undefined && bytes.length > MAX_JSON_BODY_BYTES)
-      return await json_bodies.large.parse(bytes, body, holderOf(exchange), leaving(exchange.res))
+      return await json_bodies.large.parse(bytes, body, holderOf(exchange), disconnectSignal(exchange.res))
     const { empty } = json_bodies ?? {}
     const sent = bytes.length === 0 && empty !== undefined ? Buffer.from(empty) : bytes
     return parseJsonBody(sent, body, registry)
@@ -215,7 +215,7 @@ export async function dispatch<D extends DispatchDeps>(
           ...parameters,
           body,
           req: exchange.req,
-          gone: () => leaving(exchange.res),
+          gone: () => disconnectSignal(exchange.res),
         })
   if (reply.sent !== undefined) onceClosed(exchange, reply.sent)
   if (isLive(reply.body) || reply.body instanceof Promise)

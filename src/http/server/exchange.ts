@@ -140,18 +140,18 @@ export async function sendLater(
   if (req.method === 'HEAD') res.end()
   else res.flushHeaders()
   const beat = setInterval(() => res.write('\n'), KEEP_ALIVE_MS)
-  const fallSilent = (): void => clearInterval(beat)
+  const stopKeepAlive = (): void => clearInterval(beat)
   // Nothing more is sent to a client that has disconnected, even if the promise rejects.
-  if (res.destroyed) fallSilent()
-  else res.once('close', fallSilent)
+  if (res.destroyed) stopKeepAlive()
+  else res.once('close', stopKeepAlive)
   try {
     const body = await text
-    fallSilent()
+    stopKeepAlive()
     endWith(exchange, body)
   } catch {
     res.destroy()
   } finally {
-    fallSilent()
+    stopKeepAlive()
   }
 }
 
@@ -193,7 +193,7 @@ export async function sendLive(
 }
 
 /** A signal that aborts when the client disconnects before its response is complete. */
-export function leaving(res: ServerResponse): AbortSignal {
+export function disconnectSignal(res: ServerResponse): AbortSignal {
   const left = new AbortController()
   if (res.destroyed) left.abort()
   else {

@@ -93,7 +93,7 @@ const problemJson: ProblemWriter = (error, request_id) => ({
 })
 
 /** Whether work was aborted because its client has disconnected, so that no response is needed. */
-function isOfLeftClient({ res }: Exchange, thrown: unknown): boolean {
+function isClientGone({ res }: Exchange, thrown: unknown): boolean {
   return res.destroyed && thrown instanceof Error && thrown.name === 'AbortError'
 }
 
@@ -109,7 +109,7 @@ export function sendProblem(
   headers: Headers = {},
   write: ProblemWriter = problemJson,
 ): void {
-  if (isOfLeftClient(exchange, thrown)) return
+  if (isClientGone(exchange, thrown)) return
   const error = toAppError(thrown)
   const { request_id, route, req } = exchange
   if (error.status >= 500 && !error.retryable && !EXPECTED.has(error.code)) {

@@ -149,7 +149,7 @@ async function admit(work: Work, tenant: Tenant, admission: Omit<RunAdmission, '
       work.wake.send({ kind: 'work' })
     }
     for (const order of cancelling) pass(work, tenant, order)
-    for (const end of ended) tellQuiet(work, tenant, { ...end, thread_id: run.thread_id })
+    for (const end of ended) announceEnd(work, tenant, { ...end, thread_id: run.thread_id })
     return admitted
   } finally {
     if (deployment !== undefined) slots.give(deployment, taken - used)
@@ -181,7 +181,7 @@ async function cancel(
   const results = await work.store.requestCancel(tenant, selector, action)
   for (const { run_id, thread_id, outcome, status } of results) {
     if (outcome === 'requested') pass(work, tenant, { run_id, thread_id, action })
-    if (outcome === 'ended' && status !== null) tellQuiet(work, tenant, { run_id, thread_id, status })
+    if (outcome === 'ended' && status !== null) announceEnd(work, tenant, { run_id, thread_id, status })
   }
   return results
 }
@@ -193,11 +193,15 @@ function pass({ jobs, wake }: Work, { deployment_id }: Tenant, { run_id, action 
   else wake.send({ kind: 'cancel', deployment_id, run_id, action })
 }
 
-function tellQuiet({ endings, logger }: Work, { workspace_id, deployment_id }: Tenant, end: QuietEnd): void {
+function announceEnd(
+  { endings, logger }: Work,
+  { workspace_id, deployment_id }: Tenant,
+  end: QuietEnd,
+): void {
   endings
     .quiet({ workspace_id, deployment_id }, end)
     .catch((error: unknown) =>
-      logger.error({ err: error, run_id: end.run_id }, 'the end of a run could not be announced'),
+      logger.error({ err: error, run_id: end.run_id }, 'could not publish the end of a run'),
     )
 }
 
@@ -218,7 +222,7 @@ function start(work: Work, deployment: Deployment, claim: Claim): void {
   job.done
     .then((end) => closeJob(work, deployment, job, end))
     .catch((error: unknown) =>
-      logger.error({ err: error, run_id: claim.run_id }, 'the end of a run could not be announced'),
+      logger.error({ err: error, run_id: claim.run_id }, 'could not publish the end of a run'),
     )
     .finally(leave)
 }
@@ -318,7 +322,7 @@ async function closeRecovered(work: Work, recovered: Recovered): Promise<void> {
   } catch (error) {
     logger.warn({ err: error, run_id }, 'the state of a thread could not be updated')
   }
-  tellQuiet(work, tenant, { run_id, thread_id, status })
+  announceEnd(work, tenant, { run_id, thread_id, status })
 }
 
 /** Handles a notification from another process. */

@@ -58,7 +58,7 @@ export async function joinServers(
   const timer = setInterval(() => {
     servers
       .announce(own)
-      .catch((error: unknown) => logger.debug({ err: error }, 'this server could not be announced'))
+      .catch((error: unknown) => logger.debug({ err: error }, 'could not announce this server to the others'))
   }, EVERY_MS)
   stops.push(() => clearInterval(timer))
   return others.length

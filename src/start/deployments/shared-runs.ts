@@ -8,7 +8,7 @@ import { itemSweep } from '../../runs/items/sweeper.ts'
 import { observeUse } from '../../runs/execute/waiting-gauges.ts'
 import { threadSweep } from '../../runs/threads/sweeper.ts'
 import { endLeftovers } from '../../storage/child-processes.ts'
-import { withPatience } from '../../storage/sql/driver/open-run-database.ts'
+import { withLongTimeout } from '../../storage/sql/driver/open-run-database.ts'
 import { createKvStore } from '../../storage/sql/items/kv-store.ts'
 import { readUse, repairUse } from '../../storage/sql/workspace-use.ts'
 import { type ListsOf, startLists } from '../worker-threads/lists.ts'
@@ -42,7 +42,7 @@ export async function repairUseCounts(
   { workspace_id, metrics, logger, stops }: DeploymentParts,
   { place, database }: RunState,
 ): Promise<void> {
-  const mended = await withPatience(place, database, (patient) => repairUse(patient, { workspace_id }))
+  const mended = await withLongTimeout(place, database, (patient) => repairUse(patient, { workspace_id }))
   if (mended.length > 0) logger.warn({ workspace_id, counts: mended }, 'wrong counts were computed again')
   stops.push(observeUse({ read: () => readUse(database, { workspace_id }), metrics }))
 }

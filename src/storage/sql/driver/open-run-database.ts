@@ -51,7 +51,7 @@ export function connectRunDatabase(
 }
 
 /** Runs work with long statements. On Postgres it gets a connection with the longer time limit LONG_TIMEOUT_MS. */
-export async function withPatience<T>(
+export async function withLongTimeout<T>(
   place: SqlPlace,
   database: Database,
   work: (patient: Database) => Promise<T>,

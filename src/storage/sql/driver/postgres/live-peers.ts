@@ -67,9 +67,7 @@ export function createPostgresLivePeers({
     send(changes) {
       sending = sending
         .then(() => sendAll(changes))
-        .catch((error: unknown) =>
-          logger.warn({ err: error }, 'changes could not be announced to other servers'),
-        )
+        .catch((error: unknown) => logger.warn({ err: error }, 'could not announce changes to other servers'))
     },
     listen(deliver, missed) {
       const receive = (payload: string): void => {
