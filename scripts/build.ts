@@ -19,6 +19,8 @@ const ASSETS = [
   'processors/**/*.json',
   'examples/graphs/*',
   'hosts/python/**/*.py',
+  'docs/*.md',
+  'docs/{using,graphs,operating,protocol,api}/*.md',
 ]
 /** URLs of the entry files of workers and child processes. Unlike import specifiers, tsc does not rewrite them. */
 const ENTRY_URL = /(new URL\(\s*['"][^'"]+)\.ts(['"]\s*,\s*import\.meta\.url)/g

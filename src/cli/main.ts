@@ -63,6 +63,10 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
     summary: 'Print environment variables that point clients at the server.',
     load: async () => (await import('./commands/env.ts')).env,
   },
+  mcp: {
+    summary: 'Print the lines with which coding agents read traces.',
+    load: async () => (await import('./commands/mcp.ts')).mcp,
+  },
   config: {
     summary: 'Print the settings in effect.',
     load: async () => (await import('./commands/config.ts')).config,

@@ -157,6 +157,8 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'GET /o/{tenant}/host/deployments/{id}': 'open',
   'GET /host/deployments': 'open',
 
+  'POST /mcp': 'any key',
+
   'GET /ingest/health': 'organization:read',
   'GET /metrics': 'organization:read',
   'GET /ok': 'open',

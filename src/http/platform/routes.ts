@@ -14,6 +14,7 @@ import { feedbackRoutes } from './routes/feedback/records.ts'
 import { feedbackTokenRoutes } from './routes/feedback/tokens.ts'
 import { ingestRoutes } from './routes/tracing/ingest.ts'
 import { liveRoutes } from './routes/tracing/live.ts'
+import { mcpRoutes } from './routes/mcp.ts'
 import { memberRoutes } from './routes/identity/members.ts'
 import { organizationRoutes } from './routes/identity/organization.ts'
 import { otlpRoutes } from './routes/tracing/otlp.ts'
@@ -49,7 +50,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     documents.set(version, document)
     return document
   }
-  const routes = guardRoutes([
+  const routes: GuardedPlatformRoute[] = guardRoutes([
     ...ingestRoutes(),
     ...otlpRoutes(),
     ...statsRoutes(),
@@ -86,6 +87,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...revisionRoutes(),
     ...deploymentLogRoutes(),
     ...serverFactRoutes(),
+    ...mcpRoutes(() => routes),
     ...systemRoutes(openApi),
   ])
   return routes

@@ -58,10 +58,11 @@ const FINAL_STATUSES: ReadonlySet<number> = new Set([409, 501])
 
 /**
  * Headers of an error: Retry-After, only if the same request may succeed later. With a 413 the Python client would send
- * the request again.
+ * the request again. WWW-Authenticate with 401, as RFC 9110 requires.
  */
 export function problemHeaders(error: AppError): Headers {
   if (error.retryable) return { 'retry-after': retryAfter(error.details) }
+  if (error.status === 401) return { 'www-authenticate': 'Bearer' }
   return FINAL_STATUSES.has(error.status) ? { 'x-should-retry': 'false' } : {}
 }
 

@@ -319,6 +319,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /info': fixed('/info'),
   'GET /docs': fixed('/docs'),
   'GET /docs/{file}': fixed('/docs/page.js'),
+  'POST /mcp': fixed('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
   'GET /openapi.json': fixed('/openapi.json'),
   'GET /': fixed('/'),
 }

@@ -36,10 +36,13 @@ export function toTraceRunQuery(body: QueryBody): TraceRunQuery {
     search: query,
     select,
     cursor,
-    order_by: order_by === 'start_time' ? undefined : order_by,
+    order_by: ORDERS.find((one) => one === order_by?.replace(/^-/, '')),
   })
-  return { ...sent, limit: body.limit ?? 100, order: body.order ?? 'desc' }
+  const order = order_by?.startsWith('-') === true ? 'desc' : (body.order ?? 'desc')
+  return { ...sent, limit: body.limit ?? 100, order }
 }
+
+const ORDERS = ['latency', 'total_tokens', 'total_cost'] as const
 
 function queryRoute(): PlatformRoute {
   return route({

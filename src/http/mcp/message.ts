@@ -1,0 +1,127 @@
+import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
+
+/** The version of the protocol without sessions: each request names it in `params._meta`. */
+export const MODERN = '2026-07-28'
+/** The versions with `initialize`, newest first. */
+export const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
+
+const META_VERSION = 'io.modelcontextprotocol/protocolVersion'
+
+/** Codes of JSON-RPC, and of MCP's version of 2026-07-28. */
+export const RPC_ERRORS = {
+  parse: -32700,
+  invalid_request: -32600,
+  unknown_method: -32601,
+  invalid_params: -32602,
+  internal: -32603,
+  header_mismatch: -32020,
+  unsupported_version: -32022,
+} as const
+
+/** An error that the client gets as a JSON-RPC error. */
+export class RpcFault extends Error {
+  readonly rpc: keyof typeof RPC_ERRORS
+  /** HTTP status; most clients only read errors with 200. */
+  readonly status: number
+  readonly data: JsonValue | undefined
+
+  constructor(
+    rpc: keyof typeof RPC_ERRORS,
+    message: string,
+    { status = 200, data }: { status?: number; data?: JsonValue } = {},
+  ) {
+    super(message)
+    this.rpc = rpc
+    this.status = status
+    this.data = data
+  }
+}
+
+/** A request of a client that awaits a result. */
+export interface McpRequest {
+  id: string | number
+  method: string
+  params: JsonObject
+  /** Whether the request names its protocol version itself (2026-07-28), which legacy clients never do. */
+  modern: boolean
+}
+
+/** Headers by lower-case name, as Node reads them. */
+type SentHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+/**
+ * The request in a body; undefined for a notification or a response, which get no result.
+ * @throws RpcFault with status 400 for a body that is not one JSON-RPC message, for headers that differ from the body
+ * and for an unknown version
+ */
+export function readMessage(body: Uint8Array, headers: SentHeaders): McpRequest | undefined {
+  const message = parse(body)
+  const { id, method, params = {} } = message
+  if (message['jsonrpc'] !== '2.0') throw malformed('jsonrpc must be "2.0"')
+  if (method === undefined) return undefined
+  if (typeof method !== 'string') throw malformed('method must be a text')
+  if (id === undefined) return undefined
+  if (typeof id !== 'string' && typeof id !== 'number') throw malformed('id must be a text or a number')
+  if (!isObject(params)) throw new RpcFault('invalid_params', 'params must be an object.')
+  const meta = isObject(params['_meta']) ? params['_meta'] : {}
+  const version = meta[META_VERSION]
+  if (version === undefined) return { id, method, params, modern: false }
+  assertHeaders(headers, { version, method, name: method === 'tools/call' ? params['name'] : undefined })
+  if (version !== MODERN) {
+    const data = { supported: [MODERN, ...LEGACY], requested: version }
+    throw new RpcFault('unsupported_version', 'Unsupported protocol version.', { status: 400, data })
+  }
+  return { id, method, params, modern: true }
+}
+
+/** The id to which an error about this body belongs; null if it cannot be read. */
+export function idOf(body: Uint8Array): string | number | null {
+  try {
+    const { id } = parse(body)
+    return typeof id === 'string' || typeof id === 'number' ? id : null
+  } catch {
+    return null
+  }
+}
+
+function parse(body: Uint8Array): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(new TextDecoder().decode(body))
+  } catch {
+    throw new RpcFault('parse', 'The body is not JSON.', { status: 400 })
+  }
+  if (Array.isArray(value)) throw malformed('batches are not supported')
+  if (!isObject(value)) throw malformed('a message is an object')
+  return value
+}
+
+function malformed(message: string): RpcFault {
+  return new RpcFault('invalid_request', `Invalid request: ${message}.`, { status: 400 })
+}
+
+/** Proxies route by these headers, so they must not differ from the body. */
+function assertHeaders(
+  headers: SentHeaders,
+  { version, method, name }: { version: JsonValue; method: string; name: JsonValue | undefined },
+): void {
+  const wanted: [header: string, value: JsonValue | undefined][] = [
+    ['mcp-protocol-version', version],
+    ['mcp-method', method],
+    ['mcp-name', name],
+  ]
+  for (const [header, value] of wanted) {
+    if (value === undefined || decodeHeader(headers[header]) === value) continue
+    const text = `The header ${header} does not equal the body.`
+    throw new RpcFault('header_mismatch', text, { status: 400 })
+  }
+}
+
+const ENCODED = /^=\?base64\?([A-Za-z0-9+/=]*)\?=$/
+
+/** The text of a header, which is in base64 where it has characters that headers cannot carry. */
+function decodeHeader(value: string | string[] | undefined): string | undefined {
+  if (typeof value !== 'string') return undefined
+  const [, encoded] = ENCODED.exec(value) ?? []
+  return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString('utf8')
+}

@@ -1,0 +1,126 @@
+import type { IncomingMessage } from 'node:http'
+import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
+import type { RouteReply } from '../api/route.ts'
+import { idOf, LEGACY, type McpRequest, MODERN, readMessage, RPC_ERRORS, RpcFault } from './message.ts'
+
+/** A tool as `tools/list` returns it. */
+export interface ToolDefinition {
+  name: string
+  title?: string
+  description: string
+  inputSchema: JsonObject
+  annotations: JsonObject
+}
+
+/** A page of tools; without `nextCursor` it is the last one. */
+export interface ToolPage {
+  tools: readonly ToolDefinition[]
+  nextCursor?: string
+}
+
+/** The result of a tool. Failures of a tool are results too, because models read them; only wrong calls are errors. */
+export interface ToolResult {
+  content: JsonObject[]
+  isError?: boolean
+  structuredContent?: JsonObject
+}
+
+/** The tools of one address, for one caller. */
+export interface ToolServer {
+  /** Name and version that clients show. */
+  info: { name: string; version: string }
+  /** How a model should use the tools. */
+  instructions?: string
+  /** @throws RpcFault invalid_params for an unknown cursor */
+  list(cursor: string | undefined): Promise<ToolPage>
+  /** @throws RpcFault invalid_params for an unknown tool */
+  call(name: string, args: JsonObject, params: JsonObject): Promise<ToolResult>
+}
+
+/** How long clients may keep a list of tools, in milliseconds. */
+const LIST_TTL_MS = 60_000
+
+/**
+ * The answer to a POST of a client of the Model Context Protocol, in the versions with `initialize` (2024-11-05 to
+ * 2025-11-25) and without (2026-07-28); the body of a request decides (modelcontextprotocol.io, versions of these dates).
+ */
+export async function serveMcp(
+  body: Uint8Array,
+  headers: IncomingMessage['headers'],
+  server: ToolServer,
+): Promise<RouteReply<string>> {
+  try {
+    const request = readMessage(body, headers)
+    if (request === undefined) return { status: 202, body: '' }
+    const result = await resultOf(request, server)
+    return json(200, { jsonrpc: '2.0', id: request.id, result })
+  } catch (error) {
+    if (!(error instanceof RpcFault)) throw error
+    const { rpc, message, data, status } = error
+    const fault = { code: RPC_ERRORS[rpc], message, ...(data !== undefined && { data }) }
+    return json(status, { jsonrpc: '2.0', id: idOf(body), error: fault })
+  }
+}
+
+function json(status: number, message: JsonObject): RouteReply<string> {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(message) }
+}
+
+async function resultOf(request: McpRequest, server: ToolServer): Promise<JsonObject> {
+  const result = await plainResult(request, server)
+  return request.modern ? { resultType: 'complete', ...result } : result
+}
+
+async function plainResult({ method, params, modern }: McpRequest, server: ToolServer): Promise<JsonObject> {
+  if (method === 'tools/list') {
+    const { tools, nextCursor } = await server.list(text(params['cursor']))
+    const kept = modern ? { ttlMs: LIST_TTL_MS, cacheScope: 'private' } : {}
+    return { tools: toJson(tools), ...(nextCursor !== undefined && { nextCursor }), ...kept }
+  }
+  if (method === 'tools/call') return toJson(await callTool(params, server)) as JsonObject
+  if (modern && method === 'server/discover') return discovery(server)
+  if (!modern && method === 'initialize') return welcome(params, server)
+  if (!modern && method === 'ping') return {}
+  throw new RpcFault('unknown_method', `Method not found: ${method.slice(0, 100)}`, {
+    status: modern ? 404 : 200,
+  })
+}
+
+async function callTool(params: JsonObject, server: ToolServer): Promise<ToolResult> {
+  const { name, arguments: args = {} } = params
+  if (typeof name !== 'string') throw new RpcFault('invalid_params', 'params.name must name a tool.')
+  if (!isObject(args)) throw new RpcFault('invalid_params', 'params.arguments must be an object.')
+  return await server.call(name, args, params)
+}
+
+const CAPABILITIES = { tools: { listChanged: false } }
+
+function welcome({ protocolVersion: asked }: JsonObject, { info, instructions }: ToolServer): JsonObject {
+  const known = LEGACY.find((version) => version === asked)
+  return {
+    protocolVersion: known ?? LEGACY[0],
+    capabilities: CAPABILITIES,
+    serverInfo: { ...info },
+    ...(instructions !== undefined && { instructions }),
+  }
+}
+
+function discovery({ info, instructions }: ToolServer): JsonObject {
+  return {
+    supportedVersions: [MODERN, ...LEGACY],
+    capabilities: CAPABILITIES,
+    ...(instructions !== undefined && { instructions }),
+    ttlMs: LIST_TTL_MS,
+    cacheScope: 'private',
+    _meta: { 'io.modelcontextprotocol/serverInfo': { ...info } },
+  }
+}
+
+function text(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Tools and results consist of JSON only, but their types have optional properties. */
+function toJson(value: unknown): JsonValue {
+  return JSON.parse(JSON.stringify(value)) as JsonValue
+}

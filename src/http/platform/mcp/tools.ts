@@ -1,0 +1,76 @@
+import { AppError } from '../../../base/errors.ts'
+import { RpcFault } from '../../mcp/message.ts'
+import type { ToolResult, ToolServer } from '../../mcp/serve-mcp.ts'
+import { isRequestFaults } from '../../server/problem.ts'
+import { ToolFailure } from './arguments.ts'
+import { compareTool } from './compare-tool.ts'
+import { explainCostTool } from './cost-tools.ts'
+import { docsTools } from './docs-tools.ts'
+import { billingUsageTool, runStatsTool } from './figure-tools.ts'
+import { RUN_TOOLS } from './run-tools.ts'
+import { threadHistoryTool } from './thread-tool.ts'
+import type { ReadTool, ToolContext } from './tool.ts'
+import { readTraceTool, searchTraceTool } from './trace-tools.ts'
+import { validateRunsTool } from './validate-tool.ts'
+
+const INSTRUCTIONS =
+  'Traces of LLM applications. Outline first, then parts: find a trace with fetch_runs (is_root "true"), read its outline with read_trace, then one part of one run with read_run. explain_cost says why a cost is missing. Answers keep to max_tokens and say how to read on.'
+
+/** Every tool of the platform, which only read. */
+export function platformTools(): readonly ReadTool[] {
+  return [
+    ...RUN_TOOLS,
+    readTraceTool,
+    searchTraceTool,
+    explainCostTool,
+    compareTool,
+    runStatsTool,
+    threadHistoryTool,
+    billingUsageTool,
+    validateRunsTool,
+    ...docsTools(),
+  ]
+}
+
+/** The tools for the caller of `context`. */
+export function toolServer(tools: readonly ReadTool[], context: ToolContext, version: string): ToolServer {
+  return {
+    info: { name: 'weir', version },
+    instructions: INSTRUCTIONS,
+    list: async () => ({ tools: tools.map(({ definition }) => definition) }),
+    async call(name, args) {
+      const tool = tools.find(({ definition }) => definition.name === name)
+      if (tool === undefined) {
+        const names = tools.map(({ definition }) => definition.name).join(', ')
+        throw new RpcFault('invalid_params', `Unknown tool "${name.slice(0, 100)}". Tools: ${names}.`)
+      }
+      try {
+        return textResult(await tool.call(args, context))
+      } catch (error) {
+        return { ...textResult(failureText(error)), isError: true }
+      }
+    },
+  }
+}
+
+function textResult(text: string): ToolResult {
+  return { content: [{ type: 'text', text }] }
+}
+
+/** What went wrong and what to do next. @throws the error where the caller can do nothing about it */
+function failureText(error: unknown): string {
+  if (error instanceof ToolFailure) return error.message
+  if (!(error instanceof AppError) || (error.status >= 500 && !error.retryable)) throw error
+  return `${messageOf(error)}${NEXT[error.code] ?? ''}`
+}
+
+const NEXT: Partial<Record<string, string>> = {
+  not_found: '. fetch_runs lists ids of runs and traces.',
+  rate_limited: ' Try again in a second.',
+  store_unavailable: ' Try again in a few seconds.',
+}
+
+function messageOf({ message, details }: AppError): string {
+  if (!isRequestFaults(details)) return message
+  return details.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join('; ')
+}
