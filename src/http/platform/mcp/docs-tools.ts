@@ -77,6 +77,12 @@ function scoreOf({ heading, lines, page }: Section, words: readonly string[]): n
   return found.length === 0 ? 0 : found.length ** 2 + 5 * inHead.length
 }
 
+/** The sections with this heading, or else those whose heading contains it. `wanted` is in lower case. */
+function sectionsNamed(sections: readonly Section[], wanted: string): Section[] {
+  const exact = sections.filter(({ heading }) => heading.toLowerCase() === wanted)
+  return exact.length > 0 ? exact : sections.filter(({ heading }) => heading.toLowerCase().includes(wanted))
+}
+
 function readDoc(sections: () => Promise<Section[]>): ReadTool {
   return readTool(
     'read_doc',
@@ -95,8 +101,7 @@ function readDoc(sections: () => Promise<Section[]>): ReadTool {
           `There is no page "${page.slice(0, 100)}". Pages: ${[...new Set(all.map((one) => one.page))].join(', ')}.`,
         )
       const wanted = args.text('section')?.toLowerCase()
-      const chosen =
-        wanted === undefined ? ofPage : ofPage.filter(({ heading }) => heading.toLowerCase().includes(wanted))
+      const chosen = wanted === undefined ? ofPage : sectionsNamed(ofPage, wanted)
       const headings = ofPage.map(({ heading }) => heading).join(' · ')
       if (chosen.length === 0)
         throw new ToolFailure(`The page has no section "${String(wanted)}". Sections: ${headings}.`)
