@@ -8,7 +8,7 @@ import {
   greetInStream,
   llmsOf,
   useInstrumentedApp,
-} from '../../conformance/otel/instrumentations/instrumented-app.ts'
+} from './instrumented-app.ts'
 import {
   ALL_BUT_USAGE,
   ALL_OK,
