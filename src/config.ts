@@ -17,7 +17,6 @@ export interface EffectiveSetting {
   readonly source: 'env' | 'default'
 }
 
-/** Settings that name a port to listen on. */
 export type PortSetting = 'PORT' | 'DEPLOYMENT_PORT' | 'OTLP_GRPC_PORT'
 
 const PORT_SETTINGS = ['PORT', 'DEPLOYMENT_PORT', 'OTLP_GRPC_PORT'] as const
@@ -386,7 +385,6 @@ function shellMistake(schema: SettingSchema, text: string): string | undefined {
 /** The flags of `weir dev`, which take precedence over environment variables. */
 export interface DevFlags {
   graphs?: string | undefined
-  /** Port of the deployment. */
   port?: string | undefined
 }
 
