@@ -32,7 +32,6 @@ export interface OpenHost {
   report_files: boolean
 }
 
-/** From the server to a host. */
 export type ToHost =
   | OpenHost
   /**
@@ -144,7 +143,6 @@ export const LOG_LINE = {
 /** The fields of a refusal. */
 export const REFUSAL = { id: isId, code: oneOf(...Object.keys(ERRORS)), message: isText }
 
-/** The fields of the heads of FromHost. */
 export const FROM_HOST_HEADS: HeadChecks = {
   opened: { failures: areFailures },
   failed: { message: isText, failures: areFailures },
