@@ -79,7 +79,6 @@ interface Work extends WorkerDeps {
   jobs: Map<string, RunJob>
   slots: RunSlots
   endings: RunEndings
-  /** Claims due runs. */
   timer: DueTimer
   counted(attemptEnd: JobEnd['attemptEnd']): void
   /** Watches the leases of all processes, if there may be several. */
