@@ -7,10 +7,10 @@ import {
   REPLY,
   WEATHER_CALL,
   WEATHER_REPLY,
-} from '../../support/servers/vendors/fake-vendor.ts'
-import type { ReadTrace } from '../../conformance/traces/corpus/facts.ts'
+} from '../../../support/servers/vendors/fake-vendor.ts'
+import type { ReadTrace } from '../../../conformance/traces/corpus/facts.ts'
 import { expectOnlyLlmsCounted, llmsOf, useInstrumentedApp } from './instrumented-app.ts'
-import { ALL_OK, expectFirstToken, text, WEATHER_BLOCK } from '../../conformance/traces/vendor-calls.ts'
+import { ALL_OK, expectFirstToken, text, WEATHER_BLOCK } from '../../../conformance/traces/vendor-calls.ts'
 
 /**
  * Both kinds of telemetry of the SDK: with OpenTelemetry's conventions, and with the `ai.*` attributes of all earlier
