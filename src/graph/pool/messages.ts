@@ -132,7 +132,6 @@ function isEnd(value: unknown): boolean {
   )
 }
 
-/** The fields of a line that user code has logged. */
 export const LOG_LINE = {
   level: oneOf('error', 'warn', 'info', 'debug', 'trace'),
   text: isText,
@@ -140,7 +139,6 @@ export const LOG_LINE = {
   node: maybe(isText),
 }
 
-/** The fields of a refusal. */
 export const REFUSAL = { id: isId, code: oneOf(...Object.keys(ERRORS)), message: isText }
 
 export const FROM_HOST_HEADS: HeadChecks = {

@@ -321,7 +321,6 @@ function ranOutOfMemory(exit: HostExit): boolean {
   return exit.ranOutOfMemory || OUT_OF_MEMORY.test(exit.stderr)
 }
 
-/** The error of runs whose host has ended. */
 export function lostErrorOf(exit: HostExit): LostError {
   return ranOutOfMemory(exit) ? 'OutOfMemory' : 'HostLost'
 }
