@@ -91,7 +91,7 @@ async function tracedRun(events: readonly Sent[]): Promise<Read> {
 }
 
 describe('the playground (N15)', () => {
-  it.each(Object.keys(CALLS) as Name[])(
+  it.each(firstInShort(Object.keys(CALLS) as Name[], 2))(
     'streams an answer of %s and stores the call as a trace',
     async (name) => {
       await putSecret(CALLS[name].secret)
