@@ -1,7 +1,7 @@
 import { env } from 'node:process'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './scripts/test/longest-first.ts'
-import { INSTRUMENTED, LONG, PROJECTS, SHARED } from './test/layers.ts'
+import { LONG, PROJECTS, SHARED } from './test/layers.ts'
 import { campaignShare } from './test/support/campaign.ts'
 import { NODE_COMPILE_CACHE } from './test/support/compile-cache.ts'
 import { CONDITION_MS, PATIENCE_MS } from './test/support/eventually.ts'
@@ -12,8 +12,8 @@ const LIMIT = { test: 30 * SECOND, hook: 60 * SECOND } as const
 /** A property in `npm run test:long` has 20 times as many inputs. */
 const PROPERTY_LIMIT_MS = 20 * LIMIT.test
 
-/** Factor of the number of runs of each property in `npm run test:long`. */
-const PROPERTY_LENGTH = String(20 * campaignShare())
+/** Factors of the number of runs of each property. Those of `npm test` have the same inputs each time. */
+const PROPERTY_LENGTH = { short: '0.25', long: String(20 * campaignShare()) }
 /** Fixed seeds, so that a property does not pass in one run and fail in the next. PROPERTY_SEED sets another one. */
 const SEEDS = { short: 1, long: 2 }
 /** Whether each file runs in a process of its own with nothing beside it, as scripts/test.ts repeats failed ones. */
@@ -37,13 +37,13 @@ export default defineConfig({
         test: {
           name,
           include,
-          exclude: isShared ? INSTRUMENTED : [],
           pool: 'forks' as const,
           env: {
             // Applies to test processes and their children.
             NODE_COMPILE_CACHE,
             PROPERTY_SEED: env['PROPERTY_SEED'] ?? String(isLong ? SEEDS.long : SEEDS.short),
-            ...(name === 'properties' && { PROPERTY_LENGTH }),
+            ...(!isLong && { PROPERTY_LENGTH: PROPERTY_LENGTH.short }),
+            ...(name === 'properties' && { PROPERTY_LENGTH: PROPERTY_LENGTH.long }),
             ...(isLong && { TEST_LENGTH: 'long' }),
           },
           // Node loads TypeScript itself, as in a server, and uses its compile cache.

@@ -7,7 +7,7 @@ import { printCoverage } from './test/coverage.ts'
 import { ROOT, runScript, runTests } from './test/run-tests.ts'
 import { readTimes, withTimes, writeTimes } from './test/times.ts'
 
-const SHORT_PROJECTS = ['shared', 'instrumented']
+const SHORT_PROJECTS = ['shared']
 /** The share of each campaign in `.ci/run`, and so in the kept times. */
 const CI_SHARE = '0.1'
 

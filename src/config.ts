@@ -17,7 +17,6 @@ export interface EffectiveSetting {
   readonly source: 'env' | 'default'
 }
 
-/** Settings that name a port to listen on. */
 export type PortSetting = 'PORT' | 'DEPLOYMENT_PORT' | 'OTLP_GRPC_PORT'
 
 const PORT_SETTINGS = ['PORT', 'DEPLOYMENT_PORT', 'OTLP_GRPC_PORT'] as const
@@ -79,11 +78,9 @@ export interface Config {
   readonly quotas: Readonly<Quotas>
   /** Whether traces are counted and the usage API is available: true if both of its variables are true. */
   readonly granularUsage: boolean
-  /** Settings of the graphs and runs of every deployment. */
   readonly runs: RunsConfig
   /** The deployment of `GRAPHS`; undefined if there is none. */
   readonly hosted: HostedConfig | undefined
-  /** Settings of the control plane. */
   readonly deploy: DeployConfig
   readonly logLevel: LogLevel
   readonly settings: readonly EffectiveSetting[]
@@ -115,7 +112,6 @@ export interface DeployConfig {
   readonly plan: 'developer' | 'plus' | 'startup' | 'enterprise'
 }
 
-/** Settings of graphs and runs. */
 export interface RunsConfig {
   /** Whether runs are recorded as traces. */
   readonly tracing: boolean
@@ -386,7 +382,6 @@ function shellMistake(schema: SettingSchema, text: string): string | undefined {
 /** The flags of `weir dev`, which take precedence over environment variables. */
 export interface DevFlags {
   graphs?: string | undefined
-  /** Port of the deployment. */
   port?: string | undefined
 }
 

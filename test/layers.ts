@@ -1,9 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Test files that patch the packages of vendors, each in a separate process. */
-export const INSTRUMENTED = ['test/conformance/otel/instrumentations/*.test.ts']
-
 /** Test layers by folder (CONTRIBUTING.md). `long`, `field` and `properties` run only in `npm run test:long`. */
 const LAYERS = {
   unit: ['{src,processors,scripts,bin,ui}/**/*.test.{ts,mjs}', 'test/instrumentations/is-within.test.ts'],
@@ -11,7 +8,6 @@ const LAYERS = {
   golden: ['test/golden/**/*.test.ts'],
   contract: ['test/contract/**/*.test.ts'],
   conformance: ['test/conformance/**/*.test.ts'],
-  instrumented: INSTRUMENTED,
   fault: ['test/fault/**/*.test.ts'],
   long: [
     'test/long/**/*.test.ts',

@@ -16,7 +16,6 @@ export interface EventLogParts {
   metrics: Metrics
 }
 
-/** The event log of a process. */
 export interface OpenEventLog extends EventLog {
   /**
    * Must be called with events that were stored outside of `append`, by the transaction that ended a run. Delivers them

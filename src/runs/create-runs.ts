@@ -245,7 +245,6 @@ function chosenId(run_id: string | undefined): string | undefined {
   return id
 }
 
-/** The error for a run that the tenant does not have. */
 export function noRun(): AppError {
   return new AppError('not_found', { message: 'Run not found' })
 }
@@ -256,7 +255,6 @@ export function noAssistant(asked: string): AppError {
   return new AppError('not_found', { message })
 }
 
-/** The error for a thread that the tenant does not have. */
 export function noThread(thread_id: string): AppError {
   return new AppError('not_found', { message: `Thread with ID ${thread_id} not found` })
 }

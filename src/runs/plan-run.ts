@@ -6,7 +6,6 @@ import type { RunAdmission } from './run-store.ts'
 import type { Call, RunRequest } from './runs.ts'
 import { type WebhookRules, webhookTarget } from './webhooks/rules.ts'
 
-/** The fields of an assistant that a run uses. */
 export interface AssistantFacts {
   assistant_id: string
   graph_id: string

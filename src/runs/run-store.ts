@@ -72,7 +72,6 @@ export interface CancelOrder {
   action: CancelAction
 }
 
-/** A run to be admitted to a thread. */
 export interface RunAdmission {
   run: Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'graph_id' | 'metadata' | 'kwargs' | 'caller'>
   /** The ids of run and thread were just made, so that no stored run or thread can have them. */
@@ -124,7 +123,6 @@ export interface CronDate {
   next: number | null
 }
 
-/** The result of admitting a run. */
 export type Admitted =
   | {
       kind: 'created'
@@ -163,7 +161,6 @@ export interface StateSummary {
   interrupts: JsonObject
 }
 
-/** The end of a worker's run. */
 export interface RunEnd {
   status: Exclude<RunStatus, 'pending' | 'running'>
   error: Run['error']
@@ -178,7 +175,6 @@ export interface RunEnd {
  */
 export type Closing = (status: EndedStatus) => readonly EventDraft[]
 
-/** The result of reporting the end of an attempt. */
 export type AttemptEnd =
   /** The lease is lost: nothing was written. */
   | { kind: 'lost' }
@@ -229,7 +225,6 @@ export interface CancelResult {
   status: RunStatus | 'deleted' | null
 }
 
-/** A thread to create. */
 export interface NewThread {
   thread_id: string
   metadata: JsonObject
@@ -358,7 +353,6 @@ export interface RunStore {
     thread_id: string | null,
     page: { limit: number; offset: number; status?: RunStatus; max_bytes?: number },
   ): Promise<{ runs: Run[]; more: boolean } | undefined>
-  /** Ids of the pending and running runs of a thread. */
   activeRunIds(tenant: Tenant, thread_id: string): Promise<string[]>
   /**
    * Deletes the run but not its checkpoints, which belong to the thread. Returns `active` for an active run, which must

@@ -210,7 +210,7 @@ export function hostFaultTests(of: GraphLanguage, extent: 'main cases' | 'every 
   // These tests come last, because hosts that were stopped do not start again.
   describe('graph hosts that are stopped', () => {
     it('lose the active runs, none of which is the cause, and leave no process behind', async () => {
-      const { hosts, job } = await open()
+      const { hosts, job } = await open({ maxHosts: 1 })
       const pids = hosts.pids()
       const { ended } = await begin(await job('hostile', { act: 'ignore' }))
       await hosts.stop()

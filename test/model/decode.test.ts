@@ -268,6 +268,7 @@ describe('the hand-written check', () => {
   it('refuses what schemas/trace-run.schema.json refuses, and beyond it only contradictions between fields', () => {
     const registry = createRegistry()
     const seen = { valid: 0, invalid: 0 }
+    const length = tries(1500)
     fc.assert(
       fc.property(record, (fields) => {
         const { rejected } = decodeRequest(
@@ -281,9 +282,9 @@ describe('the hand-written check', () => {
           /does not match|at least two parts|was sent as/.test(`${rejected[0].error} ${rejected[0].reason}`)
         if (!contradiction) expect(rejected.length === 0).toBe(result.ok)
       }),
-      tries(1500),
+      length,
     )
-    expect(Math.min(seen.valid, seen.invalid)).toBeGreaterThan(500)
+    expect(Math.min(seen.valid, seen.invalid)).toBeGreaterThan(length.numRuns / 3)
   })
 
   it('accepts the same times as the schema, except for dates that do not exist', () => {

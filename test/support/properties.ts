@@ -17,8 +17,9 @@ export function propertySettings(): PropertySettings {
 }
 
 /**
- * Parameters for fast-check's `assert`. `times` is the number of runs in `npm test`. `longest` bounds the factor in
- * `npm run test:long` for properties whose single run takes long; a comment at the call gives the reason.
+ * Parameters for fast-check's `assert`. `times` is multiplied with the length: `npm test` makes fewer runs, and
+ * `npm run test:long` more. `longest` bounds the factor for properties whose single run takes long; a comment at the
+ * call gives the reason.
  */
 export function tries(
   times = DEFAULT_TRIES,

@@ -23,6 +23,7 @@ export async function runCommand(
   const spies = [
     vi.spyOn(console, 'log').mockImplementation((...line) => void out.push(`${format(...line)}\n`)),
     vi.spyOn(console, 'error').mockImplementation((...line) => void err.push(`${format(...line)}\n`)),
+    vi.spyOn(process.stdout, 'write').mockImplementation((text) => out.push(String(text)) > 0),
   ]
   process.env = { ...env }
   process.chdir(cwd)

@@ -11,7 +11,6 @@ import {
   type ToBroker,
 } from './frames.ts'
 
-/** The answer to a request. */
 export interface BrokerAnswer {
   body: Record<string, unknown>
   parts: readonly Buffer[]

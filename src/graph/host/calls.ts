@@ -17,10 +17,8 @@ import type { StateTexts } from './state/state-texts.ts'
 import { threadStateText, toCheckpoint, toGraphState } from './state/thread-state.ts'
 import { toCommand } from './to-command.ts'
 
-/** Dependencies of calls. */
 export interface CallDeps extends Pick<ExecuteDeps, 'graphs' | 'storage'> {
   texts: StateTexts
-  /** The schema reader of a graph of the deployment. */
   schemasOf(graph_id: string): SchemaReader
 }
 

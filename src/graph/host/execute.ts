@@ -18,7 +18,6 @@ import { readGraphEvents } from './stream/graph-events.ts'
 
 export type GraphJobEnd = Exclude<GraphEnd, { kind: 'lost' }>
 
-/** Dependencies of an execution. */
 export interface ExecuteDeps {
   graphs: LoadedGraphs
   storage: GraphStorage

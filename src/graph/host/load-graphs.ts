@@ -9,9 +9,7 @@ import { describeLoadFailure, GraphLoadError, type LoadFailure } from '../projec
 
 export type AnyGraph = CompiledGraph<string>
 
-/** The graphs of a deployment in a host. */
 export interface LoadedGraphs {
-  /** Graphs that cannot be loaded. */
   failures: readonly LoadFailure[]
   /**
    * Returns the graph. If the module exports a factory, calls it with `config` and `runtime` and returns the result.

@@ -25,7 +25,6 @@ import { removeSockets } from '../project/temporary-folder.ts'
 
 type AppFile = Pick<DeploymentFile, 'folder' | 'env'> & { app: NonNullable<DeploymentFile['app']> }
 
-/** Options of a deployment's custom HTTP app. */
 export interface HttpAppOptions extends ChildOptions {
   file: AppFile
   /** Called with absolute paths of modules outside of packages that the app loaded or failed to find. */

@@ -17,7 +17,6 @@ export interface OpenApp {
   report_files: boolean
 }
 
-/** Messages of the server to the app's process. */
 export type ToHttpApp =
   | OpenApp
   /** Ends the process. An ASGI app is shut down before that. */
@@ -29,7 +28,6 @@ export interface AppRoute {
   path: string
 }
 
-/** Messages of the app's process to the server. */
 export type FromHttpApp =
   /**
    * `routes` is null for an app that is only a `fetch` handler. Such an app gets the requests that match no route of
@@ -40,7 +38,6 @@ export type FromHttpApp =
   /** Absolute paths of modules outside of packages that the app loaded or failed to find. */
   | { type: 'loaded'; files: string[] }
 
-/** The fields of the heads of FromHttpApp. */
 export const FROM_HTTP_APP_HEADS: HeadChecks = {
   opened: { routes: maybe(listWith({ method: isText, path: isText })) },
   failed: { message: isText },

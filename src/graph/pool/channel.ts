@@ -42,7 +42,6 @@ const MAX_WAITING = 16 << 20
 
 /** A process that runs code of a deployment, and may send anything. */
 export interface UntrustedSender {
-  /** The bounds of its next frame. */
   boundsOf(): FrameBounds
   /** Called once when the channel was ended because of what the process has sent; `reason` is a clause about a frame. */
   broken(reason: string): void

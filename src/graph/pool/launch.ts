@@ -57,7 +57,6 @@ export interface GraphHostOptions extends ChildOptions {
   tryAgainMs?: number
 }
 
-/** Launch options of a host for the graphs of `file`. */
 export function launchOf(options: GraphHostOptions, file: DeploymentFile): HostLaunch {
   const grant = typeof options.storage === 'function' ? options.storage() : undefined
   return {

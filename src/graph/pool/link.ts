@@ -49,13 +49,11 @@ export interface HostLoss {
   message: string
   /** Whether the host failed to open because of its graphs. False for a host that was killed from outside. */
   unopened: boolean
-  /** Graphs that the host could not load. */
   failures: readonly LoadFailure[]
   /** Time since the host was opened, if it has ended by itself while it had no job; undefined otherwise. */
   lived_ms: number | undefined
 }
 
-/** Callbacks of the pool. */
 export interface LinkEvents {
   /** Called when the host has opened. It may already be superseded then. */
   opened(link: HostLink): void

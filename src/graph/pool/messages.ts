@@ -32,7 +32,6 @@ export interface OpenHost {
   report_files: boolean
 }
 
-/** From the server to a host. */
 export type ToHost =
   | OpenHost
   /**
@@ -133,7 +132,6 @@ function isEnd(value: unknown): boolean {
   )
 }
 
-/** The fields of a line that user code has logged. */
 export const LOG_LINE = {
   level: oneOf('error', 'warn', 'info', 'debug', 'trace'),
   text: isText,
@@ -141,10 +139,8 @@ export const LOG_LINE = {
   node: maybe(isText),
 }
 
-/** The fields of a refusal. */
 export const REFUSAL = { id: isId, code: oneOf(...Object.keys(ERRORS)), message: isText }
 
-/** The fields of the heads of FromHost. */
 export const FROM_HOST_HEADS: HeadChecks = {
   opened: { failures: areFailures },
   failed: { message: isText, failures: areFailures },

@@ -22,7 +22,6 @@ export interface GraphHosts extends GraphHost {
   embed(texts: readonly string[]): Promise<number[][]>
   /** Pids of the running processes. */
   pids(): number[]
-  /** The graphs that cannot be loaded, with reasons. */
   failures(): LoadFailure[]
 }
 

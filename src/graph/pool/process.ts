@@ -77,7 +77,6 @@ export interface ChildOptions {
   confine?: Confine | undefined
 }
 
-/** The end of a host process. */
 export interface HostExit {
   code: number | null
   signal: NodeJS.Signals | null
@@ -100,7 +99,6 @@ export interface HostProcess<Out extends object = ToHost> {
   /** Resolves when the process has exited. Never rejects. */
   readonly exited: Promise<HostExit>
   kill(): void
-  /** Sends a signal to the process. */
   signal(name: NodeJS.Signals): void
   /** Passes each further line of the process's stderr to the listener. */
   onStderr: (listener: (line: string) => void) => void
@@ -323,7 +321,6 @@ function ranOutOfMemory(exit: HostExit): boolean {
   return exit.ranOutOfMemory || OUT_OF_MEMORY.test(exit.stderr)
 }
 
-/** The error of runs whose host has ended. */
 export function lostErrorOf(exit: HostExit): LostError {
   return ranOutOfMemory(exit) ? 'OutOfMemory' : 'HostLost'
 }

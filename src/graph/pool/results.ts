@@ -1,7 +1,6 @@
 import type { GraphAnswer, GraphEnd, GraphState } from '../../runs/execute/graph-host.ts'
 import type { FromHost, StateHead } from './messages.ts'
 
-/** Reads the end of a job from the host's message and its parts. */
 export function readEnd(head: Extract<FromHost, { type: 'end' }>, parts: readonly Buffer[]): GraphEnd {
   const state = readState(head.state, parts)
   if (head.end.kind !== 'done') return { ...head.end, state }

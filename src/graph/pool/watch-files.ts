@@ -8,7 +8,6 @@ export interface FileWatch {
   close(): void
 }
 
-/** Callbacks of a watch. */
 export interface FileWatchOptions {
   /** Called after files were written, created, replaced or removed, and have then not changed for SETTLE_MS. */
   changed(files: readonly string[]): void

@@ -9,7 +9,6 @@ import { type GraphSpec, readGraphSpec, splitSpec } from './graph-spec.ts'
 import { readProjectEnv } from './project-env.ts'
 import { embedsInPython, readStoreIndex } from './store-index.ts'
 
-/** An entry of `graphs` in langgraph.json. */
 export interface GraphEntry extends GraphDefaults, GraphSpec {
   graph_id: string
   description: string | null
@@ -17,7 +16,6 @@ export interface GraphEntry extends GraphDefaults, GraphSpec {
 
 /** The content of a deployment's langgraph.json. */
 export interface DeploymentFile {
-  /** Absolute path of the file. */
   path: string
   /** The folder of the file. All paths in the file are relative to it. */
   folder: string

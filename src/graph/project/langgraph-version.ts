@@ -27,7 +27,6 @@ export function differsByMore(one: string, other: string): boolean {
   return line(one) !== line(other)
 }
 
-/** A warning about the versions of LangGraph. */
 export interface LanggraphWarning {
   project_langgraph: string
   weir_langgraph: string

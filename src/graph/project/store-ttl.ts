@@ -8,7 +8,6 @@ export interface StoreTtl {
   refresh_on_read: boolean
 }
 
-/** Reads `store.ttl` of langgraph.json. */
 export function readStoreTtl(ttl: JsonObject | null): StoreTtl {
   const minutes = ttl?.['default_ttl']
   return {

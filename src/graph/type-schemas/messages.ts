@@ -23,7 +23,6 @@ export type FromTypeHost =
 
 const isFile = (value: unknown): boolean => isTexts(value) && (value as string[]).length === 2
 
-/** The fields of the heads of FromTypeHost. */
 export const FROM_TYPE_HOST_HEADS: HeadChecks = {
   types: { files: (value) => Array.isArray(value) && value.every(isFile) },
   failed: { message: isText },

@@ -23,7 +23,6 @@ import {
   type ToTypeHost,
 } from './messages.ts'
 
-/** Options for reading types. */
 export interface TypeSchemasOptions extends ChildOptions {
   /** Folder of the cache, with one file for each graph. The cache stays after the server has ended. */
   folder: string

@@ -19,7 +19,6 @@ export type FromUiHost =
   | { type: 'bundled'; graph_id: string; names: string[] }
   | { type: 'failed'; graph_id: string; message: string }
 
-/** The fields of the heads of FromUiHost. */
 export const FROM_UI_HOST_HEADS: HeadChecks = {
   bundled: { graph_id: isText, names: isTexts },
   failed: { graph_id: isText, message: isText },

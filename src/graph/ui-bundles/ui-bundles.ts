@@ -12,7 +12,6 @@ import { FROM_UI_HOST_HEADS, type FromUiHost, type ToUiHost } from './messages.t
 
 type UiFile = Pick<DeploymentFile, 'folder' | 'env'> & { ui: NonNullable<DeploymentFile['ui']> }
 
-/** Options for bundling UI components. */
 export interface UiBundlesOptions extends ChildOptions {
   file: UiFile
   /** Whether to bundle again when files change. */

@@ -19,7 +19,6 @@ import { type AuthRequest, FROM_USER_AUTH_HEADS, type FromUserAuth, type ToUserA
 /** The part of langgraph.json about the auth file. */
 type AuthFile = Pick<DeploymentFile, 'folder' | 'env'> & { auth: NonNullable<DeploymentFile['auth']> }
 
-/** Options for running a deployment's own auth file. */
 export interface UserAuthOptions extends ChildOptions {
   file: AuthFile
   /** Time limit of a handler. Default 10 s. */

@@ -45,6 +45,5 @@ export interface DeploymentDeps extends DispatchDeps, DeploymentServices {
   tracing: boolean
   /** Version of this program, e.g. `0.1.0`. */
   version: string
-  /** Version of LangGraph in the hosts. */
   langgraph_version: string
 }

@@ -7,7 +7,6 @@ interface Routed {
 /** The routes of a path, and its parameters, decoded. */
 export interface RouteMatch<R extends Routed> {
   path: string
-  /** The routes by method. */
   routes: ReadonlyMap<string, R>
   params: Record<string, string>
 }

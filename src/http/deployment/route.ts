@@ -3,7 +3,6 @@ import type { Parameters } from '../api/parameters.ts'
 import { type Route, type RouteContext, type RouteDefinition, routeOn } from '../api/route.ts'
 import type { DeploymentDeps } from './deps.ts'
 
-/** A route of the deployment API. */
 export type DeploymentRoute = Route<DeploymentDeps>
 
 /** The context of handlers of the deployment API, independent of their parameters and body. */

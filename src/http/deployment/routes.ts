@@ -18,7 +18,6 @@ import { threadRoutes } from './routes/threads.ts'
 import { threadStateRoutes } from './routes/thread-state.ts'
 import { uiRoutes } from './routes/ui.ts'
 
-/** Head of the OpenAPI document of the deployment API. */
 export const DEPLOYMENT_API: ApiHead = {
   title: 'Weir deployment API',
   description:

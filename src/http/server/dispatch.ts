@@ -54,7 +54,6 @@ export interface DispatchDeps extends CallerDeps {
   compressor?: Compressor
 }
 
-/** Options of reading the JSON bodies of an API. */
 export interface JsonBodies {
   /** Maximum for schemas that may have more than a megabyte. */
   max_bytes: number

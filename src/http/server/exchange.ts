@@ -117,7 +117,6 @@ function endWith(exchange: Exchange, body: Uint8Array | string): void {
   void outflow.write(holderOf(exchange), res, bytes).then((taken) => taken && res.end())
 }
 
-/** Responds with JSON. */
 export function sendJson(exchange: Exchange, status: number, body: unknown, headers: Headers = {}): void {
   sendBytes(exchange, status, { 'content-type': 'application/json', ...headers }, toJsonText(body))
 }

@@ -6,7 +6,6 @@ import type { App } from '../platform/app.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './connections.ts'
 import { listen, type ListenOptions, urlOf } from './listen.ts'
 
-/** A listening server. */
 export interface HttpServer {
   /** URL of the server, e.g. `http://127.0.0.1:1984`; with the actual port if the setting is 0. */
   readonly url: string

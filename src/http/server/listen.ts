@@ -1,7 +1,6 @@
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { AppError } from '../../base/errors.ts'
 
-/** The address to listen on. */
 export interface ListenOptions {
   host: string
   /** 0 for any free port. */

@@ -4,7 +4,6 @@ import { AppError } from '../../base/errors.ts'
 export interface OtherApi {
   /** Name in messages: `the deployment API (threads and runs)`. */
   name: string
-  /** Whether the API has a route for the method and the path. */
   serves(method: string, path: string): boolean
   /** Port of the listener; undefined before it listens. */
   port(): number | undefined

@@ -6,7 +6,6 @@ import type { Call } from '../runs.ts'
 import type { Threads } from '../threads/threads.ts'
 import { type AccessEvent, type Ask, type Ruling, passesRuling } from './rulings.ts'
 
-/** Dependencies of one user's crons. */
 export interface CronsForDeps {
   crons: Crons
   /** The threads that the user may see. */

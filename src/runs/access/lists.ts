@@ -7,7 +7,6 @@ import type { Ask } from './rulings.ts'
 import type { RunChecks } from './run-checks.ts'
 import { searchValue } from './threads.ts'
 
-/** Dependencies of the lists of one user. */
 export interface ListsForDeps {
   lists: Lists
   /** The assistants that the user may see. */

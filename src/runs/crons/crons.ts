@@ -42,7 +42,6 @@ export interface Crons {
   update(call: Call, cron_id: string, change: CronChange): Promise<Cron>
   remove(call: Call, cron_id: string): Promise<void>
   search(call: Call, search: CronSearch): Promise<{ crons: Cron[]; total: number }>
-  /** Stops creating runs. */
   stop(): Promise<void>
 }
 

@@ -13,7 +13,6 @@ export function deletedJson(run_id: string): string {
   return errorJson({ error: 'UserRollback', message: `Run ${run_id} was rolled back and deleted.` })
 }
 
-/** The error of a failed run. */
 export function errorOf(run: Pick<Run, 'status' | 'error'>): { error: string; message: string } {
   return run.error ?? { error: 'Error', message: `The run ended with status ${run.status}.` }
 }

@@ -82,7 +82,6 @@ export type LostError = 'HostLost' | 'OutOfMemory'
 
 /** The answer to a call. All texts are JSON. */
 export interface GraphAnswer {
-  /** The body of the response. */
   body: string
   /** Set if the history was truncated: its last checkpoint, which is the `before` of the next page. */
   next?: string

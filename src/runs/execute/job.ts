@@ -30,7 +30,6 @@ export interface RunRules {
   unlogged_ms: number
 }
 
-/** Dependencies of a job. */
 export interface JobDeps {
   store: RunStore
   host: GraphHost
@@ -72,7 +71,6 @@ export interface RunJob {
   readonly done: Promise<JobEnd>
 }
 
-/** The reason for stopping a job. */
 type Stop = CancelAction | 'lost' | 'unlogged' | 'hand_back' | 'timeout'
 
 /** A stronger reason replaces a weaker earlier one. */

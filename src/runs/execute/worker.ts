@@ -73,13 +73,11 @@ const SHARED_LOOK_MS = 5_000
 /** Maximum time between two checks for due runs: timers have a maximum delay, and the system clock may be changed. */
 const MAX_WAIT_MS = 3_600_000
 
-/** The state of a running worker. */
 interface Work extends WorkerDeps {
   use: DeploymentUse
   jobs: Map<string, RunJob>
   slots: RunSlots
   endings: RunEndings
-  /** Claims due runs. */
   timer: DueTimer
   counted(attemptEnd: JobEnd['attemptEnd']): void
   /** Watches the leases of all processes, if there may be several. */

@@ -24,7 +24,6 @@ const CHANNELS: ReadonlySet<string> = new Set([
 /** Shows every event. */
 export const EVERYTHING: EventFilter = { channels: [...CHANNELS], namespaces: [] }
 
-/** Whether a channel of this name exists. */
 export function isChannel(name: string): boolean {
   return CHANNELS.has(name) || name.startsWith('custom:')
 }

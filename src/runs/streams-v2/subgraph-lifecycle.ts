@@ -59,7 +59,6 @@ export function createSubgraphLifecycle(): SubgraphLifecycle {
   }
 }
 
-/** The name of the node that executes the subgraph. */
 function nameOf(namespace: readonly string[]): string {
   return (namespace.at(-1) ?? '').split(':', 1)[0] ?? ''
 }

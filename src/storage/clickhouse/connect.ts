@@ -38,7 +38,6 @@ export interface ClickHouseOptions {
 /** Values for the `{name:Type}` places of a statement; ClickHouse binds them, so they are never parsed as SQL. */
 export type SqlParams = Readonly<Record<string, unknown>>
 
-/** Further options of a single statement. */
 export interface StatementOptions {
   readonly params?: SqlParams
   readonly settings?: Readonly<Record<string, string | number>>

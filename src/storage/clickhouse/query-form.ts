@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto'
  */
 export const MAX_FIELD_BYTES = 128 * 1024
 
-/** The body of a request, and its Content-Type. */
 export interface QueryForm {
   readonly type: string
   readonly body: string

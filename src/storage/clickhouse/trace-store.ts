@@ -247,7 +247,6 @@ interface ListRead {
   wanted: readonly string[]
 }
 
-/** One page of a list. */
 async function readList(clickhouse: ClickHouse, columns: readonly string[], read: ListRead): Promise<Buffer> {
   const { workspace_id, query, wanted } = read
   if (query.order_by !== undefined) return readOrdered(clickhouse, read, query.order_by)

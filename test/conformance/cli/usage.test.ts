@@ -1,16 +1,13 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { UsageTraces } from '../../../src/schema/types.gen.ts'
 import { newUuid } from '../../../src/base/ids.ts'
 import { eventually } from '../../support/eventually.ts'
+import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { useClientSetup } from '../langsmith/js/client-setup.ts'
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const DAY = 86_400_000
 /** The last midnight, which is before every run of this test. */
 const TODAY = Math.floor(Date.now() / DAY) * DAY
@@ -75,11 +72,10 @@ async function log(start: number, session_name: string): Promise<void> {
   for (const batch of batches) expect((await ask('/runs/batch', { patch: [], ...batch })).status).toBe(202)
 }
 
-/** `weir usage …` against the server, as a process. */
-async function weirUsage(args: string[], env: Record<string, string> = {}) {
-  const settings = { ...process.env, WEIR_URL: setup().weir.url, WEIR_API_KEY: setup().weir.key, ...env }
-  const command = ['src/main.ts', 'usage', ...args]
-  return await promisify(execFile)(process.execPath, command, { cwd: ROOT, env: settings })
+/** `weir usage …` against the server. */
+async function weirUsage(args: string[], env: Record<string, string> = {}): Promise<CommandEnd> {
+  const { url, key } = setup().weir
+  return await runCommand(['usage', ...args], { env: { WEIR_URL: url, WEIR_API_KEY: key, ...env } })
 }
 
 beforeAll(async () => {
@@ -235,19 +231,19 @@ describe('weir usage', () => {
   })
 
   it('prints the error, and exits with 2', async () => {
-    await expect(weirUsage(['--from', 'soon'])).rejects.toMatchObject({
+    expect(await weirUsage(['--from', 'soon'])).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/^weir usage: --from must be a time such as /),
     })
-    await expect(weirUsage(['--group-by', 'colour'])).rejects.toMatchObject({ code: 2 })
-    await expect(weirUsage(['--workspace', 'nowhere'])).rejects.toMatchObject({
+    expect(await weirUsage(['--group-by', 'colour'])).toMatchObject({ code: 2 })
+    expect(await weirUsage(['--workspace', 'nowhere'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('There is no workspace "nowhere"'),
     })
-    await expect(weirUsage([], { WEIR_API_KEY: 'nobody' })).rejects.toMatchObject({
+    expect(await weirUsage([], { WEIR_API_KEY: 'nobody' })).toMatchObject({
       stderr: expect.stringContaining('(401)'),
     })
-    await expect(weirUsage(['--url', 'http://127.0.0.1:1'])).rejects.toMatchObject({
+    expect(await weirUsage(['--url', 'http://127.0.0.1:1'])).toMatchObject({
       stderr:
         'weir usage: No server answers at http://127.0.0.1:1. Start it with npm start, or name another address with --url.\n',
     })

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { inLong } from '../../support/length.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
 
 const FIXTURES = new URL('../../fixtures/hostile-code/', import.meta.url)
@@ -43,8 +44,10 @@ async function makeKey(weir: WeirProcess, workspaces: string[]): Promise<string>
   return (await weir.json<{ key: string }>('/api/v1/orgs/current/service-keys', wanted)).key
 }
 
+/** A server whose deployment has an HTTP app. */
+const server = useHostileCode('langgraph.json')
+
 describe('D-64: the HTTP app of a deployment', () => {
-  const server = useHostileCode('langgraph.json')
   let secrets: string[] = []
 
   /** The headers that the app has got since the last call. */
@@ -145,7 +148,6 @@ describe('D-64: the HTTP app of a deployment', () => {
 })
 
 describe('D-64: answers of the HTTP app', () => {
-  const server = useHostileCode('langgraph.json')
   const answer = async (base: string, sent: [string, string][], headers = {}): Promise<Headers> => {
     const init = { method: 'POST', body: JSON.stringify(sent), headers: { ...JSON_TYPE, ...headers } }
     const got = await fetch(`${base}/answer`, init)
@@ -250,8 +252,6 @@ async function pagesUrl(weir: WeirProcess): Promise<string | null | undefined> {
 }
 
 describe('D-64: the deployment port', () => {
-  const server = useHostileCode('langgraph.json')
-
   it('serves every deployment in the sandbox, without sessions, and is where the interface links to', async () => {
     const { weir, cookie, secret } = server()
     const pages = `${weir.deploymentUrl}/deployments/hostile`
@@ -274,26 +274,28 @@ describe('D-64: the deployment port', () => {
   })
 })
 
-describe('D-64: DEPLOYMENTS_ORIGIN', () => {
-  const server = useHostileCode('langgraph.json', { DEPLOYMENTS_ORIGIN: 'http://apps.example.com:8080/' })
+inLong(() => {
+  describe('D-64: DEPLOYMENTS_ORIGIN', () => {
+    const named = useHostileCode('langgraph.json', { DEPLOYMENTS_ORIGIN: 'http://apps.example.com:8080/' })
 
-  it('with a host name of its own serves pages without the sandbox, but not at the interface', async () => {
-    const { weir, mount } = server()
-    expect(await pagesUrl(weir)).toBe('http://apps.example.com:8080/deployments/hostile')
-    const policy = async (base: string): Promise<string | null> =>
-      (await fetch(`${base}/report`)).headers.get('content-security-policy')
-    expect(await policy(`${weir.deploymentUrl}/deployments/hostile`)).toBeNull()
-    expect(await policy(mount)).toContain('sandbox')
+    it('with a host name of its own serves pages without the sandbox, but not at the interface', async () => {
+      const { weir, mount } = named()
+      expect(await pagesUrl(weir)).toBe('http://apps.example.com:8080/deployments/hostile')
+      const policy = async (base: string): Promise<string | null> =>
+        (await fetch(`${base}/report`)).headers.get('content-security-policy')
+      expect(await policy(`${weir.deploymentUrl}/deployments/hostile`)).toBeNull()
+      expect(await policy(mount)).toContain('sandbox')
+    })
   })
 })
 
 describe('D-64: the auth file of a deployment', () => {
-  const server = useHostileCode('with-auth.json')
+  const guarded = useHostileCode('with-auth.json')
   const secretsIn = (text: string): string[] =>
-    [server().secret, server().weir.key, 'weir_session'].filter((secret) => text.includes(secret))
+    [guarded().secret, guarded().weir.key, 'weir_session'].filter((secret) => text.includes(secret))
 
   it('gets no session and no key of an administrator with another workspace', async () => {
-    const { weir, mount, cookie } = server()
+    const { weir, mount, cookie } = guarded()
     await weir.json('/workspaces', { display_name: 'team-b' })
     const run = async (headers: Record<string, string>): Promise<string> => {
       const body = JSON.stringify({ assistant_id: 'agent', input: {} })
@@ -314,7 +316,7 @@ describe('D-64: the auth file of a deployment', () => {
   })
 
   it('gets no key that a socket sends as a subprotocol', async () => {
-    const { mount, weir, cookie } = server()
+    const { mount, weir, cookie } = guarded()
     const headers = { ...JSON_TYPE, cookie }
     const made = await fetch(`${mount}/threads`, { method: 'POST', headers, body: '{}' })
     const { thread_id } = (await made.json()) as { thread_id: string }

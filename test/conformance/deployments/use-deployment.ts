@@ -41,16 +41,22 @@ function recordingFetch(url: string, answers: Answer[]): typeof fetch {
   }
 }
 
+/** Folders of graphs that several files use, whose servers are shared. */
+const SHARED_FOLDERS: readonly string[] = ['protocol-v2']
+
 /**
- * A server that hosts graphs of test/fixtures, for the tests of a file: a shared one, or a new one if `folder` is not
- * `graphs`. At the end, every response must match the deployment's OpenAPI document, and none may be a 5xx.
+ * A server that hosts graphs of test/fixtures, by default those of `graphs`, for the tests of a file: a shared one, or a
+ * new one if no other file uses the folder. At the end, every response must match the deployment's OpenAPI document, and
+ * none may be a 5xx.
  */
 export function useDeployment(folder?: string): () => DeploymentSetup {
   let setup: DeploymentSetup | undefined
   const answers: Answer[] = []
 
   beforeAll(async () => {
-    const weir = await (folder === undefined ? borrowWeir('/weir/deployment') : startHosting(folder))
+    const weir = await (folder === undefined || SHARED_FOLDERS.includes(folder)
+      ? borrowWeir('/weir/deployment', folder)
+      : startHosting(folder))
     const url = new URL(`/deployments/${DEPLOYMENT_NAME}`, weir.url).href
     const record = recordingFetch(url, answers)
     setup = {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
+import { firstInShort } from '../../support/length.ts'
 import { until } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 
 const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
@@ -24,25 +25,25 @@ const node = (_: unknown, { context, configurable }: LangGraphRunnableConfig) =>
 export const graph = new StateGraph(State).addNode('node', node).addEdge(START, 'node').compile()
 `
 
-/** Modules that cannot be loaded. Each has its code, the line of the error, and the reason. */
-const BROKEN = {
-  'throws.ts': [
-    'const one: number = 1\n\nexport const graph = missing.name',
-    3,
-    /^ReferenceError: missing is/,
+/** A module that cannot be loaded: its code, the line of the error, and the reason. */
+type Broken = [code: string, line: number | null, reason: RegExp]
+const ALL_BROKEN: [name: string, Broken][] = [
+  [
+    'throws.ts',
+    ['const one: number = 1\n\nexport const graph = missing.name', 3, /^ReferenceError: missing is/],
   ],
-  'syntax.ts': ['const one = 1\nexport const graph = ]', 2, /^SyntaxError: Unexpected/],
-  'syntax.mjs': ['const one = 1\nexport const graph = ]', 2, /^SyntaxError: Unexpected token/],
-  'module.ts': ["// asks for\nimport { x } from './none.js'\nexport const graph = x", 2, /none\.js/],
-  'package.mjs': [
-    "// asks for\nimport { x } from 'no-such-package'\nexport const graph = x",
-    2,
-    /no-such-package/,
+  [
+    'package.mjs',
+    ["// asks for\nimport { x } from 'no-such-package'\nexport const graph = x", 2, /no-such-package/],
   ],
-  'exits.mjs': ['if (true) {\n  process.exit(3)\n}', 2, /process\.exit\(3\)/],
-  'export.mjs': ['export const other = 1', null, /^It has no export "graph"\. It exports other\.$/],
-  'number.mjs': ['export const graph = 1', null, /neither a compiled graph, nor a builder/],
-} as const
+  ['exits.mjs', ['if (true) {\n  process.exit(3)\n}', 2, /process\.exit\(3\)/]],
+  ['export.mjs', ['export const other = 1', null, /^It has no export "graph"\. It exports other\.$/]],
+  ['syntax.ts', ['const one = 1\nexport const graph = ]', 2, /^SyntaxError: Unexpected/]],
+  ['syntax.mjs', ['const one = 1\nexport const graph = ]', 2, /^SyntaxError: Unexpected token/]],
+  ['module.ts', ["// asks for\nimport { x } from './none.js'\nexport const graph = x", 2, /none\.js/]],
+  ['number.mjs', ['export const graph = 1', null, /neither a compiled graph, nor a builder/]],
+]
+const BROKEN = firstInShort(ALL_BROKEN, 4)
 
 interface LogLine {
   level: string
@@ -70,8 +71,8 @@ const BANNER_MS = 9_000
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'weir-hosted-'))
   await writeFile(join(dir, 'works.ts'), WORKS)
-  for (const [name, [text]] of Object.entries(BROKEN)) await writeFile(join(dir, name), text)
-  const names = ['works.ts', ...Object.keys(BROKEN)]
+  for (const [name, [text]] of BROKEN) await writeFile(join(dir, name), text)
+  const names = ['works.ts', ...BROKEN.map(([name]) => name)]
   const config = { works: { configurable: { model: 'of env' }, context: { tone: 'dry' } } }
   const langgraph = {
     graphs: Object.fromEntries(names.map((name) => [name.replace(/\.ts$/, ''), `./${name}:graph`])),
@@ -87,7 +88,7 @@ beforeAll(async () => {
   child.stdout?.on('data', (text: Buffer) => void (output += text.toString()))
   child.stderr?.on('data', (text: Buffer) => void (banner += text.toString()))
   await until(`the banner is printed, after\n${output}`, () => banner.includes('API documentation'))
-  await until('every broken graph is logged', () => failures().length >= Object.keys(BROKEN).length)
+  await until('every broken graph is logged', () => failures().length >= BROKEN.length)
   url = String(listening()?.['deployment_url'])
   client = new Client({ apiUrl: url, apiKey: KEY })
 })
@@ -98,7 +99,7 @@ afterAll(async () => {
 })
 
 describe('RUN-35: a graph that cannot be loaded', () => {
-  it.each(Object.entries(BROKEN))('is reported in four places: %s', async (name, [, line, words]) => {
+  it.each(BROKEN)('is reported in four places: %s', async (name, [, line, words]) => {
     const graph = name.replace(/\.ts$/, '')
     const file = join(dir, name)
     const told = failures().filter((one) => one.graph === graph)

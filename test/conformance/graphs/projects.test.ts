@@ -1,6 +1,7 @@
 import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
+import { inLong } from '../../support/length.ts'
 import { API_KEY } from '../../support/servers/server.ts'
 import { sharedGraphs } from '../../support/servers/weir-pool.ts'
 import { useDeployment } from '../deployments/use-deployment.ts'
@@ -19,75 +20,77 @@ interface Said {
   messages: { type: string; content: string }[]
 }
 
-describe('a ReAct agent with tools and zod state', () => {
-  const setup = useDeployment('projects/react-agent')
+inLong(() => {
+  describe('a ReAct agent with tools and zod state', () => {
+    const setup = useDeployment('projects/react-agent')
 
-  it('calls its tools and answers, with the settings of its .env and of its context', async () => {
-    const { client } = setup()
-    const { thread_id } = await client.threads.create()
-    const said = (await client.runs.wait(thread_id, 'agent', {
-      input: human('How is it in Paris?'),
-    })) as object
-    const types = (said as Said).messages.map(({ type }) => type)
-    expect(types).toEqual(['human', 'ai', 'tool', 'ai'])
-    expect(said).toMatchObject({ calls: 1 })
-    expect((said as Said).messages.at(-1)?.content).toBe('offline/small says: 21 °C')
+    it('calls its tools and answers, with the settings of its .env and of its context', async () => {
+      const { client } = setup()
+      const { thread_id } = await client.threads.create()
+      const said = (await client.runs.wait(thread_id, 'agent', {
+        input: human('How is it in Paris?'),
+      })) as object
+      const types = (said as Said).messages.map(({ type }) => type)
+      expect(types).toEqual(['human', 'ai', 'tool', 'ai'])
+      expect(said).toMatchObject({ calls: 1 })
+      expect((said as Said).messages.at(-1)?.content).toBe('offline/small says: 21 °C')
 
-    const context = { model: 'offline/large', unit: 'fahrenheit' }
-    const again = await client.runs.wait(thread_id, 'agent', { input: human('And in Oslo?'), context })
-    expect((again as unknown as Said).messages.at(-1)?.content).toBe('offline/large says: 48.2 °F')
-    expect(again).toMatchObject({ calls: 2 })
-  })
-
-  it('streams what its tools write', async () => {
-    const { client } = setup()
-    const looked: unknown[] = []
-    const input = human('How is it in Oslo?')
-    for await (const { event, data } of client.runs.stream(null, 'agent', {
-      input,
-      streamMode: ['custom', 'updates'],
-    })) {
-      if (event === 'custom') looked.push(data)
-    }
-    expect(looked).toEqual([{ looked_up: 'Oslo' }])
-  })
-
-  it('has schemas of its messages and of the settings of its assistants', async () => {
-    const schemas = await setup().client.assistants.getSchemas('agent')
-    const calls = { type: 'integer' }
-    // The Python project accepts only messages as input.
-    const input = IN_PYTHON ? {} : { calls: { ...calls, description: 'How many tools were called.' } }
-    expect(schemas.input_schema).toMatchObject({
-      type: 'object',
-      properties: { messages: MESSAGES, ...input },
+      const context = { model: 'offline/large', unit: 'fahrenheit' }
+      const again = await client.runs.wait(thread_id, 'agent', { input: human('And in Oslo?'), context })
+      expect((again as unknown as Said).messages.at(-1)?.content).toBe('offline/large says: 48.2 °F')
+      expect(again).toMatchObject({ calls: 2 })
     })
-    expect(schemas.output_schema).toMatchObject({ properties: { messages: MESSAGES, calls } })
-    const model = { enum: ['offline/small', 'offline/large'], default: 'offline/small' }
-    expect(schemas.context_schema).toMatchObject({ properties: { model } })
+
+    it('streams what its tools write', async () => {
+      const { client } = setup()
+      const looked: unknown[] = []
+      const input = human('How is it in Oslo?')
+      for await (const { event, data } of client.runs.stream(null, 'agent', {
+        input,
+        streamMode: ['custom', 'updates'],
+      })) {
+        if (event === 'custom') looked.push(data)
+      }
+      expect(looked).toEqual([{ looked_up: 'Oslo' }])
+    })
+
+    it('has schemas of its messages and of the settings of its assistants', async () => {
+      const schemas = await setup().client.assistants.getSchemas('agent')
+      const calls = { type: 'integer' }
+      // The Python project accepts only messages as input.
+      const input = IN_PYTHON ? {} : { calls: { ...calls, description: 'How many tools were called.' } }
+      expect(schemas.input_schema).toMatchObject({
+        type: 'object',
+        properties: { messages: MESSAGES, ...input },
+      })
+      expect(schemas.output_schema).toMatchObject({ properties: { messages: MESSAGES, calls } })
+      const model = { enum: ['offline/small', 'offline/large'], default: 'offline/small' }
+      expect(schemas.context_schema).toMatchObject({ properties: { model } })
+    })
   })
-})
 
-describe('an agent of many files with subgraphs, a store and interrupts', () => {
-  const setup = useDeployment('projects/memory-agent')
+  describe('an agent of many files with subgraphs, a store and interrupts', () => {
+    const setup = useDeployment('projects/memory-agent')
 
-  it('interrupts for a human, and stores memories of users across threads', async () => {
-    const { client } = setup()
-    const config = { configurable: { user_id: 'ada' } }
-    const first = await client.threads.create()
-    await client.runs.wait(first.thread_id, 'assistant', { input: human('Remember tea'), config })
+    it('interrupts for a human, and stores memories of users across threads', async () => {
+      const { client } = setup()
+      const config = { configurable: { user_id: 'ada' } }
+      const first = await client.threads.create()
+      await client.runs.wait(first.thread_id, 'assistant', { input: human('Remember tea'), config })
 
-    const { thread_id } = await client.threads.create()
-    await client.runs.wait(thread_id, 'assistant', { input: human('Tell me about owls'), config })
-    const state = await client.threads.getState(thread_id)
-    expect(state.next).toEqual(['review'])
-    expect(state.tasks[0]?.interrupts[0]?.value).toEqual({ sources: ['owls 1', 'owls 2'] })
+      const { thread_id } = await client.threads.create()
+      await client.runs.wait(thread_id, 'assistant', { input: human('Tell me about owls'), config })
+      const state = await client.threads.getState(thread_id)
+      expect(state.next).toEqual(['review'])
+      expect(state.tasks[0]?.interrupts[0]?.value).toEqual({ sources: ['owls 1', 'owls 2'] })
 
-    const command = { resume: { approved: true } }
-    const said = await client.runs.wait(thread_id, 'assistant', { command, config })
-    expect(said).toMatchObject({ mood: 'good' })
-    expect((said as unknown as Said).messages.at(-1)?.content).toBe('owls: 2 sources; I remember: tea')
-    const { items } = await client.store.searchItems(['memories', 'ada'])
-    expect(items.map(({ value }) => value)).toEqual([{ text: 'tea' }])
+      const command = { resume: { approved: true } }
+      const said = await client.runs.wait(thread_id, 'assistant', { command, config })
+      expect(said).toMatchObject({ mood: 'good' })
+      expect((said as unknown as Said).messages.at(-1)?.content).toBe('owls: 2 sources; I remember: tea')
+      const { items } = await client.store.searchItems(['memories', 'ada'])
+      expect(items.map(({ value }) => value)).toEqual([{ text: 'tea' }])
+    })
   })
 })
 

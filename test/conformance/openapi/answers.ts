@@ -46,8 +46,18 @@ function pointer(...keys: string[]): string {
   return keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
 }
 
-/** Makes a check of responses from an OpenAPI document. */
+/** The check of each document by its text. All servers of a test run have the same documents. */
+const checks = new Map<string, AnswerCheck>()
+
+/** Returns the check of responses with an OpenAPI document, whose schemas are compiled once for all test files. */
 export function answersAsDocumented(document: OpenApiDocument): AnswerCheck {
+  const text = JSON.stringify(document)
+  const check = checks.get(text) ?? makeCheck(document)
+  checks.set(text, check)
+  return check
+}
+
+function makeCheck(document: OpenApiDocument): AnswerCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajvFormats.default(ajv)
   ajv.addSchema(document, 'openapi')

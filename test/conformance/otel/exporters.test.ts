@@ -16,7 +16,7 @@ import { eventually, PATIENCE_MS } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import { type UsedWeir, useWeir } from '../../support/servers/use-weir.ts'
 import type { ReadTrace } from '../traces/corpus/facts.ts'
-import { someInShort } from '../../support/length.ts'
+import { firstInShort, someInShort } from '../../support/length.ts'
 
 const resource = resourceFromAttributes({ 'service.name': 'exporters', 'service.version': '1' })
 
@@ -139,7 +139,7 @@ describe("OTLP-1, OTLP-11, D-20: OpenTelemetry's own exporters", () => {
     })
   })
 
-  it.each(['before', 'after', 'after, over gRPC'])(
+  it.each(firstInShort(['before', 'after', 'after, over gRPC']))(
     'send the content of a span as log records, %s it',
     async (when) => {
       const base = `${current().url}/api/v1/otel/v1`

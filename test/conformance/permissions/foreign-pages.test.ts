@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deploymentRoutes } from '../../../src/http/deployment/routes.ts'
 import { platformRoutes } from '../../../src/http/platform/routes.ts'
+import { firstInShort } from '../../support/length.ts'
 import { borrowWeir, type UsedWeir } from '../../support/servers/use-weir.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
 
@@ -12,8 +13,8 @@ let cookie: string
 /** Requests of pages that are not of the interface, as browsers mark them. */
 const PAGES: readonly Record<string, string>[] = [
   { origin: 'http://evil.example', 'sec-fetch-site': 'cross-site' },
-  { origin: 'null', 'sec-fetch-site': 'cross-site' },
   { origin: 'http://127.0.0.1:9', 'sec-fetch-site': 'same-site' },
+  { origin: 'null', 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'same-site' },
 ]
 
@@ -45,7 +46,7 @@ describe('IDENTITY-18: a page of another site cannot use the session, on any rou
     ...deploymentRoutes(new Set()).map((route) => ({ prefix: `/deployments/${DEPLOYMENT_NAME}`, ...route })),
   ].filter(({ access }) => access.need !== 'open')
 
-  it.each(PAGES)('%j', async (page) => {
+  it.each(firstInShort(PAGES, 2))('%j', async (page) => {
     expect(routes.length).toBeGreaterThan(150)
     const accepted: string[] = []
     for (const { method, path, prefix } of routes) {

@@ -4,7 +4,7 @@ import { newUuid } from '../../../src/base/ids.ts'
 import { drained, type WeirRequest } from '../../support/servers/server.ts'
 import { useClientSetup } from '../langsmith/js/client-setup.ts'
 import type { ReadTrace, ReadTraceRun } from './corpus/facts.ts'
-import { firstInShort } from '../../support/length.ts'
+import { inLong } from '../../support/length.ts'
 
 const setup = useClientSetup()
 const NOWHERE = '00000000-0000-4000-8000-000000000001'
@@ -232,9 +232,8 @@ describe('POST /runs/query', () => {
     return await read<Page>('/api/v1/runs/query', { session: [session], order, limit: LIMIT, ...from })
   }
 
-  it.each(firstInShort(['desc', 'asc'] as const))(
-    'pages are complete while runs are written (%s)',
-    async (order) => {
+  inLong(() => {
+    it.each(['desc', 'asc'] as const)('pages are complete while runs are written (%s)', async (order) => {
       const project = `pages-${order}`
       const at = (n: number, rest: object = {}) =>
         traceRun(`n${n}`, n * 1000, undefined, { session_name: project, ...rest })
@@ -264,8 +263,8 @@ describe('POST /runs/query', () => {
       expect(shown).toEqual(order === 'asc' ? expected : expected.toReversed())
       const starts = seen.map(({ start_time }) => start_time)
       expect(starts).toEqual(order === 'asc' ? starts.toSorted() : starts.toSorted().reverse())
-    },
-  )
+    })
+  })
 
   it('returns previews unless payloads are selected, and only selected fields', async () => {
     const [first] = (await read<Page>('/api/v1/runs/query', { run_type: 'tool' })).runs

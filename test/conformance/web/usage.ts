@@ -37,6 +37,16 @@ export function usageTests({ server, used, sent }: Used): void {
       await parts.first().click()
       await list.waitFor()
       expect(new URL(page.url()).searchParams.get('time_bucket')).not.toBeNull()
+    })
+  })
+}
+
+/** Further lists, and limits, on the usage page. The browser is signed in as an admin. */
+export function moreUsageTests({ server, used, sent }: Used): void {
+  describe('lists of usage', () => {
+    it('has the runs behind the tokens of a model, and those behind the cost of a project', async () => {
+      await sent()
+      const { page, open } = used.current()
       await open('/usage?by=model')
       const model = page.getByRole('row', { name: 'openai · gpt-4.1-mini' }).first()
       const tokens = await model.getByRole('link').innerText()
@@ -45,16 +55,12 @@ export function usageTests({ server, used, sent }: Used): void {
       const runs = page.getByRole('region', { name: 'Runs of the number' })
       await runs.getByRole('link', { name: 'chat' }).first().waitFor()
       await open('/usage?of=cost')
+      const row = page.getByRole('row', { name: 'trips' }).first()
       const cost = await row.getByRole('link').innerText()
       await row.getByRole('link').click()
       await page.getByText(`together ${cost},`).waitFor()
     })
-  })
-}
 
-/** Limits on the usage page. The browser is signed in as an admin. */
-export function moreUsageTests({ server, used, sent }: Used): void {
-  describe('lists of usage', () => {
     it('N9: reads the list behind a number again when it is opened again', async () => {
       const { json } = server.current()
       /** Sends a trace; returns its id once it is counted. */

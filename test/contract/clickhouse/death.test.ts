@@ -135,19 +135,21 @@ describe('death of the embedded engine, a process of its own (D-3)', () => {
     expect(await startTime(child.pid)).toBeUndefined()
   })
 
-  it('stops cleanly, leaves no record behind, and starts again on the same port', async () => {
-    const port = await fixedPort()
-    const options = { dataDir: folder.dir, logger: createLogger({ level: 'silent' }), port }
-    const first = await startEmbeddedClickHouse(options)
-    await first.stop()
-    expect(await first.exited).toEqual({ code: 0, signal: null })
-    expect(await readdir(join(folder.dir, 'processes'))).toEqual([])
-    const began = performance.now()
-    const again = await startEmbeddedClickHouse({ ...options, password: first.password })
-    cleanups.push(() => again.stop())
-    console.info(`start: ${Math.round(performance.now() - began)} ms`)
-    expect(again.url).toBe(first.url)
-    expect(await connectClickHouse({ ...again, database: 'default' }).ping()).toBe(true)
+  inLong(() => {
+    it('stops cleanly, leaves no record behind, and starts again on the same port', async () => {
+      const port = await fixedPort()
+      const options = { dataDir: folder.dir, logger: createLogger({ level: 'silent' }), port }
+      const first = await startEmbeddedClickHouse(options)
+      await first.stop()
+      expect(await first.exited).toEqual({ code: 0, signal: null })
+      expect(await readdir(join(folder.dir, 'processes'))).toEqual([])
+      const began = performance.now()
+      const again = await startEmbeddedClickHouse({ ...options, password: first.password })
+      cleanups.push(() => again.stop())
+      console.info(`start: ${Math.round(performance.now() - began)} ms`)
+      expect(again.url).toBe(first.url)
+      expect(await connectClickHouse({ ...again, database: 'default' }).ping()).toBe(true)
+    })
   })
 
   it('refuses a folder whose name the engine would read as a pattern', async () => {

@@ -78,7 +78,7 @@ describe('tokens and costs in a filter', () => {
 
   beforeAll(() => store.insert(rows))
 
-  it.each(firstInShort(Object.keys(holds) as (keyof typeof holds)[], 2))(
+  it.each(firstInShort(Object.keys(holds) as (keyof typeof holds)[]))(
     '%s compares the value that a read of the TraceRun shows',
     async (is) => {
       for (const value of isLong ? [0, 1, 3, 23, 107, 110, 130, 500] : [3, 107, 130]) {

@@ -5,10 +5,9 @@ import { createUsageStore } from '../../../src/storage/clickhouse/usage/store.ts
 import { STORED_COLUMNS, USAGE_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import { type ClickHouse, connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/faults/proxies/fault.ts'
+import { firstInShort } from '../../support/length.ts'
 import { shared } from '../../support/servers/shared.ts'
 import { migratedDatabase } from '../../support/stores/clickhouse/clickhouse-database.ts'
-
-const WORKSPACE = randomUUID()
 
 let own: Awaited<ReturnType<typeof migratedDatabase>>
 let proxy: FaultProxy
@@ -66,19 +65,25 @@ it('parameters of every shape arrive unchanged', async () => {
   expect(row).toEqual({ ...params, big: String(params.big) })
 })
 
-it('the statements of a batch of 10,000 traces pass that proxy', async () => {
-  const store = createTraceStore(db, STORED_COLUMNS)
-  const usage = createUsageStore(db, USAGE_COLUMNS)
-  const ids = idsOf(10_000)
-  const hashes = ids.map((id) => id.replaceAll('-', ''))
-  const empty = Buffer.alloc(0)
-  expect(await store.outlines(WORKSPACE, ids)).toEqual(empty)
-  expect(await store.waitingChildren(WORKSPACE, ids)).toEqual([])
-  expect(await store.belowRoots(WORKSPACE, ids)).toEqual([])
-  expect(await store.payloads(WORKSPACE, { run_ids: ids, hashes, columns: ['inputs'] })).toEqual(empty)
-  expect(await store.rollUpRows(WORKSPACE, ids)).toEqual(empty)
-  expect(await store.tracesWithDoubles(WORKSPACE, ids, [1, 2])).toEqual([])
-  expect(await usage.claims(WORKSPACE, ids)).toEqual(empty)
-  await usage.mark(ids.map((_, hour) => ({ workspace_id: WORKSPACE, hour })))
-  expect(await db.rows("SELECT count() AS n FROM usage_marks WHERE unit = 'hour'")).toEqual([{ n: 10_000 }])
-})
+it.each(firstInShort([2_000, 10_000]))(
+  'the statements of a batch of %i traces pass that proxy',
+  async (traces) => {
+    const workspace_id = randomUUID()
+    const store = createTraceStore(db, STORED_COLUMNS)
+    const usage = createUsageStore(db, USAGE_COLUMNS)
+    const ids = idsOf(traces)
+    const hashes = ids.map((id) => id.replaceAll('-', ''))
+    const empty = Buffer.alloc(0)
+    expect(await store.outlines(workspace_id, ids)).toEqual(empty)
+    expect(await store.waitingChildren(workspace_id, ids)).toEqual([])
+    expect(await store.belowRoots(workspace_id, ids)).toEqual([])
+    expect(await store.payloads(workspace_id, { run_ids: ids, hashes, columns: ['inputs'] })).toEqual(empty)
+    expect(await store.rollUpRows(workspace_id, ids)).toEqual(empty)
+    expect(await store.tracesWithDoubles(workspace_id, ids, [1, 2])).toEqual([])
+    expect(await usage.claims(workspace_id, ids)).toEqual(empty)
+    await usage.mark(ids.map((_, hour) => ({ workspace_id, hour })))
+    const marked =
+      "SELECT count() AS n FROM usage_marks WHERE unit = 'hour' AND workspace_id = {workspace_id:UUID}"
+    expect(await db.rows(marked, { params: { workspace_id } })).toEqual([{ n: traces }])
+  },
+)

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { readDeploymentFile } from '../../../src/graph/project/deployment-file.ts'
 import { readGraphSpec } from '../../../src/graph/project/graph-spec.ts'
@@ -20,10 +20,10 @@ interface OpenAuth {
 }
 
 /** Loads the auth file of the fixtures, or another export of it. */
-async function openAuth({ path, timeoutMs = 60_000, startMs = 60_000, log, env = {} }: OpenAuth = {}) {
+async function makeAuth({ path, timeoutMs = 60_000, startMs = 60_000, log, env = {} }: OpenAuth = {}) {
   const { auth, ...file } = await readDeploymentFile(FILE, {})
   if (auth === null) throw new Error('the fixture has no auth file')
-  const userAuth = createUserAuth({
+  return createUserAuth({
     file: {
       ...file,
       env: { ...file.env, ...env },
@@ -35,6 +35,11 @@ async function openAuth({ path, timeoutMs = 60_000, startMs = 60_000, log, env =
     timeoutMs,
     startMs,
   })
+}
+
+/** Loads a file for one test. */
+async function openAuth(options: OpenAuth): Promise<UserAuth> {
+  const userAuth = await makeAuth(options)
   onTestFinished(() => userAuth.stop())
   return userAuth
 }
@@ -53,8 +58,15 @@ async function expectAnswers(userAuth: UserAuth): Promise<void> {
 }
 
 describe('the process of an auth file', () => {
+  /** The file of the fixtures, for tests after which its process still runs; and what it has logged. */
+  let userAuth: UserAuth
+  const lines: string[] = []
+  beforeAll(async () => {
+    userAuth = await makeAuth({ log: { write: (line) => void lines.push(line) } })
+  })
+  afterAll(() => userAuth.stop())
+
   it("AUTH-12: distinguishes its own errors from the caller's", async () => {
-    const userAuth = await openAuth()
     await expect(doing(userAuth, 'throw')).rejects.toMatchObject({ code: 'auth_failed' })
     for (const garbage of ['nonsense', 'circular', 'bigint', 'getter', 'huge'])
       await expect(doing(userAuth, garbage), garbage).rejects.toMatchObject({ code: 'auth_failed' })
@@ -116,8 +128,6 @@ describe('the process of an auth file', () => {
   )
 
   it('logs what its handlers log with getLogger of the SDK', async () => {
-    const lines: string[] = []
-    const userAuth = await openAuth({ log: { write: (line) => void lines.push(line) } })
     await doing(userAuth, 'log')
     expect(lines.map((line) => JSON.parse(line) as object)).toContainEqual(
       expect.objectContaining({
@@ -129,15 +139,15 @@ describe('the process of an auth file', () => {
     )
   })
 
-  it('reports the error of a file that cannot be used', async () => {
-    for (const path of [
-      `${FILE}:auth`,
+  it.each(
+    firstInShort([
       `${FILE.replace('langgraph.json', 'auth.ts')}:missing`,
+      `${FILE}:auth`,
       '/nowhere/auth.ts:auth',
-    ]) {
-      const userAuth = await openAuth({ path })
-      await expect(doing(userAuth, 'nothing')).rejects.toMatchObject({ code: 'auth_unavailable' })
-    }
+    ]),
+  )('reports the error of a file that cannot be used: %s', async (path) => {
+    const unusable = await openAuth({ path })
+    await expect(doing(unusable, 'nothing')).rejects.toMatchObject({ code: 'auth_unavailable' })
   })
 
   it('is not called for events without a handler, and returns large values as text', async () => {
@@ -152,7 +162,6 @@ describe('the process of an auth file', () => {
   })
 
   it('returns a filter, changes to the value, or a refusal', async () => {
-    const userAuth = await openAuth()
     const user = { identity: 'alice', display_name: 'alice', is_authenticated: true, permissions: [] }
     expect(await userAuth.ask(user, 'threads:create', { metadata: { a: 1 } })).toEqual({
       filter: { owner: 'alice' },

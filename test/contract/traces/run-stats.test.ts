@@ -9,6 +9,7 @@ import { parseFilter } from '../../../src/trace/filter/filter.ts'
 import { FEEDBACK_ROWS } from '../../../src/trace/rows/feedback.ts'
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
 import { checkBit, type TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
+import { someInShort } from '../../support/length.ts'
 import { tries } from '../../support/properties.ts'
 import { forest, rowsOf } from '../../support/traces/random-traces.ts'
 import {
@@ -146,13 +147,13 @@ describe('figures of TraceRuns are those of a naive model', () => {
       const groups: [NonNullable<StatsQuery['group_by']>, (row: TraceRunRow) => string[]][] = [
         [{ by: 'model', max_groups: 9 }, (row) => (row.model === '' ? [] : [row.model])],
         [{ by: 'run_type', max_groups: 9 }, (row) => [row.run_type]],
+        [{ by: 'tag', max_groups: 9 }, (row) => row.tags],
         [{ by: 'provider', max_groups: 9 }, (row) => (row.provider === '' ? [] : [row.provider])],
+        [{ by: 'metadata', key: 'env', max_groups: 9 }, (row) => [row.metadata['env']!]],
         [{ by: 'status', max_groups: 9 }, (row) => [row.status]],
         [{ by: 'name', max_groups: 9 }, (row) => [row.name]],
-        [{ by: 'tag', max_groups: 9 }, (row) => row.tags],
-        [{ by: 'metadata', key: 'env', max_groups: 9 }, (row) => [row.metadata['env']!]],
       ]
-      for (const [group_by, valuesOf] of groups) {
+      for (const [group_by, valuesOf] of someInShort(groups, 2)) {
         const names = [...new Set(all.flatMap(valuesOf))]
         const wanted = names.map((group) => ({
           group,

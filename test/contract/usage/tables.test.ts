@@ -15,7 +15,7 @@ import {
   type UsageQuery,
 } from '../../../src/usage/report/source.ts'
 import { startTestUsageTables, type TestUsageTables } from '../../support/usage/tables.ts'
-import { inLong, someInShort } from '../../support/length.ts'
+import { firstInShort, inLong, someInShort } from '../../support/length.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -154,7 +154,7 @@ describe('usage tables', () => {
   /** Compares the lists of traces behind some groups of a report with the expected lists. */
   async function expectListed(): Promise<void> {
     const [, start, end] = pick(ranges, turn)
-    for (const group_by of GROUPINGS) {
+    for (const group_by of someInShort(GROUPINGS, 2)) {
       // Here several workspaces have projects with the same ids, and a report does not name the workspace of a project.
       const workspace_ids = workspaces.slice(0, group_by === 'project' ? 1 : 2)
       const request = { workspace_ids, start, end, group_by }
@@ -193,7 +193,7 @@ describe('usage tables', () => {
   /** Compares the list of traces behind all unnamed groups of a bucket with the expected list. */
   async function expectOthersListed(): Promise<void> {
     const [, start, end] = pick(ranges, turn)
-    for (const group_by of ['project', 'user', 'api_key'] as const) {
+    for (const group_by of firstInShort(['project', 'user', 'api_key'] as const)) {
       const request = { workspace_ids: workspaces.slice(0, 2), start, end, group_by }
       const { usage: lines } = await reportUsage(usage.source, request, async () => NAMES)
       const idOf = (dimensions: object): string => Object.values(dimensions)[0] ?? NIL_UUID

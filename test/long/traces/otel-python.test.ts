@@ -12,7 +12,7 @@ import { eventually } from '../../support/eventually.ts'
 import { PYTHON, withoutPython } from '../../support/python.ts'
 import { type ClientSetup, useClientSetup } from '../../conformance/langsmith/js/client-setup.ts'
 import type { ReadTrace } from '../../conformance/traces/corpus/facts.ts'
-import { llmsOf, readEndedTrace } from '../../conformance/otel/instrumentations/instrumented-app.ts'
+import { llmsOf, readEndedTrace } from './instrumentations/instrumented-app.ts'
 import { ALL_OK, expectFirstToken, text, WEATHER_BLOCK } from '../../conformance/traces/vendor-calls.ts'
 import { LONG_MS } from '../../support/campaign.ts'
 

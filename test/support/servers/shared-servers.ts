@@ -7,7 +7,7 @@ import { makeModelTables } from '../stores/clickhouse/clickhouse-database.ts'
 import { startPostgres } from '../stores/sql/postgres.ts'
 import { makeFirstClickHouse } from '../stores/clickhouse/first-clickhouse.ts'
 import type { Shared } from './shared.ts'
-import { startWeirPool } from './weir-pool.ts'
+import { sharedGraphs, startWeirPool } from './weir-pool.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -54,19 +54,19 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   )
   const firstClickHouse = onDemand(makeFirstClickHouse, (one) => one.stop())
   const weirs = startWeirPool()
-  const answers: { [Path in keyof Shared]: (id: string) => Promise<Shared[Path]> } = {
+  const answers: { [Path in keyof Shared]: (argument: string) => Promise<Shared[Path]> } = {
     '/postgres': async () => ({ url: await (await postgres.get()).createDatabase() }),
     '/clickhouse': clickhouseAddress,
     '/clickhouse/tables': () => tables.get(),
     '/first-clickhouse': async () => ({ dir: (await firstClickHouse.get()).dir }),
-    '/weir': () => weirs.lend('new organization'),
-    '/weir/deployment': () => weirs.lend('deployment'),
+    '/weir': () => weirs.lend('new organization', sharedGraphs()),
+    '/weir/deployment': (folder) => weirs.lend('deployment', folder || sharedGraphs()),
     '/weir/give-back': async (id) => (await weirs.takeBack(id), null),
   }
   // Clients close idle connections: a request that is sent while the server closes its connection gets ECONNRESET.
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1')
-    answers[pathname as keyof Shared](searchParams.get('id') ?? '').then(
+    answers[pathname as keyof Shared](searchParams.get('argument') ?? '').then(
       (answer) => response.end(JSON.stringify(answer)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     )

@@ -22,15 +22,18 @@ export interface Shared {
   '/first-clickhouse': { dir: string }
   /** A server for exclusive use until it is given back, with an empty organization. */
   '/weir': LentWeir
-  /** Like `/weir`, but with the organization of the deployment, which other files use too: their runs are there. */
+  /**
+   * Like `/weir`, but with the organization of the deployment, which other files use too: their runs are there. The
+   * argument is another folder of graphs.
+   */
   '/weir/deployment': LentWeir
-  /** Returns the server with the id to the pool; fails if the server has logged an error. */
+  /** Returns the server whose id is the argument to the pool; fails if the server has logged an error. */
   '/weir/give-back': null
 }
 
 /** Requests the use of a shared server. */
-export async function shared<Path extends keyof Shared>(path: Path, id = ''): Promise<Shared[Path]> {
-  const response = await fetch(`${inject('sharedServers')}${path}?id=${id}`)
+export async function shared<Path extends keyof Shared>(path: Path, argument = ''): Promise<Shared[Path]> {
+  const response = await fetch(`${inject('sharedServers')}${path}?argument=${argument}`)
   const text = await response.text()
   if (!response.ok) throw new Error(text)
   return JSON.parse(text) as Shared[Path]

@@ -9,11 +9,15 @@ export type UsedWeir = Pick<
 >
 
 /**
- * A server for exclusive use until `stop`, with an empty organization. It hosts the graphs of test/fixtures/graphs. `stop`
- * gives it back and resolves with 0, or rejects when the server has logged an error.
+ * A server for exclusive use until `stop`, with an empty organization. It hosts the graphs of test/fixtures/graphs, or
+ * with `/weir/deployment` those of `folder`. `stop` gives it back and resolves with 0, or rejects when the server has
+ * logged an error.
  */
-export async function borrowWeir(path: '/weir' | '/weir/deployment' = '/weir'): Promise<UsedWeir> {
-  const { id, url, deploymentUrl, otlpGrpcUrl, key } = await shared(path)
+export async function borrowWeir(
+  path: '/weir' | '/weir/deployment' = '/weir',
+  folder?: string,
+): Promise<UsedWeir> {
+  const { id, url, deploymentUrl, otlpGrpcUrl, key } = await shared(path, folder)
   return {
     ...clientOf(url, key),
     deploymentUrl,

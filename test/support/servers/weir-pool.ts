@@ -11,7 +11,8 @@ export const DEPLOYMENT_NAME = 'fixtures'
 
 /** Servers that test files borrow, one file at a time. */
 export interface WeirPool {
-  lend(whose: 'new organization' | 'deployment'): Promise<LentWeir>
+  /** Lends a server that hosts the graphs of a folder of test/fixtures. */
+  lend(whose: 'new organization' | 'deployment', folder: string): Promise<LentWeir>
   /** Takes a server back. If the server has logged errors, this rejects, and the server is not lent again. */
   takeBack(id: string): Promise<void>
   /** Stops all servers; rejects when one exits with an error. */
@@ -79,35 +80,36 @@ export function twinOf(folder: string): string {
   return (sharedGraphs() === 'python-graphs' && TWINS[folder]) || folder
 }
 
-/** Creates a pool. It starts a server when no server is free. */
-export function startWeirPool(graphs: SharedGraphs = sharedGraphs()): WeirPool {
-  const GRAPHS = fileURLToPath(new URL(`../../fixtures/${graphs}/langgraph.json`, import.meta.url))
+/** Creates a pool. It starts a server when no server with the graphs is free. */
+export function startWeirPool(): WeirPool {
   const all: WeirProcess[] = []
-  const free: WeirProcess[] = []
-  const lent = new Map<string, WeirProcess>()
+  const free = new Map<string, WeirProcess[]>()
+  const lent = new Map<string, { weir: WeirProcess; folder: string }>()
 
-  async function start(): Promise<WeirProcess> {
+  async function start(folder: string): Promise<WeirProcess> {
+    const GRAPHS = fileURLToPath(new URL(`../../fixtures/${folder}/langgraph.json`, import.meta.url))
     const weir = await startWeir({ GRAPHS, DEPLOYMENT_NAME, OTLP_GRPC_PORT: '0' })
     all.push(weir)
     return weir
   }
 
   return {
-    async lend(whose) {
-      const weir = free.pop() ?? (await start())
+    async lend(whose, folder) {
+      const weir = free.get(folder)?.pop() ?? (await start(folder))
       const id = newUuid()
-      lent.set(id, weir)
+      lent.set(id, { weir, folder })
       const key = whose === 'deployment' ? weir.key : await makeOrganization(join(weir.dataDir, 'weir.db'))
       const { url, deploymentUrl, otlpGrpcUrl } = weir
       return { id, url, deploymentUrl, otlpGrpcUrl, key }
     },
     async takeBack(id) {
-      const weir = lent.get(id)
-      if (weir === undefined) throw new Error(`no server of id ${id} is lent`)
+      const found = lent.get(id)
+      if (found === undefined) throw new Error(`no server of id ${id} is lent`)
+      const { weir, folder } = found
       lent.delete(id)
       const errors = weir.errors()
       if (errors.length > 0) throw new Error(`weir logged errors:\n${errors.join('\n')}`)
-      free.push(weir)
+      free.set(folder, [...(free.get(folder) ?? []), weir])
     },
     async stop() {
       const codes = await Promise.all(all.map((weir) => weir.stop()))

@@ -17,7 +17,6 @@ const [FIRST_TICKS, LAST_TICKS] = [11, 14]
 const LOWEST = 19
 const CGROUPS = '/sys/fs/cgroup'
 
-/** The operations of the watch of priorities. */
 export function linuxPriorities(): Priorities {
   const own = getPriority()
   let mayRaise: boolean | undefined

@@ -13,7 +13,6 @@ export const CONNECTED_QUERY = {
 /** `on_completion` under the names of the HTTP API and those of the JavaScript SDK. */
 const ON_COMPLETION = { delete: 'delete', complete: 'delete', keep: 'keep', continue: 'keep' } as const
 
-/** Converts a checked body to a `RunRequest`. */
 export function toRequest({ assistant_id, on_completion, strict_resume, ...rest }: Body): RunRequest {
   return {
     ...withoutNulls(rest),

@@ -1,9 +1,7 @@
 import { wordsParameter, uuidParameter } from '../../api/parameters.ts'
 
-/** Path of a thread. */
 export const THREAD_PARAMS = { thread_id: uuidParameter('Id of the thread.') }
 
-/** Path of a run. */
 export const RUN_PARAMS = { ...THREAD_PARAMS, run_id: uuidParameter('Id of the run.') }
 
 /** The fields of each record to return. */

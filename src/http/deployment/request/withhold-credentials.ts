@@ -54,7 +54,6 @@ async function isForeign(key: string, { keys, tenant }: KeyCheck, always: boolea
   }
 }
 
-/** Sets a header of a request, or removes it. */
 export function setHeader({ headers, rawHeaders }: IncomingMessage, name: string, value?: string): void {
   delete headers[name]
   for (let at = rawHeaders.length - 2; at >= 0; at -= 2)

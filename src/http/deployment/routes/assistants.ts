@@ -17,7 +17,6 @@ const DEFAULT_NAME = 'Untitled'
 const DEFAULT_LIMIT = 10
 const ALL_COUNTED = { sort_by: 'assistant_id', sort_order: 'asc', limit: 0, offset: 0 } as const
 
-/** Path parameter of the routes of one assistant. */
 export const ASSISTANT_PARAMS = {
   assistant_id: requiredTextParameter(
     'Id of the assistant, or name of a graph for the one that stands for it.',
@@ -241,7 +240,6 @@ function versionRoutes(): DeploymentRoute[] {
   ]
 }
 
-/** Assistants and their versions. */
 export function assistantRoutes(): DeploymentRoute[] {
   return [
     createRoute(),

@@ -31,7 +31,6 @@ const MAX_REASON_BYTES = 120
 /** A socket whose caller may read the thread. */
 export interface OpenSocket {
   webSocket: WebSocket
-  /** The connection of the socket. */
   socket: Duplex
   thread_id: string
   /** @throws AppError unauthorized, forbidden, permission_required */

@@ -53,7 +53,6 @@ export function sessionCookie(
   return `${sessionCookieName(headers)}=${secret}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${max_age_s}${secure}`
 }
 
-/** `Set-Cookie` that removes the session cookie. */
 export function noSessionCookie(headers: RequestHeaders): string {
   return `${sessionCookieName(headers)}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`
 }

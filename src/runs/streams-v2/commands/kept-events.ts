@@ -2,7 +2,6 @@ import type { Call } from '../../runs.ts'
 import type { Streams } from '../../streams/streams.ts'
 import type { ProtocolEvent } from '../protocol-event.ts'
 
-/** The dependencies of reading events. */
 export interface ReadDeps {
   streams: Pick<Streams, 'lastSeq' | 'followThread'>
 }

@@ -4,7 +4,6 @@ import type { Call } from '../../runs.ts'
 import type { Threads } from '../../threads/threads.ts'
 import { Refused } from './refused.ts'
 
-/** The dependencies of reading states. */
 export interface ReadStateDeps {
   threads: Pick<Threads, 'state' | 'history'>
 }

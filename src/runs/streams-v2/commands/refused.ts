@@ -21,7 +21,6 @@ export class Refused extends Error {
   }
 }
 
-/** The code of the protocol for an error. */
 export function refusalOf({ code, status, message }: AppError): RefusalCode {
   if (code === 'forbidden' || code === 'permission_required') return 'permission_denied'
   if (code === 'not_implemented') return 'not_supported'

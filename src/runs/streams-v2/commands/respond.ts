@@ -9,7 +9,6 @@ import { ifFound, Refused } from './refused.ts'
 import { requestedIds } from './requested-ids.ts'
 import { createRun, type StartDeps, unlessOvertaken } from './start-run.ts'
 
-/** The dependencies of answers to interrupts. */
 export interface AnswerDeps extends ReadDeps {
   runs: Pick<Runs, 'recent'>
   threads: Pick<Threads, 'get'>

@@ -10,7 +10,6 @@ import type { ReadDeps } from './kept-events.ts'
 import { ifFound, Refused } from './refused.ts'
 import { requestedIds } from './requested-ids.ts'
 
-/** The dependencies of commands that create runs. */
 export interface StartDeps extends ReadDeps {
   runs: Pick<Runs, 'create' | 'recent'>
   threads: Pick<Threads, 'get' | 'state'>

@@ -39,7 +39,6 @@ export interface ReaderEnds {
   broke(run_ids: Iterable<string>): void
 }
 
-/** Parameters of a stream of a thread. */
 export interface Following {
   filter: EventFilter
   /** The `seq` or position after which the stream begins; undefined: the start that V-29 defines. */

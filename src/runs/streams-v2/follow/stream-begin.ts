@@ -15,7 +15,6 @@ export function beganJustNow(begun_at: number, now: number): boolean {
   return Math.abs(now - begun_at) < END_AFTER_MS
 }
 
-/** The place at which a stream begins. */
 export interface StreamBegin {
   /** Position of the first entry that the stream reads. */
   position: number

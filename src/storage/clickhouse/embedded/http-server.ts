@@ -130,7 +130,6 @@ async function saveBody(body: Readable, path: string): Promise<number> {
   }
 }
 
-/** True for the name of a file that holds the body of an insert. */
 export function isInsertBody(name: string): boolean {
   return name.startsWith(BODY_PREFIX)
 }

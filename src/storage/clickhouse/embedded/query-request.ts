@@ -17,7 +17,6 @@ const NOT_SETTINGS = new Set(
   http_response_buffer_size enable_http_compression`.split(/\s+/),
 )
 
-/** A parsed request for a query. */
 export interface QueryRequest {
   readonly sql: string
   readonly format: string

@@ -14,7 +14,6 @@ export interface SessionState {
   readonly params: Map<string, string | undefined>
 }
 
-/** The state of a session that has just been opened. */
 export function newSessionState(): SessionState {
   return { database: undefined, settings: new Map(), params: new Map() }
 }

@@ -38,7 +38,6 @@ export function insertFromFile(statement: Statement & { kind: 'insert' }, file: 
   return `${statement.before} FROM INFILE ${quoteSql(file)} COMPRESSION 'none'${statement.after}`
 }
 
-/** A ClickHouse string literal. */
 export function quoteSql(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\0', '\\0')}'`
 }

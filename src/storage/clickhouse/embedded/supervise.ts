@@ -10,7 +10,6 @@ export interface SupervisedClickHouse {
   readonly password: string
   /** Pid of the current child; it changes with a restart. */
   readonly pid: number
-  /** Number of restarts of the child. */
   readonly restarts: number
   /** Ends the child, which is not started again. */
   stop(): Promise<void>

@@ -17,7 +17,6 @@ export interface IndexWhen {
   quiet_seconds?: number
 }
 
-/** Tables with an index `words`. */
 const TABLES = ['run_fragments', 'runs'] as const
 
 /** Parts of a table without the index. */

@@ -20,7 +20,6 @@ const GROWTH = 8
 /** Time after which a written row is in the result of every read. */
 const SETTLED = 'INTERVAL 10 SECOND'
 
-/** Lists of threads, and lists of the traces of a thread. */
 export function readingThreads(clickhouse: ClickHouse) {
   const pageFrom = (workspace_id: string, query: ThreadQuery, threads_from: number) => {
     const { sql, params } = pageSql(query)

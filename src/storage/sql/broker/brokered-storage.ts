@@ -6,7 +6,6 @@ import type { CheckpointRowStore } from '../checkpoints/row-store.ts'
 import type { StorageOperations } from './operations.ts'
 import { decodeCheckpoints, decodeContents, encodeRows, type Message, type Received } from './wire.ts'
 
-/** Sends a request to the storage broker. */
 export type BrokerRequest = (op: keyof StorageOperations, message: Message) => Promise<Received>
 
 /** Maximum characters of values in one frame. A single step with more characters is sent in one frame. */

@@ -7,7 +7,6 @@ export interface Message {
   parts: readonly (string | Uint8Array)[]
 }
 
-/** A message as received. */
 export interface Received {
   body: Readonly<Record<string, unknown>>
   parts: readonly Uint8Array[]
@@ -32,7 +31,6 @@ export function encodeRows({ checkpoints = [], blobs = [], writes = [] }: Partia
   return { body, parts: [...checkpoints.flatMap(textsOf), ...blobs.map(valueOf), ...writes.map(valueOf)] }
 }
 
-/** Checkpoints as an answer. */
 export function encodeCheckpoints(rows: readonly CheckpointRow[]): Message {
   const heads = rows.map(({ thread_id, checkpoint_ns, checkpoint_id, parent_id }): CheckpointHead => {
     return { thread_id, checkpoint_ns, checkpoint_id, parent_id }

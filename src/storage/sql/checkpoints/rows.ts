@@ -80,7 +80,6 @@ export const KEY: readonly ['thread_id', 'checkpoint_ns', 'checkpoint_id'] = [
   'checkpoint_ns',
   'checkpoint_id',
 ]
-/** The columns of `CheckpointRow`. */
 export const CHECKPOINT: readonly (keyof CheckpointRow)[] = [
   ...KEY,
   'parent_id',

@@ -7,12 +7,10 @@ import {
   type SealedSecret,
 } from '../../../deploy/model.ts'
 
-/** Columns of a deployment. */
 export const DEPLOYMENT =
   'id, organization_id, workspace_id, name, hosted_name, type, secrets, commands, latest_revision_id, ' +
   'latest_number, active_revision_id, created_at, updated_at'
 
-/** A row of `deployments`. */
 export interface DeploymentRow extends Omit<StoredDeployment, 'name' | 'secrets' | 'commands'> {
   name: string | null
   commands: string | null
@@ -21,12 +19,10 @@ export interface DeploymentRow extends Omit<StoredDeployment, 'name' | 'secrets'
   latest_number: number
 }
 
-/** Columns of a revision. */
 export const REVISION =
   'id, deployment_id, number, status, source_path, config_path, commands, source_sha256, artifact_sha256, error, ' +
   'created_by, graphs, rolled_back_from, timings, builds, created_at, updated_at'
 
-/** A row of `revisions`. */
 export interface RevisionRow extends Omit<Revision, 'commands' | 'error' | 'graphs' | 'timings'> {
   commands: string | null
   error: string | null
@@ -50,7 +46,6 @@ function toCommands(text: string | null): BuildCommands {
   return text === null ? NO_COMMANDS : (JSON.parse(text) as BuildCommands)
 }
 
-/** Converts a row to a revision. */
 export function toRevision(row: RevisionRow): Revision {
   return {
     ...row,

@@ -6,7 +6,6 @@ import type { AsLeader } from './postgres/migration-leader.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite, type SqliteOptions } from './sqlite.ts'
 
-/** The location of the SQL store. */
 export interface SqlPlace extends SqliteOptions {
   /** A Postgres URL; undefined for a SQLite file. */
   url: string | undefined

@@ -2,7 +2,6 @@ import type { Project } from '../../../ingest/project-store.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import { type SqlSession, storableText } from '../driver/database.ts'
 
-/** A project as stored. */
 export interface ProjectRow extends Omit<Project, 'extra'> {
   extra: string
 }

@@ -11,7 +11,6 @@ import { removeThreads } from './removal/remove-threads.ts'
 import { goesWithRun, keepEnds } from './removal/stateless-ends.ts'
 import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
 
-/** The columns of a run that a cancel needs. */
 export interface RunToCancel {
   run_id: string
   graph_id: string

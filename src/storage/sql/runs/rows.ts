@@ -45,7 +45,6 @@ export function chunksOf<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size))
 }
 
-/** A row of `threads` with its values. */
 export interface ThreadRow extends ThreadKey {
   created_at: number
   updated_at: number
@@ -93,7 +92,6 @@ export function toThread(row: ThreadRow): Thread {
   }
 }
 
-/** A row of `runs`. */
 export interface RunRow extends ThreadKey {
   run_id: string
   seq: number

@@ -85,7 +85,6 @@ async function scan(database: RunDatabase, tenant: Tenant, search: ThreadSearch)
   return found
 }
 
-/** Applies the filters of a search to the texts of threads. */
 function createFilter(database: RunDatabase, tenant: Tenant, search: ThreadSearch) {
   const metadata = entriesOf(search.metadata)
   const values = entriesOf(search.values)

@@ -47,7 +47,6 @@ export interface RunSession extends TxSession {
   deleteRuns(key: ThreadKey, runs: readonly { run_id: string; started_at: number | null }[]): void
 }
 
-/** Transactions of the run store. */
 export interface RunDatabase extends Pick<Database, 'query' | 'dialect'> {
   /** A transaction that first locks this thread. `bytes` is the argument of `Database.tx`. */
   txOfThread<T>(key: ThreadKey, work: (session: RunSession) => Promise<T>, bytes?: number): Promise<T>

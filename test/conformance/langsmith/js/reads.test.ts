@@ -4,6 +4,7 @@ import { traceable } from 'langsmith/traceable'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../../../src/base/ids.ts'
 import { eventually } from '../../../support/eventually.ts'
+import { someInShort } from '../../../support/length.ts'
 import { makeClient, readEnded, useClientSetup } from './client-setup.ts'
 
 const setup = useClientSetup()
@@ -84,7 +85,7 @@ describe('listRuns', () => {
     ).toEqual(always)
   })
 
-  it.each([
+  const queries = [
     ['isRoot', { isRoot: true }, 1],
     ['runType', { runType: 'tool' }, CHILDREN],
     ['error', { error: true }, FAILING],
@@ -101,7 +102,8 @@ describe('listRuns', () => {
     ['filter on metadata', { filter: 'and(eq(metadata_key, "team"), eq(metadata_value, "blue"))' }, CHILDREN],
     ['filter that fits nothing', { filter: 'gt(total_tokens, 10)' }, 0],
     ['oldest first', { order: 'asc', limit: 1 }, 1],
-  ] as const)('%s', async (_, query, count) => {
+  ] as const
+  it.each(someInShort<(typeof queries)[number]>(queries, 3))('%s', async (_, query, count) => {
     const runs = await list(query as Parameters<Client['listRuns']>[0])
     expect(runs).toHaveLength(count)
     if ('order' in query) expect(runs[0]!.id).toBe(root)

@@ -75,14 +75,15 @@ export type OpenBench = (
 ) => Promise<HostBench>
 
 /**
- * Registers the tests of `body` for the hosts of each language, which have the same graphs and protocol. The tests with
- * Python hosts run only in `npm run test:long`.
+ * Registers the tests of `body` for the hosts of each language, which have the same graphs and protocol. A bench has one
+ * host by default, because starting a host takes most of the time of such tests. The tests with Python hosts run only in
+ * `npm run test:long`.
  */
 export function describeHosts(body: (open: OpenBench, language: GraphLanguage) => void): void {
   for (const language of firstInShort(['javascript', 'python'] as const)) {
     const without = language === 'python' ? withoutPython() : ''
     describe.skipIf(without !== '')(`a host of ${language} graphs${without}`, () =>
-      body((graphs, options) => openHostBench(graphs, { ...options, language }), language),
+      body((graphs, options) => openHostBench(graphs, { maxHosts: 1, ...options, language }), language),
     )
   }
 }

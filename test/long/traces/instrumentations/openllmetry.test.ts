@@ -1,14 +1,14 @@
 import { OpenAIInstrumentation } from '@traceloop/instrumentation-openai'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { REPLY } from '../../support/servers/vendors/fake-vendor.ts'
+import { REPLY } from '../../../support/servers/vendors/fake-vendor.ts'
 import {
   askWeather,
   expectOnlyLlmsCounted,
   greetInStream,
   llmsOf,
   useInstrumentedApp,
-} from '../../conformance/otel/instrumentations/instrumented-app.ts'
+} from './instrumented-app.ts'
 import {
   ALL_BUT_USAGE,
   ALL_OK,
@@ -16,8 +16,8 @@ import {
   text,
   WEATHER_TOOLS,
   weatherCalls,
-} from '../../conformance/traces/vendor-calls.ts'
-import { LONG_MS } from '../../support/campaign.ts'
+} from '../../../conformance/traces/vendor-calls.ts'
+import { LONG_MS } from '../../../support/campaign.ts'
 
 // Tens of thousands of traces.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })

@@ -8,10 +8,9 @@ import {
   WEATHER_CALL,
   WEATHER_REPLY,
 } from '../../../support/servers/vendors/fake-vendor.ts'
-import type { ReadTrace } from '../../traces/corpus/facts.ts'
+import type { ReadTrace } from '../../../conformance/traces/corpus/facts.ts'
 import { expectOnlyLlmsCounted, llmsOf, useInstrumentedApp } from './instrumented-app.ts'
-import { ALL_OK, expectFirstToken, text, WEATHER_BLOCK } from '../../traces/vendor-calls.ts'
-import { firstInShort } from '../../../support/length.ts'
+import { ALL_OK, expectFirstToken, text, WEATHER_BLOCK } from '../../../conformance/traces/vendor-calls.ts'
 
 /**
  * Both kinds of telemetry of the SDK: with OpenTelemetry's conventions, and with the `ai.*` attributes of all earlier
@@ -74,7 +73,7 @@ describe.each(TELEMETRIES)(
       })
     const named = ({ runs }: ReadTrace, name: string) => runs.filter((traceRun) => traceRun.name === name)
 
-    it.each(firstInShort(['chat', 'responses'] as const))('one answer (%s)', async (api) => {
+    it.each(['chat', 'responses'] as const)('one answer (%s)', async (api) => {
       const trace = await app().trace(chains(1) + 2, () =>
         generateText({
           ...settings(),
@@ -107,7 +106,7 @@ describe.each(TELEMETRIES)(
       expectOnlyLlmsCounted(trace)
     })
 
-    it.each(firstInShort(['chat', 'responses'] as const))('a stream (%s)', async (api) => {
+    it.each(['chat', 'responses'] as const)('a stream (%s)', async (api) => {
       const trace = await app().trace(chains(1) + 2, async () => {
         const { textStream } = streamText({
           ...settings(),
@@ -132,7 +131,7 @@ describe.each(TELEMETRIES)(
       expectOnlyLlmsCounted(trace)
     })
 
-    it.each(firstInShort(['chat', 'responses'] as const))('an agent that calls a tool (%s)', async (api) => {
+    it.each(['chat', 'responses'] as const)('an agent that calls a tool (%s)', async (api) => {
       const trace = await app().trace(chains(2) + 4, () =>
         generateText({
           ...settings(),

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { dashed } from '../../../../src/base/ids.ts'
 import { eventually, PATIENCE_MS } from '../../../support/eventually.ts'
 import { drained } from '../../../support/servers/server.ts'
-import { type ClientSetup, useClientSetup } from '../../langsmith/js/client-setup.ts'
-import type { ReadTrace, ReadTraceRun } from '../../traces/corpus/facts.ts'
-import { HELLO, WEATHER_TOOLS, WEATHER_ROUNDS } from '../../traces/vendor-calls.ts'
+import { type ClientSetup, useClientSetup } from '../../../conformance/langsmith/js/client-setup.ts'
+import type { ReadTrace, ReadTraceRun } from '../../../conformance/traces/corpus/facts.ts'
+import { HELLO, WEATHER_TOOLS, WEATHER_ROUNDS } from '../../../conformance/traces/vendor-calls.ts'
 
 /** An application with tracing, set up as in OpenTelemetry's documentation. */
 export interface InstrumentedApp {
