@@ -31,7 +31,11 @@ it('a check that hangs is not started a second time until it has ended', async (
 })
 
 it('a store that has answered is up, also if this thread was busy until the time limit', async () => {
-  const found = downStores({ disk: () => stat('/'), silent: () => new Promise(() => {}) }, ['disk', 'silent'], 20)
+  const found = downStores(
+    { disk: () => stat('/'), silent: () => new Promise(() => {}) },
+    ['disk', 'silent'],
+    20,
+  )
   const until = performance.now() + 200
   while (performance.now() < until);
   expect(await found).toEqual(['silent'])

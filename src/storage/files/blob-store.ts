@@ -46,7 +46,9 @@ async function stateOf(file: string): Promise<{ size: number; put_at: number } |
 async function hasBytes(file: string, bytes: Uint8Array): Promise<boolean> {
   let at = 0
   try {
-    for await (const chunk of createReadStream(file, { highWaterMark: COMPARED_BYTES }) as AsyncIterable<Buffer>) {
+    for await (const chunk of createReadStream(file, {
+      highWaterMark: COMPARED_BYTES,
+    }) as AsyncIterable<Buffer>) {
       if (!chunk.equals(bytes.subarray(at, at + chunk.length))) return false
       at += chunk.length
     }
