@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../base/errors.ts'
+import { isObject } from '../schema/json.ts'
 import type { Manifest } from './stores.ts'
 
 /** The layout of a backup folder. */
@@ -40,14 +41,22 @@ export async function digestOf(path: string): Promise<{ bytes: number; sha256: s
 
 /** Whether a relative path stays inside its folder. */
 function isInside(path: string): boolean {
-  return path !== '' && !isAbsolute(path) && normalize(path) === path && path.split('/')[0] !== '..'
+  const isOdd = path === '' || path.includes('\0') || isAbsolute(path) || normalize(path) !== path
+  return !isOdd && path.split('/')[0] !== '..'
 }
 
 /** Files of DATA_DIR that backups have; symbolic links are only in folders of deployments. */
 const FILES = /^(?:secrets-key|webhook-secret|api-key|(?:ingest-log|blobs|deployments)\/.+)$/
 const LINKS = /^deployments\/.+$/
 
+const SHA256 = /^[0-9a-f]{64}$/
+
 /** Whether a backup may have the entry. Others could replace files on which a server relies, such as its databases. */
-export function isExpected(file: CopiedFile): boolean {
-  return isInside(file.path) && ('link' in file ? LINKS : FILES).test(file.path)
+export function isExpected(entry: unknown): entry is CopiedFile {
+  if (!isObject(entry)) return false
+  const { path, link, sha256, bytes, mode } = entry
+  if (typeof path !== 'string' || !isInside(path)) return false
+  if (link !== undefined) return typeof link === 'string' && !link.includes('\0') && LINKS.test(path)
+  const isWhole = typeof sha256 === 'string' && SHA256.test(sha256) && Number.isSafeInteger(bytes)
+  return isWhole && Number.isSafeInteger(mode) && FILES.test(path)
 }

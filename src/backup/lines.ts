@@ -1,3 +1,5 @@
+import { unusable } from './archive.ts'
+
 const NEWLINE = 0x0a
 
 /** The number of line ends in the bytes. */
@@ -10,12 +12,18 @@ export function countLines(bytes: Uint8Array): number {
 /**
  * Yields the bytes in pieces of whole lines. Each piece except the last has at least `size` bytes, and ends with the
  * last line that has arrived. The memory is at most `size`, the largest line and one piece of the source.
+ * @throws AppError backup_unusable for a line of more than `max_line` bytes
  */
-export async function* wholeLines(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Buffer> {
+export async function* wholeLines(
+  source: AsyncIterable<Uint8Array>,
+  { size, max_line }: { size: number; max_line: number },
+): AsyncGenerator<Buffer> {
   let held: Uint8Array[] = []
   let bytes = 0
   for await (const piece of source) {
     const end = piece.lastIndexOf(NEWLINE) + 1
+    if (end === 0 && bytes + piece.length > size + max_line)
+      throw unusable(`The backup has a line of more than ${max_line} bytes.`)
     if (end === 0 || bytes + end < size) {
       held.push(piece)
       bytes += piece.length

@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline, type Readable } from 'node:stream'
 import { createZstdDecompress } from 'node:zlib'
+import { readBoundedFile } from '../base/files/bounded-file.ts'
 import { createRegistry } from '../schema/registry.ts'
 import { type CopiedFile, digestOf, isExpected, LAYOUT, unusable } from './archive.ts'
 import { linesOf, wholeLines } from './lines.ts'
@@ -24,14 +25,18 @@ export interface Archive {
 }
 
 const LINES_BYTES = 64 << 10
+const MAX_MANIFEST_BYTES = 16 << 20
+/** Maximum bytes of a line in the list of files: two paths. */
+const MAX_ENTRY_BYTES = 64 << 10
 
 /** @throws AppError backup_unusable for a folder that has no whole backup, or one of a later format */
 export async function openArchive(dir: string): Promise<Archive> {
   const manifest = await readManifest(dir)
   const copyOf = (path: string): string => join(dir, LAYOUT.copies, path)
   const files = async function* (): AsyncGenerator<CopiedFile> {
-    for await (const piece of wholeLines(decompressed(join(dir, LAYOUT.files)), LINES_BYTES))
-      for (const line of linesOf(piece)) yield checked(JSON.parse(line) as CopiedFile)
+    const bounds = { size: LINES_BYTES, max_line: MAX_ENTRY_BYTES }
+    for await (const piece of wholeLines(decompressed(join(dir, LAYOUT.files)), bounds))
+      for (const line of linesOf(piece)) yield entryOf(line)
   }
   return {
     manifest,
@@ -41,7 +46,10 @@ export async function openArchive(dir: string): Promise<Archive> {
       let count = 0
       for await (const file of files()) {
         count++
-        if ('sha256' in file) await verifyFile(copyOf(file.path), file)
+        if ('link' in file) continue
+        const { bytes } = await verifyFile(copyOf(file.path), file)
+        if (bytes !== file.bytes)
+          throw unusable(`${file.path} has ${bytes} bytes, and the backup says ${file.bytes}.`)
       }
       if (count !== manifest.files.count)
         throw unusable(`The backup lists ${count} files, and its manifest says ${manifest.files.count}.`)
@@ -55,13 +63,15 @@ export async function openArchive(dir: string): Promise<Archive> {
 
 async function readManifest(dir: string): Promise<Manifest> {
   const path = join(dir, LAYOUT.manifest)
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-    throw unusable(`${dir} has no ${LAYOUT.manifest}, so it is no backup, or one that was not completed.`)
-  })
+  const content = await readBoundedFile(path, { max_bytes: MAX_MANIFEST_BYTES }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw unusable(`${path} cannot be read.`, error)
+      throw unusable(`${dir} has no ${LAYOUT.manifest}, so it is no backup, or one that was not completed.`)
+    },
+  )
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(String(content))
   } catch (cause) {
     throw unusable(`${path} is damaged: it is not valid JSON.`, cause)
   }
@@ -74,12 +84,16 @@ async function readManifest(dir: string): Promise<Manifest> {
   throw unusable(`${path} is damaged: ${fault?.path ?? ''} ${fault?.message ?? 'it is not valid'}.`)
 }
 
-async function verifyFile(path: string, expected: { sha256: string }): Promise<void> {
-  const found = await digestOf(path).catch((cause: unknown) => {
+async function verifyFile(path: string, expected: { sha256: string }): Promise<{ bytes: number }> {
+  const unreadable = (cause: unknown): never => {
     throw unusable(`${path} cannot be read.`, cause)
-  })
+  }
+  // Pipes and devices may have no end.
+  if (!(await lstat(path).catch(unreadable)).isFile()) throw unusable(`${path} is not a regular file.`)
+  const found = await digestOf(path).catch(unreadable)
   if (found.sha256 !== expected.sha256)
     throw unusable(`${path} has changed since the backup was made: its checksum is another one.`)
+  return found
 }
 
 function decompressed(path: string): Readable {
@@ -89,7 +103,14 @@ function decompressed(path: string): Readable {
   return output
 }
 
-function checked(file: CopiedFile): CopiedFile {
-  if (isExpected(file)) return file
-  throw unusable(`The backup lists a file that no backup has: ${file.path}`)
+/** Reads a line of the list of files. */
+function entryOf(line: string): CopiedFile {
+  let entry: unknown
+  try {
+    entry = JSON.parse(line)
+  } catch (cause) {
+    throw unusable('The list of files is damaged: a line is not valid JSON.', cause)
+  }
+  if (isExpected(entry)) return entry
+  throw unusable(`The backup lists a file that no backup has: ${line}`)
 }

@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { zstdCompressSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { copyDataFiles } from './copied-files.ts'
 import { restoreBackup } from './restore-backup.ts'
@@ -21,8 +25,8 @@ async function temporaryFolder(): Promise<string> {
   return dir
 }
 
-/** Writes a backup without tables and restores it; returns the restored DATA_DIR. */
-async function restored(write: (archive: ArchiveWriter) => Promise<unknown>): Promise<string> {
+/** Writes a backup without tables; returns its folder. */
+async function written(write: (archive: ArchiveWriter) => Promise<unknown>): Promise<string> {
   const dir = await temporaryFolder()
   const archive = await createArchive(dir)
   await write(archive)
@@ -35,6 +39,11 @@ async function restored(write: (archive: ArchiveWriter) => Promise<unknown>): Pr
     late_since: null,
     versions: { identity: 0, runs: 0, traces: 0 },
   })
+  return dir
+}
+
+/** Restores a backup without tables; returns the restored DATA_DIR. */
+async function restoredFrom(dir: string): Promise<string> {
   const dataDir = await temporaryFolder()
   const target: RestoreTarget = {
     dataDir,
@@ -45,6 +54,24 @@ async function restored(write: (archive: ArchiveWriter) => Promise<unknown>): Pr
   }
   await restoreBackup(() => Promise.resolve(target), { dir, progress: () => undefined })
   return dataDir
+}
+
+const restored = async (...given: Parameters<typeof written>): Promise<string> =>
+  restoredFrom(await written(...given))
+
+/** A backup of the file `deployments/a` whose list of files has these lines instead. */
+async function withList(...lines: string[]): Promise<string> {
+  const dir = await written((archive) => archive.file('deployments/a', Readable.from(['x']), 0o600))
+  const list = zstdCompressSync(lines.join('\n'))
+  await writeFile(join(dir, 'files.jsonl.zst'), list)
+  const manifest = JSON.parse(await readFile(join(dir, 'manifest.json'), 'utf8')) as { files: object }
+  const files = { ...manifest.files, count: lines.length, sha256: sha256Of(list) }
+  await writeFile(join(dir, 'manifest.json'), JSON.stringify({ ...manifest, files }))
+  return dir
+}
+
+function sha256Of(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex')
 }
 
 describe('a restored backup', () => {
@@ -78,6 +105,56 @@ describe('a restored backup', () => {
     ]
     for (const write of [...writes, file('processes/1'), file('deployments')])
       await expect(restored(write)).rejects.toMatchObject({ code: 'backup_unusable' })
+  })
+
+  it.each(['manifest.json', 'files.jsonl.zst', 'files/deployments/a'])(
+    'of an enemy is not read from a pipe, a device or a link: %s',
+    async (path) => {
+      const replace = [
+        (file: string) => promisify(execFile)('mkfifo', [file]),
+        (file: string) => symlink('/dev/zero', file),
+        (file: string) => mkdir(file),
+      ]
+      for (const put of replace) {
+        const dir = await written((archive) => archive.file('deployments/a', Readable.from(['x']), 0o600))
+        await rm(join(dir, path))
+        await put(join(dir, path))
+        await expect(restoredFrom(dir)).rejects.toMatchObject({ code: 'backup_unusable' })
+      }
+    },
+  )
+
+  it('of an enemy has a list of files whose every line is checked', async () => {
+    const file = { path: 'deployments/a', bytes: 1, sha256: sha256Of('x'), mode: 0o600 }
+    const line = JSON.stringify(file)
+    await restoredFrom(await withList(line))
+    const lines = [
+      'null',
+      '{',
+      '{"path":1}',
+      '{"path":"deployments/a"}',
+      '{"path":"deployments/b","link":1}',
+      JSON.stringify({ ...file, path: 'deployments/a\0b' }),
+      JSON.stringify({ ...file, bytes: 2 }),
+      JSON.stringify({ ...file, mode: 'x' }),
+      JSON.stringify({ ...file, path: 'deployments/missing' }),
+      JSON.stringify({ ...file, more: 'x'.repeat(200_000) }),
+    ]
+    for (const bad of lines)
+      await expect(restoredFrom(await withList(bad)), bad.slice(0, 80)).rejects.toMatchObject({
+        code: 'backup_unusable',
+      })
+    const damaged = await withList(line)
+    await writeFile(join(damaged, 'files.jsonl.zst'), 'x')
+    const manifest = await readFile(join(damaged, 'manifest.json'), 'utf8')
+    const list = zstdCompressSync(line)
+    await writeFile(join(damaged, 'manifest.json'), manifest.replace(sha256Of(list), sha256Of('x')))
+    await expect(restoredFrom(damaged)).rejects.toMatchObject({ code: 'backup_unusable' })
+    // The same place twice, and a file below a file.
+    for (const second of [line, JSON.stringify({ path: 'deployments/a/b', link: 'x' })])
+      await expect(restoredFrom(await withList(line, second))).rejects.toMatchObject({
+        code: 'backup_unusable',
+      })
   })
 
   it('has no program that runs as another user', async () => {

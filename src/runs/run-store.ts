@@ -156,6 +156,7 @@ export type AllAdmitted =
 export interface StateSummary {
   /** JSON text. */
   values_json: string | null
+  /** Unfinished nodes, each once; the host may leave some out, but not all. */
   next: string[]
   /** Open interrupts by task. */
   interrupts: JsonObject

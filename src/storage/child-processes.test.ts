@@ -66,6 +66,17 @@ describe('records of child processes', () => {
     await child.end()
   })
 
+  it('a child whose record cannot be written has none', async () => {
+    const child = await sleeper()
+    // A folder in the place of the record fails as a full disk does.
+    await mkdir(join(dataDir, 'processes', `test-${child.pid}.json`, 'x'), { recursive: true })
+    const forget = await recordChild(dataDir, 'test', child.pid)
+    expect(await readdir(join(dataDir, 'processes'))).toEqual([`test-${child.pid}.json`])
+    await forget()
+    await rm(join(dataDir, 'processes'), { recursive: true })
+    await child.end()
+  })
+
   it.skipIf(onlyLinux !== '')(`a parent with the pid 1, as in a container, counts${onlyLinux}`, async () => {
     const child = await sleeper()
     await leaveRecord(child.pid, await startTime(child.pid), {

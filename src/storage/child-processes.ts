@@ -21,7 +21,8 @@ const DEATH_MS = 5_000
 
 /**
  * Records in DATA_DIR that a child process belongs to this process (decision D-4). If this process ends without ending
- * the child, the next start ends it. Returns the function that removes the record.
+ * the child, the next start ends it. Resolves with the function that removes the record. Neither rejects: a full disk
+ * must not end a server that starts a child, so such a child has no record.
  */
 export async function recordChild(dataDir: string, name: string, pid: number): Promise<() => Promise<void>> {
   const started = await startTime(pid)
@@ -29,11 +30,20 @@ export async function recordChild(dataDir: string, name: string, pid: number): P
   if (started === undefined || own === undefined) return async () => undefined
   const record: ChildRecord = { name, pid, started, parent: { pid: process.pid, started: own } }
   const folder = join(dataDir, FOLDER)
-  await mkdir(folder, { recursive: true })
   const file = join(folder, `${name}-${pid}.json`)
-  await writeFile(`${file}.part`, `${JSON.stringify(record)}\n`)
-  await rename(`${file}.part`, file)
-  return () => rm(file, { force: true })
+  const part = `${file}.part`
+  try {
+    await mkdir(folder, { recursive: true })
+    await writeFile(part, `${JSON.stringify(record)}\n`)
+    await rename(part, file)
+  } catch {
+    await removeIfPossible(part)
+  }
+  return () => removeIfPossible(file)
+}
+
+async function removeIfPossible(file: string): Promise<void> {
+  await rm(file, { force: true }).catch(() => undefined)
 }
 
 /**

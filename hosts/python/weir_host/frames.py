@@ -15,6 +15,9 @@ CHUNK_BYTES = 1 << 20
 MAX_MESSAGE_CHARS = 64 << 10
 MAX_LOADED_FILES = 500
 MAX_INTERRUPTS = 512 << 10
+# Unfinished nodes in a head, and characters of each name.
+MAX_NAMES = 50
+MAX_NAME_CHARS = 500
 Part = str | bytes
 Head = dict[str, Any]
 

@@ -12,6 +12,7 @@ import {
   nodeCommand,
   startHostProcess,
 } from '../pool/process.ts'
+import { createStartPauses } from '../pool/start-pauses.ts'
 import { pythonCommand } from '../python/interpreter.ts'
 import {
   type AppRoute,
@@ -47,7 +48,10 @@ export interface HttpApp {
    */
   readonly core: string
   readonly inner: string
-  /** Returns the running app. If its process has ended, another one is started first. @throws AppError app_unavailable with the reason */
+  /**
+   * Returns the running app. If its process has ended, another one is started first, unless several have ended soon
+   * after their start. @throws AppError app_unavailable with the reason
+   */
   open(): Promise<OpenHttpApp>
   /** Restarts the app with the current code and the current entry of langgraph.json. */
   reload(file: AppFile): void
@@ -56,8 +60,6 @@ export interface HttpApp {
 
 /** Time limit for loading the module. */
 const START_MS = 30_000
-/** Pause before the next start when the module could not be loaded. */
-const START_PAUSE_MS = 1_000
 /** Time limit for the shutdown of the app, after which its process is killed. */
 const STOP_MS = 2_000
 /** Time for which a socket file is held open after its process has ended. */
@@ -75,22 +77,23 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   const [core, inner] = [socketPath(folder, 'core'), socketPath(folder, 'inner')]
   let { file } = options
   let life: Life | undefined
-  let failed: { error: AppError; at: number } | undefined
+  const pauses = createStartPauses(() => unavailable(ENDED))
   let lives = 0
   let stopped = false
 
   function living(): Life {
     if (stopped) throw unavailable('The server is stopping.')
     if (life !== undefined) return life
-    if (failed !== undefined && performance.now() - failed.at < START_PAUSE_MS) throw failed.error
+    const started = pauses.begin()
     const listen = socketPath(folder, `app-${++lives}`)
     const begun = begin(launchOf({ ...options, file }, { listen, core, inner }), options.loaded)
     life = begun
     begun.opened.catch((error: AppError) => {
-      if (life === begun || life === undefined) failed = { error, at: performance.now() }
+      started.failed(error)
       if (!stopped) logger.error({ reason: error.message }, 'the HTTP app of the deployment cannot be loaded')
     })
     void begun.process.exited.then(({ code, signal }) => {
+      started.ended()
       if (life !== begun) return
       life = undefined
       if (!stopped) logger.warn({ code, signal }, 'the process of the HTTP app has ended')
@@ -105,7 +108,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
     open: async () => living().opened,
     reload(next) {
       file = next
-      failed = undefined
+      pauses.reset()
       const old = life
       life = undefined
       if (old !== undefined) void end(old.process)
@@ -125,6 +128,8 @@ async function end({ channel, exited, kill }: HostProcess<ToHttpApp>): Promise<v
   await exited
   clearTimeout(timer)
 }
+
+const ENDED = 'The process of the HTTP app has ended.'
 
 function unavailable(message: string): AppError {
   return new AppError('app_unavailable', { message })
@@ -163,9 +168,7 @@ function begin(launch: HostLaunch<OpenApp>, loaded: HttpAppOptions['loaded']): L
     process.kill()
   }, START_MS)
   opened.finally(() => clearTimeout(timer)).catch(() => undefined)
-  void process.exited.then(({ unstarted, broken }) =>
-    reject(unavailable(unstarted ?? broken ?? 'The process of the HTTP app has ended.')),
-  )
+  void process.exited.then(({ unstarted, broken }) => reject(unavailable(unstarted ?? broken ?? ENDED)))
   return { process, opened }
 }
 

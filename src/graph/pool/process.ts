@@ -135,8 +135,7 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
   const exited = gone.then(async (exit) => {
     launch.ended?.()
     const ranOutOfMemory = (await container?.remove(exit.signal)) ?? false
-    const remove = await forget?.catch(() => undefined)
-    await remove?.().catch(() => undefined)
+    await (await forget)?.()
     return {
       ...exit,
       ranOutOfMemory,

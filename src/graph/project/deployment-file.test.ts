@@ -84,6 +84,16 @@ describe('readDeploymentFile', () => {
     expect((await read({ graphs }, { SECRET: 'y' })).env).toEqual({})
   })
 
+  it('D-64, P-18: reads no variable of the environment, and no env file, for code that was deployed', async () => {
+    await writeFile(join(folder, 'stealing.env'), 'KEY=${SECRETS_KEY}\n')
+    for (const env of [['SECRETS_KEY'], 'stealing.env', { KEY: '${SECRETS_KEY}' }]) {
+      const path = join(folder, 'langgraph.json')
+      await writeFile(path, JSON.stringify({ graphs, env }))
+      const file = await readDeploymentFile(path, { SECRETS_KEY: 'k' }, { A: '1' })
+      expect(file.env).toEqual({ A: '1' })
+    }
+  })
+
   it('reads references in an env file, to earlier variables and to the environment', async () => {
     const content = ['A=1', 'B="${A}2 ${HOME}"', "C='${NOT_SET}-${NOT_SET:-x}'", 'D=$A'].join('\n')
     await writeFile(join(folder, 'references.env'), content)

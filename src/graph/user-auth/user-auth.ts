@@ -14,6 +14,7 @@ import {
   nodeCommand,
   startHostProcess,
 } from '../pool/process.ts'
+import { createStartPauses } from '../pool/start-pauses.ts'
 import { type AuthRequest, FROM_USER_AUTH_HEADS, type FromUserAuth, type ToUserAuth } from './messages.ts'
 
 /** The part of langgraph.json about the auth file. */
@@ -47,11 +48,6 @@ const START_MS = 30_000
  * ends only this process, which is then restarted.
  */
 const MAX_HEAP_MB = 512
-/** Minimum pause between a failed load of the file and the next start. */
-const START_PAUSE_MS = 1_000
-/** After more than this number of processes in a row that lived shorter, the same pause is made. */
-const MAX_SHORT_LIVES = 3
-const SHORT_LIFE_MS = 10_000
 
 type Question = Extract<ToUserAuth, { id: number }>
 type Asked = Question extends infer Q ? (Q extends Question ? Omit<Q, 'id'> : never) : never
@@ -73,24 +69,24 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
   const { logger, timeoutMs = TIMEOUT_MS } = options
   let { file } = options
   let life: Life | undefined
-  const pauses = createStartPauses()
+  const pauses = createStartPauses(() => unavailable(ENDED))
   let stopped = false
   let lastId = 0
 
   function living(): Life {
     if (stopped) throw unavailable('The server stops.')
     if (life !== undefined) return life
-    const ended = pauses.begin()
+    const started = pauses.begin()
     const begun = begin({ ...options, file })
     life = begun
     begun.opened.catch((error: AppError) => {
-      pauses.failed(error)
+      started.failed(error)
       if (!stopped)
         logger.error({ reason: error.message }, 'the auth file of the deployment cannot be loaded')
     })
     void begun.process.exited.then(({ code, signal }) => {
       if (life === begun) life = undefined
-      ended()
+      started.ended()
       if (!stopped) logger.warn({ code, signal }, 'the process of the auth file has ended')
     })
     return begun
@@ -126,38 +122,6 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
       stopped = true
       life?.process.kill()
       await life?.process.exited
-    },
-  }
-}
-
-/** Decides when the process may be started again. */
-function createStartPauses() {
-  let failed: { error: AppError; at: number } | undefined
-  /** Number of processes in a row that ended soon after their start. */
-  let short = 0
-  return {
-    /**
-     * Must be called before a start; the returned function must be called when the process has ended.
-     * @throws AppError the reason of the last end, soon after it
-     */
-    begin() {
-      const now = performance.now()
-      if (failed !== undefined && now - failed.at < START_PAUSE_MS) throw failed.error
-      failed = undefined
-      return () => {
-        short = performance.now() - now < SHORT_LIFE_MS ? short + 1 : 0
-        // A process that ends again and again is not started for each request.
-        if (short > MAX_SHORT_LIVES) failed ??= { error: unavailable(ENDED), at: performance.now() }
-      }
-    },
-    /** Must be called when the file could not be loaded. */
-    failed(error: AppError) {
-      failed = { error, at: performance.now() }
-    },
-    /** Must be called when the file has changed. */
-    reset() {
-      failed = undefined
-      short = 0
     },
   }
 }

@@ -19,9 +19,10 @@ const UNKNOWN = new AppError('store_unavailable')
  */
 async function problemOf(check: () => Promise<unknown>, ms: number): Promise<AppError | undefined> {
   const late = Promise.withResolvers<AppError>()
-  const timer = setTimeout(() => {
+  const isLate = (): void =>
     late.resolve(new AppError('store_unavailable', { message: `No answer within ${ms / 1000} s.` }))
-  }, ms)
+  // An answer that came while this thread was busy is read before `isLate` is called.
+  const timer = setTimeout(() => setImmediate(isLate), ms)
   const answer = check().then(
     () => undefined,
     (error: unknown) => (toAppError(error).code === 'internal' ? UNKNOWN : toAppError(error)),

@@ -3,7 +3,10 @@ import type { Blob } from '../../trace/decode/decoded.ts'
 
 /** Attachment bytes by the SHA-256 of their content, so that equal bytes are stored once (D-18). */
 export interface BlobStore {
-  /** Stores blobs; resolves when all are durable. For an existing blob only the time of its last put is renewed. */
+  /**
+   * Stores blobs; resolves when all are durable. Of a blob that is stored whole only the time of its last put is renewed;
+   * a damaged one is replaced.
+   */
   put(blobs: readonly Blob[]): Promise<void>
   /** The bytes from the start; undefined if there is no blob with this hash. `sha256` in hex. */
   read(sha256: string): Promise<{ size: number; bytes: Readable } | undefined>

@@ -22,7 +22,7 @@ function damaged(sha256: string): AppError {
 
 /**
  * Checks the hash of what is read from `blobs`. The last bytes of a large blob are withheld until its hash is known, so
- * that damaged bytes are never complete. A damaged blob is replaced when its bytes are put again.
+ * that damaged bytes are never complete.
  */
 export function createCheckedBlobs(blobs: BlobStore, logger: Logger): CheckedBlobs {
   const known = new Set<string>()
@@ -51,8 +51,6 @@ export function createCheckedBlobs(blobs: BlobStore, logger: Logger): CheckedBlo
 
   return {
     async put(some) {
-      for (const { sha256 } of some)
-        if (known.has(sha256)) await blobs.remove(sha256, Number.MAX_SAFE_INTEGER)
       await blobs.put(some)
       for (const { sha256 } of some) known.delete(sha256)
     },

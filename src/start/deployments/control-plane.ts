@@ -158,7 +158,9 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
       logger.error({ err: error, deployment_id }, 'a deployment was not erased')
     },
   })
-  void controlPlane.eraseDeleted()
+  controlPlane
+    .eraseDeleted()
+    .catch((error: unknown) => logger.error({ err: error }, 'the deployments to erase could not be read'))
   void wake()
   return controlPlane
 }

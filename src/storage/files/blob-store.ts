@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toDiskError } from '../../base/files/disk-errors.ts'
@@ -11,6 +12,8 @@ import { syncDirectory } from '../../base/files/sync-directory.ts'
 const MS_PER_S = 1000
 const SHA256 = /^[0-9a-f]{64}$/
 const SUBFOLDER = /^[0-9a-f]{2}$/
+/** Size of the pieces in which a stored file is compared with what is put. */
+const COMPARED_BYTES = 1 << 20
 
 async function writeDurably(file: string, bytes: Uint8Array): Promise<void> {
   const handle = await open(file, 'wx', 0o600)
@@ -37,6 +40,22 @@ async function stateOf(file: string): Promise<{ size: number; put_at: number } |
       cause: error,
     })
   }
+}
+
+/** Whether the file has exactly these bytes; false also if they cannot be read. */
+async function hasBytes(file: string, bytes: Uint8Array): Promise<boolean> {
+  let at = 0
+  try {
+    for await (const chunk of createReadStream(file, {
+      highWaterMark: COMPARED_BYTES,
+    }) as AsyncIterable<Buffer>) {
+      if (!chunk.equals(bytes.subarray(at, at + chunk.length))) return false
+      at += chunk.length
+    }
+  } catch {
+    return false
+  }
+  return at === bytes.length
 }
 
 /** Opens the file. Returns undefined if there is no such file; any other failure is an error. */
@@ -110,7 +129,8 @@ export function createFileBlobStore(dir: string, clock: Clock = systemClock): Li
   const write = async ({ sha256, bytes }: Blob): Promise<void> => {
     const file = join(dirOf(sha256), sha256)
     const putAt = clock.now() / MS_PER_S
-    if ((await stateOf(file))?.size === bytes.length && (await setTime(file, putAt))) return
+    const isStored = (await stateOf(file))?.size === bytes.length && (await hasBytes(file, bytes))
+    if (isStored && (await setTime(file, putAt))) return
     const half = `${file}.${randomUUID()}.part`
     try {
       await mkdir(dirOf(sha256), { recursive: true })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -71,6 +71,20 @@ describe('blobs in files', () => {
     await writeFile(join(dir, 'blobs', one.sha256.slice(0, 2), one.sha256), 'who')
     await store.put([one])
     expect(await read(one.sha256)).toBe('5 whole')
+  })
+
+  it('replace a file whose bytes have changed, and leave other files as they are', async () => {
+    const one = blob('x'.repeat(3 << 20))
+    const file = join(dir, 'blobs', one.sha256.slice(0, 2), one.sha256)
+    await store.put([one])
+    const { ino } = await stat(file)
+    await store.put([one])
+    expect((await stat(file)).ino).toBe(ino)
+    for (const at of [0, one.bytes.length - 1]) {
+      await writeFile(file, one.bytes.with(at, 0))
+      await store.put([one])
+      expect((await readFile(file)).equals(one.bytes)).toBe(true)
+    }
   })
 
   it('that cannot be opened are errors, not missing blobs', async () => {

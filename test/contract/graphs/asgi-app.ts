@@ -206,6 +206,20 @@ export function asgiAppTests(extent: 'main case' | 'every case'): void {
       await app.stop()
     })
 
+    it('may answer before it has read the body, as may the routes of Weir', async () => {
+      const app = await appOf(APP)
+      const stop = await startSocketServer(app.core, (_req, res) => res.writeHead(413).end('too large'))
+      const { socket } = await app.open()
+      const body = Buffer.alloc(8 << 20, 1)
+      for (let turn = 0; turn < 5; turn++) {
+        expect(await said(socket, '/files/one', { method: 'POST', body })).toBe('200 a file')
+        expect(await said(socket, '/fail', { method: 'GET', body })).toBe('500 Internal Server Error')
+        expect(await said(socket, '/threads', { method: 'POST', body })).toBe('413 too large')
+      }
+      await stop()
+      await app.stop()
+    })
+
     if (extent === 'main case') return
 
     it('streams in both directions, and ends a response whose client leaves', async () => {

@@ -9,6 +9,7 @@ import { createLogger } from '../../../src/base/log.ts'
 import { readGraphSpec } from '../../../src/graph/project/graph-spec.ts'
 import { createHttpApp, type HttpApp } from '../../../src/graph/http-app/http-app.ts'
 import { startSocketServer } from '../../../src/http/server/socket-server.ts'
+import { eventually } from '../../support/eventually.ts'
 
 let project: string
 beforeAll(async () => {
@@ -185,6 +186,26 @@ describe('the HTTP app of a project', () => {
     const stop = await startSocketServer(app.core, echo)
     expect(await get((await app.open()).socket, '/')).toBe('200 here')
     await stop()
+    await app.stop()
+  })
+
+  it('that ends with each request is started again three times at once, and then once a second', async () => {
+    const app = await appOf('export const app = { fetch() { process.exit(1) } }')
+    const sockets = new Set<string>()
+    const crash = async (): Promise<void> => {
+      const { socket } = await app.open()
+      sockets.add(socket)
+      await get(socket, '/').catch(() => undefined)
+    }
+    const crashAgain = async (): Promise<void> => {
+      for (;;) await crash()
+    }
+    await expect(crashAgain()).rejects.toMatchObject({
+      code: 'app_unavailable',
+      message: expect.stringContaining('has ended'),
+    })
+    expect(sockets.size).toBe(4)
+    await eventually(() => app.open())
     await app.stop()
   })
 

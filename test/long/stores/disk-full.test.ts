@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { open, rm, writeFile } from 'node:fs/promises'
+import { open, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -144,6 +144,20 @@ describe.skipIf(!isMounted)(`a server whose disk is full${reason}`, () => {
     for (const id of [before, after]) {
       await eventually(async () => expect((await weir.fetch(`/api/v1/runs/${id}`)).status).toBe(200))
     }
+  })
+
+  it('starts a host in place of one that has ended', async () => {
+    const drawn = async (): Promise<number> =>
+      (await weir.fetch('/deployments/graphs/assistants/agent/graph')).status
+    expect(await drawn()).toBe(200)
+    const names = await readdir(join(disk.dir, 'processes'))
+    const hosts = names.flatMap((name) => /^graph-host-(\d+)\.json$/.exec(name)?.[1] ?? [])
+    expect(hosts.length).toBeGreaterThan(0)
+    await fillDisk()
+    for (const pid of hosts) process.kill(Number(pid), 'SIGKILL')
+    await eventually(async () => expect(await drawn()).toBe(200))
+    expect(weir.isAlive()).toBe(true)
+    await rm(ballast)
   })
 
   it('keeps acknowledged data while the disk has no space for ClickHouse', async () => {

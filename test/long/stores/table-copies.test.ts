@@ -99,7 +99,7 @@ describe.each(PAIRS)('tables that are copied from %s to %s', (from, to) => {
     await loader.prepare(reader.version)
     for (const table of reader.tables) {
       const { columns, lines } = await reader.read(table)
-      await loader.load(table, columns, wholeLines(lines, 100_000))
+      await loader.load(table, columns, wholeLines(lines, { size: 100_000, max_line: 1 << 30 }))
     }
     await reader.close()
     await source.database.query(`DELETE FROM deleted_ids WHERE id = 'later'`)
@@ -199,7 +199,7 @@ describe('the tables of ClickHouse', () => {
       db.rows(`SELECT *, hex(body) AS bytes FROM feedback ORDER BY run_id`)
     const before = await all()
     const { columns, lines } = await (await readClickHouseTables(db)).read('feedback')
-    const pieces = await collected(wholeLines(lines, 1))
+    const pieces = await collected(wholeLines(lines, { size: 1, max_line: 1 << 30 }))
     await db.command('TRUNCATE TABLE feedback')
     const loader = createClickHouseLoader(db, { place: 'It', logger: createLogger({ level: 'silent' }) })
     expect(await loader.load('feedback', columns, toStream(pieces))).toBe(3)

@@ -68,6 +68,8 @@ class Exchange:
         finally:
             if self._watching is not None:
                 self._watching.cancel()
+            elif self._ended.is_set():
+                await self._drop_rest()
             self._writer.close()
 
     async def _receive(self) -> Message:
@@ -87,12 +89,17 @@ class Exchange:
 
     async def _watch(self) -> None:
         """Waits until the client, which sends nothing after its request, disconnects."""
+        await self._drop_rest()
+        self._ended.set()
+
+    async def _drop_rest(self) -> None:
+        """Reads until the client disconnects, as it does when it has the whole response. A connection that is closed
+        while it has unread bytes would discard the response."""
         try:
             while await self._reader.read(READ_BYTES):
                 continue
         except ConnectionError:
             pass
-        self._ended.set()
 
     async def _send(self, message: Message) -> None:
         """Sends a part of the response; does nothing after the client has disconnected."""

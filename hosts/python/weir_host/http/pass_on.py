@@ -33,11 +33,14 @@ class PassOn:
             await download(http, reader, send)
         finally:
             uploading.cancel()
+            await asyncio.wait([uploading])
             writer.close()
 
 
 def request_of(scope: Scope) -> h11.Request:
-    """The request of a scope, without a content length, because a middleware may have changed the body."""
+    """The request of a scope, without a content length, because a middleware may have changed the body. The connection
+    is kept alive: otherwise the server would close it when it refuses a request before it has read the body, and writing
+    the rest of the body would then discard the answer."""
     given = dict(scope["headers"])
     has_body = b"transfer-encoding" in given or given.get(b"content-length", b"0") != b"0"
     query = scope["query_string"]
@@ -45,7 +48,7 @@ def request_of(scope: Scope) -> h11.Request:
     return h11.Request(
         method=scope["method"],
         target=scope["raw_path"] + (b"?" + query if query else b""),
-        headers=[*headers, (b"connection", b"close"), *([(b"transfer-encoding", b"chunked")] if has_body else [])],
+        headers=[*headers, *([(b"transfer-encoding", b"chunked")] if has_body else [])],
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..errors import Refused
-from ..frames import MAX_INTERRUPTS, Head
+from ..frames import MAX_INTERRUPTS, MAX_NAME_CHARS, MAX_NAMES, Head
 from ..json_text import json_text, read_json
 from ..storage.checkpoints import configurable_of
 
@@ -89,14 +89,16 @@ def thread_state(snapshot: Any, select: list[str] | None = None) -> Head:
 
 def state_parts(snapshot: Any) -> tuple[Head | None, list[bytes]]:
     """A snapshot as the server stores it: its head, and the texts of its values and of its rest; nothing without a
-    checkpoint. When all tasks of the last checkpoint are done but the following step is not stored, `next` has them."""
+    checkpoint. When all tasks of the last checkpoint are done but the following step is not stored, `next` has them, each
+    name once."""
     if snapshot.created_at is None:
         return None, []
     interrupts = json_text({task.id: task.interrupts for task in snapshot.tasks if task.interrupts})
     if len(interrupts) > MAX_INTERRUPTS:
         raise Refused("body_too_large", f"The interrupts of a thread may have at most {MAX_INTERRUPTS} bytes of JSON.")
+    names = list(dict.fromkeys(snapshot.next or [task.name for task in snapshot.tasks]))
     head = {
-        "next": list(snapshot.next) or [task.name for task in snapshot.tasks],
+        "next": [name[:MAX_NAME_CHARS] for name in names[:MAX_NAMES]],
         "interrupts": read_json(interrupts),
     }
     return head, [json_text(snapshot.values), json_text(_rest(snapshot))]

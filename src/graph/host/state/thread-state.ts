@@ -68,13 +68,18 @@ export function toGraphState(snapshot: StateSnapshot): GraphState {
   }
 }
 
+/** Maximum number of names in the `next` of a GraphState, and of characters of each: they are in the head of a frame. */
+const MAX_NAMES = 50
+const MAX_NAME_CHARS = 500
+
 /**
- * The unfinished nodes. Normally LangGraph names them in `next`. If the process ended after all tasks of the last
- * checkpoint, but before the next step was stored, `next` is empty although the graph is not finished; then they are
- * taken from the tasks.
+ * The unfinished nodes, each once. Normally LangGraph names them in `next`, once for each task. If the process ended
+ * after all tasks of the last checkpoint, but before the next step was stored, `next` is empty although the graph is not
+ * finished; then they are taken from the tasks.
  */
 function openNodes({ next, tasks }: StateSnapshot): string[] {
-  return next.length > 0 ? [...next] : tasks.map(({ name }) => name)
+  const names = new Set(next.length > 0 ? next : tasks.map(({ name }) => name))
+  return [...names].slice(0, MAX_NAMES).map((name) => name.slice(0, MAX_NAME_CHARS))
 }
 
 /**

@@ -75,7 +75,7 @@ export async function startEmbeddedClickHouse(options: EmbeddedOptions): Promise
   const child = forkChild(options.nodePath ?? process.execPath, workDir)
   const exited = childExit(child)
   const stderr = keepTail(child, options.logger)
-  const forget = child.pid === undefined ? undefined : await recordOrEnd(dataDir, child, child.pid)
+  const forget = child.pid === undefined ? undefined : await recordChild(dataDir, 'clickhouse', child.pid)
   const forgotten = exited.then(forget)
   const order = {
     type: 'open',
@@ -141,18 +141,6 @@ function forkChild(nodePath: string, workDir: string): ChildProcess {
 function compileCache(): { NODE_COMPILE_CACHE?: string } {
   const inUse = getCompileCacheDir()
   return inUse === undefined ? {} : { NODE_COMPILE_CACHE: dirname(inUse) }
-}
-
-/**
- * Records the child for `endLeftovers`. If the record cannot be written, for example on a full disk, kills the child.
- */
-async function recordOrEnd(dataDir: string, child: ChildProcess, pid: number): Promise<() => Promise<void>> {
-  try {
-    return await recordChild(dataDir, 'clickhouse', pid)
-  } catch (error) {
-    child.kill('SIGKILL')
-    throw error
-  }
 }
 
 function childExit(child: ChildProcess): Promise<ChildExit> {

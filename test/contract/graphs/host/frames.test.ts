@@ -3,6 +3,7 @@ import { encodeFrame } from '../../../../src/graph/pool/channel.ts'
 import type { GraphHostOptions } from '../../../../src/graph/pool/launch.ts'
 import type { HostCall } from '../../../../src/graph/pool/messages.ts'
 import type { HostLaunch } from '../../../../src/graph/pool/process.ts'
+import type { RunKwargs } from '../../../../src/runs/model.ts'
 import type { JsonObject } from '../../../../src/schema/json.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { inLong } from '../../../support/length.ts'
@@ -60,8 +61,13 @@ describeHosts((openBench) => {
     return { wire: shared, id: ids, next: ids + 1 }
   }
 
-  async function begin(wire: HostWire, id: number, input: JsonObject): Promise<string> {
-    const job = await bench.job('hostile', input)
+  async function begin(
+    wire: HostWire,
+    id: number,
+    input: JsonObject,
+    kwargs: Partial<RunKwargs> = {},
+  ): Promise<string> {
+    const job = await bench.job('hostile', input, kwargs)
     wire.send({ type: 'offer', id }, [JSON.stringify(job)])
     await wire.next('ready', id)
     wire.send({ type: 'go', id })
@@ -143,6 +149,16 @@ describeHosts((openBench) => {
       wire.send({ type: 'go', id })
       expect(await answerOf(wire, next, stateOf(job.run.thread_id))).toMatchObject({ next: [] })
       expect(wire.typesOf(id)).toEqual(['ready'])
+    })
+
+    it('HOST-10: may stop before any number of tasks', async () => {
+      const { wire, id } = await reached()
+      const crowd = 'crowd'.repeat(300)
+      await begin(wire, id, { act: 'crowd' }, { interrupt_before: [crowd] })
+      const { head, parts } = await wire.next('end', id)
+      expect(head).toMatchObject({ end: { kind: 'done' }, state: { interrupts: {} } })
+      expect(head.state?.next).toEqual([crowd.slice(0, 500)])
+      expect(parse(parts[1]?.toString('utf8')).next).toEqual(Array.from({ length: 1_000 }, () => crowd))
     })
 
     it('HOST-11, HOST-13: beats while it runs, and a cancel ends it; further ones are ignored', async () => {
