@@ -73,14 +73,17 @@ class BatchSteps {
     const inserting = this.#timed('insert_fragments', async () => {
       for (const part of insertParts(fragments)) await this.#insert('run_fragments', part, signal)
     })
-    inserting.catch(() => undefined) // awaited below, even if deriving fails
+    // Deriving may take minutes on a busy machine, and what it derives is of no use after a failed insert.
+    const failed = new AbortController()
+    inserting.catch((error: unknown) => failed.abort(error))
+    const deriving = AbortSignal.any([signal, failed.signal])
     if (!exclusive) await inserting
     const missed = new Set<string>()
     let derived: Derived[]
     let stored = 0
     do {
       do {
-        derived = await this.#derive(fragments, inserting, signal)
+        derived = await this.#derive(fragments, inserting, deriving)
         await this.#noteWaiting(derived, signal)
       } while (!exclusive && (await this.#haveCome(derived, missed)))
       stored += await this.#storeRows(derived, signal)
@@ -98,8 +101,7 @@ class BatchSteps {
     signal: AbortSignal,
   ): Promise<Derived[]> {
     try {
-      const derived = await this.#deriver.derive(fragments, signal)
-      await inserting
+      const [derived] = await Promise.all([this.#deriver.derive(fragments, signal), inserting])
       return [derived]
     } catch (thrown) {
       await inserting // the derivation below reads back the rows that this inserts

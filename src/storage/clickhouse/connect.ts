@@ -1,4 +1,5 @@
-import { Readable } from 'node:stream'
+import type { ClientRequest } from 'node:http'
+import { addAbortSignal, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import {
   type ClickHouseClient,
@@ -8,6 +9,7 @@ import {
   type ExecParams,
   type Logger as ClientLogger,
 } from '@clickhouse/client'
+import { AppError } from '../../base/errors.ts'
 import { retry } from '../../base/retry.ts'
 import { insertedTable, type InsertTurns } from './cluster/insert-turns.ts'
 import { CLUSTER_SETTINGS, onCluster } from './on-cluster.ts'
@@ -22,7 +24,10 @@ export interface ClickHouseOptions {
   readonly username?: string
   readonly password?: string
   readonly database: string
-  /** Time limit of every statement in seconds; default 30. */
+  /**
+   * Time limit of every statement in seconds; default 30. Twice this time is the limit of a whole request: waiting for a
+   * connection, sending, executing, and reading the answer.
+   */
   readonly maxExecutionSeconds?: number
   /**
    * Name of the cluster of replicas to which the server belongs. Statements then use settings that keep the same rows
@@ -130,16 +135,17 @@ const COLUMN_NAME = /^[A-Za-z_]\w*$/
 
 /** Creates the client; the first statement opens a connection. Throws for an invalid URL. */
 export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
-  const client = openClient(options, settingsOf(options))
+  const connection = openConnection(options, settingsOf(options))
+  const { client } = connection
 
   return {
     database: options.database,
     cluster: options.cluster,
     ping: async () => (await client.ping().catch(() => ({ success: false }))).success,
-    rows: <Row>(sql: string, asked: StatementOptions = {}) => readRows<Row>(client, sql, asked),
+    rows: <Row>(sql: string, asked: StatementOptions = {}) => readRows<Row>(connection, sql, asked),
     serverRows: <Row>(sql: string, params?: SqlParams) =>
       outside(options, {}, (server) => readRows<Row>(server, sql, params && { params })),
-    rowBinary: (sql, asked = {}) => readWhole(client, `${sql}\nFORMAT RowBinary`, asked),
+    rowBinary: (sql, asked = {}) => readWhole(connection, `${sql}\nFORMAT RowBinary`, asked),
     async lines(sql) {
       try {
         const asked = { settings: { max_execution_time: 0 } }
@@ -153,8 +159,10 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       if (pieces.every((piece) => piece.length === 0)) return
       const query = insertSql(insert)
       const work = async (): Promise<void> => {
-        const values = Readable.from(pieces, { objectMode: false })
-        await buffer(await execute(client, { query, ...clientOptions(insert), values }))
+        await wholeAnswer(connection, insert.signal, (signal) => {
+          const values = Readable.from(pieces, { objectMode: false })
+          return execute(client, { query, ...clientOptions({ ...insert, signal }), values })
+        })
       }
       try {
         await inTurn(options.turns, query, work)
@@ -165,7 +173,9 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
     async command(sql, asked = {}) {
       assertWholeParams(sql, asked.params)
       try {
-        await inTurn(options.turns, sql, async () => void (await buffer(await send(client, sql, asked))))
+        const work = (): Promise<unknown> =>
+          wholeAnswer(connection, asked.signal, (signal) => send(client, sql, { ...asked, signal }))
+        await inTurn(options.turns, sql, work)
       } catch (error) {
         throw toStoreError(error)
       }
@@ -174,7 +184,7 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
       const sql = options.cluster ? onCluster(CREATE_DATABASE, options.cluster) : CREATE_DATABASE
       const params = { name: options.database }
       await outside(options, settingsOf(options), async (server) => {
-        await buffer(await send(server, sql, { params }))
+        await wholeAnswer(server, undefined, (signal) => send(server.client, sql, { params, signal }))
       })
     },
     close: () => client.close(),
@@ -182,13 +192,40 @@ export function connectClickHouse(options: ClickHouseOptions): ClickHouse {
 }
 
 /** Executes an insert in its turn, and other statements at once. */
-async function inTurn(turns: InsertTurns | undefined, sql: string, work: () => Promise<void>): Promise<void> {
+async function inTurn(
+  turns: InsertTurns | undefined,
+  sql: string,
+  work: () => Promise<unknown>,
+): Promise<void> {
   const table = turns && insertedTable(sql)
-  if (turns === undefined || table === undefined) return await work()
+  if (turns === undefined || table === undefined) {
+    await work()
+    return
+  }
   // Another server may insert without a turn, or the quorum of an insert whose server has ended is still awaited.
   const mayRetry = (error: unknown, failures: number): boolean =>
     clickHouseCode(error) === QUORUM_BUSY && failures <= MAX_BUSY
-  await turns.take(table, () => retry(work, { pauses: [BUSY_MS], mayRetry }))
+  await turns.take(table, async () => void (await retry(work, { pauses: [BUSY_MS], mayRetry })))
+}
+
+/**
+ * Sends a request and reads its whole answer, within the connection's limit. The client's own timeouts apply only while
+ * nothing moves on an open socket, and not while a request waits for one.
+ */
+async function wholeAnswer(
+  { limitMs }: Connection,
+  left: AbortSignal | undefined,
+  ask: (signal: AbortSignal) => Promise<Readable>,
+): Promise<Buffer> {
+  const limit = AbortSignal.timeout(limitMs)
+  const signal = left === undefined ? limit : AbortSignal.any([limit, left])
+  try {
+    return await buffer(addAbortSignal(signal, await ask(signal)))
+  } catch (cause) {
+    if (!limit.aborted) throw cause
+    const message = `ClickHouse did not answer within ${limitMs / 1000} s.`
+    throw new AppError('store_unavailable', { message, cause })
+  }
 }
 
 /** Sends a statement without data; resolves with the answer's body when that begins. */
@@ -200,6 +237,11 @@ async function send(client: ClickHouseClient, sql: string, asked: StatementOptio
   return await execute(client, { query: '', values, ...options, http_headers: { 'Content-Type': type } })
 }
 
+/** The answers of the client are those of node:http, which have their request. */
+interface HttpAnswer extends Readable {
+  readonly req?: ClientRequest
+}
+
 /** Sends a request; resolves with the answer's body when that begins. Rejects for an answer other than 2xx. */
 async function execute(
   client: ClickHouseClient,
@@ -209,7 +251,10 @@ async function execute(
   const { stream, http_status_code: status = 200, response_headers } = await client.exec(asked)
   if (status >= 200 && status < 300) return stream
   const exception = response_headers?.['x-clickhouse-exception-code']
-  throw refusalError({ status, exception: exception?.toString(), text: await beginningOf(stream) })
+  const text = await beginningOf(stream)
+  // A body that is refused unread would occupy the connection for as long as the client's timeout.
+  ;(stream as HttpAnswer).req?.destroy()
+  throw refusalError({ status, exception: exception?.toString(), text })
 }
 
 async function beginningOf(stream: Readable): Promise<string> {
@@ -224,21 +269,23 @@ async function beginningOf(stream: Readable): Promise<string> {
 }
 
 async function readRows<Row>(
-  client: ClickHouseClient,
+  connection: Connection,
   sql: string,
   asked: StatementOptions = {},
 ): Promise<Row[]> {
-  const text = (await readWhole(client, `${sql}\nFORMAT JSONEachRow`, asked)).toString('utf8')
+  const text = (await readWhole(connection, `${sql}\nFORMAT JSONEachRow`, asked)).toString('utf8')
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]))
 }
 
-async function readWhole(client: ClickHouseClient, sql: string, asked: StatementOptions): Promise<Buffer> {
+async function readWhole(connection: Connection, sql: string, asked: StatementOptions): Promise<Buffer> {
   assertWholeParams(sql, asked.params)
   // With this setting, a server sends only the error if a read fails. The embedded engine ignores it and cuts the
   // connection.
   const settings = { ...asked.settings, wait_end_of_query: 1 }
   try {
-    return await buffer(await sendRead(() => send(client, sql, { ...asked, settings }), asked.signal))
+    return await wholeAnswer(connection, asked.signal, (signal) =>
+      sendRead(() => send(connection.client, sql, { ...asked, settings, signal }), signal),
+    )
   } catch (error) {
     throw toStoreError(error)
   }
@@ -254,20 +301,26 @@ function sendRead<T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   return retry(send, { pauses: [AGAIN_MS], mayRetry })
 }
 
-/** Calls `use` with a client that is not in the database. */
+/** Calls `use` with a connection that is not in the database. */
 async function outside<T>(
   options: ClickHouseOptions,
   settings: ClickHouseSettings,
-  use: (client: ClickHouseClient) => Promise<T>,
+  use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  const client = openClient({ ...options, database: 'default' }, settings)
+  const connection = openConnection({ ...options, database: 'default' }, settings)
   try {
-    return await use(client)
+    return await use(connection)
   } catch (error) {
     throw toStoreError(error)
   } finally {
-    await client.close()
+    await connection.client.close()
   }
+}
+
+interface Connection {
+  readonly client: ClickHouseClient
+  /** Time limit of a request whose whole answer is read. */
+  readonly limitMs: number
 }
 
 class SilentLogger implements ClientLogger {
@@ -291,8 +344,8 @@ function settingsOf(options: ClickHouseOptions): ClickHouseSettings {
   }
 }
 
-function openClient(options: ClickHouseOptions, settings: ClickHouseSettings): ClickHouseClient {
-  return createClient({
+function openConnection(options: ClickHouseOptions, settings: ClickHouseSettings): Connection {
+  const client = createClient({
     url: options.url,
     database: options.database,
     application: 'weir',
@@ -307,6 +360,7 @@ function openClient(options: ClickHouseOptions, settings: ClickHouseSettings): C
     // The caller logs each error once. SilentLogger is needed because the client writes some warnings at any log level.
     log: { level: ClickHouseLogLevel.OFF, LoggerClass: SilentLogger },
   })
+  return { client, limitMs: secondsOf(options) * 2_000 }
 }
 
 /** @throws TypeError for a fraction in a place of an integer type */

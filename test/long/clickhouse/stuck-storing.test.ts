@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
 import { LONG_MS } from '../../support/campaign.ts'
 import { connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
@@ -40,16 +42,32 @@ afterAll(async () => {
   await folder?.remove()
 })
 
-async function sendTrace(): Promise<void> {
+/** Milliseconds for which the processor below blocks its thread, once. */
+const SLOW_MS = 40_000
+const SLOW_PROCESSOR = `let isFirst = true
+export default {
+  name: 'slow',
+  match() {
+    if (isFirst) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${SLOW_MS})
+    isFirst = false
+    return 0
+  },
+  normalize: () => ({ messages: [] }),
+}`
+
+async function sendTrace(to = weir, fields: object = {}): Promise<void> {
   const time = new Date().toISOString()
-  const run = { id: randomUUID(), name: 'stuck', run_type: 'chain', start_time: time, end_time: time }
-  expect((await weir.fetch('/runs', jsonBody('POST', run))).status).toBeLessThan(300)
+  const chain = { name: 'stuck', run_type: 'chain', start_time: time, end_time: time }
+  const run = { id: randomUUID(), ...chain, ...fields }
+  expect((await to.fetch('/runs', jsonBody('POST', run))).status).toBeLessThan(300)
 }
 
 /** The status of `/ready?part=reads`, and what health says about ClickHouse. */
-async function health(): Promise<{ reads: number; code: string | undefined; detail: string | undefined }> {
-  const { status } = await weir.fetch('/ready?part=reads')
-  const answer = await (await weir.fetch('/ok?check_db=1')).json()
+async function health(
+  of = weir,
+): Promise<{ reads: number; code: string | undefined; detail: string | undefined }> {
+  const { status } = await of.fetch('/ready?part=reads')
+  const answer = await (await of.fetch('/ok?check_db=1')).json()
   const { problems } = answer as { problems?: { clickhouse?: { code: string; detail: string } } }
   return { reads: status, code: problems?.clickhouse?.code, detail: problems?.clickhouse?.detail }
 }
@@ -69,6 +87,28 @@ it('a proxy that refuses inserts is named as a fault of the configuration, until
   )
   await store.proxy.set({ kind: 'pass' })
   await eventually(async () => expect(await health()).toEqual(WELL))
+})
+
+it('refused inserts are named while the batch is still derived', async () => {
+  const slow = await temporaryDir()
+  const path = join(slow.dir, 'slow.mjs')
+  await writeFile(path, SLOW_PROCESSOR)
+  const started = await startWeir(join(slow.dir, 'data'), {
+    CLICKHOUSE_URL: store.newUrl(),
+    PROCESSORS: path,
+  })
+  onTestFinished(async () => {
+    await started.kill()
+    await slow.remove()
+  })
+  await started.drained()
+  await store.proxy.set({ kind: 'status', status: 413 }, { query: INSERTS })
+  const from = performance.now()
+  await sendTrace(started, { run_type: 'llm', inputs: { messages: [{ role: 'user', content: 'slow' }] } })
+  await eventually(async () => expect((await health(started)).code).toBe('store_misconfigured'))
+  expect(performance.now() - from).toBeLessThan(SLOW_MS)
+  await store.proxy.set({ kind: 'pass' })
+  await started.drained()
 })
 
 it('reads are not ready when data waits and none was stored for a minute', async () => {
