@@ -18,7 +18,7 @@ export function withTypes(hosts: GraphHosts, types: TypeSchemas, begun: Deployme
     const answer = await hosts.call(tenant, { ...call, types: null })
     if (answer.body !== NEEDS_TYPES) return answer
     const entry = file.graphs.find(({ graph_id }) => graph_id === call.graph_id)
-    const text = entry === undefined ? 'null' : await types.read(entry)
+    const text = entry === undefined ? 'null' : await types.read(entry, file.graphs)
     return hosts.call(tenant, { ...call, types: text })
   }
 

@@ -5,7 +5,6 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { readBoundedFile } from '../../base/files/bounded-file.ts'
 import { isObject } from '../../schema/json.ts'
-import type { GraphEntry } from '../project/deployment-file.ts'
 import {
   type ChildOptions,
   type HostLaunch,
@@ -21,12 +20,13 @@ import {
   MAX_SCHEMA_BYTES,
   type ReadFile,
   type ToTypeHost,
+  type TypedGraph,
 } from './messages.ts'
 
 export interface TypeSchemasOptions extends ChildOptions {
   /** Folder of the cache, with one file for each graph. The cache stays after the server has ended. */
   folder: string
-  /** Time limit of the compiler for one graph. Default 60 s. */
+  /** Time limit of the compiler for one graph, and again for all others. Default 60 s. */
   timeoutMs?: number
 }
 
@@ -34,17 +34,21 @@ export interface TypeSchemasOptions extends ChildOptions {
 export interface TypeSchemas {
   /**
    * JSON text of the schemas of a graph and its subgraphs, by namespace. `null` when they cannot be read; the reason is
-   * then logged. Takes seconds for a new or changed file; otherwise the schemas are in the cache. Never rejects.
+   * then logged. Takes seconds for a new or changed file; otherwise the schemas are in the cache. The graphs beside it
+   * in its project are read after it, into the cache. Never rejects.
    */
-  read(entry: Module): Promise<string>
+  read(graph: TypedGraph, beside: readonly TypedGraph[]): Promise<string>
   stop(): Promise<void>
 }
 
-type Module = Pick<GraphEntry, 'file' | 'export'>
-
-interface Answer {
+interface Schemas {
+  /** JSON text of schemas by namespace. */
   text: string
   files: ReadFile[]
+}
+
+interface Failure {
+  failed: string
 }
 
 const TIMEOUT_MS = 60_000
@@ -72,12 +76,12 @@ class TypeReader implements TypeSchemas {
     this.#options = options
   }
 
-  read(entry: Module): Promise<string> {
-    if (!TYPESCRIPT.test(entry.file)) return Promise.resolve(NONE)
-    const kept = join(this.#options.folder, `${nameOf(entry)}.json`)
+  read(graph: TypedGraph, beside: readonly TypedGraph[]): Promise<string> {
+    if (!TYPESCRIPT.test(graph.file)) return Promise.resolve(NONE)
+    const kept = this.#pathOf(graph)
     const found = this.#underWay.get(kept)
     if (found !== undefined) return found
-    const reading = this.#read(entry, kept).finally(() => this.#underWay.delete(kept))
+    const reading = this.#read(graph, beside).finally(() => this.#underWay.delete(kept))
     this.#underWay.set(kept, reading)
     return reading
   }
@@ -88,68 +92,103 @@ class TypeReader implements TypeSchemas {
     await this.#last
   }
 
-  async #read(entry: Module, kept: string): Promise<string> {
-    const found = await readKept(kept)
+  #pathOf({ file, export: name }: TypedGraph): string {
+    const hash = createHash('sha256').update(`${file}:${name}`).digest('hex')
+    return join(this.#options.folder, `${hash.slice(0, 32)}.json`)
+  }
+
+  async #read(graph: TypedGraph, beside: readonly TypedGraph[]): Promise<string> {
+    const path = this.#pathOf(graph)
+    const found = await readKept(path)
     if (found !== undefined) return found
-    const hash = await hashOf(entry.file)
-    const failure = this.#failures.get(kept)
+    const hash = await hashOf(graph.file)
+    const failure = this.#failures.get(path)
     if (failure?.hash === hash && performance.now() - failure.at < FAILURE_PAUSE_MS) return NONE
-    const answer = await this.#next(() => this.#compile(entry))
-    const { logger } = this.#options
-    if (typeof answer === 'string') {
-      this.#failures.set(kept, { at: performance.now(), hash })
-      if (!this.#stopped) logger.warn({ file: entry.file, reason: answer }, 'types of a graph cannot be read')
-      return NONE
+    const answer = await this.#compileNext(graph, beside)
+    if ('text' in answer) {
+      this.#failures.delete(path)
+      return answer.text
     }
-    this.#failures.delete(kept)
-    await keep(kept, answer).catch((error: unknown) =>
-      logger.warn({ err: error }, 'schemas of a graph cannot be kept'),
-    )
-    return answer.text
+    this.#failures.set(path, { at: performance.now(), hash })
+    if (!this.#stopped)
+      this.#options.logger.warn(
+        { file: graph.file, reason: answer.failed },
+        'types of a graph cannot be read',
+      )
+    return NONE
   }
 
   /**
-   * Runs `work` after all earlier work: only one compiler runs at a time, because it needs much CPU time and memory.
+   * Starts a compiler when the earlier one has ended, because it needs much CPU time and memory. Resolves as soon as
+   * `graph` is read.
    */
-  #next<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work)
-    this.#last = done.catch(() => undefined)
-    return done
+  #compileNext(graph: TypedGraph, beside: readonly TypedGraph[]): Promise<Schemas | Failure> {
+    const { promise, resolve } = Promise.withResolvers<Schemas | Failure>()
+    const compile = async (): Promise<void> => {
+      const kept = await readKept(this.#pathOf(graph))
+      if (kept !== undefined) return resolve({ text: kept, files: [] })
+      const keeping: Promise<void>[] = []
+      const reason = await this.#compile([graph, ...(await this.#unread(beside, graph))], (one, schemas) => {
+        keeping.push(this.#keep(one, schemas))
+        if (one === graph) resolve(schemas)
+      })
+      resolve({ failed: reason })
+      await Promise.all(keeping)
+    }
+    this.#last = this.#last.then(compile).catch((error: unknown) => resolve({ failed: String(error) }))
+    return promise
   }
 
-  /** The schemas, or the reason of a failure as text. */
-  async #compile(entry: Module): Promise<Answer | string> {
+  /** The graphs whose schemas are not in the cache. */
+  async #unread(graphs: readonly TypedGraph[], without: TypedGraph): Promise<TypedGraph[]> {
+    const byPath = new Map(graphs.map((graph) => [this.#pathOf(graph), graph]))
+    byPath.delete(this.#pathOf(without))
+    for (const [path, { file }] of byPath)
+      if (!TYPESCRIPT.test(file) || (await readKept(path)) !== undefined) byPath.delete(path)
+    return [...byPath.values()]
+  }
+
+  /** Runs a compiler until it has read all graphs or failed. Resolves with the reason of the failure. */
+  async #compile(
+    graphs: TypedGraph[],
+    received: (graph: TypedGraph, schemas: Schemas) => void,
+  ): Promise<string> {
     if (this.#stopped) return 'The server is stopping.'
-    const { promise, resolve } = Promise.withResolvers<Answer | string>()
-    const launch = launchOf(this.#options, entry)
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const { timeoutMs = TIMEOUT_MS } = this.#options
+    const limit = setTimeout(() => resolve(`The compiler took longer than ${timeoutMs / 1000} s.`), timeoutMs)
+    let count = 0
     const child = startHostProcess<FromTypeHost, ToTypeHost>(
-      launch,
+      launchOf(this.#options, graphs),
       FROM_TYPE_HOST_HEADS,
-      ({ head, parts }) => {
-        const [text] = parts
-        if (head.type === 'failed') resolve(head.message)
-        else if (text !== undefined && text.length > MAX_SCHEMA_BYTES)
-          resolve(`more than ${MAX_SCHEMA_BYTES} bytes of schemas`)
-        else resolve({ text: text?.toString('utf8') ?? NONE, files: head.files })
+      ({ head, parts: [text] }) => {
+        if (head.type === 'failed') return resolve(head.message)
+        const graph = graphs[head.graph]
+        if (graph === undefined || text === undefined) return resolve('The compiler sent no schemas.')
+        if (text.length > MAX_SCHEMA_BYTES) return resolve(`more than ${MAX_SCHEMA_BYTES} bytes of schemas`)
+        received(graph, { text: text.toString('utf8'), files: head.files })
+        limit.refresh()
+        count++
+        if (count === graphs.length) resolve('')
       },
     )
     this.#living = child
-    const { timeoutMs = TIMEOUT_MS } = this.#options
-    const timer = setTimeout(() => resolve(`The compiler took longer than ${timeoutMs / 1000} s.`), timeoutMs)
     void child.exited.then(({ signal, code, broken }) =>
       resolve(broken ?? `The compiler ended (${signal ?? `code ${code}`}).`),
     )
-    const answer = await promise
-    clearTimeout(timer)
+    const reason = await promise
+    clearTimeout(limit)
     child.kill()
     await child.exited
     this.#living = undefined
-    return answer
+    return reason
   }
-}
 
-function nameOf({ file, export: name }: Module): string {
-  return createHash('sha256').update(`${file}:${name}`).digest('hex').slice(0, 32)
+  #keep(graph: TypedGraph, schemas: Schemas): Promise<void> {
+    return keep(this.#pathOf(graph), schemas).catch((error: unknown) =>
+      this.#options.logger.warn({ err: error }, 'schemas of a graph cannot be kept'),
+    )
+  }
 }
 
 /** Versions that the cache depends on. */
@@ -172,9 +211,9 @@ async function readKept(path: string): Promise<string | undefined> {
   }
 }
 
-async function keep(path: string, answer: Answer): Promise<void> {
+async function keep(path: string, schemas: Schemas): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
-  await writeFile(`${path}.part`, JSON.stringify({ versions: versions(), ...answer }))
+  await writeFile(`${path}.part`, JSON.stringify({ versions: versions(), ...schemas }))
   await rename(`${path}.part`, path)
 }
 
@@ -189,14 +228,14 @@ async function hashOf(file: string): Promise<string> {
 
 function launchOf(
   { environment, logger, printed, record, confine }: TypeSchemasOptions,
-  entry: Module,
+  graphs: TypedGraph[],
 ): HostLaunch<ToTypeHost> {
   return {
     kind: 'type-host',
     command: nodeCommand(childEntry('type-host')),
-    cwd: dirname(entry.file),
+    cwd: dirname(graphs[0]?.file ?? '.'),
     env: { ...hostEnvironment(environment, {}), NODE_OPTIONS: `--max-old-space-size=${MAX_HEAP_MB}` },
-    open: { type: 'open', file: entry.file, export: entry.export, packages: OWN_PACKAGES },
+    open: { type: 'open', graphs, packages: OWN_PACKAGES },
     logger,
     printed,
     record,

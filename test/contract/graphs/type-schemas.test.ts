@@ -54,7 +54,7 @@ describe('schemas from TypeScript types', () => {
 
   it('are read for a graph and its subgraphs, once for the same files', async () => {
     const types = reader(2 * PATIENCE_MS)
-    const [text, again] = await Promise.all([types.read(entry()), types.read(entry())])
+    const [text, again] = await Promise.all([types.read(entry(), []), types.read(entry(), [])])
     expect(again).toBe(text)
     const read = JSON.parse(text) as Record<string, Record<string, object>>
     expect(Object.keys(read)).toEqual(['agent', 'agent|nested'])
@@ -72,26 +72,42 @@ describe('schemas from TypeScript types', () => {
 
     expect(starts).toBe(1)
     const later = reader()
-    expect(await later.read(entry())).toBe(text)
+    expect(await later.read(entry(), [])).toBe(text)
     expect(starts).toBe(1)
     await later.stop()
+  })
+
+  it('are read for the graphs beside it by the same compiler, after the answer', async () => {
+    const [first, second] = ['first', 'second'].map((name) => ({
+      file: join(project, `${name}.ts`),
+      export: 'agent',
+    }))
+    if (first === undefined || second === undefined) throw new Error('two graphs')
+    for (const { file } of [first, second]) await writeFile(file, GRAPH)
+    const before = starts
+    const types = reader(2 * PATIENCE_MS)
+    const broken = { file: join(project, 'missing.mjs'), export: 'agent' }
+    const text = await types.read(first, [first, second, broken])
+    expect(await types.read(second, [])).toBe(text)
+    expect(starts).toBe(before + 1)
+    await types.stop()
   })
 
   it('are read again when a source file has changed, with a time limit', async () => {
     await writeFile(join(project, 'place.ts'), PLACE.replace('city', 'town'))
     const before = starts
     const types = reader(1)
-    expect(await types.read(entry())).toBe('null')
+    expect(await types.read(entry(), [])).toBe('null')
     expect(starts).toBe(before + 1)
     // A file that failed is not read again at once.
-    expect(await types.read(entry())).toBe('null')
+    expect(await types.read(entry(), [])).toBe('null')
     expect(starts).toBe(before + 1)
     await types.stop()
   })
 
   it('are empty for JavaScript', async () => {
     const types = reader()
-    expect(await types.read({ file: join(project, 'agent.mjs'), export: 'agent' })).toBe('null')
+    expect(await types.read({ file: join(project, 'agent.mjs'), export: 'agent' }, [])).toBe('null')
     await types.stop()
   })
 })
