@@ -1347,6 +1347,26 @@ export interface TraceRunRead {
    */
   received_at?: string
   /**
+   * In lists only: what went in, in words, at most 500 characters. For messages the last text of the user; for a root without inputs those of its first model call.
+   */
+  inputs_preview?: string
+  /**
+   * In lists only: what came out, in words, at most 500 characters. For messages the last text of the assistant, or the tool that it calls; for a root without outputs those of its last model call.
+   */
+  outputs_preview?: string
+  /**
+   * In lists only: number of failed runs, of this one and all below it.
+   */
+  error_runs?: number | null
+  /**
+   * In lists only: number of calls with tokens but without a known cost, of this run and all below it. `total_cost` is without them.
+   */
+  unpriced_runs?: number | null
+  /**
+   * In lists only: names of failed runs below a root, at most three, tools first.
+   */
+  failed_names?: string[]
+  /**
    * The inputs as they were sent.
    */
   inputs?: {

@@ -1,4 +1,40 @@
-import { exactMoney, shortMoney, UNKNOWN } from './format/numbers.ts'
+import { columnMoney, exactMoney, shortMoney, UNKNOWN } from './format/numbers.ts'
+import css from './money.module.css'
+
+/**
+ * Dollars in a column of a table. An amount that leaves calls without a price out is marked with `≥`, because the true
+ * one is at least as high; all digits and the reason are shown on hover.
+ */
+export function MoneyCell({
+  value,
+  estimated,
+  unpriced,
+}: {
+  value: string | null | undefined
+  estimated?: string | null | undefined
+  /** Number of calls without a known cost; undefined or null if that is not known. */
+  unpriced?: number | null | undefined
+}) {
+  const missing = unpriced ?? 0
+  const left = `${missing} ${missing === 1 ? 'call has' : 'calls have'} no price`
+  if (value === null || value === undefined)
+    return (
+      <span title={missing > 0 ? left : 'The cost is not known'}>{missing > 0 ? 'no price' : UNKNOWN}</span>
+    )
+  const isEstimate = estimated !== null && estimated !== undefined && estimated !== '0'
+  const parts = [
+    exactMoney(value),
+    ...(isEstimate ? [`${exactMoney(estimated)} of it from estimated tokens`] : []),
+    ...(missing > 0 ? [`without ${missing} ${missing === 1 ? 'call' : 'calls'} that have no price`] : []),
+  ]
+  return (
+    <span title={parts.join(', ')}>
+      {missing > 0 && <span className={css['mark']}>≥ </span>}
+      {isEstimate && <span className={css['mark']}>≈ </span>}
+      {columnMoney(value)}
+    </span>
+  )
+}
 
 /** Dollars in three significant digits, with all digits on hover; "–" with the reason when the cost is not known. */
 export function Money({

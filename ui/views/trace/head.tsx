@@ -1,5 +1,6 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { type Outline, totalTokens } from '../../data/outline.ts'
+import { useProject } from '../../data/projects/projects.ts'
 import type { ReadRun } from '../../data/runs.ts'
 import { Button, Chip, IconButton, Tabs } from '../../parts/controls.tsx'
 import { countText, durationText } from '../../parts/format/numbers.ts'
@@ -68,8 +69,28 @@ function Origin({ root, share }: { root: ReadRun; share: string | undefined }) {
       {hasThread && (
         <Fact name="thread">{share === undefined ? <Link to={thread}>{thread_id}</Link> : thread_id}</Fact>
       )}
-      {share === undefined && <Link to={`/projects/${session_id}`}>Project</Link>}
     </>
+  )
+}
+
+/** The path of the list from which a trace was opened; without one, that of the traces of its project. */
+export function listPath({ session_id = '' }: ReadRun, list: string): string {
+  return `/projects/${session_id}${list === '' ? '' : `?${list}`}`
+}
+
+/** Where the trace is: a link back to the list, by the name of the project. */
+function Place({ root, list }: { root: ReadRun; list: string }) {
+  const { data } = useProject(root.session_id ?? '')
+  const part = new URLSearchParams(list)
+  return (
+    <nav aria-label="Place of the trace" className={css['place']}>
+      <Link to={listPath(root, list)} title="Back to the list (Esc)">
+        {data?.name ?? 'Project'}
+        {part.get('view') === 'runs' && ', all runs'}
+        {part.has('q') && ', filtered'}
+      </Link>
+      <span aria-hidden="true">/</span>
+    </nav>
   )
 }
 
@@ -98,25 +119,29 @@ export function TraceHead({
   root,
   view,
   share,
+  list,
   step,
 }: {
   outline: Outline
   root: ReadRun | undefined
   view: 'tree' | 'messages'
   share: string | undefined
+  /** The list from which the trace was opened, as in its address; '' for all traces of the project. */
+  list: string
   step(to: 'older' | 'newer'): void
 }) {
   const rootPlace = Math.max(0, outline.parents.indexOf(-1))
   const isRunning = outline.statuses.includes('pending')
   const run = useParam(RUN)
   const tabs = VIEWS.map(([name, text]) => ({
-    to: `${currentPath()}${withParams('', { run: run || undefined, view: name === 'tree' ? undefined : name })}`,
+    to: `${currentPath()}${withParams(location.search, { run: run || undefined, view: name === 'tree' ? undefined : name })}`,
     text,
     isCurrent: view === name,
   }))
   return (
     <PageHead className={css['head']}>
       <div className={css['title']}>
+        {root !== undefined && share === undefined && <Place root={root} list={list} />}
         <StatusIcon status={isRunning ? 'pending' : outline.statuses[rootPlace]} />
         <h1>{outline.names[rootPlace]}</h1>
         {share !== undefined && <Chip>shared</Chip>}

@@ -1,22 +1,23 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ComponentProps, lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { criticalPath } from '../../data/critical-path.ts'
+import { listQuery } from '../../data/list-address.ts'
 import type { Outline } from '../../data/outline.ts'
 import { type ReadRun, runOptions } from '../../data/runs.ts'
 import { type TraceSearch, useFoundPaths, useTraceSearch } from '../../data/trace-search.ts'
-import { neighbourTrace } from '../../data/traces.ts'
+import { neighbourIn } from '../../data/traces.ts'
 import { buildTree, type Tree, visibleRows } from '../../data/tree.ts'
 import { Button, Field } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
 import { notify } from '../../parts/notice.tsx'
 import { Empty, PanelBoundary, Skeleton } from '../../parts/states.tsx'
 import { navigate, setParam, useParam } from '../../router/location.ts'
-import { textParam, wordParam } from '../../router/params.ts'
+import { textParam, withParams, wordParam } from '../../router/params.ts'
 import { modelCalls } from './messages/calls.ts'
 import { Minimap } from './minimap.tsx'
 import { type FoundIn, RunPanel } from './run/run-panel.tsx'
 import css from './trace.module.css'
-import { TraceHead } from './head.tsx'
+import { listPath, TraceHead } from './head.tsx'
 import { Axis } from './tree/axis.tsx'
 import { TreeGrid } from './tree/grid.tsx'
 import { treeKeys } from './tree/keys.ts'
@@ -27,6 +28,7 @@ const MessagesView = lazy(() =>
 )
 const RUN = textParam('run')
 const FIND = textParam('find')
+const LIST = textParam('list')
 const VIEW = wordParam('view', ['tree', 'messages'])
 const PATH = wordParam('path', ['off', 'on'])
 const NEIGHBOURS = [-1, 1]
@@ -73,7 +75,7 @@ function useTreeState(outline: Outline, trace: string) {
   const rows = useMemo(() => visibleRows(tree, { folded, focus, found }), [tree, folded, focus, found])
   const wanted = useParam(RUN)
   const named = positionOf(wanted)
-  const selected = named ?? tree.positions[0] ?? 0
+  const selected = named ?? 0
   const isMarked = useParam(PATH) === 'on'
   const path = useMemo(() => (isMarked ? criticalPath(outline, tree) : undefined), [isMarked, outline, tree])
   const mark = (): void => setParam(PATH, isMarked ? 'off' : 'on')
@@ -137,12 +139,19 @@ function useCallsBefore(outline: Outline, tree: Tree): (position: number) => str
   }
 }
 
-/** Opens the trace before or after that of a root; shows a message if there is none, or if it cannot be read. */
-async function openNeighbour(root: ReadRun, to: 'older' | 'newer'): Promise<void> {
+/**
+ * Opens the trace before or after that of a root in a list; shows a message if there is none, or if it cannot be read.
+ */
+async function openNeighbour(
+  queries: QueryClient,
+  root: ReadRun,
+  list: string,
+  to: 'older' | 'newer',
+): Promise<void> {
   try {
-    const id = await neighbourTrace(root, to)
-    if (id === undefined) notify(`There is no ${to} trace in this project.`)
-    else navigate(`/traces/${id}`)
+    const run = await neighbourIn(queries, listQuery(root.session_id ?? '', list), root, to)
+    if (run === undefined) notify(`There is no ${to} trace in ${list === '' ? 'this project' : 'the list'}.`)
+    else navigate(`/traces/${run.trace_id}${withParams('', { run: run.id, list: list || undefined })}`)
   } catch (error) {
     notify(`The ${to} trace cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
@@ -168,14 +177,21 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   )
   const before = useCallsBefore(outline, tree)
   const root = useQuery(runOptions(idAt(0), share)).data
+  const queries = useQueryClient()
+  const list = useParam(LIST)
   const step = (to: 'older' | 'newer'): void => {
-    if (root !== undefined && share === undefined) void openNeighbour(root, to)
+    if (root !== undefined && share === undefined) void openNeighbour(queries, root, list, to)
+  }
+  const leave = (): void => {
+    if (state.focus !== undefined) setFocus(undefined)
+    else if (root !== undefined && share === undefined) navigate(listPath(root, list))
   }
   const zoom = (direction: 'in' | 'out' | 'all'): void =>
     setZoom(direction === 'all' ? undefined : zoomed(range, direction, outline.span))
   const actions = { select, fold, focus: setFocus, zoom, mark: state.mark }
   useKeys({
     ...treeKeys({ outline, tree, rows, folded, selected }, actions),
+    Escape: leave,
     '[': () => step('older'),
     ']': () => step('newer'),
     m: () => setParam(VIEW, view === 'tree' ? 'messages' : 'tree'),
@@ -184,7 +200,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   })
   return (
     <div className={css['page']}>
-      <TraceHead outline={outline} root={root} view={view} share={share} step={step} />
+      <TraceHead {...{ outline, root, view, share, list, step }} />
       <UnknownRun id={state.unknown} isPart={outline.is_truncated} />
       <div className={css['body']}>
         {view === 'messages' ? (
