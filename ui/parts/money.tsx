@@ -29,10 +29,21 @@ export function MoneyCell({
   ]
   return (
     <span title={parts.join(', ')}>
-      {missing > 0 && <span className={css['mark']}>≥ </span>}
       {isEstimate && <span className={css['mark']}>≈ </span>}
-      {columnMoney(value)}
+      {missing > 0 ? <LeastMoney value={value} /> : columnMoney(value)}
     </span>
+  )
+}
+
+/** An amount that is known to be too low: nothing but `no price` where what is known is less than is shown. */
+function LeastMoney({ value }: { value: string }) {
+  const shown = columnMoney(value)
+  if (shown.startsWith('<')) return 'no price'
+  return (
+    <>
+      <span className={css['mark']}>≥ </span>
+      {shown}
+    </>
   )
 }
 

@@ -52,8 +52,7 @@ const LEAST_SHOWN = '0.0001'
  * for less. Amounts of a thousand and more have two decimals.
  */
 export function columnMoney(value: string): string {
-  const isZero = compareDecimals(value, '0') === 0
-  if (!isZero && compareDecimals(value, '0') > 0 && compareDecimals(value, LEAST_SHOWN) < 0) return '<$0.0001'
+  if (compareDecimals(value, '0') > 0 && compareDecimals(value, LEAST_SHOWN) < 0) return '<$0.0001'
   const [whole = '0', part = ''] = fixedDecimal(value, Math.abs(Number(value)) >= 1000 ? 2 : 4).split('.')
   return `$${whole.replace(THOUSANDS, ',')}.${part}`
 }

@@ -9,13 +9,15 @@ import { Money } from '../../parts/money.tsx'
 import { Time } from '../../parts/time.tsx'
 import { PageHead } from '../../parts/page/page-head.tsx'
 import { Link } from '../../router/link.tsx'
-import { currentPath, useParam } from '../../router/location.ts'
-import { textParam, withParams } from '../../router/params.ts'
+import { currentPath, setParams, useParam } from '../../router/location.ts'
+import { textParam, withParams, wordParam } from '../../router/params.ts'
 import css from './trace.module.css'
 
 const ShareDialog = lazy(() => import('./share-dialog.tsx').then((file) => ({ default: file.ShareDialog })))
 
 const RUN = textParam('run')
+/** Whether the tree shows only failed runs, and those above them. */
+export const ONLY_FAILED = wordParam('failed', ['off', 'on'])
 
 function numberIn(totals: Outline['totals'], name: string): number | undefined {
   const value = totals[name]
@@ -32,6 +34,22 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
     <span>
       {name} <b>{children}</b>
     </span>
+  )
+}
+
+/** The number of failed runs; a click shows only these in the tree, with the runs above them. */
+function FailedButton({ count }: { count: number }) {
+  const isOn = useParam(ONLY_FAILED) === 'on'
+  return (
+    <button
+      type="button"
+      className={css['failures']}
+      aria-pressed={isOn}
+      title={isOn ? 'Show all runs' : 'Show only the failed runs; e goes to the next one'}
+      onClick={() => setParams({ failed: isOn ? undefined : 'on', view: undefined })}
+    >
+      {count} failed
+    </button>
   )
 }
 
@@ -52,7 +70,7 @@ function Totals({ outline }: { outline: Outline }) {
       </Fact>
       <Fact name="runs">{countText(outline.run_count)}</Fact>
       <Fact name="model calls">{countText(numberIn(totals, 'llm_runs'))}</Fact>
-      {errors > 0 && <span className={css['failed']}>{errors} failed</span>}
+      {errors > 0 && <FailedButton count={errors} />}
     </>
   )
 }
