@@ -1,3 +1,4 @@
+import { carriesUsage } from '../trace/derive/derive.ts'
 import { invalidCursor } from '../base/text/page-cursor.ts'
 import { parseFilter, searchFor } from '../trace/filter/filter.ts'
 import { NIL_UUID } from '../base/ids.ts'
@@ -5,7 +6,7 @@ import { keyOf } from '../trace/rows/fragment.ts'
 import { mergeFragments } from '../trace/derive/merge.ts'
 import type { Attachment } from '../trace/derive/merged-trace-run.ts'
 import type { Media } from '../trace/json/media.ts'
-import type { FieldChoice } from '../trace/json/trace-run.ts'
+import type { FieldChoice, TraceGlimpse } from '../trace/json/trace-run.ts'
 import { derivedFrom, TRACE_RUN_ROWS, type TraceRunRow } from '../trace/rows/trace-run-row.ts'
 import { readFeedbackPage } from './feedback-page.ts'
 import { readCursor, writeCursor } from './cursor.ts'
@@ -171,17 +172,19 @@ class LaneTraceReads implements TraceReads {
     const found = decodeRows(rows)
     const isWhole = query.select?.some((field) => PAYLOAD_FIELDS.has(field)) === true
     const wantsFeedback = query.select?.includes('feedback_stats') !== false
-    const [roll_up, plan, feedback] = await Promise.all([
+    const glimpsed = glimpsedTraces(query, found)
+    const [roll_up, plan, feedback, glimpses] = await Promise.all([
       this.#steps.rollUpFor(workspace_id, found),
       isWhole ? planRead(this.#steps.store, workspace_id, idsOf(found)) : leanPlan(found),
       this.#steps.feedbackOn(workspace_id, wantsFeedback ? idsOf(found) : []),
+      glimpsed.length === 0 ? NO_GLIMPSES : this.#steps.store.traceGlimpses(workspace_id, glimpsed),
     ])
     const { shown } = plan
     const isLast = found.length < query.limit && shown === found.length
     const last = isLast ? undefined : found[shown - 1]
     const cursors = { next: last ? nextCursor(list, last, shown) : null, prev: null }
     return this.#steps.answer(plan, (fragments) => {
-      const read = { rows, roll_up, fragments, shown, feedback }
+      const read = { rows, roll_up, fragments, shown, feedback, glimpses }
       return make({ read, cursors }, movable(fragments.payloads))
     })
   }
@@ -252,6 +255,19 @@ class LaneTraceReads implements TraceReads {
       prices: await prices.snapshot(),
     })
   }
+}
+
+const NO_GLIMPSES: ReadonlyMap<string, TraceGlimpse> = new Map()
+
+/** Fields of a list that a root may have from the TraceRuns below it. */
+const GLIMPSED = ['inputs_preview', 'outputs_preview', 'failed_names']
+
+/** The traces whose roots a list shows with what the TraceRuns below say. */
+function glimpsedTraces({ select }: TraceRunQuery, rows: readonly TraceRunRow[]): string[] {
+  if (select !== undefined && !select.some((field) => GLIMPSED.includes(field))) return []
+  return rows.flatMap(({ run_id, trace_id, run_type }) =>
+    run_id === trace_id && !carriesUsage(run_type) ? trace_id : [],
+  )
 }
 
 function leanPlan(rows: readonly TraceRunRow[]): ReadPlan {

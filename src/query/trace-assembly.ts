@@ -14,6 +14,7 @@ import {
   type OfTrace,
   type Piece,
   totalsJson,
+  type TraceGlimpse,
 } from '../trace/json/trace-run.ts'
 import type { FeedbackStats } from '../trace/json/feedback-stats.ts'
 import { deriveAll, freshest, rollUps } from './derive-read.ts'
@@ -33,6 +34,8 @@ export interface ReadRows {
   shown: number
   /** Feedback by TraceRun, for TraceRuns that have any. */
   feedback: ReadonlyMap<string, FeedbackStats>
+  /** By trace, for the roots of a list. */
+  glimpses?: ReadonlyMap<string, TraceGlimpse>
 }
 
 /** Makes the responses of reads from stored bytes, outside of the event loop. */
@@ -67,14 +70,19 @@ export function createTraceAssembly(context: LlmContext): TraceAssembly {
       const rows = row ? [row] : [...derived.values()].map(toRow)
       const { sums, roll_up } = read
       const roll = sums && row ? new Map([[row.trace_id, inSums(sums)]]) : rollUps(roll_up)
-      const pieces = assemble(rows, derived, roll, read.feedback, choice)
+      const pieces = assemble(read, { rows, derived, roll, choice })
       return pieces.length === 0 ? undefined : joinPieces(pieces[0]!)
     },
     trace(read, { trace_id, next }) {
       const rows = shownRows(read)
       if (rows.length === 0) return undefined
       const roll = rollUps(read.roll_up)
-      const pieces = assemble(rows, deriveAll(read.fragments, rows, context), roll, read.feedback, {})
+      const pieces = assemble(read, {
+        rows,
+        derived: deriveAll(read.fragments, rows, context),
+        roll,
+        choice: {},
+      })
       const totals = roll.get(trace_id)
       // The trace was deleted after the rows were read.
       if (totals === undefined) return undefined
@@ -94,7 +102,7 @@ export function createTraceAssembly(context: LlmContext): TraceAssembly {
     page(read, cursors, choice) {
       const rows = shownRows(read)
       const derived = deriveAll(read.fragments, rows, context)
-      const pieces = assemble(rows, derived, rollUps(read.roll_up), read.feedback, choice)
+      const pieces = assemble(read, { rows, derived, roll: rollUps(read.roll_up), choice })
       return joinPieces(['{"runs":[', ...separated(pieces), `],"cursors":${JSON.stringify(cursors)}}`])
     },
   }
@@ -122,18 +130,27 @@ function shownRows(read: ReadRows): TraceRunRow[] {
 
 /** Converts each row to JSON: the complete TraceRun if it was derived, otherwise the lean row. */
 function assemble(
-  rows: readonly TraceRunRow[],
-  derived: ReadonlyMap<string, TraceRun>,
-  roll: ReadonlyMap<string, OfTrace>,
-  feedback: ReadRows['feedback'],
-  choice: FieldChoice,
+  { feedback, glimpses }: Pick<ReadRows, 'feedback' | 'glimpses'>,
+  {
+    rows,
+    derived,
+    roll,
+    choice,
+  }: {
+    rows: readonly TraceRunRow[]
+    derived: ReadonlyMap<string, TraceRun>
+    roll: ReadonlyMap<string, OfTrace>
+    choice: FieldChoice
+  },
 ): Piece[][] {
   return rows.map((row) => {
     const trace = roll.get(row.trace_id)
     const traceRun = derived.get(row.run_id)
     const shown = traceRun ? freshest(row, traceRun) : row
     const about = aboutInTrace(shown, trace, feedback.get(row.run_id))
-    return traceRun ? fullPieces(traceRun, shown, about, choice) : leanPieces(shown, about, choice)
+    if (traceRun) return fullPieces(traceRun, shown, about, choice)
+    const glimpse = row.run_id === row.trace_id ? glimpses?.get(row.trace_id) : undefined
+    return leanPieces(shown, { ...about, glimpse }, choice)
   })
 }
 

@@ -1,7 +1,7 @@
 import type { TraceRunPage, TraceRunRead } from '../api/platform.gen.ts'
 
 /** A logged run as an item of a list. */
-export type ListedRun = TraceRunRead & { inputs_preview?: string | null; outputs_preview?: string | null }
+export type ListedRun = TraceRunRead
 
 export type OrderedBy = 'latency' | 'total_tokens' | 'total_cost'
 
@@ -9,6 +9,20 @@ export type OrderedBy = 'latency' | 'total_tokens' | 'total_cost'
 export interface ListOrder {
   by: OrderedBy
   order: 'asc' | 'desc'
+}
+
+/** A list of runs of a project. */
+export interface RunQuery {
+  project: string
+  /** Expression of the filter language; '' for all. */
+  filter: string
+  isRoot: boolean
+  /** ISO time of the earliest start; '' for all. */
+  since: string
+  /** ISO time before which runs started; '' for all. */
+  until: string
+  /** Undefined: newest first, with live updates. */
+  sort?: ListOrder | undefined
 }
 
 export type RunPage = TraceRunPage

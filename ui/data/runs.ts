@@ -7,23 +7,10 @@ import {
   usePrefetchInfiniteQuery,
 } from '@tanstack/react-query'
 import { call, type Reply, send } from '../api/call.ts'
-import type { ListedRun, ListOrder, RunPage, RunPages } from './run-pages.ts'
+import { type ListedRun, type RunPage, type RunPages, type RunQuery, runsOf } from './run-pages.ts'
 
 /** A run with all of its fields. */
 export type ReadRun = Reply<'GET /api/v1/runs/{id}'>
-
-export interface RunQuery {
-  project: string
-  /** Expression of the filter language; '' for all. */
-  filter: string
-  isRoot: boolean
-  /** ISO time of the earliest start; '' for all. */
-  since: string
-  /** ISO time before which runs started; '' for all. */
-  until: string
-  /** Undefined: newest first, with live updates. */
-  sort?: ListOrder | undefined
-}
 
 const PAGE_SIZE = 100
 
@@ -85,6 +72,33 @@ export async function readNewest(
   if (id.length === 0) return { page, others: [] }
   const body = { session: [query.project], id, limit: PAGE_SIZE }
   return { page, others: (await call('POST /api/v1/runs/query', { body, signal })).runs }
+}
+
+/** The runs of a list that were read last for the same filter and order; ranges of time move on, and do not count. */
+export function listedRuns(queries: QueryClient, wanted: RunQuery): ListedRun[] {
+  const same = ({ project, filter, isRoot, sort }: RunQuery): string =>
+    JSON.stringify([project, filter, isRoot, sort])
+  const [newest] = queries
+    .getQueryCache()
+    .findAll({ queryKey: ['runs'] })
+    .filter(
+      ({ queryKey, state }) => state.data !== undefined && same(queryKey[1] as RunQuery) === same(wanted),
+    )
+    .toSorted((a, b) => b.state.dataUpdatedAt - a.state.dataUpdatedAt)
+  return runsOf(newest?.state.data as RunPages | undefined)
+}
+
+/** The runs of a list next to a time, nearest first. */
+export async function runsBeside(
+  query: RunQuery,
+  time: string,
+  step: 'older' | 'newer',
+): Promise<readonly ListedRun[]> {
+  const { sort: _sort, ...list } = query
+  const beside = step === 'older' ? { end_time: time, order: 'desc' } : { start_time: time, order: 'asc' }
+  const body = { ...bodyOf(list), ...beside, select: ['id', 'trace_id'], limit: PAGE_SIZE }
+  return (await call('POST /api/v1/runs/query', { body: body as typeof body & { order: 'asc' | 'desc' } }))
+    .runs
 }
 
 export function cachedPages(queries: QueryClient, query: RunQuery): RunPages | undefined {

@@ -21,6 +21,15 @@ export function Skeleton({ label = 'Loading' }: { label?: string }) {
 /** Heading of a state: `h1` where it stands for a whole page. */
 type Heading = 'h1' | 'h2'
 
+/** Says that the rows below are still those of the filter before. It appears after 150 ms. */
+export function StillReading() {
+  return (
+    <p className={css['reading']} role="status">
+      Reading the new selection …
+    </p>
+  )
+}
+
 /** Shown instead of an empty list: why it is empty, and what to do. */
 export function Empty({
   title,

@@ -1,4 +1,5 @@
 import type { UsageSums } from '../../usage/report/details-source.ts'
+import type { TraceGlimpse } from '../../trace/json/trace-run.ts'
 import type { Filter } from '../../trace/filter/filter.ts'
 import type { ThreadSelection } from './thread-store.ts'
 
@@ -131,6 +132,8 @@ export interface TraceStore {
   traceRows(workspace_id: string, trace_id: string, after: string, limit: number): Promise<Uint8Array>
   /** Columns for a roll-up of every TraceRun of the given traces (ROLL_UP_COLUMNS). */
   rollUpRows(workspace_id: string, trace_ids: readonly string[]): Promise<Uint8Array>
+  /** What lists show of traces that their roots do not say, by trace. */
+  traceGlimpses(workspace_id: string, trace_ids: readonly string[]): Promise<Map<string, TraceGlimpse>>
   /**
    * Returns the traces in which several TraceRuns with one of `call_ids` show the same call, and the traces with a
    * request whose answer is a separate span.

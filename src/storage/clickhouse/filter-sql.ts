@@ -100,6 +100,8 @@ const COLUMNS: Record<FilterField, Column> = {
   // Expressions over a row of table `feedback`.
   feedback_key: text("JSONExtractString(body, 'key')"),
   feedback_score: { sql: SCORE, type: 'Float64', missing: `isNull(${SCORE})` },
+  // The whole trace: see columnOf.
+  trace_failed: { sql: "toUInt8(status = 'error')", type: 'UInt8', missing: '0' },
   check_run_type: check('run_type'),
   check_format: check('format'),
   check_model: check('model'),
@@ -138,6 +140,8 @@ interface Context {
    * compared.
    */
   sums: ((having: string) => string) | undefined
+  /** SQL that selects the ids of traces with a failed TraceRun; undefined if only a row itself is compared. */
+  failedTraces: string | undefined
   /**
    * Returns SQL that selects the ids of traces whose thread satisfies `having`. With `some`, the trace must also have a
    * row that satisfies `some`. Undefined if only a row's own thread is compared.
@@ -199,6 +203,7 @@ export function filterSql(
       return `{${name}:${type}}`
     },
     sums: undefined,
+    failedTraces: scope && `SELECT trace_id FROM runs FINAL WHERE ${scope} AND status = 'error'`,
     feedback,
     searched,
     search,
@@ -221,6 +226,12 @@ export function namesTypeWithCounts(filter: Filter): boolean {
   return filter.value === 'llm' || filter.value === 'embedding'
 }
 
+function columnOf(field: FilterField, { failedTraces }: Context): Column {
+  const column = COLUMNS[field]
+  if (field !== 'trace_failed' || failedTraces === undefined) return column
+  return { ...column, sql: `toUInt8(trace_id IN (${failedTraces}))` }
+}
+
 function conditionSql(filter: Filter, context: Context): string {
   const { bind } = context
   switch (filter.kind) {
@@ -235,14 +246,14 @@ function conditionSql(filter: Filter, context: Context): string {
         return `run_id IN (SELECT run_id FROM feedback FINAL WHERE ${context.feedback} AND ${conditionSql(filter.of, context)})`
       return `arrayExists((entry_key, entry_value) -> ${conditionSql(filter.of, context)}, mapKeys(metadata), mapValues(metadata))`
     case 'missing': {
-      const { missing, total } = COLUMNS[filter.field]
+      const { missing, total } = columnOf(filter.field, context)
       if (filter.field === 'thread_id') return withThread(`(${missing})`, '0', true, context)
       return withSums(`(${missing})`, total?.missing, true, context)
     }
     case 'compare':
       return comparisonSql(filter.field, filter.is, filter.value, context)
     case 'in': {
-      const { sql, type, total } = COLUMNS[filter.field]
+      const { sql, type, total } = columnOf(filter.field, context)
       const list = bind(
         filter.values.map((value) => spelt(filter.field, value)),
         `Array(${type})`,
@@ -299,7 +310,7 @@ function inPayloadsSql(
 }
 
 function comparisonSql(field: FilterField, is: Comparison, value: FilterValue, context: Context): string {
-  const { sql, type, total } = COLUMNS[field]
+  const { sql, type, total } = columnOf(field, context)
   if (field === 'metadata_value' && typeof value === 'number') {
     return `ifNull(toFloat64OrNull(${sql}) ${OPERATORS[is]} ${context.bind(value, 'Float64')}, 0)`
   }

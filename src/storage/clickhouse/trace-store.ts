@@ -14,7 +14,9 @@ import type { SearchMode, SqlCondition } from './filter-sql.ts'
 import { idSlices } from './id-slices.ts'
 import { listSql, timeAtSql } from './list-sql.ts'
 import { orderedPlacesSql, rowsOfPlacesSql, type RunPlace } from './trace/ordered-list.ts'
+import { readGlimpses } from './trace/glimpses.ts'
 import { readingOutlines } from './trace/outline.ts'
+import { PLACES_OF_TRACES } from './trace/scope.ts'
 import { readingProjects } from './project-stats.ts'
 import { isSearch, searchByWords, searchInSteps, type SearchSteps } from './search/search-steps.ts'
 import { wordStatements } from './search/word-statements.ts'
@@ -39,11 +41,6 @@ export interface StoreColumns {
 
 /** Maximum number of rows that one roll-up reads; LangSmith's API allows 25,000 for a trace. */
 const MAX_ROLL_UP_ROWS = 200_000
-
-/** The sort keys of the rows of some traces. */
-const PLACES_OF_TRACES = `(project_id, sort_time, run_id) IN (
-  SELECT project_id, sort_time, run_id FROM trace_runs FINAL
-  WHERE workspace_id = {workspace_id:UUID} AND trace_id IN {traces:Array(UUID)})`
 
 /** The first TraceRun id in the dotted_order of a row. It follows a time of 22 characters. */
 const FIRST_OF_ORDER = 'toUUIDOrZero(substring(dotted_order, 23, 36))'
@@ -218,6 +215,9 @@ function readingRows(clickhouse: ClickHouse, columns: StoreColumns) {
          LIMIT ${MAX_ROLL_UP_ROWS}`,
         { params: { workspace_id, traces } },
       ),
+
+    traceGlimpses: (workspace_id: string, traces: readonly string[]) =>
+      readGlimpses(clickhouse, workspace_id, traces),
 
     tracesWithDoubles: async (
       workspace_id: string,

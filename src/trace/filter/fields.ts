@@ -23,7 +23,7 @@ export type FieldType =
 /**
  * Fields that a filter reads. `inputs` and `outputs` are their previews. `check_…` are the verdicts of llm TraceRuns,
  * `issue` is any of a TraceRun's issue codes, `input_source` and `output_source` are the sources of its token counts,
- * `user` and `api_key` its senders.
+ * `user` and `api_key` its senders; `trace_failed` is true if any TraceRun of its trace failed.
  */
 export const FIELDS = {
   id: 'uuid',
@@ -55,6 +55,7 @@ export const FIELDS = {
   metadata_value: 'entry',
   feedback_key: 'entry',
   feedback_score: 'score',
+  trace_failed: 'flag',
   check_run_type: 'flag',
   check_format: 'flag',
   check_model: 'flag',

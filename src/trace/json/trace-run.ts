@@ -35,9 +35,24 @@ export interface TopCounts extends EstimatedPart {
   total_cost: bigint | null
 }
 
+/** Number of TraceRuns at and below one that failed, and of its calls with tokens but without a known cost. */
+export type Faults = Pick<Totals, 'error_runs' | 'unpriced_runs'>
+
+/** What lists show of a trace that its root does not say. */
+export interface TraceGlimpse {
+  /** Preview of the input of its first model call, and of the output of its last one; '' without one. */
+  asked: string
+  answered: string
+  /** Names of failed TraceRuns below the root, at most three: tools first, then model calls. */
+  failed: readonly string[]
+}
+
 /** The fields that depend on the other TraceRuns of the trace. */
 export interface InTrace {
   counts: TopCounts
+  /** Undefined if it is not known. */
+  faults?: Faults | undefined
+  glimpse?: TraceGlimpse | undefined
   /** The TraceRun that shows the same call in more detail, so that this one does not count in totals. */
   same_call_as?: string | undefined
   /** The thread that the TraceRun names; for a root without one, the thread of its trace. */
@@ -80,7 +95,7 @@ export function ownCounts(row: EstimatedRow): TopCounts {
 
 /** The facts about a trace that the fields of its TraceRuns show. */
 export interface OfTrace extends Pick<RollUp, 'same_calls' | 'thread_id'> {
-  of(run_id: string): TopCounts
+  of(run_id: string): TopCounts & Partial<Faults>
 }
 
 /** The fields of a TraceRun that depend on the other known TraceRuns of its trace and on its feedback. */
@@ -89,13 +104,26 @@ export function aboutInTrace(
   trace: OfTrace | undefined,
   feedback?: FeedbackStats,
 ): InTrace {
-  const counts = carriesUsage(row.run_type) ? undefined : trace?.of(row.run_id)
+  const sums = trace?.of(row.run_id)
+  const counts = carriesUsage(row.run_type) ? undefined : sums
   const ofTrace = row.parent_run_id === NIL_UUID ? trace?.thread_id : undefined
   return {
     counts: counts ?? ownCounts(row),
+    faults: faultsOf(row, sums),
     same_call_as: trace?.same_calls.get(row.run_id),
     thread_id: row.thread_id === '' ? ofTrace : row.thread_id,
     feedback,
+  }
+}
+
+function faultsOf(row: TraceRunRow, sums: Partial<Faults> | undefined): Faults | undefined {
+  if (sums?.error_runs !== undefined && sums.unpriced_runs !== undefined)
+    return { error_runs: sums.error_runs, unpriced_runs: sums.unpriced_runs }
+  if (!carriesUsage(row.run_type)) return undefined
+  const hasTokens = row.input_tokens !== null || row.output_tokens !== null
+  return {
+    error_runs: Number(row.status === 'error'),
+    unpriced_runs: Number(hasTokens && row.total_cost === null),
   }
 }
 
@@ -158,12 +186,16 @@ export function parentIds(dottedOrder: string): string[] {
 
 /** The lean form: one entry of a list. It has previews instead of inputs and outputs. */
 function leanTraceRun(row: TraceRunRow, about: InTrace): Record<string, unknown> {
+  const { faults, glimpse } = about
   return {
     ...commonFields(row, about),
+    error_runs: faults?.error_runs ?? null,
+    unpriced_runs: faults?.unpriced_runs ?? null,
+    failed_names: glimpse?.failed ?? [],
     error: row.error === '' ? null : row.error,
     tags: row.tags,
-    inputs_preview: row.inputs_preview,
-    outputs_preview: row.outputs_preview,
+    inputs_preview: row.inputs_preview || (glimpse?.asked ?? ''),
+    outputs_preview: row.outputs_preview || (glimpse?.answered ?? ''),
     extra: { metadata: row.metadata },
     ...(isLlm(row) ? { llm: leanLlm(row) } : {}),
   }

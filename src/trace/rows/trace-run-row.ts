@@ -1,6 +1,5 @@
 import { NIL_UUID } from '../../base/ids.ts'
 import { type JsonObject, isObject } from '../../schema/json.ts'
-import type { Message } from '../../schema/types.gen.ts'
 import { isPlausible } from '../derive/derive.ts'
 import type { TraceRun } from '../derive/trace-run.ts'
 import type { ModelPart } from '../tokens/usage/record.ts'
@@ -23,6 +22,7 @@ import {
 import { callFactsOf, callIdOf } from '../derive/same-call.ts'
 import { parseTime } from '../derive/time.ts'
 import { CHECKS } from '../derive/verdicts.ts'
+import { previewOf } from './preview.ts'
 
 /** A row of table `runs`: a TraceRun without its payloads. Times are epoch microseconds, costs 10^-18 dollars. */
 export interface TraceRunRow {
@@ -260,8 +260,18 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
     user_id: merged.user_id,
     api_key_id: merged.api_key_id,
     error: cut(traceRun.error ?? '', 500),
-    inputs_preview: preview(llm?.input_messages, merged.raw.inputs, mapped?.inputs?.value),
-    outputs_preview: preview(llm?.output_messages, merged.raw.outputs, mapped?.outputs?.value),
+    inputs_preview: previewOf({
+      side: 'inputs',
+      messages: llm?.input_messages,
+      raw: merged.raw.inputs,
+      mapped: mapped?.inputs?.value,
+    }),
+    outputs_preview: previewOf({
+      side: 'outputs',
+      messages: llm?.output_messages,
+      raw: merged.raw.outputs,
+      mapped: mapped?.outputs?.value,
+    }),
     tags: traceRun.tags.slice(0, 50).map((tag) => cut(tag, 200)),
     thread_id: cut(traceRun.thread_id ?? '', 256),
     metadata: shortTexts(traceRun.metadata),
@@ -355,25 +365,6 @@ function storable(micros: number): number {
 
 function cut(value: string, size: number): string {
   return value.length <= size ? value : `${value.slice(0, size - 1)}…`
-}
-
-const PREVIEW = 300
-
-/** The last message's text, or the beginning of the JSON if no format was recognised. */
-function preview(
-  messages: readonly Message[] | undefined,
-  raw: Uint8Array | undefined,
-  mapped: JsonObject | undefined,
-): string {
-  for (let i = (messages?.length ?? 0) - 1; i >= 0; i--) {
-    for (const block of messages![i]!.content) {
-      if (block.type === 'text' && typeof block.text === 'string' && block.text !== '')
-        return cut(block.text.slice(0, PREVIEW + 1), PREVIEW)
-    }
-  }
-  if (mapped) return cut(JSON.stringify(mapped), PREVIEW)
-  if (!raw) return ''
-  return Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, PREVIEW)).toString('utf8')
 }
 
 /** Metadata that lists can show and filter by: scalars, at most 32 of them. */

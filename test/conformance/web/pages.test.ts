@@ -4,6 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, useInterface } from '../../support/servers/web-interface.ts'
 import { ingestTests } from './ingest.ts'
+import { listTests } from './list.ts'
 import { priceTests } from './prices.ts'
 import { projectOf, sendAgentTrace } from './trace.ts'
 import { tracePageTests } from './trace-page.ts'
@@ -194,6 +195,7 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
     })
   })
 
+  listTests({ server, used })
   tracePageTests({ server, used })
   usageTests({ server, used, sent })
   priceTests({ server, used })

@@ -262,6 +262,31 @@ describe('N6: a filter in ClickHouse', () => {
   })
 })
 
+describe('trace_failed: whether any run of the trace failed', () => {
+  const workspace_id = newUuid()
+  const child = (n: number, parent: number, status: 'success' | 'error'): TraceRunRow =>
+    traceRunRow(n, { workspace_id, trace_id: idOf(parent), parent_run_id: idOf(parent), status })
+  const rows = [
+    traceRunRow(1, { workspace_id }),
+    child(2, 1, 'success'),
+    child(3, 1, 'error'),
+    traceRunRow(4, { workspace_id, trace_id: idOf(4) }),
+    child(5, 4, 'success'),
+  ]
+
+  beforeAll(() => store.insert(rows))
+
+  it.each<[string, number[]]>([
+    ['eq(trace_failed, true)', [1, 2, 3]],
+    ['and(eq(is_root, true), eq(trace_failed, true))', [1]],
+    ['eq(trace_failed, false)', [4, 5]],
+    ['neq(trace_failed, true)', [4, 5]],
+  ])('%s selects %j', async (expression, expected) => {
+    const ids = await store.idsOf(workspace_id, expression)
+    expect(ids.map((id) => Number(id.slice(-12)))).toEqual(expected)
+  })
+})
+
 describe('LLM-13: the thread of a trace in which only children name one', () => {
   const workspace_id = newUuid()
   const child = (n: number, parent: number, thread_id: string): TraceRunRow =>

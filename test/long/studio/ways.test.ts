@@ -27,7 +27,7 @@ describe.skipIf(!HAS_BROWSER)(`the main ways through Studio in a browser${NO_BRO
     await form.getByText('go on?').waitFor()
     await graph().locator('[data-node="respond"][data-state="interrupted"]').waitFor()
     expect(await broken()).toEqual([])
-    await form.getByLabel('Way to answer respond').selectOption('json')
+    await form.getByRole('toolbar', { name: 'Way to answer respond' }).getByText('Answer as JSON').click()
     await form.getByLabel('Answer to respond').fill('{"later": tomorrow}')
     await form.getByRole('button', { name: 'Answer and go on' }).click()
     await form.getByText('is not JSON').waitFor()

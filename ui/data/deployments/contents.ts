@@ -105,15 +105,21 @@ export function useRunsPerMinute(name: string): string | undefined {
 export function useDeploymentRead<T>(
   name: string,
   path: string,
-  { body, every = false, isOn = true }: { body?: unknown; every?: number | false; isOn?: boolean } = {},
+  {
+    body,
+    every = false,
+    isOn = true,
+    live = false,
+  }: { body?: unknown; every?: number | false; isOn?: boolean; live?: boolean } = {},
 ) {
   const deployments = useDeploymentApi()
   return useQuery({
     queryKey: ['deployment', name, path, body],
     queryFn: async ({ signal }) =>
       (await deployments.call<T>(name, path, { signal, ...(body !== undefined && { body }) })).data,
-    refetchInterval: every,
+    refetchInterval: live ? FALLBACK_MS : every,
     enabled: isOn,
+    ...(live && { meta: LIVE }),
   })
 }
 

@@ -87,6 +87,20 @@ export function useRevisions(id: string) {
   })
 }
 
+/** The newest revision of a deployment while another one, or none, serves; undefined otherwise. */
+export function useNewerRevision({ id, latest_revision_id, active_revision_id }: Deployment) {
+  const revision_id = latest_revision_id ?? ''
+  const { data } = useQuery({
+    queryKey: ['deployments', id, 'revision', revision_id],
+    queryFn: ({ signal }) =>
+      call('GET /api/v2/deployments/{id}/revisions/{revision_id}', { params: { id, revision_id }, signal }),
+    enabled: revision_id !== '' && revision_id !== active_revision_id,
+    refetchInterval: FALLBACK_MS,
+    meta: LIVE,
+  })
+  return data?.id === active_revision_id ? undefined : data
+}
+
 const SHOWN_WARNINGS = 20
 
 /** Reads the warnings of a revision's build, the newest last. */

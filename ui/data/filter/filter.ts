@@ -66,8 +66,15 @@ function metadataText(json: string): string | undefined {
   }
 }
 
+const FLAG_TEXTS: Readonly<Record<string, string>> = {
+  'eq(trace_failed, true)': 'a run of the trace failed',
+  'eq(trace_failed, false)': 'no run of the trace failed',
+}
+
 /** A clause in readable form: `eq(run_type, "llm")` is `run_type = llm`. Other expressions are unchanged. */
 export function clauseText(clause: string): string {
+  const flag = FLAG_TEXTS[clause]
+  if (flag !== undefined) return flag
   const { operator, first, value, isPair } = clauseParts(clause)
   if (operator === 'search' && !isPair && first !== '') return `text “${unquoted(first)}”`
   if (operator === 'has' && isPair)
@@ -94,7 +101,8 @@ export interface Suggestion {
 }
 
 const COMMON: readonly Suggestion[] = [
-  { clause: 'eq(status, "error")', hint: 'failed runs' },
+  { clause: 'eq(trace_failed, true)', hint: 'traces with a failed run' },
+  { clause: 'eq(status, "error")', hint: 'failed itself' },
   { clause: 'eq(run_type, "llm")', hint: 'model calls' },
   { clause: 'eq(run_type, "tool")', hint: 'tool calls' },
   { clause: 'gt(latency, "5s")', hint: 'slow runs' },

@@ -9,8 +9,9 @@ import {
   runsOf,
   withChanges,
   withNewestPage,
+  type RunQuery,
 } from '../run-pages.ts'
-import { cachedPages, changePages, firstRead, readAgain, readNewest, type RunQuery } from '../runs.ts'
+import { cachedPages, changePages, firstRead, readAgain, readNewest } from '../runs.ts'
 
 /** Pause between two reads of the list. */
 const PAUSE_MS = 500

@@ -73,6 +73,25 @@ describe('the turns of a thread', () => {
   })
 })
 
+describe('an answer in a thread', () => {
+  const more = says('user', 'And tomorrow?')
+  const turns = (second: readonly Message[]) => [
+    { id: 'a', input: [SYSTEM, ASKS, CALLS, RESULT], output: [ANSWER] },
+    { id: 'b', input: [SYSTEM, ...second], output: [says('assistant', 'Warmer.')] },
+  ]
+  const newIn = (second: readonly Message[]) =>
+    conversationsOf(turns(second), { isByTurn: true })[0]?.steps[1]?.messages.map(({ content }) => content)
+
+  it('is shown once where the next turn is sent without the calls of tools before it', () => {
+    expect(newIn([ASKS, ANSWER, more])).toEqual([more.content, says('assistant', 'Warmer.').content])
+  })
+
+  it('is shown again where it was changed', () => {
+    const edited = says('assistant', 'It is 20 °C.')
+    expect(newIn([ASKS, edited, more])?.[0]).toEqual(edited.content)
+  })
+})
+
 describe('the messages that the call before had', () => {
   const first = { input: [SYSTEM, ASKS], output: [ANSWER] }
 

@@ -72,6 +72,21 @@ function knownInTurn(known: number, input: readonly Message[], before: Open | un
 }
 
 /**
+ * The messages of `input` from place `from` on, without those before its question that the earlier turns have shown,
+ * wherever they stand: most clients do not send the calls of tools and their results again, but the answer after them.
+ */
+function unseen(input: readonly Message[], from: number, before: Open | undefined): readonly Message[] {
+  const question = input.findLastIndex(({ role }) => role === 'user')
+  let seen = from
+  return input.slice(from).filter((message, place) => {
+    if (before === undefined || from + place >= question) return true
+    const found = before.signatures.indexOf(signature(message), seen)
+    if (found >= 0) seen = found + 1
+    return found < 0
+  })
+}
+
+/**
  * Groups model calls, in the order of their start, into conversations. The result is in the order of their first calls.
  * With `isByTurn`, each call is the last one of a turn, and the question of the turn is among its messages.
  */
@@ -81,15 +96,16 @@ export function conversationsOf(calls: readonly ModelCall[], { isByTurn = false 
     const signatures = input.map(signature)
     const found = findOpen(open, input, signatures)
     const same = found?.known ?? 0
-    const known = isByTurn ? knownInTurn(same, input, open[found?.place ?? -1]) : same
-    const step = { id, messages: [...input.slice(known), ...output], known }
+    const earlier = open[found?.place ?? -1]
+    const known = isByTurn ? knownInTurn(same, input, earlier) : same
+    const fresh = isByTurn ? unseen(input, known, earlier) : input.slice(known)
+    const step = { id, messages: [...fresh, ...output], known: input.length - fresh.length }
     const all = [...signatures, ...output.map(signature)]
-    const before = found && open[found.place]
-    if (found === undefined || before === undefined)
+    if (found === undefined || earlier === undefined)
       open.push({ conversation: { steps: [step] }, signatures: all })
     else {
-      before.conversation.steps.push(step)
-      open[found.place] = { ...before, signatures: all }
+      earlier.conversation.steps.push(step)
+      open[found.place] = { ...earlier, signatures: all }
     }
   }
   return open.map(({ conversation }) => conversation)

@@ -6,6 +6,7 @@ import {
   roundDecimal,
   shiftDecimal,
   subtractDecimals,
+  fixedDecimal,
 } from './decimal.ts'
 
 describe('decimals', () => {
@@ -49,4 +50,11 @@ describe('decimals', () => {
     expect(subtractDecimals('1e-2', '-0.001')).toBe('0.011')
     expect(subtractDecimals('1', 'much')).toBeUndefined()
   })
+})
+
+it('has as many decimals as a column shows', () => {
+  const shown = ['0', '3.5', '0.000318', '0.00005', '12.482512435', '-0.00001', '1e-7', 'x'].map((value) =>
+    fixedDecimal(value, 4),
+  )
+  expect(shown).toEqual(['0.0000', '3.5000', '0.0003', '0.0001', '12.4825', '0.0000', '0.0000', 'x'])
 })

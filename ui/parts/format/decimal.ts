@@ -73,6 +73,19 @@ export function roundDecimal(value: string, digits: number): string | undefined 
   return text({ units: (decimal.units + half) / unit, scale: decimal.scale - drop })
 }
 
+/** A decimal with exactly `places` decimals, rounded half up; a text that is no number is returned unchanged. */
+export function fixedDecimal(value: string, places: number): string {
+  const decimal = parse(value)
+  if (decimal === undefined) return value
+  const { units, scale } = decimal
+  const drop = 10n ** BigInt(Math.max(0, scale - places))
+  const rounded = ((units < 0n ? -units : units) + drop / 2n) / drop
+  const all = rounded * 10n ** BigInt(Math.max(0, places - scale))
+  const digits = String(all).padStart(places + 1, '0')
+  const sign = units < 0n && all > 0n ? '-' : ''
+  return `${sign}${digits.slice(0, digits.length - places)}.${digits.slice(digits.length - places)}`
+}
+
 /** -1, 0 or 1 as `a` is below, equal to or above `b`; texts that are no numbers count as 0. */
 export function compareDecimals(a: string, b: string): number {
   const [x, y] = [parse(a) ?? { units: 0n, scale: 0 }, parse(b) ?? { units: 0n, scale: 0 }]

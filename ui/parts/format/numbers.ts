@@ -1,4 +1,4 @@
-import { roundDecimal } from './decimal.ts'
+import { compareDecimals, fixedDecimal, roundDecimal } from './decimal.ts'
 
 /** Shown for an unknown value. */
 export const UNKNOWN = '–'
@@ -43,6 +43,18 @@ export function exactMoney(value: string | null | undefined): string {
 export function shortMoney(value: string | null | undefined): string {
   if (value === null || value === undefined) return UNKNOWN
   return `$${roundDecimal(value, 3) ?? value}`
+}
+
+const LEAST_SHOWN = '0.0001'
+
+/**
+ * Dollars for columns of tables, with four decimals, so that the points of all rows are below each other; `<$0.0001`
+ * for less. Amounts of a thousand and more have two decimals.
+ */
+export function columnMoney(value: string): string {
+  if (compareDecimals(value, '0') > 0 && compareDecimals(value, LEAST_SHOWN) < 0) return '<$0.0001'
+  const [whole = '0', part = ''] = fixedDecimal(value, Math.abs(Number(value)) >= 1000 ? 2 : 4).split('.')
+  return `$${whole.replace(THOUSANDS, ',')}.${part}`
 }
 
 /** Microseconds as text: `0.4 ms`, `12 ms`, `1.23 s`, `2 m 5 s`. */

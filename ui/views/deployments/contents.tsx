@@ -15,6 +15,7 @@ import { Empty, Failure, Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Table } from '../../parts/table/table.tsx'
 import css from './deployments.module.css'
+import { threadWord } from './state-words.ts'
 import { StudioLink } from './studio-link.tsx'
 
 /** A table of records of a deployment, with a button that loads the next page. */
@@ -70,7 +71,7 @@ export function Threads({ name }: { name: string }) {
               <code>{thread_id}</code>
             </StudioLink>
           </td>
-          <td>{status}</td>
+          <td className={status === 'interrupted' ? css['waits'] : undefined}>{threadWord(status)}</td>
           <td>{String(metadata['graph_id'] ?? '–')}</td>
           <td>
             <Time time={created_at} />

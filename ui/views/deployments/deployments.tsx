@@ -1,5 +1,5 @@
 import { useRef } from 'react'
-import { useDeployments, type Deployment } from '../../data/deployments/deployments.ts'
+import { type Deployment, useDeployments, useNewerRevision } from '../../data/deployments/deployments.ts'
 import { useLiveDeployments } from '../../data/deployments/live.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
@@ -8,14 +8,28 @@ import { Time } from '../../parts/time.tsx'
 import { Table } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
 import css from './deployments.module.css'
+import { hasFailed, revisionWord } from './state-words.ts'
 
-/** Whether a deployment serves, by icon and word. */
-export function ReadyMark({ deployment: { status } }: { deployment: Pick<Deployment, 'status'> }) {
-  const isReady = status === 'READY'
+/** Whether a deployment serves, and what has become of a newer revision that does not. */
+export function ReadyMark({ deployment }: { deployment: Deployment }) {
+  const isReady = deployment.status === 'READY'
+  const newer = useNewerRevision(deployment)
+  const isBroken = newer !== undefined && hasFailed(newer.status)
   return (
-    <span className={isReady ? css['good'] : css['bad']}>
-      <Icon name={isReady ? 'success' : 'warning'} /> {isReady ? 'serves' : 'not ready'}
-    </span>
+    <>
+      <span className={`${css['mark']} ${isReady ? css['good'] : css['bad']}`}>
+        <Icon name={isReady ? 'success' : 'warning'} /> {isReady ? 'serves' : 'not ready'}
+      </span>
+      {newer !== undefined && (
+        <Link
+          className={`${css['mark']} ${isBroken ? css['bad'] : css['note']}`}
+          to={`/deployments/${encodeURIComponent(deployment.name)}?view=revisions`}
+          title={newer.weir.error?.message}
+        >
+          {isBroken && <Icon name="error" />} revision {newer.weir.number}: {revisionWord(newer.status)}
+        </Link>
+      )}
+    </>
   )
 }
 

@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import {
   type Deployment,
   type Revision,
@@ -8,9 +9,11 @@ import { usePermission } from '../../data/session.ts'
 import { Button } from '../../parts/controls.tsx'
 import { durationText } from '../../parts/format/numbers.ts'
 import { Empty, Failure } from '../../parts/states.tsx'
+import { Confirm } from '../../parts/forms/confirm.tsx'
 import { Time } from '../../parts/time.tsx'
 import { PagedTable } from './contents.tsx'
 import css from './deployments.module.css'
+import { hasFailed, revisionWord } from './state-words.ts'
 
 const ENDED = /^(?:DEPLOYED|.*_FAILED|SKIPPED|INTERRUPTED)$/
 
@@ -20,12 +23,14 @@ function Row({ revision, change }: { revision: Revision; change: ReturnType<type
   // `deploy` covers `start` and `check`.
   const { create = 0, build = 0, start = 0, check = 0, deploy = start + check } = weir.timings
   const ms = create + build + deploy
-  const canRollBack = !weir.is_active && weir.artifact_sha256 !== null && ENDED.test(status)
+  // Only a revision that has served: one that failed would fail again.
+  const canRollBack = !weir.is_active && weir.artifact_sha256 !== null && status === 'DEPLOYED'
+  const [isAsking, setAsking] = useState(false)
   return (
     <tr>
       <td>{weir.number}</td>
-      <td className={status.endsWith('_FAILED') ? css['bad'] : undefined}>
-        {weir.is_active ? 'serves' : status === 'DEPLOYED' ? 'replaced' : status}
+      <td className={hasFailed(status) ? css['bad'] : undefined}>
+        <span title={status}>{weir.is_active ? 'serves' : revisionWord(status)}</span>
         {weir.rolled_back_from !== null && ` (build of ${weir.rolled_back_from})`}
       </td>
       <td>{weir.created_by}</td>
@@ -43,13 +48,23 @@ function Row({ revision, change }: { revision: Revision; change: ReturnType<type
       </td>
       <td>
         {canRollBack && (
-          <Button
-            disabled={!isAllowed || change.isPending}
-            title={reason}
-            onClick={() => change.mutate({ kind: 'roll back', revision_id: id })}
-          >
+          <Button disabled={!isAllowed || change.isPending} title={reason} onClick={() => setAsking(true)}>
             Roll back to {weir.number}
           </Button>
+        )}
+        {isAsking && (
+          <Confirm
+            title={`Roll back to revision ${weir.number}`}
+            action="Roll back"
+            change={change}
+            confirm={() =>
+              change.mutate({ kind: 'roll back', revision_id: id }, { onSuccess: () => setAsking(false) })
+            }
+            close={() => setAsking(false)}
+          >
+            A new revision with the build of {weir.number} will serve all new requests. Runs that have begun
+            end where they are.
+          </Confirm>
         )}
         {!ENDED.test(status) && (
           <Button

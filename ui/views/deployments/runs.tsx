@@ -1,5 +1,10 @@
-import { useState } from 'react'
-import { type CancelOutcome, useBulkCancel, useDeploymentList } from '../../data/deployments/contents.ts'
+import { useMemo, useState } from 'react'
+import {
+  type CancelOutcome,
+  useBulkCancel,
+  useDeploymentList,
+  useDeploymentRead,
+} from '../../data/deployments/contents.ts'
 import type { ThreadRun } from '../../data/deployments/thread-run.ts'
 import { usePermission } from '../../data/session.ts'
 import { Button, Select } from '../../parts/controls.tsx'
@@ -12,6 +17,7 @@ import { setParam, useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
 import { PagedTable } from './contents.tsx'
 import css from './deployments.module.css'
+import { runWord } from './state-words.ts'
 import { StudioLink } from './studio-link.tsx'
 
 const STATUSES = [
@@ -20,7 +26,7 @@ const STATUSES = [
   ['running', 'running'],
   ['success', 'success'],
   ['error', 'error'],
-  ['interrupted', 'interrupted'],
+  ['interrupted', 'cancelled'],
   ['timeout', 'timeout'],
 ] as const
 
@@ -103,12 +109,34 @@ function CancelDialog({ name, close }: { name: string; close(): void }) {
   )
 }
 
+const MOST_WAITING = 1000
+
+/** The threads that wait for an answer, as far as the newest 1,000 show. */
+function useWaitingThreads(name: string): ReadonlySet<string> {
+  const body = { status: 'interrupted', select: ['thread_id'], sort_by: 'updated_at', limit: MOST_WAITING }
+  const { data } = useDeploymentRead<{ thread_id: string }[]>(name, '/threads/search', { body, live: true })
+  return useMemo(() => new Set(data?.map(({ thread_id }) => thread_id)), [data])
+}
+
+function stateLook(status: string, isWaiting: boolean): string | undefined {
+  if (status === 'error' || status === 'timeout') return css['bad']
+  return isWaiting ? css['waits'] : undefined
+}
+
+/** The ids of the newest run of each waiting thread, among runs from the newest to the oldest. */
+function waitingRuns(runs: readonly ThreadRun[], waiting: ReadonlySet<string>): ReadonlySet<string> {
+  const newest = new Map(runs.toReversed().map(({ thread_id, run_id }) => [thread_id, run_id]))
+  return new Set([...newest].flatMap(([thread, run]) => (waiting.has(thread) ? run : [])))
+}
+
 /** The runs of all threads of a deployment, newest first. */
 export function Runs({ name }: { name: string }) {
   const status = useParam(STATUS)
   const [isCancelling, setCancelling] = useState(false)
   const { isAllowed, reason } = usePermission('threads:update')
   const runs = useDeploymentList<ThreadRun>(name, '/runs/search', status === 'any' ? {} : { status })
+  const waiting = useWaitingThreads(name)
+  const waits = waitingRuns(runs.data?.pages.flatMap(({ rows }) => rows) ?? [], waiting)
   return (
     <section className={css['section']}>
       <div className={css['head']}>
@@ -128,7 +156,9 @@ export function Runs({ name }: { name: string }) {
             <td>
               <code>{run.run_id}</code>
             </td>
-            <td className={run.status === 'error' ? css['bad'] : undefined}>{run.status}</td>
+            <td className={stateLook(run.status, waits.has(run.run_id))}>
+              {runWord(run.status, waits.has(run.run_id))}
+            </td>
             <td>
               <StudioLink name={name} thread={run.thread_id}>
                 <code>{run.thread_id.slice(0, 13)}…</code>

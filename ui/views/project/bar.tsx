@@ -1,4 +1,5 @@
 import { type ReactNode, useMemo } from 'react'
+import { type HOURS, sinceOf } from '../../data/list-address.ts'
 import { type CustomRange, TimeRange } from '../../parts/time-range/time-range.tsx'
 import { setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'
@@ -9,8 +10,9 @@ const FILTER = textParam('q')
 const RANGE = wordParam('t', ['all', '1h', '1d', '7d', '30d'])
 const FROM = textParam('from')
 const TO = textParam('to')
+/** The order of a list, as `sortOf` reads it. */
+export const SORT = textParam('sort')
 
-const HOURS = { all: 0, '1h': 1, '1d': 24, '7d': 168, '30d': 720 } as const
 const RANGES = [
   ['all', 'Any time'],
   ['1h', 'Last hour'],
@@ -18,15 +20,6 @@ const RANGES = [
   ['7d', 'Last 7 days'],
   ['30d', 'Last 30 days'],
 ] as const
-const MINUTE_MS = 60_000
-
-/** The start of a range as ISO time, cut to a minute, so that the list keeps its cache key for that long. */
-function sinceOf(range: keyof typeof HOURS): string {
-  const hours = HOURS[range]
-  if (hours === 0) return ''
-  const minute = Math.floor(Date.now() / MINUTE_MS)
-  return new Date((minute - hours * 60) * MINUTE_MS).toISOString()
-}
 
 /** Filter and range of the address. */
 export interface Shown {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { otherColumns, readColumns, USUAL_COLUMNS, writeColumns } from './column-ids.ts'
-import { sortOf } from './sort.ts'
 
 describe('the columns of the list', () => {
   it('are those of the address, in its order, each once', () => {
@@ -24,14 +23,4 @@ describe('the columns of the list', () => {
     expect(offered).not.toContain('metadata.x')
     expect(offered).not.toContain('name')
   })
-})
-
-it('the address names the order of a list', () => {
-  expect(['', 'latency', '-total_cost', 'name', '-'].map(sortOf)).toEqual([
-    undefined,
-    { by: 'latency', order: 'desc' },
-    { by: 'total_cost', order: 'asc' },
-    undefined,
-    undefined,
-  ])
 })

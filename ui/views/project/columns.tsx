@@ -1,12 +1,13 @@
 import type { ReactNode } from 'react'
+import { listPart } from '../../data/list-address.ts'
 import type { ListedRun, OrderedBy } from '../../data/run-pages.ts'
 import { Chip } from '../../parts/controls.tsx'
 import { countText, durationText, shortCount, UNKNOWN } from '../../parts/format/numbers.ts'
 import { previewText } from '../../parts/format/preview-text.ts'
 import { microsBetween } from '../../parts/format/times.ts'
-import { StatusIcon, TypeIcon } from '../../parts/icon.tsx'
+import { Icon, StatusIcon, TypeIcon } from '../../parts/icon.tsx'
 import { exactText } from '../../parts/json/json-text.ts'
-import { Money } from '../../parts/money.tsx'
+import { MoneyCell } from '../../parts/money.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Link } from '../../router/link.tsx'
 import { type ColumnId, isColumnId, metadataKey } from './column-ids.ts'
@@ -26,6 +27,8 @@ export interface RunColumn {
   orders?: OrderedBy
   look?: string | undefined
   cell(run: ListedRun): ReactNode
+  /** Whether a run has something to show; a column without any in the list is left out. Absent: always shown. */
+  has?(run: ListedRun): boolean
 }
 
 interface ListedLlm {
@@ -71,12 +74,50 @@ function valueText(value: unknown): string {
   return typeof value === 'string' ? value : exactText(value, 0)
 }
 
-/** The path of a run in the interface. */
+/** The path of a run in the interface, with the list of the present address, in which it has its neighbours. */
 export function pathOf(run: ListedRun): string {
-  return `/traces/${run.trace_id}?run=${run.id}`
+  const list = listPart(location.search)
+  const where = list === '' ? '' : `&list=${encodeURIComponent(list)}`
+  return `/traces/${run.trace_id}?run=${run.id}${where}`
 }
 
 const MUTED = css['muted']
+
+/** The beginning of a payload in words; what the server has of it is shown on hover, with its lines. */
+function Preview({ text }: { text: string | null | undefined }) {
+  const shown = previewText(text ?? '')
+  return (
+    <span dir="auto" title={shown === '' ? undefined : shown}>
+      {shown}
+    </span>
+  )
+}
+
+/** The state of a run; a check mark only if nothing below it failed. */
+function Status({ run }: { run: ListedRun }) {
+  const failed = failedBelow(run)
+  if (run.status !== 'success' || failed === 0) return <StatusIcon status={run.status} />
+  return <Icon name="warning" color="var(--warn)" label={`success, but ${failed} below it failed`} />
+}
+
+/** Number of failed runs below a run. */
+function failedBelow({ error_runs, status }: ListedRun): number {
+  return (error_runs ?? 0) - Number(status === 'error')
+}
+
+/** What failed below a run: the names and the number, as a link to the first of them. */
+function Failed({ run }: { run: ListedRun }) {
+  const failed = failedBelow(run)
+  if (failed <= 0) return null
+  const [first, ...others] = run.failed_names ?? []
+  const more = failed - (first === undefined ? 0 : 1)
+  return (
+    <Link className={css['error']} to={`${pathOf(run)}&failed=on`} title={[first, ...others].join(', ')}>
+      {first ?? failed}
+      {first !== undefined && more > 0 && ` +${more}`}
+    </Link>
+  )
+}
 
 /** Every column but those of metadata. */
 const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
@@ -84,7 +125,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
     name: '',
     title: 'Status',
     width: 20,
-    cell: (run) => <StatusIcon status={run.status} />,
+    cell: (run) => <Status run={run} />,
   },
   name: {
     name: 'Name',
@@ -102,20 +143,34 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
   type: { name: 'Type', title: 'Run type', width: 80, look: MUTED, cell: (run) => run.run_type },
   input: {
     name: 'Input',
-    title: 'The beginning of what went in',
+    title: 'What was asked: the last text of the user, or the arguments',
     width: 160,
-    share: 2,
-    look: MUTED,
-    cell: (run) => previewText(run.inputs_preview ?? ''),
+    share: 2.4,
+    cell: (run) => <Preview text={run.inputs_preview} />,
+    has: (run) => (run.inputs_preview ?? '') !== '',
   },
   output: {
     name: 'Output',
-    title: 'The beginning of what came out, or the error',
+    title: 'What was answered, or the error',
     width: 160,
-    share: 2,
+    share: 2.4,
     look: MUTED,
     cell: (run) =>
-      run.error ? <span className={css['error']}>{run.error}</span> : previewText(run.outputs_preview ?? ''),
+      run.error ? (
+        <span className={css['error']} title={run.error}>
+          {run.error}
+        </span>
+      ) : (
+        <Preview text={run.outputs_preview} />
+      ),
+    has: (run) => (run.error ?? '') !== '' || (run.outputs_preview ?? '') !== '',
+  },
+  failed: {
+    name: 'Failed',
+    title: 'Runs below it that failed',
+    width: 112,
+    cell: (run) => <Failed run={run} />,
+    has: (run) => failedBelow(run) > 0,
   },
   start: {
     name: 'Start',
@@ -145,6 +200,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
     width: 80,
     isNumber: true,
     cell: (run) => durationText(microsBetween(run.start_time, run.first_token_time)),
+    has: ({ first_token_time }) => typeof first_token_time === 'string',
   },
   speed: {
     name: 'Tokens/s',
@@ -160,6 +216,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
     orders: 'total_tokens',
     isNumber: true,
     cell: (run) => shortCount(run.total_tokens),
+    has: ({ total_tokens }) => (total_tokens ?? 0) > 0,
   },
   prompt: {
     name: 'Prompt',
@@ -177,11 +234,14 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
   },
   cost: {
     name: 'Cost',
-    title: 'Dollars, with the cost of the runs below',
-    width: 104,
+    title: 'Dollars, with the cost of the runs below; ≥ where calls without a price are left out',
+    width: 88,
     orders: 'total_cost',
     isNumber: true,
-    cell: (run) => <Money value={run.total_cost} estimated={run.estimated_cost} />,
+    cell: (run) => (
+      <MoneyCell value={run.total_cost} estimated={run.estimated_cost} unpriced={run.unpriced_runs} />
+    ),
+    has: ({ total_cost, unpriced_runs }) => typeof total_cost === 'string' || (unpriced_runs ?? 0) > 0,
   },
   model: {
     name: 'Model',
@@ -190,6 +250,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
     share: 0.4,
     look: MUTED,
     cell: (run) => llmOf(run).model,
+    has: (run) => (llmOf(run).model ?? '') !== '',
   },
   provider: {
     name: 'Provider',
@@ -206,6 +267,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
       const { checks } = llmOf(run)
       return checks && <Verdicts checks={checks} />
     },
+    has: (run) => (llmOf(run).checks ?? undefined) !== undefined,
   },
   tags: {
     name: 'Tags',

@@ -1,20 +1,20 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react'
 import type { LiveRuns } from '../../data/live/live-runs.ts'
-import type { ListedRun } from '../../data/run-pages.ts'
-import { type RunQuery, useRuns } from '../../data/runs.ts'
+import type { ListedRun, RunQuery } from '../../data/run-pages.ts'
+import { useRuns } from '../../data/runs.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Button } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
 import { placeAfter } from '../../parts/keyboard/place-after.ts'
 import { rowHeight } from '../../parts/row-height.ts'
-import { Empty, Failure, Skeleton } from '../../parts/states.tsx'
+import { Empty, Failure, Skeleton, StillReading } from '../../parts/states.tsx'
 import { navigate, setParam } from '../../router/location.ts'
 import { layoutOf, pathOf, type RunColumn } from './columns.tsx'
 import css from './project.module.css'
 import { NoRun } from './no-run.tsx'
 import { RunRow } from './run-row.tsx'
-import { SORT } from './sort.ts'
+import { SORT } from './bar.tsx'
 
 const OVERSCAN = 12
 const MOST_COUNTED = 100
@@ -51,19 +51,21 @@ interface RunTableProps {
 }
 
 /** The runs of a project; scrolling near the end loads the next page. */
-export function RunTable({ query, ...shared }: RunTableProps) {
+export function RunTable({ query, columns, ...shared }: RunTableProps) {
   const list = useRuns(query)
-  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, refetch } = list
+  const { data, error, fetchNextPage, hasNextPage, isFetchingNextPage, isPlaceholderData, refetch } = list
   const runs = useMemo(() => data?.pages.flatMap((page) => page.runs) ?? [], [data])
-  if (data === undefined)
+  if (data === undefined || (isPlaceholderData && runs.length === 0))
     return error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />
   if (runs.length === 0) return <NoRuns query={query} />
   return (
     <Rows
       {...shared}
+      columns={columns.filter(({ has }) => has === undefined || runs.some(has))}
       sort={query.sort}
       runs={runs}
-      isMore={hasNextPage}
+      isOld={isPlaceholderData}
+      isMore={hasNextPage && !isPlaceholderData}
       more={() => {
         if (!isFetchingNextPage) void fetchNextPage()
       }}
@@ -119,6 +121,8 @@ function Columns({ columns, sort }: { columns: readonly RunColumn[]; sort: RunQu
 interface RowsProps extends Omit<RunTableProps, 'query'> {
   sort: RunQuery['sort']
   runs: readonly ListedRun[]
+  /** Whether the runs are those of the query before, until those of this query have been read. */
+  isOld: boolean
   isMore: boolean
   more(): void
 }
@@ -174,7 +178,7 @@ function DrawnRows({
   })
 }
 
-function Rows({ runs, columns, sort, live, ticked, tick, isMore, more }: RowsProps) {
+function Rows({ runs, isOld, columns, sort, live, ticked, tick, isMore, more }: RowsProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: runs.length,
@@ -202,6 +206,7 @@ function Rows({ runs, columns, sort, live, ticked, tick, isMore, more }: RowsPro
   return (
     <div className={css['list']}>
       <NewRuns live={live} show={show} />
+      {isOld && <StillReading />}
       <div
         id="runs"
         ref={scroller}
@@ -210,6 +215,7 @@ function Rows({ runs, columns, sort, live, ticked, tick, isMore, more }: RowsPro
         tabIndex={0}
         role="region"
         aria-label="Runs"
+        aria-busy={isOld}
       >
         <div
           role="table"

@@ -6,7 +6,7 @@ import { previewText } from '../../parts/format/preview-text.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Money } from '../../parts/money.tsx'
-import { Empty, Failure, Skeleton } from '../../parts/states.tsx'
+import { Empty, Failure, Skeleton, StillReading } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Link } from '../../router/link.tsx'
 import css from './threads.module.css'
@@ -66,11 +66,12 @@ const SNIPPET = 'langsmith_extra={"metadata": {"thread_id": "customer-42"}}'
 
 /** The threads of a project, latest activity first. */
 export function ThreadTable({ query }: { query: ThreadQuery }) {
-  const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useThreads(query)
+  const { data, error, refetch, hasNextPage, isFetchingNextPage, isPlaceholderData, fetchNextPage } =
+    useThreads(query)
   const frame = useRef<HTMLDivElement>(null)
   useRowKeys(frame)
   const threads = useMemo(() => data?.pages.flatMap(({ items }) => items) ?? [], [data])
-  if (data === undefined)
+  if (data === undefined || (isPlaceholderData && threads.length === 0))
     return error === null ? <Skeleton /> : <Failure error={error} retry={() => void refetch()} />
   if (threads.length === 0)
     return (
@@ -85,7 +86,8 @@ export function ThreadTable({ query }: { query: ThreadQuery }) {
     )
   return (
     <div ref={frame} className={css['scroll']} tabIndex={0} role="region" aria-label="Threads">
-      <table className={css['table']}>
+      {isPlaceholderData && <StillReading />}
+      <table className={css['table']} aria-busy={isPlaceholderData}>
         <thead>
           <tr>
             {COLUMNS.map(([name, title, isNumber = false]) => (
@@ -101,7 +103,7 @@ export function ThreadTable({ query }: { query: ThreadQuery }) {
           ))}
         </tbody>
       </table>
-      {hasNextPage && (
+      {hasNextPage && !isPlaceholderData && (
         <p className={css['more']}>
           <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
             Show more threads

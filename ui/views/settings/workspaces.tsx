@@ -9,7 +9,7 @@ import { Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { CHANGE, Table } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
-import { Confirm } from './confirm.tsx'
+import { Confirm } from '../../parts/forms/confirm.tsx'
 import { Locked, SettingsSection } from './section.tsx'
 import css from './settings.module.css'
 

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { answersOf, type Given, reviewOf, reviewWaysOf, waysOf } from './answers.ts'
+import {
+  answersOf,
+  type Given,
+  reviewOf,
+  reviewWaysOf,
+  waysOf,
+  argumentFields,
+  editedArguments,
+} from './answers.ts'
 
 const INBOX = [{ action_request: { action: 'send', args: { to: 'a' } }, config: {} }]
 const MIDDLEWARE = { action_requests: [{ name: 'send', args: {} }], review_configs: [] }
@@ -129,5 +137,32 @@ describe('the answers to questions', () => {
       { actionRequests: [null] },
     ])
       expect(offered(other)).toEqual(['text', 'json'])
+  })
+})
+
+describe('the arguments of a call as a form', () => {
+  const args = { to: 'a\nb', amount: 42.1, tags: ['x'] }
+
+  it('has a field for each, with its real value', () => {
+    expect(argumentFields(args)?.map(({ isText, text }) => [isText, text])).toEqual([
+      [true, 'a\nb'],
+      [false, '42.1'],
+      [false, '[\n  "x"\n]'],
+    ])
+    expect([argumentFields('text'), argumentFields(null), argumentFields([1])]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('gives the edited values: texts as they are, others as JSON', () => {
+    const fields = [
+      { name: 'to', isText: true, text: '42' },
+      { name: 'amount', isText: false, text: '43' },
+    ]
+    expect(editedArguments(fields, JSON.parse)).toBe('{"to":"42","amount":43}')
+    const broken = [{ name: 'amount', isText: false, text: 'many' }]
+    expect(() => editedArguments(broken, JSON.parse)).toThrow()
   })
 })

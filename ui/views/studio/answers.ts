@@ -1,3 +1,4 @@
+import { exactText } from '../../parts/json/json-text.ts'
 import type { Interrupt } from '../../data/studio/step.ts'
 
 /**
@@ -41,6 +42,8 @@ export function reviewWaysOf({ ways }: Action): readonly (readonly [ReviewWay, s
 export interface Action {
   name: string
   args: unknown
+  /** Why the call is proposed, as Markdown; undefined if the question does not say. */
+  description?: string | undefined
   /** The ways to answer that the question allows. */
   ways: readonly ReviewWay[]
 }
@@ -59,6 +62,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
 /** The calls of a list; undefined if one of its items is not a call, or the list is empty. */
 function actionsOf(
   list: readonly unknown[],
@@ -68,10 +73,14 @@ function actionsOf(
   return actions.length === list.length && actions.length > 0 ? actions : undefined
 }
 
-function inboxAction({ action_request: request, config }: Record<string, unknown>): Action | undefined {
+function inboxAction({
+  action_request: request,
+  config,
+  description,
+}: Record<string, unknown>): Action | undefined {
   if (!isObject(request)) return undefined
   const ways = USUAL_WAYS.filter((way) => !isObject(config) || config[`allow_${way}`] !== false)
-  return { name: String(request['action']), args: request['args'], ways }
+  return { name: String(request['action']), args: request['args'], description: textOf(description), ways }
 }
 
 /** The fields of the middleware's questions and answers, in Python and in JavaScript. */
@@ -123,9 +132,11 @@ function middlewareReview(value: unknown, fields: Fields): Review | undefined {
   if (!isObject(value)) return undefined
   const { [fields.requests]: requests, [fields.configs]: configs } = value
   if (!Array.isArray(requests)) return undefined
-  const actions = actionsOf(requests as unknown[], ({ name: given, args, arguments: older }, place) => {
+  const actions = actionsOf(requests as unknown[], (request, place) => {
+    const { name: given, args, arguments: older, description } = request
     const name = String(given)
-    return { name, args: args ?? older, ways: allowedWays(configs, { name, place }, fields) }
+    const ways = allowedWays(configs, { name, place }, fields)
+    return { name, args: args ?? older, description: textOf(description), ways }
   })
   return actions && { form: fields.form, actions }
 }
@@ -140,6 +151,29 @@ export function reviewOf(value: unknown): Review | undefined {
 }
 
 type Parse = (text: string) => unknown
+
+/** One argument of a call as a field of a form. */
+export interface ArgumentField {
+  name: string
+  /** A text is edited as it is, any other value as JSON. */
+  isText: boolean
+  text: string
+}
+
+/** The arguments of a call as fields of a form; undefined if they are not an object. */
+export function argumentFields(args: unknown): ArgumentField[] | undefined {
+  if (!isObject(args)) return undefined
+  return Object.entries(args).map(([name, value]) => {
+    const isText = typeof value === 'string'
+    return { name, isText, text: isText ? value : exactText(value, 2) }
+  })
+}
+
+/** The JSON of edited arguments. @throws what `parse` throws for a value that is not JSON */
+export function editedArguments(fields: readonly ArgumentField[], parse: Parse): string {
+  const members = fields.map(({ name, isText, text }) => [name, isText ? text : parse(text)] as const)
+  return exactText(Object.fromEntries(members), 0)
+}
 
 /** The way that the user chose, and the typed text if the way needs one. */
 export interface Answer {

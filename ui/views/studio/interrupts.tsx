@@ -1,13 +1,17 @@
 import { type ReactNode, useState } from 'react'
+import { flushSync } from 'react-dom'
 import type { Interrupt } from '../../data/studio/step.ts'
 import { parseTyped } from '../../api/typed-json.ts'
-import { Button, Select } from '../../parts/controls.tsx'
+import { Button } from '../../parts/controls.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
+import { Markdown } from '../../parts/markdown/markdown.tsx'
 import { Failure } from '../../parts/states.tsx'
 import {
   type Action,
   type Answer,
   answersOf,
+  argumentFields,
+  editedArguments,
   type Given,
   reviewOf,
   reviewWaysOf,
@@ -28,6 +32,9 @@ function questionsOf({ head }: ShownThread): { node: string; interrupt: Interrup
   )
 }
 
+/** The ways that need nothing typed. */
+const AT_ONCE: readonly Way[] = ['accept', 'ignore']
+
 interface AnswerFieldsProps {
   /** Name of the fields in the form. */
   name: string
@@ -35,18 +42,48 @@ interface AnswerFieldsProps {
   label: string
   ways: readonly (readonly [Way, string])[]
   action: Action | undefined
+  /** Whether it is all that is asked, so that a way that needs no text is sent by its button. */
+  isOnly: boolean
   /** The fields for the single calls, which are shown for the way `each`. */
   children?: ReactNode
 }
 
-/** The choice of a way to answer, and a text where the way needs one. */
-function AnswerFields({ name, label, ways, action, children }: AnswerFieldsProps) {
+/** The ways to answer as buttons, and the fields of the chosen one. */
+function AnswerFields({ name, label, ways, action, isOnly, children }: AnswerFieldsProps) {
   const [way, setWay] = useState<Way>(ways[0]?.[0] ?? 'text')
-  const needsText = way !== 'accept' && way !== 'ignore' && way !== 'each'
+  const choose = (next: Way, form: HTMLFormElement | null): void => {
+    flushSync(() => setWay(next))
+    if (isOnly && AT_ONCE.includes(next)) form?.requestSubmit()
+  }
+  const fields = way === 'edit' ? argumentFields(action?.args) : undefined
+  const needsText = !AT_ONCE.includes(way) && way !== 'each' && fields === undefined
   return (
     <>
       <input type="hidden" name={`way${name}`} value={way} />
-      <Select<Way> label={`Way to answer ${label}`} value={way} options={ways} onChange={setWay} />
+      <div className={css['ways']} role="toolbar" aria-label={`Way to answer ${label}`}>
+        {ways.map(([word, text]) => (
+          <Button
+            key={word}
+            aria-pressed={word === way}
+            onClick={({ currentTarget }) => choose(word, currentTarget.form)}
+          >
+            {text}
+          </Button>
+        ))}
+      </div>
+      {fields?.map((field) => (
+        <label key={field.name} className={css['argument']}>
+          {field.name}
+          <textarea
+            name={`argument${name}.${field.name}`}
+            aria-label={`${field.name} of ${label}`}
+            rows={Math.min(8, field.text.split('\n').length)}
+            spellCheck={field.isText}
+            dir="auto"
+            defaultValue={field.text}
+          />
+        </label>
+      ))}
       {needsText && (
         <textarea
           key={way}
@@ -62,42 +99,94 @@ function AnswerFields({ name, label, ways, action, children }: AnswerFieldsProps
   )
 }
 
-function Question({ node, interrupt, place }: { node: string; interrupt: Interrupt; place: number }) {
+/** A call that is proposed: what it is, why, and its arguments. */
+function Proposed({ action: { name, args, description } }: { action: Action }) {
+  const fields = argumentFields(args)
+  return (
+    <>
+      <h3>{name}</h3>
+      {description !== undefined && <Markdown text={description} />}
+      {fields === undefined ? (
+        <JsonView value={args} openDepth={2} />
+      ) : (
+        <dl className={css['arguments']}>
+          {fields.map((field) => (
+            <div key={field.name}>
+              <dt>{field.name}</dt>
+              <dd dir="auto">{field.text}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  )
+}
+
+interface QuestionProps {
+  node: string
+  interrupt: Interrupt
+  place: number
+  isOnly: boolean
+}
+
+/** A question as a card: what is asked, and the ways to answer it. */
+function Question({ node, interrupt, place, isOnly }: QuestionProps) {
   const review = reviewOf(interrupt.value)
   const actions = review?.actions ?? []
+  const [first, second] = actions
+  const { value } = interrupt
   return (
     <fieldset className={css['question']}>
       <legend>
         {node} asks{interrupt.id !== undefined && <code className={css['note']}> {interrupt.id}</code>}
       </legend>
-      <JsonView value={interrupt.value} openDepth={actions.length > 1 ? 1 : 3} />
-      <AnswerFields name={String(place)} label={node} ways={waysOf(review)} action={actions[0]}>
+      {first !== undefined && second === undefined && <Proposed action={first} />}
+      {first === undefined &&
+        (typeof value === 'string' ? <Markdown text={value} /> : <JsonView value={value} openDepth={3} />)}
+      <AnswerFields name={String(place)} label={node} ways={waysOf(review)} action={first} isOnly={isOnly}>
         {actions.map((action, at) => (
           <fieldset key={at} className={css['question']}>
             <legend>
               {at + 1}. {action.name}
             </legend>
-            <JsonView value={action.args} openDepth={2} />
+            <Proposed action={action} />
             <AnswerFields
               name={`${place}.${at}`}
               label={`${at + 1}. ${action.name}`}
               ways={reviewWaysOf(action)}
               action={action}
+              isOnly={false}
             />
           </fieldset>
         ))}
       </AnswerFields>
+      {first !== undefined && (
+        <details>
+          <summary>The question as JSON</summary>
+          <JsonView value={value} openDepth={2} />
+        </details>
+      )}
     </fieldset>
   )
 }
 
-function answerOf(form: FormData, name: string): Answer {
-  return { way: String(form.get(`way${name}`)) as Way, text: String(form.get(`answer${name}`) ?? '') }
+const parseAnswer = (text: string): unknown => parseTyped(text, 'The answer')
+
+/** @throws JsonFault for an argument that is not JSON */
+function answerOf(form: FormData, name: string, action: Action | undefined): Answer {
+  const way = String(form.get(`way${name}`)) as Way
+  const fields = way === 'edit' ? argumentFields(action?.args) : undefined
+  if (fields === undefined) return { way, text: String(form.get(`answer${name}`) ?? '') }
+  const typed = fields.map((field) => ({ ...field, text: String(form.get(`argument${name}.${field.name}`)) }))
+  return { way, text: editedArguments(typed, parseAnswer) }
 }
 
 function givenOf(form: FormData, interrupt: Interrupt, place: number): Given {
-  const each = reviewOf(interrupt.value)?.actions.map((_, at) => answerOf(form, `${place}.${at}`))
-  return { interrupt, ...answerOf(form, String(place)), ...(each && { each }) }
+  const actions = reviewOf(interrupt.value)?.actions
+  const whole = answerOf(form, String(place), actions?.[0])
+  if (whole.way !== 'each') return { interrupt, ...whole }
+  const each = actions?.map((action, at) => answerOf(form, `${place}.${at}`, action)) ?? []
+  return { interrupt, ...whole, each }
 }
 
 /**
@@ -139,7 +228,7 @@ export function Interrupts({ shown, session }: { shown: ShownThread; session: St
         const form = new FormData(event.currentTarget)
         try {
           const given = questions.map(({ interrupt }, place) => givenOf(form, interrupt, place))
-          const resume = answersOf(given, (text) => parseTyped(text, 'The answer'))
+          const resume = answersOf(given, parseAnswer)
           setFault(undefined)
           session.submit(undefined, { ...NEWEST, command: { resume } })
         } catch (error) {
@@ -153,7 +242,11 @@ export function Interrupts({ shown, session }: { shown: ShownThread; session: St
           : `The run waits for ${questions.length} answers`}
       </h2>
       {questions.map(({ node, interrupt }, place) => (
-        <Question key={interrupt.id ?? place} node={node} interrupt={interrupt} place={place} />
+        <Question
+          key={interrupt.id ?? place}
+          {...{ node, interrupt, place }}
+          isOnly={questions.length === 1}
+        />
       ))}
       {fault !== undefined && <Failure error={fault} />}
       <div>

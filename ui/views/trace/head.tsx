@@ -1,5 +1,6 @@
 import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { type Outline, totalTokens } from '../../data/outline.ts'
+import { useProject } from '../../data/projects/projects.ts'
 import type { ReadRun } from '../../data/runs.ts'
 import { Button, Chip, IconButton, Tabs } from '../../parts/controls.tsx'
 import { countText, durationText } from '../../parts/format/numbers.ts'
@@ -8,13 +9,15 @@ import { Money } from '../../parts/money.tsx'
 import { Time } from '../../parts/time.tsx'
 import { PageHead } from '../../parts/page/page-head.tsx'
 import { Link } from '../../router/link.tsx'
-import { currentPath, useParam } from '../../router/location.ts'
-import { textParam, withParams } from '../../router/params.ts'
+import { currentPath, setParams, useParam } from '../../router/location.ts'
+import { textParam, withParams, wordParam } from '../../router/params.ts'
 import css from './trace.module.css'
 
 const ShareDialog = lazy(() => import('./share-dialog.tsx').then((file) => ({ default: file.ShareDialog })))
 
 const RUN = textParam('run')
+/** Whether the tree shows only failed runs, and those above them. */
+export const ONLY_FAILED = wordParam('failed', ['off', 'on'])
 
 function numberIn(totals: Outline['totals'], name: string): number | undefined {
   const value = totals[name]
@@ -31,6 +34,22 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
     <span>
       {name} <b>{children}</b>
     </span>
+  )
+}
+
+/** The number of failed runs; a click shows only these in the tree, with the runs above them. */
+function FailedButton({ count }: { count: number }) {
+  const isOn = useParam(ONLY_FAILED) === 'on'
+  return (
+    <button
+      type="button"
+      className={css['failures']}
+      aria-pressed={isOn}
+      title={isOn ? 'Show all runs' : 'Show only the failed runs; e goes to the next one'}
+      onClick={() => setParams({ failed: isOn ? undefined : 'on', view: undefined })}
+    >
+      {count} failed
+    </button>
   )
 }
 
@@ -51,7 +70,7 @@ function Totals({ outline }: { outline: Outline }) {
       </Fact>
       <Fact name="runs">{countText(outline.run_count)}</Fact>
       <Fact name="model calls">{countText(numberIn(totals, 'llm_runs'))}</Fact>
-      {errors > 0 && <span className={css['failed']}>{errors} failed</span>}
+      {errors > 0 && <FailedButton count={errors} />}
     </>
   )
 }
@@ -68,8 +87,28 @@ function Origin({ root, share }: { root: ReadRun; share: string | undefined }) {
       {hasThread && (
         <Fact name="thread">{share === undefined ? <Link to={thread}>{thread_id}</Link> : thread_id}</Fact>
       )}
-      {share === undefined && <Link to={`/projects/${session_id}`}>Project</Link>}
     </>
+  )
+}
+
+/** The path of the list from which a trace was opened; without one, that of the traces of its project. */
+export function listPath({ session_id = '' }: ReadRun, list: string): string {
+  return `/projects/${session_id}${list === '' ? '' : `?${list}`}`
+}
+
+/** Where the trace is: a link back to the list, by the name of the project. */
+function Place({ root, list }: { root: ReadRun; list: string }) {
+  const { data } = useProject(root.session_id ?? '')
+  const part = new URLSearchParams(list)
+  return (
+    <nav aria-label="Place of the trace" className={css['place']}>
+      <Link to={listPath(root, list)} title="Back to the list (Esc)">
+        {data?.name ?? 'Project'}
+        {part.get('view') === 'runs' && ', all runs'}
+        {part.has('q') && ', filtered'}
+      </Link>
+      <span aria-hidden="true">/</span>
+    </nav>
   )
 }
 
@@ -98,25 +137,29 @@ export function TraceHead({
   root,
   view,
   share,
+  list,
   step,
 }: {
   outline: Outline
   root: ReadRun | undefined
   view: 'tree' | 'messages'
   share: string | undefined
+  /** The list from which the trace was opened, as in its address; '' for all traces of the project. */
+  list: string
   step(to: 'older' | 'newer'): void
 }) {
   const rootPlace = Math.max(0, outline.parents.indexOf(-1))
   const isRunning = outline.statuses.includes('pending')
   const run = useParam(RUN)
   const tabs = VIEWS.map(([name, text]) => ({
-    to: `${currentPath()}${withParams('', { run: run || undefined, view: name === 'tree' ? undefined : name })}`,
+    to: `${currentPath()}${withParams(location.search, { run: run || undefined, view: name === 'tree' ? undefined : name })}`,
     text,
     isCurrent: view === name,
   }))
   return (
     <PageHead className={css['head']}>
       <div className={css['title']}>
+        {root !== undefined && share === undefined && <Place root={root} list={list} />}
         <StatusIcon status={isRunning ? 'pending' : outline.statuses[rootPlace]} />
         <h1>{outline.names[rootPlace]}</h1>
         {share !== undefined && <Chip>shared</Chip>}

@@ -1,22 +1,23 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ComponentProps, lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { criticalPath } from '../../data/critical-path.ts'
+import { listQuery } from '../../data/list-address.ts'
 import type { Outline } from '../../data/outline.ts'
 import { type ReadRun, runOptions } from '../../data/runs.ts'
 import { type TraceSearch, useFoundPaths, useTraceSearch } from '../../data/trace-search.ts'
-import { neighbourTrace } from '../../data/traces.ts'
+import { neighbourIn } from '../../data/traces.ts'
 import { buildTree, type Tree, visibleRows } from '../../data/tree.ts'
-import { Button, Field } from '../../parts/controls.tsx'
+import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
 import { notify } from '../../parts/notice.tsx'
 import { Empty, PanelBoundary, Skeleton } from '../../parts/states.tsx'
 import { navigate, setParam, useParam } from '../../router/location.ts'
-import { textParam, wordParam } from '../../router/params.ts'
+import { textParam, withParams, wordParam } from '../../router/params.ts'
 import { modelCalls } from './messages/calls.ts'
 import { Minimap } from './minimap.tsx'
 import { type FoundIn, RunPanel } from './run/run-panel.tsx'
 import css from './trace.module.css'
-import { TraceHead } from './head.tsx'
+import { listPath, ONLY_FAILED, TraceHead } from './head.tsx'
 import { Axis } from './tree/axis.tsx'
 import { TreeGrid } from './tree/grid.tsx'
 import { treeKeys } from './tree/keys.ts'
@@ -27,6 +28,7 @@ const MessagesView = lazy(() =>
 )
 const RUN = textParam('run')
 const FIND = textParam('find')
+const LIST = textParam('list')
 const VIEW = wordParam('view', ['tree', 'messages'])
 const PATH = wordParam('path', ['off', 'on'])
 const NEIGHBOURS = [-1, 1]
@@ -49,6 +51,15 @@ function findRuns(
   return found.size === 0 && isSearching ? undefined : found
 }
 
+/** Positions of the failed runs, among `matches` if a text is searched. */
+function failedRuns(outline: Outline, tree: Tree, matches: ReadonlySet<number> | undefined): Set<number> {
+  const failed = new Set<number>()
+  for (const [position, place] of tree.order.entries()) {
+    if (outline.statuses[place] === 'error' && matches?.has(position) !== false) failed.add(position)
+  }
+  return failed
+}
+
 /** Filter, selection and zoom; everything that a copied link needs is in the address. */
 function useTreeState(outline: Outline, trace: string) {
   const tree = useMemo(() => buildTree(outline.parents), [outline.parents])
@@ -57,7 +68,12 @@ function useTreeState(outline: Outline, trace: string) {
   const [zoom, setZoom] = useState<ZoomRange | undefined>()
   const text = useParam(FIND)
   const byContents = useTraceSearch(trace, text)
-  const found = useMemo(() => findRuns(outline, tree, text, byContents), [outline, tree, text, byContents])
+  const matches = useMemo(() => findRuns(outline, tree, text, byContents), [outline, tree, text, byContents])
+  const isOnlyFailed = useParam(ONLY_FAILED) === 'on'
+  const found = useMemo(
+    () => (isOnlyFailed ? failedRuns(outline, tree, matches) : matches),
+    [isOnlyFailed, outline, tree, matches],
+  )
   const paths = useFoundPaths(trace, text)
   const foundIn = (id: string): FoundIn => ({ text: text.trim(), paths: paths.get(id) ?? [] })
   // Positions change when runs are added to a live trace; ids do not.
@@ -73,7 +89,7 @@ function useTreeState(outline: Outline, trace: string) {
   const rows = useMemo(() => visibleRows(tree, { folded, focus, found }), [tree, folded, focus, found])
   const wanted = useParam(RUN)
   const named = positionOf(wanted)
-  const selected = named ?? tree.positions[0] ?? 0
+  const selected = named ?? 0
   const isMarked = useParam(PATH) === 'on'
   const path = useMemo(() => (isMarked ? criticalPath(outline, tree) : undefined), [isMarked, outline, tree])
   const mark = (): void => setParam(PATH, isMarked ? 'off' : 'on')
@@ -137,12 +153,19 @@ function useCallsBefore(outline: Outline, tree: Tree): (position: number) => str
   }
 }
 
-/** Opens the trace before or after that of a root; shows a message if there is none, or if it cannot be read. */
-async function openNeighbour(root: ReadRun, to: 'older' | 'newer'): Promise<void> {
+/**
+ * Opens the trace before or after that of a root in a list; shows a message if there is none, or if it cannot be read.
+ */
+async function openNeighbour(
+  queries: QueryClient,
+  root: ReadRun,
+  list: string,
+  to: 'older' | 'newer',
+): Promise<void> {
   try {
-    const id = await neighbourTrace(root, to)
-    if (id === undefined) notify(`There is no ${to} trace in this project.`)
-    else navigate(`/traces/${id}`)
+    const run = await neighbourIn(queries, listQuery(root.session_id ?? '', list), root, to)
+    if (run === undefined) notify(`There is no ${to} trace in ${list === '' ? 'this project' : 'the list'}.`)
+    else navigate(`/traces/${run.trace_id}${withParams('', { run: run.id, list: list || undefined })}`)
   } catch (error) {
     notify(`The ${to} trace cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
@@ -168,14 +191,21 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   )
   const before = useCallsBefore(outline, tree)
   const root = useQuery(runOptions(idAt(0), share)).data
+  const queries = useQueryClient()
+  const list = useParam(LIST)
   const step = (to: 'older' | 'newer'): void => {
-    if (root !== undefined && share === undefined) void openNeighbour(root, to)
+    if (root !== undefined && share === undefined) void openNeighbour(queries, root, list, to)
+  }
+  const leave = (): void => {
+    if (state.focus !== undefined) setFocus(undefined)
+    else if (root !== undefined && share === undefined) navigate(listPath(root, list))
   }
   const zoom = (direction: 'in' | 'out' | 'all'): void =>
     setZoom(direction === 'all' ? undefined : zoomed(range, direction, outline.span))
   const actions = { select, fold, focus: setFocus, zoom, mark: state.mark }
   useKeys({
     ...treeKeys({ outline, tree, rows, folded, selected }, actions),
+    Escape: leave,
     '[': () => step('older'),
     ']': () => step('newer'),
     m: () => setParam(VIEW, view === 'tree' ? 'messages' : 'tree'),
@@ -184,7 +214,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   })
   return (
     <div className={css['page']}>
-      <TraceHead outline={outline} root={root} view={view} share={share} step={step} />
+      <TraceHead {...{ outline, root, view, share, list, step }} />
       <UnknownRun id={state.unknown} isPart={outline.is_truncated} />
       <div className={css['body']}>
         {view === 'messages' ? (
@@ -194,7 +224,10 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
             </Suspense>
           </div>
         ) : (
-          <Runs outline={outline} state={state} select={select} fold={fold} hover={hover} />
+          <Runs
+            trace={share === undefined ? outline.trace_id : ''}
+            {...{ outline, state, select, fold, hover }}
+          />
         )}
         <SelectedRun
           {...{ id: idAt(selected), previous: before(selected), share }}
@@ -226,11 +259,31 @@ function SelectedRun(shown: ComponentProps<typeof RunPanel>) {
   )
 }
 
+/** The matches of a search in the order of the tree: which of them is selected, and steps to the others. */
+function useMatches(
+  found: ReadonlySet<number> | undefined,
+  selected: number,
+  select: (position: number) => void,
+) {
+  const places = useMemo(() => [...(found ?? [])].toSorted((a, b) => a - b), [found])
+  const at = places.indexOf(selected)
+  const step = (by: 1 | -1): void => {
+    const after = places.findIndex((position) => position > selected)
+    const before = places.findLastIndex((position) => position < selected)
+    // After the last match comes the first one, and before the first one the last.
+    const to = by === 1 ? (places[after] ?? places[0]) : (places[before] ?? places.at(-1))
+    if (to !== undefined) select(to)
+  }
+  return { count: places.length, place: at < 0 ? undefined : at + 1, step }
+}
+
 function Runs({
+  trace,
   outline,
   state,
   ...acts
 }: {
+  trace: string
   outline: Outline
   state: ReturnType<typeof useTreeState>
   select(position: number): void
@@ -238,6 +291,7 @@ function Runs({
   hover(position: number): void
 }) {
   const { tree, folded, focus, setFocus, range, setZoom, found, path, mark, rows, selected, text } = state
+  const matches = useMatches(found, selected, acts.select)
   return (
     <div className={css['left']}>
       <div className={css['bar']}>
@@ -248,7 +302,19 @@ function Runs({
           placeholder="Find in names, types, models and contents"
           defaultValue={text}
           onChange={({ target }) => setParam(FIND, target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter') return
+            event.preventDefault()
+            matches.step(event.shiftKey ? -1 : 1)
+          }}
         />
+        {found !== undefined && (
+          <span className={css['match']} role="status">
+            {matches.place === undefined ? `${matches.count} found` : `${matches.place} of ${matches.count}`}
+            <IconButton icon="up" label="Previous match  Shift+Enter" onClick={() => matches.step(-1)} />
+            <IconButton icon="fold" label="Next match  Enter" onClick={() => matches.step(1)} />
+          </span>
+        )}
         <Button
           look="plain"
           aria-pressed={path !== undefined}
@@ -265,7 +331,7 @@ function Runs({
       ) : (
         <>
           <Axis range={range} />
-          <TreeGrid {...{ outline, tree, rows, folded, found, path, range, selected }} {...acts} />
+          <TreeGrid {...{ trace, outline, tree, rows, folded, found, path, range, selected }} {...acts} />
         </>
       )}
     </div>

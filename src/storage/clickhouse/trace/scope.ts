@@ -48,3 +48,8 @@ const BY_PLACE = `${OF_TRACE} AND (project_id, sort_time, run_id) IN (
 const BY_TIME = `${OF_TRACE} AND project_id = {project:UUID}
   AND sort_time >= fromUnixTimestamp64Micro({scope_from:Int64})
   AND sort_time <= fromUnixTimestamp64Micro({scope_to:Int64})`
+
+/** The sort keys of the rows of some traces. */
+export const PLACES_OF_TRACES = `(project_id, sort_time, run_id) IN (
+  SELECT project_id, sort_time, run_id FROM trace_runs FINAL
+  WHERE workspace_id = {workspace_id:UUID} AND trace_id IN {traces:Array(UUID)})`

@@ -210,7 +210,7 @@ function Actions({ session: { rights, isLoading: isBusy }, runFrom, edit, copy }
 export function StatePanel(props: StatePanelProps) {
   const { name, assistant, thread, shown, session, run, choose, compare, copied } = props
   const { selected, state, parent, compared } = shown
-  const [isEditing, setEditing] = useState(false)
+  const [edited, edit] = useState<string>()
   const change = useThreadChange(name, thread)
   if (selected === undefined) return null
   const { checkpoint, metadata } = selected
@@ -234,15 +234,15 @@ export function StatePanel(props: StatePanelProps) {
       <Actions
         session={session}
         runFrom={runFrom}
-        edit={() => setEditing(true)}
+        edit={() => edit(checkpoint.checkpoint_id)}
         copy={() => change.mutate({ kind: 'copy' }, { onSuccess: copied })}
       />
       {change.error !== null && <Failure error={change.error} />}
-      {isEditing && (
+      {edited === checkpoint.checkpoint_id && (
         <Editor
-          key={checkpoint.checkpoint_id}
+          key={`edit ${checkpoint.checkpoint_id}`}
           {...{ name, assistant, thread, shown, choose }}
-          close={() => setEditing(false)}
+          close={() => edit(undefined)}
         />
       )}
       <Failures of={selected} />
@@ -256,7 +256,10 @@ export function StatePanel(props: StatePanelProps) {
       </div>
       <Diff shown={shown} />
       <h3>Values</h3>
-      <ValueOrigin key={checkpoint.checkpoint_id} {...{ name, thread, selected, shown, choose }} />
+      <ValueOrigin
+        key={`origin ${checkpoint.checkpoint_id}`}
+        {...{ name, thread, selected, shown, choose }}
+      />
       <Loaded from={state}>{({ values }) => <Values values={values} />}</Loaded>
     </section>
   )

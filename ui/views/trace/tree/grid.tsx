@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type MouseEvent, useEffect, useMemo, useRef } from 'react'
 import { subtreeEnds } from '../../../data/critical-path.ts'
 import type { Outline } from '../../../data/outline.ts'
+import { useRunWords } from '../../../data/run-words.ts'
 import type { Tree } from '../../../data/tree.ts'
 import { rowHeight } from '../../../parts/row-height.ts'
 import css from '../trace.module.css'
@@ -27,6 +28,8 @@ export interface Drawn {
 }
 
 interface TreeGridProps extends Drawn {
+  /** The trace whose rows have words; '' for a shared trace, whose readers may not search. */
+  trace: string
   select(position: number): void
   fold(position: number): void
   hover(position: number): void
@@ -39,7 +42,7 @@ function positionOf(event: MouseEvent): number | undefined {
 
 /** The runs of a trace: names as a tree, times as bars. Only visible rows are in the document. */
 export function TreeGrid(props: TreeGridProps) {
-  const { outline, tree, rows, folded, found, path, range, selected, select, fold, hover } = props
+  const { trace, outline, tree, rows, folded, found, path, range, selected, select, fold, hover } = props
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -48,6 +51,9 @@ export function TreeGrid(props: TreeGridProps) {
     overscan: OVERSCAN,
   })
   const ends = useMemo(() => subtreeEnds(outline, tree), [outline, tree])
+  const drawn = virtual.getVirtualItems()
+  const sight = { from: rows[drawn[0]?.index ?? 0] ?? 0, to: rows[drawn.at(-1)?.index ?? 0] ?? 0 }
+  const words = useRunWords(trace, outline, tree, sight)
   const selectedRow = rows.indexOf(selected)
   useEffect(() => {
     if (selectedRow >= 0) virtual.scrollToIndex(selectedRow)
@@ -76,11 +82,13 @@ export function TreeGrid(props: TreeGridProps) {
       }}
     >
       <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-        {virtual.getVirtualItems().map(({ index, start }) => {
+        {drawn.map(({ index, start }) => {
           const position = rows[index] ?? 0
+          const id = outline.ids[tree.order[position] ?? 0] ?? ''
           return (
             <TreeRow
-              key={outline.ids[tree.order[position] ?? 0]}
+              key={id}
+              words={words.get(id) ?? ''}
               outline={outline}
               tree={tree}
               position={position}

@@ -55,7 +55,6 @@ export function treeKeys(state: TreeState, { select, fold, focus, zoom, mark }: 
     s: () => to(slowestChild(tree, selected, outline.durations)),
     f: () => focus(selected),
     c: mark,
-    Escape: () => focus(undefined),
     '+': () => zoom('in'),
     '=': () => zoom('in'),
     '-': () => zoom('out'),

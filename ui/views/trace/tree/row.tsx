@@ -2,8 +2,9 @@ import { memo } from 'react'
 import type { Outline } from '../../../data/outline.ts'
 import { isParent, type Tree } from '../../../data/tree.ts'
 import { durationText } from '../../../parts/format/numbers.ts'
+import { previewText } from '../../../parts/format/preview-text.ts'
 import { Icon, TypeIcon, typeLook } from '../../../parts/icon.tsx'
-import { Money } from '../../../parts/money.tsx'
+import { MoneyCell } from '../../../parts/money.tsx'
 import css from '../trace.module.css'
 import { barOf, type ZoomRange } from '../zoom.ts'
 
@@ -14,6 +15,8 @@ const percent = (share: number): string => `${share * 100}%`
 
 interface TreeRowProps {
   outline: Outline
+  /** What the run was asked or answered; '' while it is not known. */
+  words: string
   tree: Tree
   position: number
   top: number
@@ -94,7 +97,8 @@ function labelOf(outline: Outline, place: number, subtreeEnd: number): string {
 
 /** One run of the tree with its bar. */
 export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
-  const { outline, tree, position, top, subtreeEnd, range, isSelected, isFolded, isDim, isCritical } = props
+  const { outline, words, tree, position, top, subtreeEnd, range, isSelected, isFolded, isDim, isCritical } =
+    props
   const place = tree.order[position] ?? 0
   const depth = tree.depths[position] ?? 0
   const duration = outline.durations[place] ?? Number.NaN
@@ -126,13 +130,18 @@ export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
         <TypeIcon type={outline.types[place] ?? ''} />
         {isError && <Icon name="error" color="var(--error)" label="error" />}
         <span className={isError ? css['failed'] : undefined}>{outline.names[place]}</span>
+        {words !== '' && (
+          <span className={css['words']} dir="auto" title={words}>
+            {previewText(words)}
+          </span>
+        )}
       </span>
       <Bar {...{ outline, place, subtreeEnd, range }} />
       <span role="gridcell" className={css['number']}>
         {durationText(Number.isNaN(duration) ? undefined : duration)}
       </span>
       <span role="gridcell" className={`${css['number']} ${css['muted']} ${css['cost']}`}>
-        {outline.costs[place] !== undefined && <Money value={outline.costs[place]} />}
+        {outline.costs[place] !== undefined && <MoneyCell value={outline.costs[place]} />}
       </span>
     </div>
   )

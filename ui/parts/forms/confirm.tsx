@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
-import { Button } from '../../parts/controls.tsx'
-import { Dialog } from '../../parts/forms/dialog.tsx'
-import { Failure } from '../../parts/states.tsx'
-import css from './settings.module.css'
+import { Button } from '../controls.tsx'
+import { Dialog } from './dialog.tsx'
+import { Failure } from '../states.tsx'
+import css from './dialog.module.css'
 
-/** A dialog to confirm a removal that cannot be undone. */
+/** A dialog to confirm a change that acts at once, such as a removal. */
 export function Confirm({
   title,
   action,

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
+import { drained } from '../../support/servers/server.ts'
+import type { UsedWeir } from '../../support/servers/use-weir.ts'
+import type { UsedInterface } from '../../support/servers/web-interface.ts'
+
+interface Used {
+  server: { current(): UsedWeir }
+  used: { current(): UsedInterface }
+}
+
+const PROJECT = 'support'
+const UNPRICED = { ls_provider: 'own', ls_model_name: 'house-model-7b-ft' }
+
+const ASKED = 'The box was **empty** when it arrived.'
+const ANSWERED = 'I am sorry about the box.'
+const LOOKUP = {
+  function: { name: 'lookup_order', arguments: '{"order_id":11536}' },
+  id: 'c',
+  type: 'function',
+}
+
+/** Runs of one trace: an agent with a model call whose model has no price, and a tool. */
+function supportTrace(start: number, { topic, fails }: { topic: string; fails: boolean }) {
+  const [root, call, tool] = [randomUUID(), randomUUID(), randomUUID()]
+  const at = (id: string, name: string, run_type: string, rest: object) => ({
+    id,
+    name,
+    run_type,
+    trace_id: root,
+    session_name: PROJECT,
+    start_time: new Date(start).toISOString(),
+    end_time: new Date(start + 900).toISOString(),
+    ...(id !== root && { parent_run_id: root }),
+    ...rest,
+  })
+  const messages = [{ role: 'user', content: `${ASKED} ${topic}` }]
+  const answer = { role: 'assistant', content: ANSWERED }
+  return [
+    at(root, `${topic}_agent`, 'chain', {
+      inputs: { messages },
+      outputs: { messages: [...messages, answer] },
+    }),
+    at(call, 'chat', 'llm', {
+      inputs: { messages },
+      outputs: {
+        choices: [{ message: { role: 'assistant', content: null, tool_calls: [LOOKUP] } }],
+        usage: { prompt_tokens: 90, completion_tokens: 9, total_tokens: 99 },
+      },
+      extra: { metadata: UNPRICED },
+    }),
+    at(tool, 'lookup_order', 'tool', {
+      inputs: { order_id: 11536 },
+      ...(fails ? { error: '503 Service Unavailable' } : { outputs: { state: 'shipped' } }),
+    }),
+  ]
+}
+
+/** The list of traces, and what a trace keeps of the list from which it was opened. The browser is signed in. */
+export function listTests({ server, used }: Used): void {
+  let path: string | undefined
+
+  async function sent(): Promise<string> {
+    if (path !== undefined) return path
+    const weir = server.current()
+    const now = Date.now()
+    const post = [
+      ...supportTrace(now - 40_000, { topic: 'refund', fails: false }),
+      ...supportTrace(now - 30_000, { topic: 'invoice', fails: false }),
+      ...supportTrace(now - 20_000, { topic: 'refund', fails: true }),
+    ]
+    const headers = { 'content-type': 'application/json' }
+    const answer = await weir.request('/api/v1/runs/batch', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ post }),
+    })
+    expect(answer.status).toBe(202)
+    await drained(weir)
+    const [project] = await weir.json<{ id: string }[]>(`/api/v1/sessions?name=${PROJECT}`)
+    path = `/projects/${project?.id}`
+    return path
+  }
+
+  const rows = () => used.current().page.locator('[data-run]')
+  const REFUNDS = `q=${encodeURIComponent('eq(name, "refund_agent")')}`
+
+  describe('the list of traces', () => {
+    it('shows what was asked and answered as text, what failed below the root, and that a price is missing', async () => {
+      const { page, open, broken } = used.current()
+      await open(await sent())
+      await rows().nth(2).waitFor()
+      const row = rows().first()
+      for (const text of ['The box was empty when it arrived. refund', ANSWERED, 'no price'])
+        await row.getByText(text).waitFor()
+      expect(await row.getByText(ANSWERED).getAttribute('title')).toBe(ANSWERED)
+      await row.getByRole('img', { name: 'success, but 1 below it failed' }).waitFor()
+      await rows().nth(1).getByRole('img', { name: 'success', exact: true }).waitFor()
+      const heads = await page.getByRole('columnheader').allInnerTexts()
+      expect(heads).toContain('Failed')
+      for (const empty of ['First token', 'Checks', 'Model']) expect(heads).not.toContain(empty)
+      expect(await broken()).toEqual([])
+      await row.getByRole('link', { name: 'lookup_order' }).click()
+      const tree = page.getByRole('treegrid').getByRole('row')
+      await eventually(async () => expect(await tree.count()).toBe(2))
+      await page.getByRole('button', { name: '1 failed' }).click()
+      await eventually(async () => expect(await tree.count()).toBe(3))
+      await tree.filter({ hasText: '→ lookup_order(order_id: 11536)' }).waitFor()
+      await tree.filter({ hasText: '503 Service Unavailable' }).waitFor()
+    })
+
+    it('finds the traces in which a run failed, although their roots did not', async () => {
+      const { page, open } = used.current()
+      await open(await sent())
+      await rows().nth(2).waitFor()
+      await page.getByRole('combobox', { name: 'Search or filter' }).click()
+      await page.getByRole('option', { name: 'traces with a failed run' }).click()
+      await eventually(async () => expect(await rows().count()).toBe(1))
+      await page.getByText('a run of the trace failed').waitFor()
+    })
+
+    it('greys the rows of the filter before, until those of the new one have come', async () => {
+      const { page, open } = used.current()
+      await open(await sent())
+      await rows().nth(2).waitFor()
+      let answer = (): void => undefined
+      const held = new Promise<void>((resolve) => (answer = resolve))
+      await page.route('**/runs/query', async (route) => {
+        await held
+        await route.continue()
+      })
+      await page.getByRole('combobox', { name: 'Search or filter' }).fill('nothinglikethis')
+      await page.keyboard.press('Enter')
+      await page.locator('#runs[aria-busy="true"]').waitFor()
+      await page.getByRole('status').getByText('Reading the new selection').waitFor()
+      answer()
+      await page.getByText('No trace fits the filter').waitFor()
+      await page.unroute('**/runs/query')
+    })
+  })
+
+  describe('a trace that was opened from a list', () => {
+    it('goes to its neighbours in the list with [ and ], and back to it with Esc', async () => {
+      const { page, open } = used.current()
+      const list = `${await sent()}?${REFUNDS}`
+      await open(list)
+      await eventually(async () => expect(await rows().count()).toBe(2))
+      await rows().first().click()
+      await page.getByRole('treegrid').waitFor()
+      const newest = new URL(page.url()).pathname
+      await page.keyboard.press('[')
+      await eventually(async () => expect(new URL(page.url()).pathname).not.toBe(newest))
+      await page.getByRole('heading', { name: 'refund_agent', level: 1 }).waitFor()
+      await page.getByRole('treegrid').waitFor()
+      await page.keyboard.press('[')
+      await page.getByText('There is no older trace in the list.').waitFor()
+      await page.keyboard.press('Escape')
+      await eventually(async () => expect(await rows().count()).toBe(2))
+      expect(page.url()).toContain(list.split('?')[0] ?? '')
+      await page.getByText('name = refund_agent').waitFor()
+    })
+
+    it('has the number of matches of a search, and Enter goes from one to the next', async () => {
+      const { page, open } = used.current()
+      await open(await sent())
+      await rows().first().click()
+      const field = page.getByRole('searchbox', { name: 'Find in the trace' })
+      await field.fill('order')
+      await page.getByText('2 found').waitFor()
+      await field.press('Enter')
+      await page.getByText('1 of 2').waitFor()
+      await field.press('Enter')
+      await page.getByText('2 of 2').waitFor()
+      await page.locator('#run').getByRole('heading', { name: 'lookup_order' }).waitFor()
+      await field.press('Enter')
+      await page.getByText('1 of 2').waitFor()
+    })
+  })
+}

@@ -1,0 +1,42 @@
+const REVISION_WORDS: Readonly<Record<string, string>> = {
+  CREATING: 'being created',
+  QUEUED: 'waits for another revision',
+  AWAITING_BUILD: 'waits for its build',
+  BUILDING: 'being built',
+  AWAITING_DEPLOY: 'waits to be deployed',
+  DEPLOYING: 'being deployed',
+  DEPLOYED: 'replaced',
+  CREATE_FAILED: 'was not created',
+  BUILD_FAILED: 'build failed',
+  DEPLOY_FAILED: 'deploy failed',
+  SKIPPED: 'skipped for a newer one',
+  INTERRUPTED: 'stopped',
+}
+
+/** The state of a revision that does not serve. */
+export function revisionWord(status: string): string {
+  return REVISION_WORDS[status] ?? status
+}
+
+/** Whether a revision has failed for good. */
+export function hasFailed(status: string): boolean {
+  return status.endsWith('_FAILED')
+}
+
+const THREAD_WORDS: Readonly<Record<string, string>> = {
+  idle: 'idle',
+  busy: 'runs',
+  interrupted: 'waits for an answer',
+  error: 'failed',
+}
+
+/** The state of a thread. */
+export function threadWord(status: string): string {
+  return THREAD_WORDS[status] ?? status
+}
+
+/** The end or state of a run; `isWaiting` for the last run of a thread that waits for an answer. */
+export function runWord(status: string, isWaiting: boolean): string {
+  if (status === 'success' && isWaiting) return 'waits for an answer'
+  return status === 'interrupted' ? 'cancelled' : status
+}
