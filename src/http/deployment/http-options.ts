@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
 
 /** Groups of routes that langgraph.json can disable. */
-export const ROUTE_GROUPS = ['assistants', 'threads', 'runs', 'store', 'meta'] as const
+export const ROUTE_GROUPS = ['assistants', 'threads', 'runs', 'store', 'mcp', 'meta'] as const
 export type RouteGroup = (typeof ROUTE_GROUPS)[number]
 
 /** The served routes and their prefix: `http` of langgraph.json. */

@@ -67,6 +67,8 @@ export const DEPLOYMENT_NEEDS: Readonly<Record<string, Need>> = {
   'PATCH /runs/crons/{cron_id}': 'crons:update',
   'DELETE /runs/crons/{cron_id}': 'crons:delete',
 
+  'POST /mcp': 'assistants:read',
+
   'POST /ui/{graph_id}': 'assistants:read',
   // Browsers load these as scripts and styles, without a key.
   'GET /ui/{graph_id}/{file}': 'open',

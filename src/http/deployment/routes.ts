@@ -8,6 +8,7 @@ import { assistantGraphRoutes } from './routes/assistant-graphs.ts'
 import { assistantRoutes } from './routes/assistants.ts'
 import { cancelRoutes } from './routes/cancel.ts'
 import { cronRoutes } from './routes/crons.ts'
+import { mcpRoutes } from './routes/mcp.ts'
 import { protocolRoutes } from './routes/protocol.ts'
 import { runCreationRoutes } from './routes/run-creation.ts'
 import { runRoutes } from './routes/runs.ts'
@@ -34,7 +35,7 @@ export function deploymentRoutes(
 ): GuardedRoute<DeploymentDeps>[] {
   let document: object | undefined
   const openApi = (version: string): object => (document ??= openApiDocument(routes, version, DEPLOYMENT_API))
-  const all = guardRoutes<DeploymentDeps>(
+  const all: GuardedRoute<DeploymentDeps>[] = guardRoutes<DeploymentDeps>(
     [
       ...threadRoutes(),
       ...threadStateRoutes(),
@@ -48,6 +49,7 @@ export function deploymentRoutes(
       ...storeRoutes(),
       ...cronRoutes(),
       ...uiRoutes(),
+      ...mcpRoutes(() => all),
       ...systemRoutes(openApi),
     ],
     DEPLOYMENT_NEEDS,

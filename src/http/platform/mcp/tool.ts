@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import type { ToolDefinition } from '../../mcp/serve-mcp.ts'
-import type { AskRoute } from './ask-route.ts'
+import type { AskRoute } from '../../mcp/ask-route.ts'
 import { type ArgumentSpecs, type Arguments, inputSchema, readArguments, ToolFailure } from './arguments.ts'
 import type { CountTokens } from './budget.ts'
 import { type OutlineNode, readOutlineNodes } from './outline.ts'

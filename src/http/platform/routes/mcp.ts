@@ -1,5 +1,5 @@
 import { serveMcp } from '../../mcp/serve-mcp.ts'
-import { createAskRoute } from '../mcp/ask-route.ts'
+import { createAskRoute } from '../../mcp/ask-route.ts'
 import { createTokenCounter } from '../mcp/budget.ts'
 import { platformTools, toolServer } from '../mcp/tools.ts'
 import { type GuardedPlatformRoute, type PlatformRoute, route } from '../route.ts'

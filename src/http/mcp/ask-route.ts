@@ -1,9 +1,9 @@
-import { AppError } from '../../../base/errors.ts'
-import type { Registry } from '../../../schema/registry.ts'
-import { readParameters } from '../../api/parameters.ts'
-import { parseJsonBody } from '../../body/json.ts'
-import { assertAllowed, routeName } from '../permissions.ts'
-import type { GuardedPlatformRoute, PlatformContext } from '../route.ts'
+import { AppError } from '../../base/errors.ts'
+import type { Registry, SchemaName } from '../../schema/registry.ts'
+import { readParameters } from '../api/parameters.ts'
+import type { GuardedRoute, RouteContext } from '../api/route.ts'
+import { parseJsonBody } from '../body/json.ts'
+import { assertAllowed, routeName } from '../platform/permissions.ts'
 
 /** The input of a route: parameters of path and query as text, and its body. */
 export interface RouteInput {
@@ -13,19 +13,27 @@ export interface RouteInput {
   body?: unknown
 }
 
-/** The JSON that a route of the platform API answers the caller. @throws AppError as the route does */
+/** The JSON that a route answers the caller; null for an empty answer. @throws AppError as the route does */
 export type AskRoute = (name: string, input?: RouteInput) => Promise<unknown>
 
 /**
- * Asks routes of the platform API as the caller of `context`, without HTTP: the same permissions, checks and handlers.
- * Only for routes that answer JSON.
+ * Asks routes of an API as the caller of `context`, without HTTP: the same permissions, checks and handlers. Only for
+ * routes that answer JSON.
  */
-export function createAskRoute(
-  routes: readonly GuardedPlatformRoute[],
-  { deps, principal, req, gone }: Pick<PlatformContext, 'deps' | 'principal' | 'req' | 'gone'>,
+export function createAskRoute<D extends { registry: Registry }>(
+  routes: readonly GuardedRoute<D>[],
+  {
+    deps,
+    principal,
+    req,
+    gone,
+  }: Pick<RouteContext<unknown, unknown, unknown, D>, 'deps' | 'principal' | 'req' | 'gone'>,
 ): AskRoute {
-  // Handlers read only headers of a request.
-  const asJson = Object.create(req, { headers: { value: { 'content-type': 'application/json' } } })
+  // Handlers read only the headers of a request. Those of the answer are about the outer request.
+  const { 'if-none-match': _known, ...headers } = req.headers
+  const asJson = Object.create(req, {
+    headers: { value: { ...headers, 'content-type': 'application/json' } },
+  })
   return async (name, { params = {}, query = {}, body } = {}) => {
     const route = routes.find((one) => routeName(one) === name)
     if (route === undefined) throw new AppError('internal', { message: `There is no route ${name}.` })
@@ -41,11 +49,15 @@ export function createAskRoute(
       gone,
     })
     reply.sent?.()
-    return jsonOf(reply.body, name)
+    return jsonOf(await reply.body, name)
   }
 }
 
-function checkedBody({ body: schema }: GuardedPlatformRoute, body: unknown, registry: Registry): unknown {
+function checkedBody(
+  { body: schema }: { body?: SchemaName | 'raw' },
+  body: unknown,
+  registry: Registry,
+): unknown {
   if (schema === undefined) return undefined
   const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body))
   return schema === 'raw' ? bytes : parseJsonBody(bytes, schema, registry)
@@ -62,6 +74,7 @@ function jsonOf(body: unknown, name: string): unknown {
 
 /** JSON, or NDJSON as a list. */
 function parseLines(text: string): unknown {
+  if (text.trim() === '') return null
   try {
     return JSON.parse(text)
   } catch {

@@ -1,0 +1,166 @@
+import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
+import type { AskRoute } from '../../mcp/ask-route.ts'
+import { RpcFault } from '../../mcp/message.ts'
+import type { ToolDefinition, ToolResult, ToolServer } from '../../mcp/serve-mcp.ts'
+import { messageKeys, toolInputSchema } from './input-schema.ts'
+import { toolResult } from './run-result.ts'
+
+interface Assistant {
+  assistant_id: string
+  graph_id: string
+  name: string
+  description?: string | null
+}
+
+/** An assistant with the name of its tool. */
+interface NamedAssistant extends Assistant {
+  tool: string
+}
+
+const PAGE = 100
+/** Assistants of a deployment that are tools. */
+const MAX_ASSISTANTS = 1000
+const SEARCH_PAGE = 100
+const MAX_NAME = 128
+/** Minutes for which the thread of a call that asks something is kept. */
+const ASKING_MINUTES = 24 * 60
+const WRITES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true }
+
+/** The assistants of a deployment as tools of MCP: listing shows them, a call is a stateless run (rules MCP-6, MCP-7). */
+export function graphTools(ask: AskRoute, info: ToolServer['info']): ToolServer {
+  return {
+    info,
+    async list(cursor) {
+      const from = cursor === undefined ? 0 : Number(cursor)
+      if (!Number.isInteger(from) || from < 0)
+        throw new RpcFault('invalid_params', 'cursor must be that of an earlier page.')
+      const assistants = await namedAssistants(ask)
+      const page = assistants.slice(from, from + PAGE)
+      const tools = await Promise.all(page.map((assistant) => definitionOf(assistant, ask)))
+      const next = from + PAGE
+      return { tools, ...(next < assistants.length && { nextCursor: String(next) }) }
+    },
+    async call(name, args, { context }) {
+      const assistant = (await namedAssistants(ask)).find(({ tool }) => tool === name)
+      if (assistant === undefined)
+        throw new RpcFault(
+          'invalid_params',
+          `Unknown tool "${name.slice(0, MAX_NAME)}"; tools/list lists them.`,
+        )
+      return await callAssistant(assistant, { args, context }, ask)
+    },
+  }
+}
+
+/** Assistants in order of name, then id, each with a name that no other has. */
+async function namedAssistants(ask: AskRoute): Promise<NamedAssistant[]> {
+  const all: Assistant[] = []
+  while (all.length < MAX_ASSISTANTS) {
+    const body = { limit: SEARCH_PAGE, offset: all.length }
+    const page = (await ask('POST /assistants/search', { body })) as Assistant[]
+    all.push(...page)
+    if (page.length < SEARCH_PAGE) break
+  }
+  const sorted = all.toSorted((a, b) => compare(a.name, b.name) || compare(a.assistant_id, b.assistant_id))
+  const taken = new Set<string>()
+  return sorted.map((assistant) => {
+    const plain = toolName(assistant)
+    const tool = taken.has(plain)
+      ? `${plain.slice(0, MAX_NAME - 9)}_${assistant.assistant_id.replaceAll('-', '').slice(0, 8)}`
+      : plain
+    taken.add(tool)
+    return { ...assistant, tool }
+  })
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+function toolName({ name, graph_id }: Assistant): string {
+  const clean = (text: string): string =>
+    text
+      .trim()
+      .replaceAll(/\s+/g, '_')
+      .replaceAll(/[^A-Za-z0-9_.-]/g, '')
+      .slice(0, MAX_NAME)
+  return clean(name) || clean(graph_id) || 'assistant'
+}
+
+/** The schema of the input of an assistant's graph; undefined if it has none, or its graph cannot be loaded. */
+async function inputSchemaOf({ assistant_id }: Assistant, ask: AskRoute): Promise<unknown> {
+  try {
+    const schemas = await ask('GET /assistants/{assistant_id}/schemas', { params: { assistant_id } })
+    return isObject(schemas) ? schemas['input_schema'] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function definitionOf(assistant: NamedAssistant, ask: AskRoute): Promise<ToolDefinition> {
+  const { tool, name, description } = assistant
+  return {
+    name: tool,
+    title: name,
+    description: description || `Tool based on the ${name} assistant`,
+    inputSchema: toolInputSchema(await inputSchemaOf(assistant, ask)),
+    annotations: WRITES,
+  }
+}
+
+/** Runs an assistant on a thread that is deleted afterwards, unless the run asks something. */
+async function callAssistant(
+  assistant: Assistant,
+  { args, context }: { args: JsonObject; context: JsonValue | undefined },
+  ask: AskRoute,
+): Promise<ToolResult> {
+  const keys = messageKeys(await inputSchemaOf(assistant, ask))
+  const thread = { ttl: { strategy: 'delete', ttl: ASKING_MINUTES } }
+  const { thread_id } = (await ask('POST /threads', { body: thread })) as { thread_id: string }
+  const params = { thread_id }
+  let isKept = false
+  try {
+    const { assistant_id } = assistant
+    const body = {
+      assistant_id,
+      input: inputOf(args, keys),
+      on_disconnect: 'cancel',
+      ...(isObject(context) && { context }),
+    }
+    const output = (await ask('POST /threads/{thread_id}/runs/wait', { params, body })) as JsonValue
+    const questions = isObject(output) ? output['__interrupt__'] : undefined
+    if (!Array.isArray(questions) || questions.length === 0) return toolResult(output)
+    isKept = true
+    return { content: [{ type: 'text', text: await questionText(questions, thread_id, ask) }] }
+  } finally {
+    // Who may not delete threads leaves it to the thread's time to live.
+    if (!isKept) await ask('DELETE /threads/{thread_id}', { params }).catch(() => undefined)
+  }
+}
+
+/** The arguments as input: a text for a list of messages is one message of the user. */
+function inputOf(args: JsonObject, keys: readonly string[]): JsonObject {
+  const changed = keys.flatMap((key) =>
+    typeof args[key] === 'string' ? [[key, [{ role: 'user', content: args[key] }]]] : [],
+  )
+  return { ...args, ...(Object.fromEntries(changed) as JsonObject) }
+}
+
+async function questionText(
+  questions: readonly JsonValue[],
+  thread_id: string,
+  ask: AskRoute,
+): Promise<string> {
+  const [run] = (await ask('GET /threads/{thread_id}/runs', {
+    params: { thread_id },
+    query: { limit: '1' },
+  })) as {
+    run_id: string
+  }[]
+  const shown = questions.map((question) =>
+    isObject(question)
+      ? { id: question['id'] ?? question['interrupt_id'] ?? null, value: question['value'] ?? null }
+      : question,
+  )
+  return JSON.stringify({ __interrupt__: shown, thread_id, run_id: run?.run_id ?? null })
+}

@@ -1,0 +1,27 @@
+import type { GuardedRoute } from '../../api/route.ts'
+import { createAskRoute } from '../../mcp/ask-route.ts'
+import { serveMcp } from '../../mcp/serve-mcp.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import { graphTools } from '../mcp/graph-tools.ts'
+import { type DeploymentRoute, deploymentRoute } from '../route.ts'
+
+/** `POST /mcp`: the assistants as tools. `routes` are those of the whole API, which tools ask. */
+export function mcpRoutes(routes: () => readonly GuardedRoute<DeploymentDeps>[]): DeploymentRoute[] {
+  return [
+    deploymentRoute({
+      method: 'POST',
+      path: '/mcp',
+      summary: 'The assistants as tools, over the Model Context Protocol',
+      description:
+        'Each call is a run on a thread that is deleted afterwards; one that asks something keeps its thread for 24 hours. A call also needs threads:create.',
+      tag: 'Agents',
+      body: 'raw',
+      reply: 'bytes',
+      async handle({ deps, principal, body, req, gone }) {
+        const ask = createAskRoute(routes(), { deps, principal, req, gone })
+        const info = { name: deps.name, version: deps.version }
+        return await serveMcp(body, req.headers, graphTools(ask, info))
+      },
+    }),
+  ]
+}
