@@ -157,6 +157,10 @@ export type CronUpdate = CronOptions & {
   } | null
 }
 /**
+ * Deletions in the background, in the order of the request.
+ */
+export type DeletionJobList = DeletionJob[]
+/**
  * The runtimes that can execute deployed graphs.
  */
 export type DeploymentRuntimes = {
@@ -217,6 +221,26 @@ export type ContentBlock =
  * Own prices by name.
  */
 export type ModelPriceList = ModelPrice[]
+/**
+ * Counts per bucket, the newest last, in the shape of LangSmith's billing.
+ */
+export type OrganizationUsage = {
+  /**
+   * The organization.
+   */
+  customer_id: string
+  billable_metric_id: string
+  billable_metric_name: string
+  start_timestamp: string
+  end_timestamp: string
+  value: number
+  /**
+   * By workspace id.
+   */
+  groups: {
+    [k: string]: number | undefined
+  }
+}[]
 /**
  * The roles and their permissions, from most to fewest.
  */
@@ -314,6 +338,18 @@ export type RunCancelResults = {
  * Runs, with all fields or with the selected ones.
  */
 export type RunList = RunFields[]
+/**
+ * The projects to delete.
+ */
+export type SessionDeletion =
+  | string[]
+  | {
+      /**
+       * @minItems 1
+       * @maxItems 1000
+       */
+      session_ids: string[]
+    }
 /**
  * Projects, newest first.
  */
@@ -492,6 +528,23 @@ export type TraceTurnSelect =
  */
 export type TraceView = TraceRead | TraceOutline
 /**
+ * How long new projects keep traces, in LangSmith's shape.
+ */
+export type TtlSettings = {
+  tenant_id: string | null
+  organization_id: string
+  default_trace_tier: 'longlived' | 'shortlived'
+  apply_to_all_projects: boolean
+  /**
+   * Null: without limit.
+   */
+  longlived_ttl_days: number | null
+  /**
+   * By DEFAULT_RETENTION_DAYS.
+   */
+  configured_by: 'system'
+}[]
+/**
  * The limits of the organization's workspaces that the caller may use, and of keys.
  */
 export type UsageLimitList = UsageLimit[]
@@ -560,6 +613,7 @@ export interface SchemaTypes {
   'cron-search': CronSearchBody
   'cron-update': CronUpdate
   'deletion-job': DeletionJob
+  'deletion-job-list': DeletionJobList
   deployment: Deployment
   'deployment-create': DeploymentCreate
   'deployment-info': DeploymentInfo
@@ -594,6 +648,7 @@ export interface SchemaTypes {
   'graph-drawing': GraphDrawing
   'graph-schemas': GraphSchemas
   info: Info
+  'info-health': InfoHealth
   'ingest-answer': IngestAnswer
   'ingest-health': IngestHealthRead
   issue: IssueRecord
@@ -610,6 +665,7 @@ export interface SchemaTypes {
   'model-price-preview-request': ModelPricePreviewRequest
   'model-price-write': ModelPriceWrite
   organization: OrganizationRead
+  'organization-usage': OrganizationUsage
   'personal-token-create': PersonalTokenCreate
   'playground-models': PlaygroundModels
   'playground-run-create': PlaygroundRunCreate
@@ -642,6 +698,7 @@ export interface SchemaTypes {
   'session-create': SessionCreate
   'session-create-v2': SessionCreateV2
   'session-dashboard': SessionDashboard
+  'session-deletion': SessionDeletion
   'session-list': SessionList
   'session-page-v2': SessionPageV2
   'session-update': SessionUpdate
@@ -677,10 +734,12 @@ export interface SchemaTypes {
   'thread-state-query': ThreadStateQuery
   'thread-state-update': ThreadStateUpdate
   'thread-state-updated': ThreadStateUpdated
+  'thread-storage': ThreadStorage
   'thread-ttl-write': ThreadTtlWrite
   'thread-update': ThreadUpdate
   'threads-pruned': ThreadsPruned
   'trace-batch': TraceBatch
+  'trace-deletion': TraceDeletion
   'trace-outline': TraceOutline
   'trace-page-v2': TracePageV2
   'trace-query-v2': TraceQueryV2
@@ -714,6 +773,7 @@ export interface SchemaTypes {
   'trace-turn-page': TraceTurnPage
   'trace-turn-select': TraceTurnSelect
   'trace-view': TraceView
+  'ttl-settings': TtlSettings
   'ui-request': UiRequest
   'usage-details': UsageDetails
   'usage-dimensions': UsageDimensions
@@ -729,10 +789,12 @@ export interface SchemaTypes {
   workspace: WorkspaceRead
   'workspace-create': WorkspaceCreate
   'workspace-list': WorkspaceList
+  'workspace-members': WorkspaceMembers
   'workspace-secret': WorkspaceSecret
   'workspace-secret-list': WorkspaceSecretList
   'workspace-secret-write': WorkspaceSecretWrite
   'workspace-secrets-write': WorkspaceSecretsWrite
+  'workspace-stats': WorkspaceStats
   'workspace-update': WorkspaceUpdate
 }
 /**
@@ -2450,6 +2512,12 @@ export interface Info {
       max_json_body_bytes: number
     }
   }
+}
+export interface InfoHealth {
+  /**
+   * Free part of the disk of DATA_DIR in percent; null when it is not known.
+   */
+  clickhouse_disk_free_pct: number | null
 }
 /**
  * Result of one ingest request. Everything accepted is durable.
@@ -4269,6 +4337,27 @@ export interface ThreadStateUpdated {
   }
 }
 /**
+ * Bytes that the checkpoints of a thread take as stored, without the store's own overhead.
+ */
+export interface ThreadStorage {
+  thread_id: string
+  /**
+   * Of the checkpoints without the values of their channels.
+   */
+  checkpoints: number
+  /**
+   * Of the values, by channel, over all checkpoints.
+   */
+  channels: {
+    [k: string]: number | undefined
+  }
+  /**
+   * Of what tasks have written after a checkpoint.
+   */
+  writes: number
+  total: number
+}
+/**
  * Changes of a thread. Null is the same as an absent field; unknown keys are ignored.
  */
 export interface ThreadUpdate {
@@ -4411,6 +4500,20 @@ export interface TraceRunRecord {
     [k: string]: unknown | undefined
   }
   [k: string]: unknown | undefined
+}
+/**
+ * The traces to delete. Unknown ones are left out.
+ */
+export interface TraceDeletion {
+  /**
+   * Only traces of this project.
+   */
+  session_id?: string | null
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  trace_ids: string[]
 }
 /**
  * A trace as columns in order of start: one array for each field, with an element for each run.
@@ -4807,8 +4910,17 @@ export interface TraceRunRead {
    */
   run_type: string
   status?: 'pending' | 'success' | 'error'
+  /**
+   * ISO 8601, UTC; without a zone for LangSmith's Python SDK.
+   */
   start_time: string | null
+  /**
+   * ISO 8601, UTC; without a zone for LangSmith's Python SDK.
+   */
   end_time?: string | null
+  /**
+   * ISO 8601, UTC; without a zone for LangSmith's Python SDK.
+   */
   first_token_time?: string | null
   /**
    * When the server first received data of this run.
@@ -4903,6 +5015,17 @@ export interface TraceRunRead {
           mime_type: string
           size: number
           url: string
+        }
+      | undefined
+  } | null
+  /**
+   * The attachments as LangSmith's SDKs read them: `attachment.NAME`, with a link that needs no key for an hour or more. In lists only when selected.
+   */
+  s3_urls?: {
+    [k: string]:
+      | {
+          presigned_url: string
+          mime_type: string
         }
       | undefined
   } | null
@@ -5281,7 +5404,11 @@ export interface TraceRunQueryBody {
    * Only children of this run.
    */
   parent_run?: string | null
-  is_root?: boolean | null
+  is_root?: true | false | 1 | 0 | null
+  /**
+   * 1: only roots, as older clients ask for them. Other places are not known.
+   */
+  execution_order?: 1 | null
   run_type?: string | null
   /**
    * Runs that started at or after it, ISO 8601.
@@ -6209,6 +6336,19 @@ export interface WorkspaceCreate {
   id?: string | null
 }
 /**
+ * The members of a workspace, in LangSmith's shape.
+ */
+export interface WorkspaceMembers {
+  tenant_id: string
+  members: MemberRead[]
+  /**
+   * Always empty: members are added without an invitation.
+   *
+   * @maxItems 0
+   */
+  pending: unknown[]
+}
+/**
  * A secret of a workspace, without its value.
  */
 export interface WorkspaceSecret {
@@ -6235,6 +6375,18 @@ export interface WorkspaceSecretWrite {
    * @maxItems 20
    */
   hosts?: string[] | null
+}
+/**
+ * How much a workspace has, in LangSmith's shape. What this server does not have is 0.
+ */
+export interface WorkspaceStats {
+  tenant_id: string
+  tracer_session_count: number
+  deployment_count: number
+  dataset_count: number
+  repo_count: number
+  annotation_queue_count: number
+  dashboards_count: number
 }
 /**
  * Changes of a workspace. Unknown keys are ignored.

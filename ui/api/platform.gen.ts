@@ -137,6 +137,23 @@ export type TraceRunPublicSelect =
  */
 export type SessionList = Session[]
 /**
+ * The projects to delete.
+ */
+export type SessionDeletion =
+  | string[]
+  | {
+      /**
+       * @minItems 1
+       * @maxItems 1000
+       */
+      session_ids: string[]
+      [k: string]: unknown | undefined
+    }
+/**
+ * Deletions in the background, in the order of the request.
+ */
+export type DeletionJobList = DeletionJob[]
+/**
  * Own prices by name.
  */
 export type ModelPriceList = ModelPrice[]
@@ -182,6 +199,24 @@ export type WorkspaceSecretsWrite = {
   [k: string]: unknown | undefined
 }[]
 /**
+ * How long new projects keep traces, in LangSmith's shape.
+ */
+export type TtlSettings = {
+  tenant_id: string | null
+  organization_id: string
+  default_trace_tier: 'longlived' | 'shortlived'
+  apply_to_all_projects: boolean
+  /**
+   * Null: without limit.
+   */
+  longlived_ttl_days: number | null
+  /**
+   * By DEFAULT_RETENTION_DAYS.
+   */
+  configured_by: 'system'
+  [k: string]: unknown | undefined
+}[]
+/**
  * The roles and their permissions, from most to fewest.
  */
 export type RoleList = {
@@ -206,6 +241,27 @@ export type ApiKeyList = ApiKeyRead[]
  * The values that a group has in common, with the keys of the chosen group_by.
  */
 export type UsageDimensions = WorkspaceDimensions | ProjectDimensions | UserDimensions | ApiKeyDimensions
+/**
+ * Counts per bucket, the newest last, in the shape of LangSmith's billing.
+ */
+export type OrganizationUsage = {
+  /**
+   * The organization.
+   */
+  customer_id: string
+  billable_metric_id: string
+  billable_metric_name: string
+  start_timestamp: string
+  end_timestamp: string
+  value: number
+  /**
+   * By workspace id.
+   */
+  groups: {
+    [k: string]: number | undefined
+  }
+  [k: string]: unknown | undefined
+}[]
 /**
  * The limits of the organization's workspaces that the caller may use, and of keys.
  */
@@ -559,11 +615,22 @@ export interface Operations {
   'GET /api/v1/feedback': {
     query: {
       /**
-       * @minItems 1
+       * @minItems 0
        */
-      run: string[]
+      run?: string[]
+      /**
+       * @minItems 0
+       */
+      session?: string[]
       key?: string[]
       source?: string[]
+      level?: 'run' | 'session'
+      has_score?: boolean
+      has_comment?: boolean
+      user?: string
+      min_created_at?: string
+      max_created_at?: string
+      comparative_experiment_id?: string
       limit?: number
       offset?: number
     }
@@ -623,6 +690,15 @@ export interface Operations {
   'POST /api/v1/feedback/tokens/{token}': {
     query: {}
     body: FeedbackByToken
+    reply: EmptyObject
+  }
+  'GET /api/v1/feedback/tokens/{token}': {
+    query: {
+      score?: string
+      value?: string
+      correction?: string
+      comment?: string
+    }
     reply: EmptyObject
   }
   'PUT /api/v1/runs/{id}/share': {
@@ -740,7 +816,22 @@ export interface Operations {
       id?: string[]
       name?: string
       name_contains?: string
+      /**
+       * @minItems 0
+       */
+      reference_dataset?: string[]
+      reference_free?: boolean
+      metadata?: string
+      filter?: string
+      sort_by?: 'start_time' | 'name' | 'last_run_start_time' | 'error_rate' | 'latency_p50' | 'latency_p99'
+      sort_by_desc?: boolean
       include_stats?: boolean
+      facets?: string
+      dataset_version?: string
+      sort_by_feedback_key?: string
+      stats_filter?: string
+      stats_start_time?: string
+      tag_value_id?: string
       limit?: number
       offset?: number
     }
@@ -752,6 +843,11 @@ export interface Operations {
     }
     body: SessionCreate
     reply: Session
+  }
+  'DELETE /api/v1/sessions': {
+    query: {}
+    body: SessionDeletion
+    reply: DeletionJobList
   }
   'GET /api/v1/sessions/resolutions': {
     query: {
@@ -838,6 +934,11 @@ export interface Operations {
     query: {}
     body: SessionUpdateV2
     reply: SessionV2
+  }
+  'POST /api/v1/runs/delete/traces': {
+    query: {}
+    body: TraceDeletion
+    reply: DeletionJobList
   }
   'POST /api/v1/runs/delete': {
     query: {}
@@ -931,6 +1032,18 @@ export interface Operations {
     query: {}
     reply: AuthTicket
   }
+  'GET /api/v1/ttl-settings': {
+    query: {}
+    reply: TtlSettings
+  }
+  'GET /api/v1/orgs/ttl-settings': {
+    query: {}
+    reply: TtlSettings
+  }
+  'GET /api/v1/workspaces/current/ttl-settings': {
+    query: {}
+    reply: TtlSettings
+  }
   'GET /api/v1/orgs/current': {
     query: {}
     reply: OrganizationRead
@@ -952,6 +1065,18 @@ export interface Operations {
   'POST /api/v1/workspaces': {
     query: {}
     body: WorkspaceCreate
+    reply: WorkspaceRead
+  }
+  'GET /api/v1/workspaces/current/members': {
+    query: {}
+    reply: WorkspaceMembers
+  }
+  'GET /api/v1/workspaces/current/stats': {
+    query: {}
+    reply: WorkspaceStats
+  }
+  'GET /api/v1/workspaces/{id}': {
+    query: {}
     reply: WorkspaceRead
   }
   'PATCH /api/v1/workspaces/{id}': {
@@ -995,6 +1120,20 @@ export interface Operations {
   'DELETE /api/v1/orgs/current/service-keys/{id}': {
     query: {}
   }
+  'GET /api/v1/api-key': {
+    query: {
+      offset?: number
+    }
+    reply: ApiKeyList
+  }
+  'POST /api/v1/api-key': {
+    query: {}
+    body: ServiceKeyCreate
+    reply: ApiKeyCreated
+  }
+  'DELETE /api/v1/api-key/{id}': {
+    query: {}
+  }
   'GET /api/v1/orgs/current/personal-access-tokens': {
     query: {
       user_id?: string
@@ -1008,6 +1147,21 @@ export interface Operations {
     reply: ApiKeyCreated
   }
   'DELETE /api/v1/orgs/current/personal-access-tokens/{id}': {
+    query: {}
+  }
+  'GET /api/v1/api-key/current': {
+    query: {
+      user_id?: string
+      offset?: number
+    }
+    reply: ApiKeyList
+  }
+  'POST /api/v1/api-key/current': {
+    query: {}
+    body: PersonalTokenCreate
+    reply: ApiKeyCreated
+  }
+  'DELETE /api/v1/api-key/current/{id}': {
     query: {}
   }
   'GET /api/v1/orgs/current/audit-logs': {
@@ -1031,6 +1185,8 @@ export interface Operations {
        */
       workspace_ids: string[]
       group_by?: 'workspace' | 'project' | 'user' | 'api_key'
+      kind?: 'traces'
+      trace_tier?: string
     }
     reply: GranularUsage
   }
@@ -1043,6 +1199,8 @@ export interface Operations {
        */
       workspace_ids: string[]
       group_by?: 'workspace' | 'project' | 'user' | 'api_key'
+      kind?: 'traces'
+      trace_tier?: string
     }
   }
   'GET /api/v1/orgs/current/billing/usage-details': {
@@ -1067,6 +1225,14 @@ export interface Operations {
       workspace_ids: string[]
       group_by?: 'workspace' | 'project' | 'user' | 'api_key' | 'model'
     }
+  }
+  'GET /api/v1/orgs/current/billing/usage': {
+    query: {
+      starting_on: string
+      ending_before: string
+      on_current_plan?: boolean
+    }
+    reply: OrganizationUsage
   }
   'GET /api/v1/orgs/current/billing/usage-traces': {
     query: {
@@ -1270,6 +1436,10 @@ export interface Operations {
     query: {}
     reply: Info
   }
+  'GET /api/v1/info/health': {
+    query: {}
+    reply: InfoHealth
+  }
   'GET /api/v1/metrics': {
     query: {}
   }
@@ -1339,8 +1509,17 @@ export interface TraceRunRead {
    */
   run_type: string
   status?: 'pending' | 'success' | 'error'
+  /**
+   * ISO 8601, UTC; without a zone for LangSmith's Python SDK.
+   */
   start_time: string | null
+  /**
+   * ISO 8601, UTC; without a zone for LangSmith's Python SDK.
+   */
   end_time?: string | null
+  /**
+   * ISO 8601, UTC; without a zone for LangSmith's Python SDK.
+   */
   first_token_time?: string | null
   /**
    * When the server first received data of this run.
@@ -1435,6 +1614,18 @@ export interface TraceRunRead {
           mime_type: string
           size: number
           url: string
+          [k: string]: unknown | undefined
+        }
+      | undefined
+  } | null
+  /**
+   * The attachments as LangSmith's SDKs read them: `attachment.NAME`, with a link that needs no key for an hour or more. In lists only when selected.
+   */
+  s3_urls?: {
+    [k: string]:
+      | {
+          presigned_url: string
+          mime_type: string
           [k: string]: unknown | undefined
         }
       | undefined
@@ -1925,7 +2116,11 @@ export interface TraceRunQueryBody {
    * Only children of this run.
    */
   parent_run?: string | null
-  is_root?: boolean | null
+  is_root?: true | false | 1 | 0 | null
+  /**
+   * 1: only roots, as older clients ask for them. Other places are not known.
+   */
+  execution_order?: 1 | null
   run_type?: string | null
   /**
    * Runs that started at or after it, ISO 8601.
@@ -3745,6 +3940,21 @@ export interface SessionUpdateV2 {
   [k: string]: unknown | undefined
 }
 /**
+ * The traces to delete. Unknown ones are left out.
+ */
+export interface TraceDeletion {
+  /**
+   * Only traces of this project.
+   */
+  session_id?: string | null
+  /**
+   * @minItems 1
+   * @maxItems 1000
+   */
+  trace_ids: string[]
+  [k: string]: unknown | undefined
+}
+/**
  * The traces to delete: those with a run that matches all given fields.
  */
 export interface RunDeletion {
@@ -4431,10 +4641,17 @@ export interface WorkspaceCreate {
   [k: string]: unknown | undefined
 }
 /**
- * Changes of a workspace. Unknown keys are ignored.
+ * The members of a workspace, in LangSmith's shape.
  */
-export interface WorkspaceUpdate {
-  display_name: string
+export interface WorkspaceMembers {
+  tenant_id: string
+  members: MemberRead[]
+  /**
+   * Always empty: members are added without an invitation.
+   *
+   * @maxItems 0
+   */
+  pending: unknown[]
   [k: string]: unknown | undefined
 }
 /**
@@ -4449,6 +4666,26 @@ export interface MemberRead {
    * Null = every workspace, including later ones. Workspaces that the caller may not use are left out.
    */
   workspace_ids: string[] | null
+  [k: string]: unknown | undefined
+}
+/**
+ * How much a workspace has, in LangSmith's shape. What this server does not have is 0.
+ */
+export interface WorkspaceStats {
+  tenant_id: string
+  tracer_session_count: number
+  deployment_count: number
+  dataset_count: number
+  repo_count: number
+  annotation_queue_count: number
+  dashboards_count: number
+  [k: string]: unknown | undefined
+}
+/**
+ * Changes of a workspace. Unknown keys are ignored.
+ */
+export interface WorkspaceUpdate {
+  display_name: string
   [k: string]: unknown | undefined
 }
 /**
@@ -5389,5 +5626,12 @@ export interface Info {
     }
     [k: string]: unknown | undefined
   }
+  [k: string]: unknown | undefined
+}
+export interface InfoHealth {
+  /**
+   * Free part of the disk of DATA_DIR in percent; null when it is not known.
+   */
+  clickhouse_disk_free_pct: number | null
   [k: string]: unknown | undefined
 }
