@@ -197,9 +197,11 @@ function createServe({
       return
     }
     const route = found.routes.get(req.method === 'HEAD' ? 'GET' : (req.method ?? ''))
-    const [any] = found.routes.values()
-    if (route !== undefined ? isOtherRoute(route, found.params) : any && lacksId(any, found.params))
-      throw unknownRoute()
+    const others = [...found.routes.values()]
+    const isOther = route
+      ? isOtherRoute(route, found.params)
+      : others.some((other) => lacksId(other, found.params))
+    if (isOther) throw unknownRoute()
     if (route === undefined) {
       res.setHeader('allow', allowedMethods(found))
       throw notServedHere(new AppError('method_not_allowed'), asked, platform)

@@ -99,10 +99,15 @@ describe('routes of LangSmith that only its documents name', () => {
   it('delete traces, those of the named project only', async () => {
     const name = `deleted-${newUuid()}`
     const id = await makeTrace(name)
-    const [{ id: other }] = [(await send<{ id: string }>('POST', '/sessions', { name: `${name}-2` })).body]
+    const [session_id, other] = await Promise.all(
+      [name, `${name}-2`].map(async (one) => {
+        const made = await send<{ id: string }>('POST', '/sessions?upsert=true', { name: one })
+        return made.body.id
+      }),
+    )
     const missed = await send('POST', '/runs/delete/traces', { trace_ids: [id], session_id: other })
     expect(missed).toMatchObject({ status: 404, body: { code: 'not_found' } })
-    const deleted = await send('POST', '/runs/delete/traces', { trace_ids: [newUuid(), id] })
+    const deleted = await send('POST', '/runs/delete/traces', { trace_ids: [newUuid(), id], session_id })
     expect(deleted).toMatchObject({ status: 202, body: [{ kind: 'trace' }] })
     await eventually(async () => expect((await send('GET', `/runs/${id}`)).status).toBe(404))
   })

@@ -126,7 +126,7 @@ describe('requests', () => {
     const counted = await setup().weir.json(
       `/api/v1/orgs/current/billing/usage-traces?${range}&trace_id=${id}`,
     )
-    expect(counted).toMatchObject({ traces: [] })
+    expect(counted).toMatchObject({ items: [] })
   })
 
   it.each([

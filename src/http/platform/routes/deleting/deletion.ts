@@ -68,16 +68,27 @@ async function deleteProject({ deps, principal }: Context, { id, name }: Project
   return job
 }
 
+/** Whether the project has the trace, including a trace that is acknowledged but not yet stored. */
+async function hasTrace(
+  { deps, principal }: Context,
+  session_id: string,
+  trace_id: string,
+): Promise<boolean> {
+  const where = { project_ids: [session_id], trace_ids: [trace_id] }
+  const find = (): Promise<boolean> => deps.selectedReads.has(principal.workspace_id, where)
+  if (await find()) return true
+  await deps.ingester.settled()
+  return await find()
+}
+
 /** Queues the deletion of a trace, of one project if `session_id` is given; undefined for an unknown trace. */
 async function deleteTrace(
   { deps, principal }: Context,
   trace_id: string,
   session_id: string | undefined,
 ): Promise<DeletionJob | undefined> {
-  if (session_id !== undefined) {
-    const place = await deps.selectedReads.place(principal.workspace_id, trace_id)
-    if (place !== undefined && place.project_id !== session_id) return undefined
-  }
+  if (session_id !== undefined && !(await hasTrace({ deps, principal }, session_id, trace_id)))
+    return undefined
   const subject = { id: trace_id, what: 'Trace', details: {} }
   return await submit({ deps, principal }, { kind: 'trace', trace_id }, subject).catch((thrown: unknown) => {
     if (toAppError(thrown).code === 'not_found') return undefined

@@ -133,7 +133,7 @@ function useRoutes(): PlatformRoute[] {
       async handle({ deps, req, params: { token }, query: { score, value, ...texts } }) {
         const body = { ...texts, score: linkScore(score), value: linkValue(value) }
         if (req.method !== 'HEAD') await useToken({ deps, req }, token, defined(body))
-        return { body: {} }
+        return { headers: { 'cache-control': 'no-store' }, body: {} }
       },
     }),
   ]
