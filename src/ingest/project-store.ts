@@ -53,6 +53,8 @@ export interface ProjectQuery {
   /** Ignores case. */
   name_contains?: string
   reference_dataset_ids?: readonly string[]
+  /** Only projects without a reference dataset, or only those with one. */
+  reference_free?: boolean
   /** A project without a type is an experiment if it has a reference dataset. */
   types?: readonly ProjectType[]
   limit: number
@@ -65,6 +67,8 @@ export interface ProjectQuery {
  * Projects by workspace; names are unique within one. Names are stored as sent except for unpaired surrogates and NUL.
  */
 export interface ProjectStore {
+  /** Days for which new projects keep TraceRuns; null for unlimited time. */
+  readonly retention_days: number | null
   /**
    * The id of the project of a TraceRun. A project that does not exist is created. The project is found by id
    * if the TraceRun has one, otherwise by name, otherwise it is "default". An unknown id creates a project

@@ -50,6 +50,7 @@ const PAYLOAD_FIELDS = new Set([
   'events',
   'serialized',
   'attachments',
+  's3_urls',
   'messages',
   'extra',
   'llm',
@@ -149,7 +150,7 @@ class LaneTraceReads implements TraceReads {
 
   query(workspace_id: string, query: TraceRunQuery, asker?: Asker): Promise<Uint8Array> {
     return this.#page(workspace_id, query, asker, (input, transfer) =>
-      this.#steps.task('read-page', { ...input, choice: { select: query.select } }, transfer),
+      this.#steps.task('read-page', { ...input, choice: { ...query.shown, select: query.select } }, transfer),
     )
   }
 

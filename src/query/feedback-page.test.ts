@@ -7,7 +7,7 @@ import { readFeedbackPage } from './feedback-page.ts'
 const RUN = '018f0000-0000-7000-8000-000000000001'
 const WORKSPACE = '018f0000-0000-7000-8000-000000000002'
 const MB = 1 << 20
-const ALL = { run_ids: [RUN], keys: [], sources: [], limit: 100, offset: 0 }
+const ALL = { run_ids: [RUN], project_ids: [], keys: [], sources: [], limit: 100, offset: 0 }
 
 /** A store of records, and the size of each of its responses. */
 function storeOf(records: (Partial<FeedbackPlace> & { body: string })[]) {

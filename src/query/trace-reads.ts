@@ -26,6 +26,8 @@ export interface TraceRunQuery {
   search?: string
   /** Fields to return; absent for all fields of lists. */
   select?: string[]
+  /** The form of the fields. */
+  shown?: Omit<FieldChoice, 'select'>
   /** 1 to 100. */
   limit: number
   cursor?: string
@@ -44,7 +46,7 @@ export interface TraceSearch {
 
 /** Body of POST /api/v1/runs/stats after its check. */
 export interface TraceRunStatsQuery
-  extends Omit<TraceRunQuery, 'select' | 'limit' | 'cursor' | 'order' | 'order_by'> {
+  extends Omit<TraceRunQuery, 'select' | 'shown' | 'limit' | 'cursor' | 'order' | 'order_by'> {
   group_by?: StatsGrouping
   /** Size of a bucket, in microseconds. */
   interval?: number
@@ -53,7 +55,7 @@ export interface TraceRunStatsQuery
 
 /** Body of POST /api/v1/runs/facets after its check. */
 export interface TraceRunFacetQuery
-  extends Omit<TraceRunQuery, 'select' | 'limit' | 'cursor' | 'order' | 'order_by'> {
+  extends Omit<TraceRunQuery, 'select' | 'shown' | 'limit' | 'cursor' | 'order' | 'order_by'> {
   field: FacetField
   key?: string
   prefix?: string

@@ -25,6 +25,16 @@ export interface Lease extends Tenant {
   token: string
 }
 
+/** Bytes of the checkpoints of a thread as stored. */
+export interface ThreadStorage {
+  /** Of the checkpoints without the values of their channels. */
+  checkpoints: number
+  /** Of the values, by channel. */
+  channels: Record<string, number>
+  /** Of what tasks have written after a checkpoint. */
+  writes: number
+}
+
 /** The process that claims runs, and how long a lease lasts without renewal. */
 export interface Claimer {
   /**
@@ -290,6 +300,8 @@ export interface RunStore {
     thread_ids: readonly string[],
     keep: 'nothing' | 'latest_checkpoint',
   ): Promise<number>
+  /** The bytes that the checkpoints of a thread take; zeros for a thread without checkpoints. */
+  threadStorage(tenant: Tenant, thread_id: string): Promise<ThreadStorage>
   /** Threads that are past their `expires_at` and not busy, of all tenants, at most `limit`. */
   expiredThreads(limit: number): Promise<(Tenant & { thread_id: string; strategy: ThreadTtl['strategy'] })[]>
 

@@ -36,6 +36,16 @@ function readUuid(value: string): string {
   return uuid
 }
 
+/** A parameter that LangSmith has and this server does not: refused when it is sent, instead of ignored. */
+export function unsupportedParameter(): Parameter<undefined> {
+  const read = (values: readonly string[]): undefined => {
+    if (values.some((value) => value !== '' && value.toLowerCase() !== 'false'))
+      throw new ParameterFault('not_supported', 'This server does not support this parameter')
+    return undefined
+  }
+  return { description: 'Not supported: 422.', required: false, schema: { type: 'string' }, read }
+}
+
 /** Optional text; the last value counts. */
 export function textParameter(description: string): Parameter<string | undefined> {
   return { description, required: false, schema: { type: 'string' }, read: (values) => values.at(-1) }

@@ -4,6 +4,7 @@ import type { Authenticator } from '../../identity/authenticator.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import { type BodyAdmission, createAdmission } from '../body/admission.ts'
+import { isOtherRoute, lacksId } from '../api/no-id.ts'
 import { dispatch } from '../server/dispatch.ts'
 import { createExchange, type Exchange, sendBytes } from '../server/exchange.ts'
 import { ServerResponse as Response } from '../../base/node/http.ts'
@@ -158,6 +159,14 @@ export function createDeploymentAdmission(metrics: Metrics): BodyAdmission {
   return admission
 }
 
+const MAX_SHOWN_PATH = 200
+
+/** The refusal of a path without a route. Its text begins as LangGraph's does. */
+function noRoute({ req: { method = 'GET' }, path }: Exchange): AppError {
+  const message = `Not Found: there is no route ${method} ${path.slice(0, MAX_SHOWN_PATH)}; /docs lists all routes.`
+  return new AppError('not_found', { message })
+}
+
 /** Whether answers of a route are files of deployed code. */
 function isOfCode({ path }: Match): boolean {
   return path.startsWith('/ui/')
@@ -176,8 +185,8 @@ function createServe({
   return async (exchange, found, { own, sandboxed }) => {
     const { req, res } = exchange
     const asked = { method: req.method, path: exchange.path }
-    if (found === undefined)
-      throw notServedHere(new AppError('not_found', { message: 'Not Found' }), asked, platform)
+    const unknownRoute = (): AppError => notServedHere(noRoute(exchange), asked, platform)
+    if (found === undefined) throw unknownRoute()
     exchange.route = METRIC_PREFIX + found.path
     if (sandboxed && isOfCode(found)) {
       assertNotCode(req)
@@ -188,6 +197,11 @@ function createServe({
       return
     }
     const route = found.routes.get(req.method === 'HEAD' ? 'GET' : (req.method ?? ''))
+    const others = [...found.routes.values()]
+    const isOther = route
+      ? isOtherRoute(route, found.params)
+      : others.some((other) => lacksId(other, found.params))
+    if (isOther) throw unknownRoute()
     if (route === undefined) {
       res.setHeader('allow', allowedMethods(found))
       throw notServedHere(new AppError('method_not_allowed'), asked, platform)

@@ -15,6 +15,7 @@ export const DEPLOYMENT_NEEDS: Readonly<Record<string, Need>> = {
   'PATCH /threads/{thread_id}/state': 'threads:update',
   'GET /threads/{thread_id}/state/{checkpoint_id}': 'threads:read',
   'POST /threads/{thread_id}/state/checkpoint': 'threads:read',
+  'GET /threads/{thread_id}/storage': 'threads:read',
   'GET /threads/{thread_id}/history': 'threads:read',
   'POST /threads/{thread_id}/history': 'threads:read',
 
@@ -64,6 +65,7 @@ export const DEPLOYMENT_NEEDS: Readonly<Record<string, Need>> = {
   'POST /threads/{thread_id}/runs/crons': 'crons:create',
   'POST /runs/crons/search': 'crons:read',
   'POST /runs/crons/count': 'crons:read',
+  'GET /runs/crons/{cron_id}': 'crons:read',
   'PATCH /runs/crons/{cron_id}': 'crons:update',
   'DELETE /runs/crons/{cron_id}': 'crons:delete',
 

@@ -59,6 +59,24 @@ describe('paths', () => {
     expect((await detailOf(`/${'x'.repeat(5000)}`)).detail.length).toBeLessThan(300)
   })
 
+  it.each([
+    ['GET', '/api/v1/runs/rules'],
+    ['POST', '/api/v1/runs/rules'],
+    ['POST', '/api/v1/runs/generate-query'],
+    ['GET', '/api/v1/runs/threads'],
+    ['POST', '/api/v1/feedback/eager'],
+    ['GET', '/api/v1/workspaces/current'],
+    ['GET', '/api/v1/orgs/current/members/active'],
+    ['GET', '/api/v1/usage-limits/org'],
+    ['DELETE', '/api/v2/runs/rules'],
+  ])('names the missing route instead of reading its last part as an id: %s %s', async (method, path) => {
+    const answer = await fixture.request(path, { method })
+    expect([answer.status, await answer.json()]).toMatchObject([
+      404,
+      { code: 'not_found', detail: expect.stringContaining(`there is no route ${method} `) },
+    ])
+  })
+
   it('answers 405 with Allow for another method', async () => {
     const answer = await fixture.request('/runs/multipart')
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])

@@ -7,6 +7,7 @@ import { AppError } from '../../base/errors.ts'
 import type { AppDeps } from './app-deps.ts'
 import { allowOrigin, type CorsRules, preflightHeaders, readCorsRules } from '../server/browser/cors.ts'
 import { createCompressor } from '../server/answer/compressor.ts'
+import { isOtherRoute, lacksId } from '../api/no-id.ts'
 import { dispatch } from '../server/dispatch.ts'
 import type { DeploymentApp } from '../deployment/app.ts'
 import { createEntrance, type Entrance } from './entrance.ts'
@@ -94,6 +95,10 @@ function createRouter(
 ) {
   const router = (require('express') as typeof express)()
   const answering = { ...deps, compressor: createCompressor() }
+  const unknownRoute = (exchange: Exchange): AppError => {
+    const asked = askedBy(exchange)
+    return notServedHere(noRoute(asked, deploymentName), asked, other)
+  }
   router.disable('x-powered-by').disable('etag').enable('case sensitive routing')
   for (const [path, routes] of byPath(platformRoutes())) {
     const target = router.route(expressPath(path))
@@ -101,9 +106,11 @@ function createRouter(
     if (routes.some(({ any_origin }) => any_origin)) target.all(letAnyOrigin(allow))
     for (const route of routes.filter(({ hot }) => !hot)) {
       const method = route.method.toLowerCase() as 'get' | 'post' | 'patch' | 'put' | 'delete'
-      target[method]((req: Request) =>
-        dispatch(exchangeOf(req), route, req.params, answering, entrance.admission),
-      )
+      target[method]((req: Request) => {
+        const exchange = exchangeOf(req)
+        if (isOtherRoute(route, valuesOf(req))) throw unknownRoute(exchange)
+        return dispatch(exchange, route, req.params, answering, entrance.admission)
+      })
     }
     target.options((req: Request) => {
       const exchange = exchangeOf(req)
@@ -111,14 +118,15 @@ function createRouter(
       sendBytes(exchange, 204, headers, '')
     })
     target.all((req: Request, res: Response) => {
-      exchangeOf(req).route = path
+      const exchange = exchangeOf(req)
+      if (routes.some((route) => lacksId(route, valuesOf(req)))) throw unknownRoute(exchange)
+      exchange.route = path
       res.setHeader('allow', allow)
-      throw notServedHere(new AppError('method_not_allowed'), askedBy(exchangeOf(req)), other)
+      throw notServedHere(new AppError('method_not_allowed'), askedBy(exchange), other)
     })
   }
   router.use((req: Request) => {
-    const asked = askedBy(exchangeOf(req))
-    throw notServedHere(noRoute(asked, deploymentName), asked, other)
+    throw unknownRoute(exchangeOf(req))
   })
   router.use((thrown: unknown, req: Request, _res: Response, _next: NextFunction) => {
     refuse(exchangeOf(req), isUnreadablePath(thrown) ? new AppError('not_found') : thrown, {
@@ -127,6 +135,10 @@ function createRouter(
     })
   })
   return router
+}
+
+function valuesOf({ params }: Request): Record<string, string> {
+  return params as Record<string, string>
 }
 
 /** Adds CORS headers so that pages of any site may call the path. Their requests have no cookies. */

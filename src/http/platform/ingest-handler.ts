@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../base/errors.ts'
-import { NIL_UUID } from '../../base/ids.ts'
+import { newUuid, NIL_UUID } from '../../base/ids.ts'
 import type { Principal } from '../../identity/principal.ts'
 import type { Accepted } from '../../ingest/ingester.ts'
 import type { Rejected, RequestHead } from '../../trace/decode/decoded.ts'
@@ -75,6 +75,7 @@ export function requestHead(
     content_type: headers['content-type'] ?? '',
     content_encoding: headers['content-encoding'] ?? '',
     ...(path_run_id !== undefined && { path_run_id }),
+    ...(kind === 'create' && { new_run_id: newUuid() }),
     ...(typeof project === 'string' && { project }),
     workspace_id: principal.workspace_id,
     user_id: principal.user_id ?? NIL_UUID,

@@ -23,6 +23,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'DELETE /feedback/{id}': 'runs:create',
   'POST /feedback/tokens': 'runs:create',
   'POST /feedback/tokens/{token}': 'open',
+  'GET /feedback/tokens/{token}': 'open',
   'POST /feedback-configs': 'runs:create',
   'PATCH /feedback-configs': 'runs:create',
   'DELETE /feedback-configs': 'runs:create',
@@ -39,7 +40,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'POST /runs/validate': 'runs:read',
   'GET /feedback': 'runs:read',
   'GET /feedback/{id}': 'runs:read',
-  'GET /feedback/tokens': 'runs:read',
+  'GET /feedback/tokens': 'runs:create',
   'GET /feedback-configs': 'runs:read',
 
   'POST /v2/runs/query': 'runs:read',
@@ -66,9 +67,11 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'GET /v2/threads/{id}/traces': 'runs:read',
   'GET /v2/threads/{id}/stats': 'runs:read',
   'POST /runs/group': 'runs:read',
+  'DELETE /sessions': 'runs:delete',
   'DELETE /sessions/{id}': 'runs:delete',
   'DELETE /traces/{trace_id}': 'runs:delete',
   'POST /runs/delete': 'runs:delete',
+  'POST /runs/delete/traces': 'runs:delete',
   'GET /runs/delete/{job_id}': 'runs:read',
 
   'GET /sessions': 'projects:read',
@@ -106,6 +109,12 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
 
   'GET /workspaces': 'workspaces:read',
   'POST /workspaces': 'workspaces:manage',
+  'GET /workspaces/{id}': 'workspaces:read',
+  'GET /workspaces/current/members': 'organization:read',
+  'GET /workspaces/current/stats': 'workspaces:read',
+  'GET /workspaces/current/ttl-settings': 'workspaces:read',
+  'GET /ttl-settings': 'workspaces:read',
+  'GET /orgs/ttl-settings': 'organization:read',
   'PATCH /workspaces/{id}': 'workspaces:manage',
   'DELETE /workspaces/{id}': 'workspaces:manage',
   'GET /settings': 'any key',
@@ -122,11 +131,18 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'GET /orgs/current/personal-access-tokens': 'any key',
   'POST /orgs/current/personal-access-tokens': 'any writing key',
   'DELETE /orgs/current/personal-access-tokens/{id}': 'any writing key',
+  'GET /api-key': 'organization:read',
+  'POST /api-key': 'organization:manage',
+  'DELETE /api-key/{id}': 'organization:manage',
+  'GET /api-key/current': 'any key',
+  'POST /api-key/current': 'any writing key',
+  'DELETE /api-key/current/{id}': 'any writing key',
   'GET /orgs/current/audit-logs': 'organization:read',
 
   'GET /usage-limits': 'organization:read',
   'PUT /usage-limits': 'organization:manage',
   'DELETE /usage-limits/{id}': 'organization:manage',
+  'GET /orgs/current/billing/usage': 'organization:read',
   'GET /orgs/current/billing/granular-usage': 'organization:read',
   'GET /orgs/current/billing/granular-usage/export': 'organization:read',
   'GET /orgs/current/billing/usage-traces': 'organization:read',
@@ -164,6 +180,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'GET /ok': 'open',
   'GET /ready': 'open',
   'GET /info': 'open',
+  'GET /info/health': 'any key',
   'GET /docs': 'open',
   'GET /docs/{file}': 'open',
   'GET /openapi.json': 'open',
@@ -186,7 +203,7 @@ export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
  * belong to a workspace.
  */
 const ORGANIZATION_ROUTE =
-  /^\w+ \/(auth|orgs\/current|workspaces(?!\/current)|usage-limits|metrics|ingest\/health)(\/|$)/
+  /^\w+ \/(auth|orgs|api-key|workspaces(?!\/current)|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
 
 /** Name of a route in ROUTE_NEEDS. */
 export function routeName({ method, path }: Pick<RouteHead, 'method' | 'path'>): string {

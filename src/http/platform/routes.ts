@@ -24,6 +24,7 @@ import { secretRoutes } from './routes/playground/secrets.ts'
 import { priceRoutes } from './routes/prices.ts'
 import { repriceRoutes } from './routes/reprice.ts'
 import { runRoutes } from './routes/tracing/runs.ts'
+import { sessionListRoute } from './routes/tracing/session-list.ts'
 import { sessionRoutes } from './routes/tracing/sessions.ts'
 import { publicRoutes } from './routes/sharing/public.ts'
 import { shareRoutes } from './routes/sharing/shares.ts'
@@ -66,6 +67,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...feedbackTokenRoutes(),
     ...shareRoutes(),
     ...publicRoutes(),
+    sessionListRoute(),
     ...sessionRoutes(),
     ...sessionV2Routes(),
     ...deletionRoutes(),

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../schema/json.ts'
 
 /**
- * A permission to send feedback with one key on one TraceRun without an API key. Only the hash of the token is stored.
+ * A permission to send feedback with one key on one TraceRun without an API key. It is found by the hash of the token,
+ * because tokens of earlier releases are not their ids.
  */
 export interface FeedbackToken {
   workspace_id: string

@@ -77,10 +77,17 @@ export interface PayloadQuery {
 }
 
 /** The feedback records to read. Absent `keys` or `sources` match all. */
+/** The conditions of a list of feedback; an empty list of values is no condition. */
 export interface FeedbackQuery {
   run_ids: readonly string[]
+  /** Projects of the TraceRuns, or of feedback on a whole project. */
+  project_ids: readonly string[]
   keys: readonly string[]
   sources: readonly string[]
+  /** Whether the feedback is on a TraceRun or on a whole project; undefined for both. */
+  level?: 'run' | 'session' | undefined
+  has_score?: boolean | undefined
+  has_comment?: boolean | undefined
   limit: number
   offset: number
 }

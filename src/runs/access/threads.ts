@@ -29,7 +29,7 @@ export function threadsFor(threads: Threads, ask: Ask): Threads {
   }
 }
 
-type One = 'create' | 'get' | 'update' | 'remove' | 'copy'
+type One = 'create' | 'get' | 'update' | 'remove' | 'copy' | 'storage'
 
 function oneThread(threads: Threads, ask: Ask, find: Find): Pick<Threads, One> {
   return {
@@ -49,6 +49,10 @@ function oneThread(threads: Threads, ask: Ask, find: Find): Pick<Threads, One> {
     },
     async get(call, thread_id) {
       return (await find(call, thread_id, 'threads:read')).thread
+    },
+    async storage(call, thread_id) {
+      await find(call, thread_id, 'threads:read')
+      return threads.storage(call, thread_id)
     },
     async update(call, thread_id, change) {
       const { metadata } = change

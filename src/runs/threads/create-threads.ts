@@ -56,6 +56,10 @@ export function createThreads(deps: ThreadsDeps): Threads {
       if (copy === undefined) throw noThread(thread_id)
       return copy
     },
+    async storage(call, thread_id) {
+      await getThread(deps, call, thread_id)
+      return await store.threadStorage(call.tenant, thread_id)
+    },
     prune(call, thread_ids, strategy) {
       if (strategy === 'delete') return removeAll(deps, call, thread_ids)
       return store.deleteThreads(call.tenant, thread_ids, 'latest_checkpoint')

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../schema/json.ts'
 import type { Thread, ThreadTtl } from '../model.ts'
-import type { ThreadSearch } from '../run-store.ts'
+import type { ThreadSearch, ThreadStorage } from '../run-store.ts'
 import type { Call } from '../runs.ts'
 
 /** The body of a thread creation, checked by its schema. */
@@ -51,6 +51,8 @@ export interface Threads {
   remove(call: Call, thread_id: string): Promise<void>
   search(call: Call, search: ThreadSearch): Promise<{ threads: Thread[]; total: number }>
   copy(call: Call, thread_id: string): Promise<Thread>
+  /** The bytes that its checkpoints take in the store. */
+  storage(call: Call, thread_id: string): Promise<ThreadStorage>
   /** Returns how many of the threads existed. */
   prune(call: Call, thread_ids: readonly string[], strategy: ThreadTtl['strategy']): Promise<number>
   /** Returns the state at a checkpoint; the latest state if `checkpoint` is undefined. */

@@ -10,6 +10,7 @@ import { REQUEST } from '../../trace/derive/same-call.ts'
 import { TRACE_RUN_ROWS, type TraceRunRow } from '../../trace/rows/trace-run-row.ts'
 import type { ReadStore } from '../../ingest/store/stats-store.ts'
 import type { ClickHouse } from './connect.ts'
+import { listFeedback } from './feedback-list.ts'
 import type { SearchMode, SqlCondition } from './filter-sql.ts'
 import { idSlices } from './id-slices.ts'
 import { listSql, timeAtSql } from './list-sql.ts'
@@ -307,20 +308,7 @@ async function readSearch(
 function readingOthers(clickhouse: ClickHouse, columns: StoreColumns) {
   return {
     feedbackPlaces: (workspace_id: string, wanted: FeedbackQuery, fields: readonly string[]) =>
-      clickhouse.rows<FeedbackPlace>(
-        `SELECT run_id, feedback_id, toUInt32(length(body)) AS bytes, JSONExtractString(body, 'key') AS key,
-           JSONExtractString(body, 'feedback_source', 'type') AS source,
-           JSONExtractString(body, 'created_at') AS created_at,
-           toUnixTimestamp64Milli(received_at) AS received_at,
-           arrayFilter(field -> JSONHas(body, field), {fields:Array(String)}) AS sent
-         FROM feedback FINAL
-         WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
-           AND (empty({keys:Array(String)}) OR has({keys:Array(String)}, key))
-           AND (empty({sources:Array(String)}) OR has({sources:Array(String)}, source))
-         ORDER BY created_at DESC, feedback.received_at DESC, feedback_id, run_id
-         LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
-        { params: { workspace_id, fields, ...wanted } },
-      ),
+      listFeedback(clickhouse, workspace_id, wanted, fields),
     feedbackBodies: (workspace_id: string, places: readonly FeedbackPlace[]) =>
       clickhouse.rowBinary(
         `SELECT concat(toString(run_id), '/', toString(feedback_id)), body FROM feedback FINAL

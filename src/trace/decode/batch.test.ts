@@ -62,6 +62,27 @@ describe('decodeRequest of JSON', () => {
     })
   })
 
+  it('gives a created run without an id the id that the request has for it', () => {
+    const made = decodeJson('create', { name: 'a' }, { new_run_id: B })
+    expect(plainFragments(made)).toMatchObject([{ run_id: B, rank: RANK.create }])
+    const own = decodeJson('create', { id: A, name: 'a' }, { new_run_id: B })
+    expect(plainFragments(own)).toMatchObject([{ run_id: A }])
+    expect(decodeJson('create', '{"name":', { new_run_id: B, truncated: true })).toMatchObject({
+      count: 0,
+      rejected: [{ run_id: null }],
+    })
+  })
+
+  it('INGEST-15: leaves out an update that changes nothing, because it would make a trace', () => {
+    const count = (body: unknown) => decodeJson('update', body, { path_run_id: A })
+    expect(count({})).toMatchObject({ count: 0, rejected: [] })
+    expect(count({ id: A, end_time: null })).toMatchObject({ count: 0, rejected: [] })
+    expect(count({ end_time: 1_795_166_133_964 })).toMatchObject({ count: 1 })
+    expect(count({ outputs: {} })).toMatchObject({ count: 1 })
+    expect(decodeJson('batch', { patch: [{ id: A }, { id: B, tags: ['t'] }] })).toMatchObject({ count: 1 })
+    expect(decodeJson('create', { id: A })).toMatchObject({ count: 1 })
+  })
+
   it('INGEST-12: reads a missing id from the end of the dotted_order', () => {
     const root = { dotted_order: `20261120T090000000000Z${A}` }
     expect(plainFragments(decodeJson('create', { name: 'a', ...root }))).toMatchObject([{ run_id: A }])

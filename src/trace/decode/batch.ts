@@ -72,7 +72,7 @@ function gatherRecord(head: RequestHead, cursor: JsonCursor, op: Op, operations:
     return
   }
   const record = splitRecord(cursor)
-  const id = head.path_run_id ?? idOf(record.parsed?.value)
+  const id = head.path_run_id ?? idOf(record.parsed?.value) ?? (record.parsed && head.new_run_id)
   if (id === undefined) {
     const missing = unprocessable(
       'missing_field',

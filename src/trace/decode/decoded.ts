@@ -10,6 +10,8 @@ export interface RequestHead {
   content_encoding: string
   /** The id in the path of `PATCH /runs/{id}`, as sent. */
   path_run_id?: string
+  /** The id of a created run that is sent without one. Absent: such a run is rejected. */
+  new_run_id?: string
   /** Header `Langsmith-Project`: the project of spans that name none. */
   project?: string
   workspace_id: string

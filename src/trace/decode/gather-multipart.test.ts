@@ -206,7 +206,7 @@ describe('decodeRequest of attachments and feedback', () => {
       { name: `attachment.${A}.pic`, data: 'replaced', type: 'text/plain' },
       { name: `attachment.${A}.pic`, data: picture, type: 'image/png' },
       { name: `attachment.${A}.__proto__`, data: picture, type: 'image/png' },
-      { name: `patch.${A}`, data: '{}' },
+      { name: `patch.${A}`, data: '{"tags":["t"]}' },
       { name: `post.${A}`, data: HEAD_A },
       { name: `attachment.${B}.note`, data: 'x', type: 'text/plain', length: 'none' },
     ])

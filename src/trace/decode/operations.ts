@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parseUuid } from '../../base/ids.ts'
 import { clip, idFault, type Op } from './faults.ts'
-import { newOperation, type Operation } from './record.ts'
+import { isEmptyUpdate, newOperation, type Operation } from './record.ts'
 import type { Blob, Fault, Rejected } from './decoded.ts'
 import type { FeedbackRow } from '../rows/feedback.ts'
 
@@ -94,15 +94,15 @@ export function gatherOperations(): Operations {
 
 /**
  * Returns the operations that can be stored and rejects the others, except those without an id, which are rejected
- * already.
+ * already. Updates that change nothing are left out, because they would make a trace of an unknown TraceRun.
  */
 function withoutFaulty(operations: Iterable<Operation>, reject: Operations['reject']): StoredOperation[] {
   const stored: StoredOperation[] = []
   for (const operation of operations) {
     const [fault, ...further] = operation.faults
     if (!hasId(operation)) continue
-    if (fault === undefined) stored.push(operation)
-    else reject(operation.sent_id, fault, ...further)
+    if (fault !== undefined) reject(operation.sent_id, fault, ...further)
+    else if (!isEmptyUpdate(operation)) stored.push(operation)
   }
   return stored
 }

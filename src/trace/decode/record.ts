@@ -31,6 +31,8 @@ export interface Operation {
   heads: Buffer[]
   /** Whether the operation has an end_time. */
   ended: boolean
+  /** Whether a record of the operation has any value besides the id. */
+  hasValues: boolean
   session_id: string | null
   session_name: string | null
   fields: Record<BigField, Buffer>
@@ -48,6 +50,7 @@ export function newOperation(op: Op, runId: string | undefined, sentId: string):
     sent_id: sentId,
     heads: [],
     ended: false,
+    hasValues: false,
     session_id: null,
     session_name: null,
     fields: { inputs: EMPTY, outputs: EMPTY, events: EMPTY, extra: EMPTY, error: EMPTY, serialized: EMPTY },
@@ -147,6 +150,7 @@ function takeHead(operation: Operation, bytes: Buffer, parsed: ParsedJson | unde
   if (parsed === undefined || operation.faults.length > 0) return
   operation.heads.push(parsed.repaired ? Buffer.from(parsed.text) : bytes)
   operation.ended ||= checked.ended
+  operation.hasValues ||= hasMore(parsed.value)
   operation.session_id = checked.session_id ?? operation.session_id
   operation.session_name = checked.session_name ?? operation.session_name
 }
@@ -155,6 +159,16 @@ function checkParsed(operation: Operation, parsed: ParsedJson | undefined): Head
   if (parsed === undefined) return [jsonFault('The run')]
   if (!isObject(parsed.value)) return [unprocessable('invalid_field', null, 'The run must be a JSON object.')]
   return checkHead(parsed.value, operation.op, operation.run_id, operation.sent_id)
+}
+
+function hasMore(record: JsonValue): boolean {
+  return isObject(record) && Object.entries(record).some(([name, value]) => name !== 'id' && value !== null)
+}
+
+/** Whether the operation is an update that changes nothing. */
+export function isEmptyUpdate({ op, hasValues, fields, attachments }: Operation): boolean {
+  if (op === 'post' || hasValues || attachments.length > 0) return false
+  return BIG_FIELDS.every((field) => fields[field].length === 0)
 }
 
 /** The record, `{}` if none was sent. If several were sent, members of a later record count unless they are null. */

@@ -1,4 +1,5 @@
 import { AppError } from '../../base/errors.ts'
+import { newUuid } from '../../base/ids.ts'
 import type { ValidationReport } from '../../schema/types.gen.ts'
 import { decodeBody } from './body-encoding.ts'
 import { decodeRequest } from './decode.ts'
@@ -98,7 +99,8 @@ function readJson(head: RequestHead, bytes: Buffer): ReadBody {
   }
   // A batch that is truncated JSON still contains complete runs.
   const batch = whole === undefined ? /^\{\s*"(post|patch)"/.test(text) : isBatch(whole.value)
-  return decodeRequest({ ...head, kind: batch ? 'batch' : 'create' }, Buffer.from(text))
+  const kind = batch ? { kind: 'batch' as const } : { kind: 'create' as const, new_run_id: newUuid() }
+  return decodeRequest({ ...head, ...kind }, Buffer.from(text))
 }
 
 /** Whether a JSON value is an OTLP export, and of which kind. */

@@ -1,16 +1,20 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Inputs of the links to a TraceRun and its attachments. */
-export interface RunLinks {
+/** Inputs of the links to attachments. */
+export interface AttachmentLinks {
   /** URL of the server, without a trailing slash. */
   address: string
   workspace_id: string
-  /** Tokens of shared traces, by trace id. */
-  share_tokens: ReadonlyMap<string, string>
   /** Key of the signatures of attachment links. */
   key: string
   /** Expiry time of attachment links, epoch milliseconds. */
   expires: number
+}
+
+/** Inputs of the links to a TraceRun and its attachments. */
+export interface RunLinks extends AttachmentLinks {
+  /** Tokens of shared traces, by trace id. */
+  share_tokens: ReadonlyMap<string, string>
 }
 
 /** An attachment that can be read without a key until `expires`, epoch milliseconds. */
@@ -35,7 +39,7 @@ export function shareUrl({ address, share_tokens }: RunLinks, trace_id: string):
 }
 
 /** Link to an attachment that needs no key. */
-export function attachmentUrl(links: RunLinks, run_id: string, name: string): string {
+export function attachmentUrl(links: AttachmentLinks, run_id: string, name: string): string {
   const { address, workspace_id, expires, key } = links
   const signature = sign({ workspace_id, run_id, name, expires }, key)
   const query = new URLSearchParams({ workspace_id, expires: String(expires), signature })

@@ -15,6 +15,7 @@ import { isFramework, normalizeProvider, providerOfPrice } from '../price/provid
 import type { RollUp, Totals } from '../derive/roll-up.ts'
 import { type EstimatedPart, type EstimatedRow, estimatedPart } from '../tokens/estimated-part.ts'
 import { formatTime } from '../derive/time.ts'
+import { type AttachmentLinks, attachmentUrl } from './run-links.ts'
 import type { TraceRunRow } from '../rows/trace-run-row.ts'
 import { CHECKS } from '../derive/verdicts.ts'
 
@@ -277,6 +278,21 @@ export function costNumber(value: bigint | null): number | null {
 export interface FieldChoice {
   select?: readonly string[] | undefined
   omit?: readonly string[] | undefined
+  /** Whether times have no zone, as LangSmith's v1 has them. */
+  zoneless?: boolean | undefined
+  /** For the links of `s3_urls`; without it, responses do not have the field. */
+  links?: AttachmentLinks | undefined
+}
+
+const TIMES: ReadonlySet<string> = new Set(['start_time', 'end_time', 'first_token_time'])
+
+/** Fields that are returned when another one is selected, as LangSmith does. */
+const WITH: Readonly<Record<string, string>> = {
+  prompt_tokens: 'prompt_token_details',
+  completion_tokens: 'completion_token_details',
+  prompt_cost: 'prompt_cost_details',
+  completion_cost: 'completion_cost_details',
+  inputs: 's3_urls',
 }
 
 /** Fields of every TraceRun, selected or not: the Python SDK rejects a TraceRun without them. */
@@ -305,6 +321,7 @@ export function fullPieces(
     error: traceRun.error ?? null,
     extra: { ...merged.extra, metadata: traceRun.metadata },
     attachments: attachmentsOf(traceRun),
+    ...(choice.links && { s3_urls: linkedAttachments(traceRun, choice.links) }),
     issues: allIssues(traceRun, row),
     ...(llm ? { llm: fullLlm(traceRun, row) } : {}),
     // The sides of a span are built from its attributes at every read.
@@ -319,10 +336,16 @@ export function fullPieces(
 /** A JSON object of the chosen fields. */
 function objectPieces(
   fields: readonly (readonly [string, unknown])[],
-  { select, omit = [] }: FieldChoice,
+  { select, omit = [], zoneless = false }: FieldChoice,
 ): Piece[] {
-  const keep = select === undefined ? undefined : new Set([...select, ...ALWAYS])
-  return jsonObject(fields.filter(([name]) => (!keep || keep.has(name)) && !omit.includes(name)))
+  const keep = select && new Set([...select, ...select.flatMap((name) => WITH[name] ?? []), ...ALWAYS])
+  const chosen = fields.filter(([name]) => (!keep || keep.has(name)) && !omit.includes(name))
+  if (!zoneless) return jsonObject(chosen)
+  return jsonObject(chosen.map(([name, value]) => [name, TIMES.has(name) ? withoutZone(value) : value]))
+}
+
+function withoutZone(value: unknown): unknown {
+  return typeof value === 'string' ? value.replace(/Z$/, '') : value
 }
 
 /** A JSON object of these fields; bytes are inserted as JSON text. */
@@ -343,6 +366,16 @@ function attachmentsOf({ id, merged }: TraceRun) {
     Object.entries(merged.attachments).map(([name, { mime_type, size }]) => [
       name,
       { mime_type, size, url: `/api/v1/runs/${id}/attachments/${encodeURIComponent(name)}` },
+    ]),
+  )
+}
+
+/** Attachments as LangSmith's SDKs read them: with links that need no key. */
+function linkedAttachments({ id, merged }: TraceRun, links: AttachmentLinks) {
+  return Object.fromEntries(
+    Object.entries(merged.attachments).map(([name, { mime_type }]) => [
+      `attachment.${name}`,
+      { presigned_url: attachmentUrl(links, id, name), mime_type },
     ]),
   )
 }

@@ -50,6 +50,31 @@ describe('RUN-34: keys of the graph runtime in `configurable`', () => {
   })
 })
 
+describe('routes of the published document that no SDK calls', () => {
+  it('read a cron', async () => {
+    const { client, request } = setup()
+    const { cron_id } = await client.crons.create('tokens', { schedule: '0 0 1 1 *' })
+    const answer = await request(`/runs/crons/${cron_id}`, { headers: KEY })
+    expect([answer.status, await answer.json()]).toMatchObject([200, { cron_id, schedule: '0 0 1 1 *' }])
+    await client.crons.delete(cron_id)
+    const gone = await request(`/runs/crons/${cron_id}`, { headers: KEY })
+    expect([gone.status, await gone.json()]).toMatchObject([404, { code: 'not_found' }])
+  })
+
+  it('say how many bytes the checkpoints of a thread take', async () => {
+    const { client, request } = setup()
+    const { thread_id } = await client.threads.create()
+    const read = async () => (await request(`/threads/${thread_id}/storage`, { headers: KEY })).json()
+    const nothing = { thread_id, checkpoints: 0, channels: {}, writes: 0, total: 0 }
+    expect(await read()).toEqual(nothing)
+    await client.runs.wait(thread_id, 'tokens', { input: { tokens: 3 } })
+    const taken = (await read()) as { checkpoints: number; channels: Record<string, number>; total: number }
+    expect(taken.checkpoints).toBeGreaterThan(0)
+    expect(taken.channels['tokens']).toBeGreaterThan(0)
+    expect(taken.total).toBeGreaterThan(taken.checkpoints)
+  })
+})
+
 describe('the deployment over HTTP', () => {
   it('answers on its own port at the root, and under /deployments/{name} of the platform port, with any prefix', async () => {
     const { weir, url } = setup()
@@ -180,8 +205,11 @@ describe('the deployment over HTTP', () => {
         await ask('/threads', { method: 'POST' }),
       ],
       [
-        [404, { detail: 'Not Found', code: 'not_found' }],
-        [404, { detail: 'Not Found', code: 'not_found' }],
+        [
+          404,
+          { detail: 'Not Found: there is no route GET /nope; /docs lists all routes.', code: 'not_found' },
+        ],
+        [404, { detail: expect.stringContaining('Not Found: there is no route'), code: 'not_found' }],
         [422, { detail: 'path.thread_id: Input should be a valid UUID', code: 'invalid_request' }],
         [422, { detail, code: 'invalid_request' }],
         [422, { detail, code: 'invalid_request' }],

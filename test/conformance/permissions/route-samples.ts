@@ -55,6 +55,34 @@ const PERSONAL = '/orgs/current/personal-access-tokens'
 const MEMBERS = '/orgs/current/members'
 const INGEST_OTLP = { 'content-type': 'application/json' }
 
+/** Calls of the routes of service keys and personal access tokens under these paths. */
+function keySamples(service: string, personal: string): Record<string, Sample> {
+  return {
+    [`GET ${service}`]: fixed(service),
+    [`POST ${service}`]: {
+      reach: 'grant',
+      call: ({ workspace_id }) => at(service, { description: 'k', workspaces: [workspace_id] }),
+    },
+    [`DELETE ${service}/{id}`]: {
+      reach: 'caller',
+      call: ({ objects }) => at(`${service}/${objects.service_key_id}`),
+    },
+    [`GET ${personal}`]: fixed(personal),
+    [`POST ${personal}`]: {
+      reach: 'grant',
+      call: ({ workspace_id }) => at(personal, { description: 'k', workspaces: [workspace_id] }),
+      // A service key has no user, so it cannot create a personal token.
+      status: ({ user_id }) => [user_id === null ? 422 : 200],
+    },
+    [`DELETE ${personal}/{id}`]: {
+      reach: 'caller',
+      call: ({ objects }) => at(`${personal}/${objects.token_id}`),
+      // Only an admin can revoke the tokens of other users.
+      status: (caller) => [mayManage(caller) ? 204 : 404],
+    },
+  }
+}
+
 /** A sample for every route of the platform API. The test fails for a route that has none. */
 export const SAMPLES: Readonly<Record<string, Sample>> = {
   'POST /runs/multipart': fixed('/runs/multipart', multipartBody([]), MULTIPART),
@@ -113,6 +141,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     call: ({ objects }) => at('/feedback/tokens', { run_id: objects.updated_run_id, feedback_key: 'stray' }),
   },
   'GET /feedback/tokens': { call: ({ objects }) => at(`/feedback/tokens?run_id=${objects.run_id}`) },
+  'GET /feedback/tokens/{token}': unknown(`/feedback/tokens/${newUuid()}?score=1`),
   'POST /feedback/tokens/{token}': unknown(`/feedback/tokens/${newUuid()}`, { score: 1 }),
   'GET /feedback-configs': fixed('/feedback-configs'),
   'POST /feedback-configs': {
@@ -182,6 +211,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     reach: 'request',
     call: ({ objects }) => at(`/traces/${objects.run_id}`),
   },
+  'DELETE /sessions': {
+    reach: 'request',
+    call: ({ objects }) => at('/sessions', [objects.session_id]),
+  },
+  'POST /runs/delete/traces': unknown('/runs/delete/traces', { trace_ids: [newUuid()] }),
   'POST /runs/delete': {
     reach: 'request',
     call: ({ objects }) => at('/runs/delete', { session: objects.session_id, filter: 'eq(name, "nothing")' }),
@@ -243,6 +277,15 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'POST /auth/tickets': fixed('/auth/tickets'),
   'GET /workspaces': fixed('/workspaces'),
   'POST /workspaces': fixed('/workspaces', { display_name: 'made' }),
+  'GET /workspaces/{id}': {
+    reach: 'caller',
+    call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`),
+  },
+  'GET /workspaces/current/members': fixed('/workspaces/current/members'),
+  'GET /workspaces/current/stats': fixed('/workspaces/current/stats'),
+  'GET /workspaces/current/ttl-settings': fixed('/workspaces/current/ttl-settings'),
+  'GET /ttl-settings': fixed('/ttl-settings'),
+  'GET /orgs/ttl-settings': fixed('/orgs/ttl-settings'),
   'PATCH /workspaces/{id}': {
     reach: 'caller',
     call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`, { display_name: 'renamed' }),
@@ -270,29 +313,12 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     reach: 'caller',
     call: ({ objects }) => at(`${MEMBERS}/${objects.member_id}`),
   },
-  [`GET ${SERVICE}`]: fixed(SERVICE),
-  [`POST ${SERVICE}`]: {
-    reach: 'grant',
-    call: ({ workspace_id }) => at(SERVICE, { description: 'k', workspaces: [workspace_id] }),
-  },
-  [`DELETE ${SERVICE}/{id}`]: {
-    reach: 'caller',
-    call: ({ objects }) => at(`${SERVICE}/${objects.service_key_id}`),
-  },
-  [`GET ${PERSONAL}`]: fixed(PERSONAL),
-  [`POST ${PERSONAL}`]: {
-    reach: 'grant',
-    call: ({ workspace_id }) => at(PERSONAL, { description: 'k', workspaces: [workspace_id] }),
-    // A service key has no user, so it cannot create a personal token.
-    status: ({ user_id }) => [user_id === null ? 422 : 200],
-  },
-  [`DELETE ${PERSONAL}/{id}`]: {
-    reach: 'caller',
-    call: ({ objects }) => at(`${PERSONAL}/${objects.token_id}`),
-    // Only an admin can revoke the tokens of other users.
-    status: (caller) => [mayManage(caller) ? 204 : 404],
-  },
+  ...keySamples(SERVICE, PERSONAL),
+  ...keySamples('/api-key', '/api-key/current'),
   'GET /orgs/current/audit-logs': fixed('/orgs/current/audit-logs'),
+  'GET /orgs/current/billing/usage': fixed(
+    `/orgs/current/billing/usage?starting_on=${RANGE.start_time}&ending_before=${RANGE.end_time}`,
+  ),
   'GET /orgs/current/billing/granular-usage': usage('granular-usage'),
   'GET /orgs/current/billing/granular-usage/export': usage('granular-usage/export'),
   'GET /orgs/current/billing/usage-traces': usageList('usage-traces'),
@@ -317,6 +343,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /ok': fixed('/ok'),
   'GET /ready': fixed('/ready'),
   'GET /info': fixed('/info'),
+  'GET /info/health': fixed('/info/health'),
   'GET /docs': fixed('/docs'),
   'GET /docs/{file}': fixed('/docs/page.js'),
   'POST /mcp': fixed('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
@@ -334,7 +361,7 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
   const post = async (path: string, body: object): Promise<string> =>
     (bodyOf(await api({ key, headers, method: 'POST', path, body })) as { id: string }).id
   const marked = { description: 'disposable', workspaces: [workspace_id] }
-  if (name === 'DELETE /sessions/{id}')
+  if (name === 'DELETE /sessions/{id}' || name === 'DELETE /sessions')
     return having({ session_id: await post('/sessions', { name: newUuid() }) })
   if (name === 'DELETE /traces/{trace_id}')
     return having({ run_id: await sendRun(api, tenant, objects.session_id) })
@@ -348,8 +375,9 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
     const price_id = await post('/model-price-map', { ...PRICE, name: newUuid() })
     return having({ price_id })
   }
-  if (name.includes(SERVICE)) return having({ service_key_id: await post(SERVICE, marked) })
-  if (name.includes(PERSONAL)) {
+  if (name.includes(SERVICE) || name === 'DELETE /api-key/{id}')
+    return having({ service_key_id: await post(SERVICE, marked) })
+  if (name.includes(PERSONAL) || name === 'DELETE /api-key/current/{id}') {
     const token_id = await post(PERSONAL, { ...marked, user_id: objects.member_id })
     return having({ token_id })
   }

@@ -12,7 +12,14 @@ import {
 } from '../../support/stores/clickhouse/trace-store.ts'
 
 const COUNT = 1_200
-const ALL: FeedbackQuery = { run_ids: [idOf(1)], keys: [], sources: [], limit: 100, offset: 0 }
+const ALL: FeedbackQuery = {
+  run_ids: [idOf(1)],
+  project_ids: [],
+  keys: [],
+  sources: [],
+  limit: 100,
+  offset: 0,
+}
 
 let test: TestTraceStore
 beforeAll(async () => {

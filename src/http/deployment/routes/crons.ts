@@ -181,6 +181,18 @@ export function cronRoutes(): DeploymentRoute[] {
     ...createRoutes(),
     ...searchRoutes(),
     route({
+      method: 'GET',
+      path: '/runs/crons/{cron_id}',
+      summary: 'Read a cron',
+      tag: TAG,
+      params: PARAMS,
+      reply: 'cron',
+      errors: ['not_found'],
+      handle: async (context) => ({
+        body: cronJson(await context.deps.crons.get(callOf(context), context.params.cron_id)),
+      }),
+    }),
+    route({
       method: 'PATCH',
       path: '/runs/crons/{cron_id}',
       summary: 'Change a cron',

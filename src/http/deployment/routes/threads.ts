@@ -84,6 +84,26 @@ function oneRoutes(): DeploymentRoute[] {
       },
     }),
     deploymentRoute({
+      method: 'GET',
+      path: '/threads/{thread_id}/storage',
+      summary: 'Bytes that the checkpoints of a thread take in the store',
+      tag: TAG,
+      params: THREAD_PARAMS,
+      reply: 'thread-storage',
+      errors: ['not_found'],
+      async handle(context) {
+        const { thread_id } = context.params
+        const { checkpoints, channels, writes } = await context.deps.threads.storage(
+          callOf(context),
+          thread_id,
+        )
+        const ofChannels = Object.values(channels).reduce((sum, bytes) => sum + bytes, 0)
+        return {
+          body: { thread_id, checkpoints, channels, writes, total: checkpoints + ofChannels + writes },
+        }
+      },
+    }),
+    deploymentRoute({
       method: 'DELETE',
       path: '/threads/{thread_id}',
       summary: 'Delete a thread with its runs and checkpoints; active runs are rolled back first',

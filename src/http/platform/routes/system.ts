@@ -99,6 +99,17 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
     }),
     route({
       method: 'GET',
+      path: '/info/health',
+      summary: 'Free part of the disk, in the shape of LangSmith',
+      tag: TAG,
+      reply: 'info-health',
+      async handle({ deps }) {
+        const { free_bytes, size_bytes } = await deps.disk.look()
+        return { body: { clickhouse_disk_free_pct: size_bytes > 0 ? (100 * free_bytes) / size_bytes : null } }
+      },
+    }),
+    route({
+      method: 'GET',
       path: '/metrics',
       summary: 'Metrics of this process as Prometheus text',
       tag: TAG,

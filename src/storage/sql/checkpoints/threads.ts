@@ -1,4 +1,5 @@
 import type { Tenant } from '../../../runs/model.ts'
+import type { ThreadStorage } from '../../../runs/run-store.ts'
 import type { SqlSession, SqlValue } from '../driver/database.ts'
 
 const TABLES = {
@@ -19,6 +20,30 @@ const OF_THREAD = 'thread_id = ? AND deployment_id = ? AND workspace_id = ?'
 
 function keyValues({ deployment_id, workspace_id }: Tenant, thread_id: string): SqlValue[] {
   return [thread_id, deployment_id, workspace_id]
+}
+
+/** The bytes that the checkpoints of a thread take. */
+export async function checkpointBytes(
+  session: SqlSession,
+  tenant: Tenant,
+  thread_id: string,
+): Promise<ThreadStorage> {
+  const key = keyValues(tenant, thread_id)
+  const bytesOf = async (size: string, table: string): Promise<number> => {
+    const sql = `SELECT coalesce(sum(${size}), 0) AS bytes FROM ${table} WHERE ${OF_THREAD}`
+    const [row] = await session.query<{ bytes: number }>(sql, key)
+    return row?.bytes ?? 0
+  }
+  const [checkpoints, writes, channels] = await Promise.all([
+    bytesOf('octet_length(checkpoint) + octet_length(refs) + octet_length(metadata)', 'checkpoints'),
+    bytesOf('octet_length(value)', 'checkpoint_writes'),
+    session.query<{ channel: string; bytes: number }>(
+      `SELECT channel, sum(octet_length(value)) AS bytes FROM checkpoint_blobs WHERE ${OF_THREAD} GROUP BY channel`,
+      key,
+    ),
+  ])
+  const named = channels.map(({ channel, bytes }) => [channel, bytes] as const)
+  return { checkpoints, channels: Object.fromEntries(named), writes }
 }
 
 export async function deleteCheckpoints(

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
 import type {
@@ -48,8 +49,18 @@ async function find(session: SqlSession, workspace_id: string, feedback_key: str
   return rows.map(toConfig)[0]
 }
 
+/** Whether two configs mean the same: the order of members does not count, and null is the same as absent. */
 function isSame(a: FeedbackConfigFields, b: FeedbackConfigFields): boolean {
-  return JSON.stringify(toValues(a)) === JSON.stringify(toValues(b))
+  return isDeepStrictEqual(meaningOf(a), meaningOf(b))
+}
+
+function meaningOf({ feedback_config, is_lower_score_better, is_enforced }: FeedbackConfigFields): object {
+  const given = Object.entries(feedback_config).filter(([, value]) => value !== null)
+  return {
+    config: Object.fromEntries(given),
+    is_lower_score_better: is_lower_score_better ?? false,
+    is_enforced: is_enforced ?? false,
+  }
 }
 
 async function list(

@@ -86,6 +86,8 @@ function conditionsOf(
   among('id', query.ids)
   among('reference_dataset_id', query.reference_dataset_ids)
   among(TYPE, query.types)
+  if (query.reference_free !== undefined)
+    conditions.push(`reference_dataset_id IS ${query.reference_free ? '' : 'NOT '}NULL`)
   if (query.name !== undefined) {
     conditions.push('name = ?')
     params.push(query.name)
@@ -145,6 +147,7 @@ export function createProjectStore(
   const fresh: FreshProject = (named) => emptyProject(named, { now: clock.now(), retention_days })
   const resolver = createProjectResolver(database, clock, fresh)
   return {
+    retention_days,
     resolve: resolver.resolve,
     known: resolver.known,
     get: (workspace_id, id) => findProject(database, workspace_id, 'id', id),

@@ -6,7 +6,7 @@ import type { NewThread, RunStore, ThreadChange } from '../../../runs/run-store.
 import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import { bounded } from '../../../schema/merge-bounded.ts'
-import { copyCheckpoints, pruneCheckpoints } from '../checkpoints/threads.ts'
+import { checkpointBytes, copyCheckpoints, pruneCheckpoints } from '../checkpoints/threads.ts'
 import type { SqlSession, SqlValue, TxSession } from '../driver/database.ts'
 import { readSized, storedBytes } from '../driver/large-values.ts'
 import { activeRuns } from './cancel.ts'
@@ -158,7 +158,14 @@ async function pruneThread(session: RunSession, key: ThreadKey): Promise<void> {
   session.send(`UPDATE threads SET expires_at = NULL WHERE ${KEY}`, keyValues(key))
 }
 
-type Verbs = 'createThread' | 'getThread' | 'updateThread' | 'copyThread' | 'deleteThreads' | 'expiredThreads'
+type Verbs =
+  | 'createThread'
+  | 'getThread'
+  | 'updateThread'
+  | 'copyThread'
+  | 'deleteThreads'
+  | 'threadStorage'
+  | 'expiredThreads'
 
 /** The part of the run store for threads; see `RunStore`. */
 export function createThreadStore(
@@ -204,6 +211,7 @@ export function createThreadStore(
       )
       return done.length
     },
+    threadStorage: (tenant, thread_id) => checkpointBytes(database, tenant, thread_id),
     async expiredThreads(limit) {
       return await database.query(
         `SELECT thread_id, deployment_id, workspace_id, ttl_strategy AS strategy FROM threads

@@ -1,11 +1,13 @@
-import { AppError } from '../../../../base/errors.ts'
+import { AppError, toAppError } from '../../../../base/errors.ts'
 import { parseUuid } from '../../../../base/ids.ts'
 import type { DeletionJob, DeletionScope } from '../../../../ingest/deletion/deletion-store.ts'
+import type { Project } from '../../../../ingest/project-store.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { parseTime } from '../../../../trace/derive/time.ts'
 import { parseFilter } from '../../../../trace/filter/filter.ts'
 import { uuidParameter } from '../../../api/parameters.ts'
 import { bodyFault } from '../../../body/json.ts'
+import { found, uuidsOf } from '../../request/body-fields.ts'
 import { actorOf } from '../../actor.ts'
 import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
 
@@ -21,11 +23,6 @@ function toJob({ id, scope, status, deleted, error, created_at, finished_at }: D
     created_at: new Date(created_at).toISOString(),
     finished_at: finished_at === null ? null : new Date(finished_at).toISOString(),
   }
-}
-
-function found<T>(value: T | undefined, what: string): T {
-  if (value === undefined) throw new AppError('not_found', { message: `${what} not found` })
-  return value
 }
 
 /** Queues the deletion and records the caller. */
@@ -61,8 +58,95 @@ function toScope(body: SchemaTypes['run-deletion']): DeletionScope & { kind: 'ru
   }
 }
 
+type Context = Pick<PlatformContext, 'deps' | 'principal'>
+
+/** Queues the deletion of a project; the project is gone at once. */
+async function deleteProject({ deps, principal }: Context, { id, name }: Project): Promise<DeletionJob> {
+  const scope = { kind: 'project' as const, project_id: id }
+  const job = await submit({ deps, principal }, scope, { id, what: 'Session', details: { name } })
+  await deps.projects.delete(principal.workspace_id, id)
+  return job
+}
+
+/** Whether the project has the trace, including a trace that is acknowledged but not yet stored. */
+async function hasTrace(
+  { deps, principal }: Context,
+  session_id: string,
+  trace_id: string,
+): Promise<boolean> {
+  const where = { project_ids: [session_id], trace_ids: [trace_id] }
+  const find = (): Promise<boolean> => deps.selectedReads.has(principal.workspace_id, where)
+  if (await find()) return true
+  await deps.ingester.settled()
+  return await find()
+}
+
+/** Queues the deletion of a trace, of one project if `session_id` is given; undefined for an unknown trace. */
+async function deleteTrace(
+  { deps, principal }: Context,
+  trace_id: string,
+  session_id: string | undefined,
+): Promise<DeletionJob | undefined> {
+  if (session_id !== undefined && !(await hasTrace({ deps, principal }, session_id, trace_id)))
+    return undefined
+  const subject = { id: trace_id, what: 'Trace', details: {} }
+  return await submit({ deps, principal }, { kind: 'trace', trace_id }, subject).catch((thrown: unknown) => {
+    if (toAppError(thrown).code === 'not_found') return undefined
+    throw thrown
+  })
+}
+
+function deleteListedRoutes(): PlatformRoute[] {
+  return [
+    route({
+      method: 'DELETE',
+      path: '/sessions',
+      summary: 'Delete projects with their runs',
+      description: 'As DELETE /sessions/{id}; none is deleted if one of them does not exist.',
+      tag: TAG,
+      body: 'session-deletion',
+      reply: 'deletion-job-list',
+      status: 202,
+      errors: ['not_found', 'conflict'],
+      async handle({ deps, principal, body }) {
+        const ids = new Set(uuidsOf(Array.isArray(body) ? body : body.session_ids))
+        const projects = await Promise.all(
+          [...ids].map((id) => deps.projects.get(principal.workspace_id, id)),
+        )
+        const known = projects.map((project) => found(project, 'Session'))
+        const jobs: SchemaTypes['deletion-job-list'] = []
+        for (const project of known) jobs.push(toJob(await deleteProject({ deps, principal }, project)))
+        return { body: jobs }
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/runs/delete/traces',
+      summary: 'Delete traces',
+      description:
+        'As DELETE /traces/{trace_id}, for each of them. Unknown ones are left out; 404 if all are.',
+      tag: TAG,
+      body: 'trace-deletion',
+      reply: 'deletion-job-list',
+      status: 202,
+      errors: ['not_found', 'conflict', 'store_unavailable'],
+      async handle({ deps, principal, body }) {
+        const session_id = parseUuid(body.session_id)
+        const jobs: SchemaTypes['deletion-job-list'] = []
+        for (const id of new Set(uuidsOf(body.trace_ids))) {
+          const job = await deleteTrace({ deps, principal }, id, session_id)
+          if (job !== undefined) jobs.push(toJob(job))
+        }
+        if (jobs.length === 0) throw new AppError('not_found', { message: 'Trace not found' })
+        return { body: jobs }
+      },
+    }),
+  ]
+}
+
 function deleteManyRoutes(): PlatformRoute[] {
   return [
+    ...deleteListedRoutes(),
     route({
       method: 'POST',
       path: '/runs/delete',
@@ -111,11 +195,8 @@ export function deletionRoutes(): PlatformRoute[] {
       status: 202,
       errors: ['not_found', 'conflict'],
       async handle({ deps, principal, params: { id } }) {
-        const { name } = found(await deps.projects.get(principal.workspace_id, id), 'Session')
-        const scope = { kind: 'project' as const, project_id: id }
-        const job = await submit({ deps, principal }, scope, { id, what: 'Session', details: { name } })
-        await deps.projects.delete(principal.workspace_id, id)
-        return { body: toJob(job) }
+        const project = found(await deps.projects.get(principal.workspace_id, id), 'Session')
+        return { body: toJob(await deleteProject({ deps, principal }, project)) }
       },
     }),
     route({

@@ -1,7 +1,15 @@
 import { AppError } from '../../../../base/errors.ts'
 import type { JsonObject } from '../../../../schema/json.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
-import { integerParameter, textsParameter, uuidParameter, uuidsParameter } from '../../../api/parameters.ts'
+import {
+  flagParameter,
+  integerParameter,
+  optionalChoiceParameter,
+  textsParameter,
+  unsupportedParameter,
+  uuidParameter,
+  uuidsParameter,
+} from '../../../api/parameters.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 import { NEXT_PAGE, nextHeader } from '../../next-page.ts'
 import { STORE_FEEDBACK_ERRORS, storeFeedback } from './store-feedback.ts'
@@ -13,12 +21,20 @@ function listRoute(): PlatformRoute {
   return route({
     method: 'GET',
     path: '/feedback',
-    summary: 'List the feedback on runs, newest first',
+    summary: 'List feedback, newest first',
     tag: TAG,
     query: {
-      run: uuidsParameter('The runs.', 1),
+      run: uuidsParameter('Only on these runs.'),
+      session: uuidsParameter('Only on runs of these projects, or on the projects themselves.'),
       key: textsParameter('Only these keys.'),
       source: textsParameter('Only these source types, e.g. api, model.'),
+      level: optionalChoiceParameter('On runs or on whole projects.', ['run', 'session']),
+      has_score: flagParameter('Only with, or only without a score.', undefined),
+      has_comment: flagParameter('Only with, or only without a comment.', undefined),
+      user: unsupportedParameter(),
+      min_created_at: unsupportedParameter(),
+      max_created_at: unsupportedParameter(),
+      comparative_experiment_id: unsupportedParameter(),
       limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 100, otherwise: 100 }),
       offset: integerParameter('Number of records to skip.', {
         minimum: 0,
@@ -30,8 +46,10 @@ function listRoute(): PlatformRoute {
     reply: 'bytes',
     reply_schema: 'feedback-list',
     errors: ['store_unavailable'],
-    async handle({ deps, principal, query: { run, key, source, limit, offset } }) {
-      const query = { run_ids: run, keys: key, sources: source, limit, offset }
+    async handle({ deps, principal, query: { run, session, key, source, offset, ...rest } }) {
+      const { level, has_score, has_comment, limit } = rest
+      const among = { run_ids: run, project_ids: session, keys: key, sources: source }
+      const query = { ...among, level, has_score, has_comment, limit, offset }
       const { body, ...page } = await deps.reads.feedback(principal.workspace_id, query)
       return { headers: nextHeader({ ...page, offset }), body }
     },

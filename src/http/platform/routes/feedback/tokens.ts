@@ -5,7 +5,8 @@ import type { FeedbackToken } from '../../../../ingest/feedback/token-store.ts'
 import type { JsonObject } from '../../../../schema/json.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { parseTime } from '../../../../trace/derive/time.ts'
-import { integerParameter, uuidParameter } from '../../../api/parameters.ts'
+import { integerParameter, textParameter, uuidParameter } from '../../../api/parameters.ts'
+import { defined } from '../../request/body-fields.ts'
 import { ownAddress } from '../../request/own-address.ts'
 import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
 import { bodyFault } from '../../../body/json.ts'
@@ -35,9 +36,9 @@ function hashOf(token: string): string {
   return hash('sha256', token, 'hex')
 }
 
-/** The response about one token; `token` is the end of its URL. */
-function toAnswer({ id, feedback_key, expires_at }: FeedbackToken, token: string, base: string) {
-  const url = `${base}/api/v1/feedback/tokens/${token}`
+/** The response about one token. Its id is the token, as clients of LangSmith expect. */
+function toAnswer({ id, feedback_key, expires_at }: FeedbackToken, base: string) {
+  const url = `${base}/api/v1/feedback/tokens/${id}`
   return { id, url, expires_at: new Date(expires_at).toISOString(), feedback_key }
 }
 
@@ -47,12 +48,11 @@ async function create(
 ): Promise<SchemaTypes['feedback-token'][]> {
   const now = deps.clock.now()
   const made = bodies.map((body) => {
-    const token = newUuid()
+    const id = parseUuid(body.id) ?? newUuid()
     return {
-      token,
-      token_hash: hashOf(token),
+      token_hash: hashOf(id),
       workspace_id: principal.workspace_id,
-      id: parseUuid(body.id) ?? newUuid(),
+      id,
       run_id: parseUuid(body.run_id) ?? '',
       feedback_key: body.feedback_key,
       feedback_config: (body.feedback_config ?? null) as JsonObject | null,
@@ -61,35 +61,82 @@ async function create(
     }
   })
   await deps.feedback.tokens.add(made)
-  return made.map((one) => toAnswer(one, one.token, ownAddress(deps, req)))
+  return made.map((one) => toAnswer(one, ownAddress(deps, req)))
 }
 
-function useRoute(): PlatformRoute {
-  return route({
-    method: 'POST',
-    path: '/feedback/tokens/{token}',
-    summary: 'Create feedback on a run with a token instead of a key',
-    description: 'Pages of any site may call it. A token is valid for 60 calls a minute until it expires.',
-    tag: TAG,
-    any_origin: true,
-    params: { token: uuidParameter('The last part of the URL that was given out.') },
-    body: 'feedback-by-token',
-    reply: 'empty-object',
-    errors: ['not_found', 'rate_limited', ...STORE_FEEDBACK_ERRORS],
-    async handle({ deps, params: { token }, req: { headers }, body }) {
-      const known = await deps.feedback.tokens.find(hashOf(token), deps.clock.now())
-      if (known === undefined)
-        throw new AppError('not_found', { message: 'There is no such token, or it has expired.' })
-      deps.feedback.tokenLimit.take(known.id)
-      const { run_id, feedback_key: key, feedback_config, workspace_id } = known
-      const { score = null, value = null, correction = null, comment = null, metadata = null } = body
-      const feedback_source = { type: 'presigned', ...(metadata !== null && { metadata }) }
-      const judged = { run_id, key, score, value, correction, comment, feedback_source }
-      const record = { ...judged, ...(feedback_config !== null && { feedback_config }) }
-      await storeFeedback(record, { deps, principal: { ...NOBODY, workspace_id }, headers })
-      return { body: {} }
-    },
-  })
+/** The parts that both ways of using a token share. */
+const USE = {
+  path: '/feedback/tokens/{token}',
+  tag: TAG,
+  any_origin: true,
+  params: { token: uuidParameter('The last part of the URL that was given out.') },
+  reply: 'empty-object',
+  errors: ['not_found', 'rate_limited', ...STORE_FEEDBACK_ERRORS],
+} as const
+
+/** Stores feedback with a token. @throws AppError not_found, rate_limited, the reasons of ingest */
+async function useToken(
+  { deps, req: { headers } }: Pick<PlatformContext, 'deps' | 'req'>,
+  token: string,
+  body: SchemaTypes['feedback-by-token'],
+): Promise<void> {
+  const known = await deps.feedback.tokens.find(hashOf(token), deps.clock.now())
+  if (known === undefined)
+    throw new AppError('not_found', { message: 'There is no such token, or it has expired.' })
+  deps.feedback.tokenLimit.take(known.id)
+  const { run_id, feedback_key: key, feedback_config, workspace_id } = known
+  const { score = null, value = null, correction = null, comment = null, metadata = null } = body
+  const feedback_source = { type: 'presigned', ...(metadata !== null && { metadata }) }
+  const judged = { run_id, key, score, value, correction, comment, feedback_source }
+  const record = { ...judged, ...(feedback_config !== null && { feedback_config }) }
+  await storeFeedback(record, { deps, principal: { ...NOBODY, workspace_id }, headers })
+}
+
+/** A value of a link: a number or true or false if it reads like one, else text. */
+function linkValue(text: string | undefined): number | boolean | string | undefined {
+  if (text === 'true' || text === 'false') return text === 'true'
+  return text !== undefined && text.trim() !== '' && Number.isFinite(Number(text)) ? Number(text) : text
+}
+
+/** @throws AppError invalid_request for a score that is neither a number nor true or false */
+function linkScore(text: string | undefined): number | boolean | undefined {
+  const score = linkValue(text)
+  if (typeof score !== 'string') return score
+  const fault = { loc: ['query', 'score'], msg: 'must be a number, true or false', type: 'invalid_score' }
+  throw new AppError('invalid_request', { details: [fault] })
+}
+
+function useRoutes(): PlatformRoute[] {
+  return [
+    route({
+      ...USE,
+      method: 'POST',
+      summary: 'Create feedback on a run with a token instead of a key',
+      description: 'Pages of any site may call it. A token is valid for 60 calls a minute until it expires.',
+      body: 'feedback-by-token',
+      async handle({ deps, req, params: { token }, body }) {
+        await useToken({ deps, req }, token, body)
+        return { body: {} }
+      },
+    }),
+    route({
+      ...USE,
+      method: 'GET',
+      summary: 'Create feedback on a run with a link, e.g. in a mail',
+      description: 'Each GET creates feedback, also that of a program that opens links in advance.',
+      query: {
+        score: textParameter('A number, true or false.'),
+        value: textParameter('A number, true, false or a text.'),
+        correction: textParameter('The right answer.'),
+        comment: textParameter('A remark.'),
+      },
+      async handle({ deps, req, params: { token }, query: { score, value, ...texts } }) {
+        const body = { ...texts, score: linkScore(score), value: linkValue(value) }
+        if (req.method !== 'HEAD') await useToken({ deps, req }, token, defined(body))
+        return { headers: { 'cache-control': 'no-store' }, body: {} }
+      },
+    }),
+  ]
 }
 
 /** Tokens with which people without a key may send feedback on one run. */
@@ -99,7 +146,7 @@ export function feedbackTokenRoutes(): PlatformRoute[] {
       method: 'POST',
       path: '/feedback/tokens',
       summary: 'Create a URL for feedback of one key on one run, without an API key',
-      description: 'An array of bodies gets an array. Only this response contains the token.',
+      description: 'An array of bodies gets an array. The id is the token: whoever has it can send feedback.',
       tag: TAG,
       body: 'feedback-token-create',
       reply: 'feedback-token-created',
@@ -115,7 +162,6 @@ export function feedbackTokenRoutes(): PlatformRoute[] {
       method: 'GET',
       path: '/feedback/tokens',
       summary: 'List the tokens of a run that have not expired, newest first',
-      description: 'Tokens are stored as hashes, so each `url` ends with the id of the token in its place.',
       tag: TAG,
       query: {
         run_id: uuidParameter('The run.'),
@@ -130,9 +176,9 @@ export function feedbackTokenRoutes(): PlatformRoute[] {
       async handle({ deps, principal, req, query: { run_id, ...page } }) {
         const { tokens } = deps.feedback
         const found = await tokens.list(principal.workspace_id, run_id, { ...page, now: deps.clock.now() })
-        return { body: found.map((token) => toAnswer(token, token.id, ownAddress(deps, req))) }
+        return { body: found.map((token) => toAnswer(token, ownAddress(deps, req))) }
       },
     }),
-    useRoute(),
+    ...useRoutes(),
   ]
 }

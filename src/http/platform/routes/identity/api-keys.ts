@@ -176,11 +176,12 @@ function assertKeysCanBeMade({ gates }: AppDeps): void {
   throw new AppError('forbidden', { message })
 }
 
-function serviceKeyRoutes(): PlatformRoute[] {
+/** Routes of service keys under one path. */
+function serviceKeyRoutes(path: string): PlatformRoute[] {
   return [
     route({
       method: 'GET',
-      path: SERVICE,
+      path,
       summary: 'The service keys of your workspaces',
       tag: TAG,
       query: OFFSET_QUERY,
@@ -195,7 +196,7 @@ function serviceKeyRoutes(): PlatformRoute[] {
     }),
     route({
       method: 'POST',
-      path: SERVICE,
+      path,
       summary: 'Create a service key',
       description:
         'It cannot have more permissions than the key of the request. Only this response contains the key itself.',
@@ -211,7 +212,7 @@ function serviceKeyRoutes(): PlatformRoute[] {
     }),
     route({
       method: 'DELETE',
-      path: `${SERVICE}/{id}`,
+      path: `${path}/{id}`,
       summary: 'Revoke a service key',
       description: 'This process refuses it at once, other processes within 30 s.',
       tag: TAG,
@@ -250,10 +251,10 @@ function tokenRole(principal: Principal, owner: Member, named: Role | null | und
   return named
 }
 
-function createTokenRoute(): PlatformRoute {
+function createTokenRoute(path: string): PlatformRoute {
   return route({
     method: 'POST',
-    path: PERSONAL,
+    path,
     summary: 'Create a personal access token',
     description:
       'It acts for its owner and cannot have more permissions than the owner or than the key of the request. Only this response contains the token itself.',
@@ -277,11 +278,12 @@ function createTokenRoute(): PlatformRoute {
   })
 }
 
-function personalTokenRoutes(): PlatformRoute[] {
+/** Routes of personal access tokens under one path. */
+function personalTokenRoutes(path: string): PlatformRoute[] {
   return [
     route({
       method: 'GET',
-      path: PERSONAL,
+      path,
       summary: 'Your personal access tokens',
       tag: TAG,
       description: NEXT_PAGE,
@@ -300,10 +302,10 @@ function personalTokenRoutes(): PlatformRoute[] {
         return boundedPage(answers, query.offset)
       },
     }),
-    createTokenRoute(),
+    createTokenRoute(path),
     route({
       method: 'DELETE',
-      path: `${PERSONAL}/{id}`,
+      path: `${path}/{id}`,
       summary: 'Revoke a personal access token',
       description:
         'Your own, or with `organization:manage` that of a member. This process refuses it at once, other processes within 30 s.',
@@ -324,7 +326,12 @@ function personalTokenRoutes(): PlatformRoute[] {
   ]
 }
 
-/** Service keys and personal access tokens. */
+/** Service keys and personal access tokens, each also under the path of LangSmith's documentation. */
 export function apiKeyRoutes(): PlatformRoute[] {
-  return [...serviceKeyRoutes(), ...personalTokenRoutes()]
+  return [
+    ...serviceKeyRoutes(SERVICE),
+    ...serviceKeyRoutes('/api-key'),
+    ...personalTokenRoutes(PERSONAL),
+    ...personalTokenRoutes('/api-key/current'),
+  ]
 }

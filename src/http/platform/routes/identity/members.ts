@@ -15,7 +15,7 @@ import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
 
 const TAG = 'Identity'
 
-function toMember(principal: Principal, member: Member): SchemaTypes['member'] {
+export function toMember(principal: Principal, member: Member): SchemaTypes['member'] {
   const { user_id, email, full_name, role, workspace_ids } = member
   return { user_id, email, full_name, role, workspace_ids: seenOf(principal, workspace_ids) }
 }

@@ -1,6 +1,7 @@
 import { ROLE_PERMISSIONS, ROLES, type Role } from '../../../../identity/permissions.ts'
 import { AppError } from '../../../../base/errors.ts'
 import { route, type PlatformRoute } from '../../route.ts'
+import { TIER_DAYS } from '../tracing/sessions.ts'
 import { ownWorkspaces } from './workspaces.ts'
 
 const TAG = 'Identity'
@@ -12,9 +13,39 @@ const DESCRIPTIONS: Readonly<Record<Role, string>> = {
   viewer: 'Reads in its workspaces, and sees the organization.',
 }
 
+/** LangSmith has the same settings for the organization and for the workspace. */
+const TTL_PATHS = ['/ttl-settings', '/orgs/ttl-settings', '/workspaces/current/ttl-settings'] as const
+
+function ttlRoutes(): PlatformRoute[] {
+  return TTL_PATHS.map((path) =>
+    route({
+      method: 'GET',
+      path,
+      summary: 'How long new projects keep traces',
+      description: 'DEFAULT_RETENTION_DAYS; PATCH /sessions/{id} changes it for a project.',
+      tag: TAG,
+      reply: 'ttl-settings',
+      async handle({ deps, principal: { organization_id, workspace_id } }) {
+        const { retention_days } = deps.projects
+        const isShort = retention_days !== null && retention_days <= TIER_DAYS.shortlived
+        const settings = {
+          tenant_id: path === '/orgs/ttl-settings' ? null : workspace_id,
+          organization_id,
+          default_trace_tier: isShort ? ('shortlived' as const) : ('longlived' as const),
+          apply_to_all_projects: false,
+          longlived_ttl_days: isShort ? TIER_DAYS.longlived : retention_days,
+          configured_by: 'system' as const,
+        }
+        return { body: [settings] }
+      },
+    }),
+  )
+}
+
 /** The organization, its roles, and the information about a workspace that LangSmith's SDKs request. */
 export function organizationRoutes(): PlatformRoute[] {
   return [
+    ...ttlRoutes(),
     route({
       method: 'GET',
       path: '/orgs/current',

@@ -7,6 +7,7 @@ import { actorOf } from '../../actor.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import { uuidParameter } from '../../../api/parameters.ts'
 import { route, type PlatformRoute } from '../../route.ts'
+import { toMember } from './members.ts'
 import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
 
 const TAG = 'Identity'
@@ -50,6 +51,46 @@ function createRoute(): PlatformRoute {
   })
 }
 
+/** Maximum number of deployments that are counted. */
+const MAX_DEPLOYMENTS = 1000
+
+/** What LangSmith's clients ask about the workspace of the request. */
+function currentRoutes(): PlatformRoute[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/workspaces/current/members',
+      summary: 'The members of the workspace of the request',
+      tag: TAG,
+      reply: 'workspace-members',
+      async handle({ deps, principal }) {
+        const { organization_id, workspace_id: tenant_id } = principal
+        const all = await deps.identity.members(organization_id)
+        const members = all.filter(({ workspace_ids }) => workspace_ids?.includes(tenant_id) ?? true)
+        return {
+          body: { tenant_id, members: members.map((one) => toMember(principal, one)), pending: [] },
+        }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/workspaces/current/stats',
+      summary: 'How many projects and deployments the workspace of the request has',
+      tag: TAG,
+      reply: 'workspace-stats',
+      async handle({ deps, principal: { workspace_id: tenant_id } }) {
+        const [projects, deployments] = await Promise.all([
+          deps.projects.keys(tenant_id, {}),
+          deps.controlPlane().then((plane) => plane.list(tenant_id, { limit: MAX_DEPLOYMENTS, offset: 0 })),
+        ])
+        const absent = { dataset_count: 0, repo_count: 0, annotation_queue_count: 0, dashboards_count: 0 }
+        const own = { tracer_session_count: projects.length, deployment_count: deployments.length }
+        return { body: { tenant_id, ...own, ...absent } }
+      },
+    }),
+  ]
+}
+
 /** Routes of workspaces. A workspace that the caller may not use is treated as unknown. */
 export function workspaceRoutes(): PlatformRoute[] {
   const params = { id: uuidParameter('Id of the workspace.') }
@@ -67,6 +108,21 @@ export function workspaceRoutes(): PlatformRoute[] {
       },
     }),
     createRoute(),
+    ...currentRoutes(),
+    route({
+      method: 'GET',
+      path: '/workspaces/{id}',
+      summary: 'Read a workspace',
+      tag: TAG,
+      params,
+      reply: 'workspace',
+      errors: ['not_found'],
+      async handle({ deps, principal, params: { id } }) {
+        const workspace = (await ownWorkspaces(deps, principal)).find((own) => own.id === id)
+        if (workspace === undefined) throw new AppError('not_found')
+        return { body: toWorkspace(workspace) }
+      },
+    }),
     route({
       method: 'PATCH',
       path: '/workspaces/{id}',

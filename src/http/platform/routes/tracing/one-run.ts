@@ -1,16 +1,28 @@
 import { choiceParameter, requiredTextParameter, uuidParameter } from '../../../api/parameters.ts'
+import { type AttachmentLinks, linkExpiry } from '../../../../trace/json/run-links.ts'
 import { attachmentHeaders } from '../../attachment-headers.ts'
 import { found } from '../../request/body-fields.ts'
-import { route, type PlatformRoute } from '../../route.ts'
+import { ownAddress } from '../../request/own-address.ts'
+import { route, type PlatformContext, type PlatformRoute } from '../../route.ts'
 
 const TAG = 'Runs'
 
 /**
- * The fields to omit: LangSmith's Python client sets `attachments` itself when it reads a run, and fails if the
- * response contains them (ADR 0011).
+ * The form of a run for a client. LangSmith's Python client sets `attachments` itself when it reads a run, and fails if
+ * the response contains them; users compare its times with times without a zone (ADR 0011).
  */
-export function fieldsFor(userAgent: string | undefined): { omit?: string[] } {
-  return userAgent?.startsWith('langsmith-py/') === true ? { omit: ['attachments'] } : {}
+export function fieldsFor(userAgent: string | undefined): { omit?: string[]; zoneless?: true } {
+  return userAgent?.startsWith('langsmith-py/') === true ? { omit: ['attachments'], zoneless: true } : {}
+}
+
+/** Data of the links to attachments in the response to a request. */
+export async function attachmentLinks({
+  deps,
+  principal: { workspace_id },
+  req,
+}: Pick<PlatformContext, 'deps' | 'principal' | 'req'>): Promise<AttachmentLinks> {
+  const key = await deps.sharing.attachmentKey()
+  return { address: ownAddress(deps, req), workspace_id, key, expires: linkExpiry(deps.clock.now()) }
 }
 
 /** One run, and the files inside it. */
@@ -32,9 +44,10 @@ export function oneRunRoutes(): PlatformRoute[] {
       reply: 'bytes',
       reply_schema: 'trace-run-read',
       errors: ['not_found', 'store_unavailable'],
-      async handle({ deps, principal, params: { id }, query: { media }, req: { headers } }) {
+      async handle({ deps, principal, params: { id }, query: { media }, req }) {
         const link = media === 'refs' ? `/api/v1/runs/${id}/media?path=` : undefined
-        const fields = fieldsFor(headers['user-agent'])
+        const links = await attachmentLinks({ deps, principal, req })
+        const fields = { ...fieldsFor(req.headers['user-agent']), links }
         return { body: found(await deps.reads.traceRun(principal.workspace_id, id, fields, link), 'Run') }
       },
     }),

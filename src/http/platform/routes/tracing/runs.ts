@@ -11,10 +11,15 @@ import {
   uuidParameter,
 } from '../../../api/parameters.ts'
 import { route, type PlatformRoute } from '../../route.ts'
-import { oneRunRoutes } from './one-run.ts'
+import { attachmentLinks, fieldsFor, oneRunRoutes } from './one-run.ts'
 
 const TAG = 'Runs'
 type QueryBody = SchemaTypes['trace-run-query']
+
+/** LangSmith's documentation also has the numbers. */
+function rootsOf(is_root: QueryBody['is_root']): boolean | undefined {
+  return is_root === undefined || is_root === null ? undefined : Boolean(is_root)
+}
 
 /** The body of POST /runs/query with its defaults, ids in one spelling and times in microseconds. */
 export function toTraceRunQuery(body: QueryBody): TraceRunQuery {
@@ -25,7 +30,7 @@ export function toTraceRunQuery(body: QueryBody): TraceRunQuery {
     trace: parseUuid(body.trace),
     id: uuidsOf(body.id),
     parent_run: parseUuid(body.parent_run),
-    is_root,
+    is_root: body.execution_order === 1 ? true : rootsOf(is_root),
     run_type,
     start_time: bodyTime(body, 'start_time'),
     end_time: bodyTime(body, 'end_time'),
@@ -55,9 +60,16 @@ function queryRoute(): PlatformRoute {
     reply: 'bytes',
     reply_schema: 'trace-run-page',
     errors: ['store_unavailable', 'rate_limited'],
-    async handle({ deps, principal, body, gone }) {
+    async handle({ deps, principal, body, req, gone }) {
       const asker = { holder: principal.api_key_id, gone: gone() }
-      return { body: await deps.reads.query(principal.workspace_id, toTraceRunQuery(body), asker) }
+      const fields = fieldsFor(req.headers['user-agent'])
+      // Up to 0.14 the Python SDK reads the attachments of a list without selecting them.
+      const linked = fields.zoneless ? ['s3_urls', 'inputs'] : ['s3_urls']
+      const isLinked = body.select?.some((field) => linked.includes(field)) === true
+      const links = isLinked ? await attachmentLinks({ deps, principal, req }) : undefined
+      const shown = { ...fields, links }
+      const query = { ...toTraceRunQuery(body), shown }
+      return { body: await deps.reads.query(principal.workspace_id, query, asker) }
     },
   })
 }

@@ -6,16 +6,8 @@ import type { JsonObject } from '../../../../schema/json.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { formatTime, parseTime } from '../../../../trace/derive/time.ts'
 import type { AppDeps } from '../../app-deps.ts'
-import { NEXT_PAGE, nextHeader } from '../../next-page.ts'
 import { bodyFault } from '../../../body/json.ts'
-import {
-  flagParameter,
-  integerParameter,
-  textParameter,
-  wordParameter,
-  uuidParameter,
-  uuidsParameter,
-} from '../../../api/parameters.ts'
+import { flagParameter, textParameter, wordParameter, uuidParameter } from '../../../api/parameters.ts'
 import { route, type PlatformRoute } from '../../route.ts'
 
 const TAG = 'Projects'
@@ -151,48 +143,9 @@ function found<T>(value: T | undefined): T {
   return value
 }
 
-const STATS =
-  'true adds up the runs of each project, which takes half a second for a million; false is quickest. Not sent: runs are counted.'
-
-function extentOf(include_stats: boolean): Extent {
+/** The statistics for a parameter `include_stats`. */
+export function extentOf(include_stats: boolean): Extent {
   return include_stats ? 'all' : 'none'
-}
-
-function listRoute(): PlatformRoute {
-  return route({
-    method: 'GET',
-    path: '/sessions',
-    revalidates: true,
-    summary: 'List projects, newest first',
-    description: NEXT_PAGE,
-    tag: TAG,
-    query: {
-      id: uuidsParameter('Only these.'),
-      name: textParameter('Only the one of this name.'),
-      name_contains: textParameter('Only those whose name contains it, whatever the case.'),
-      include_stats: flagParameter(STATS, undefined),
-      limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 100, otherwise: 100 }),
-      offset: integerParameter('Number of records to skip.', {
-        minimum: 0,
-        maximum: 1_000_000_000,
-        otherwise: 0,
-      }),
-    },
-    reply: 'session-list',
-    async handle({ deps, principal, query }) {
-      const { id, name, name_contains, limit, offset, include_stats } = query
-      const { projects, more } = await deps.projects.list(principal.workspace_id, {
-        ...(id.length > 0 && { ids: id }),
-        ...(name !== undefined && { name }),
-        ...(name_contains !== undefined && { name_contains }),
-        limit,
-        offset,
-      })
-      const extent = include_stats === undefined ? 'counts' : extentOf(include_stats)
-      const headers = nextHeader({ offset, shown: projects.length, more })
-      return { headers, body: await withFigures(deps, principal.workspace_id, projects, extent) }
-    },
-  })
 }
 
 function addressRoutes(): PlatformRoute[] {
@@ -244,7 +197,6 @@ export function typeOf({ type, reference_dataset_id }: Project): ProjectType {
 export function sessionRoutes(): PlatformRoute[] {
   const params = { id: uuidParameter('Id of the project.') }
   return [
-    listRoute(),
     ...addressRoutes(),
     route({
       method: 'POST',

@@ -125,6 +125,23 @@ async function read(search: string, key = KEY): Promise<Report> {
 const total = ({ usage }: Report): number => usage.reduce((sum, line) => sum + line.traces, 0)
 
 describe('GET granular-usage', () => {
+  it.each(['', '/export'])('USAGE-19: refuses what it does not count%s', async (form) => {
+    const ask = (more: string) =>
+      fixture.request(`${COUNTS}${form}?${RANGE}&workspace_ids=${WORKSPACE}&${more}`, {
+        headers: { 'x-api-key': KEY },
+      })
+    for (const more of ['kind=deployments', 'trace_tier=longlived', 'group_by=trace_tier']) {
+      const answer = await ask(more)
+      expect([more, answer.status, await answer.json()]).toMatchObject([
+        more,
+        422,
+        { code: 'invalid_request' },
+      ])
+    }
+    expect(asked).toEqual([])
+    expect((await ask('kind=traces&trace_tier=')).status).toBe(200)
+  })
+
   it('answers in the documented shape, with the current name', async () => {
     await addWorkspace(OTHER, 'Old name')
     await fixture.deps.identity.renameWorkspace(ORGANIZATION, OTHER, 'My Workspace', ACTOR)

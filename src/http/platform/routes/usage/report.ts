@@ -9,14 +9,20 @@ import { GROUPINGS, type Grouping } from '../../../../usage/report/source.ts'
 import { formatUsageTime } from '../../../../usage/report/time.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import type { Headers } from '../../../server/exchange.ts'
-import { choiceParameter } from '../../../api/parameters.ts'
+import { choiceParameter, unsupportedParameter } from '../../../api/parameters.ts'
 import { route, type PlatformRoute } from '../../route.ts'
 import { COMMON, namesOf, PATH, RANGE, readableOf, RULES, sourcesOf } from './common.ts'
+import { organizationUsageRoute } from './organization.ts'
 import { usageListRoutes } from './lists.ts'
 
 const CSV_TYPE = 'text/csv'
 
-const COUNTS_QUERY = { ...RANGE, group_by: choiceParameter('What traces are counted by.', GROUPINGS) }
+const COUNTS_QUERY = {
+  ...RANGE,
+  group_by: choiceParameter('What traces are counted by.', GROUPINGS),
+  kind: choiceParameter('What is counted.', ['traces']),
+  trace_tier: unsupportedParameter(),
+}
 const DETAILS_QUERY = {
   ...RANGE,
   group_by: choiceParameter('What tokens and costs are grouped by.', DETAIL_GROUPINGS),
@@ -113,6 +119,7 @@ export function usageRoutes(): PlatformRoute[] {
         return { headers: download('usage-details', query), body }
       },
     }),
+    organizationUsageRoute(),
     ...usageListRoutes(),
   ]
 }

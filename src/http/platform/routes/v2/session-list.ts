@@ -16,15 +16,22 @@ export const SORTS = [
   'FEEDBACK',
 ] as const
 
-export interface SessionPage {
-  /** The client's query without cursor and page size; a cursor is valid only for the same query. */
-  request: unknown
-  where: Pick<ProjectQuery, 'ids' | 'name' | 'name_contains' | 'reference_dataset_ids' | 'types'>
+/** The projects of a list and their order. */
+export interface SessionSelection {
+  where: Pick<
+    ProjectQuery,
+    'ids' | 'name' | 'name_contains' | 'reference_dataset_ids' | 'reference_free' | 'types'
+  >
   /** JSON text of an object that the metadata must contain. */
   metadata: string | undefined
   filter: string | undefined
   sort_by: (typeof SORTS)[number]
   isAscending: boolean
+}
+
+export interface SessionPage extends SessionSelection {
+  /** The client's query without cursor and page size; a cursor is valid only for the same query. */
+  request: unknown
   page_size: number
   cursor: string | undefined
 }
@@ -55,12 +62,10 @@ export async function readSessionPage(
   workspace_id: string,
   page: SessionPage,
 ): Promise<{ projects: Project[]; next_cursor: string | null }> {
-  const { request, sort_by, isAscending, page_size, cursor } = page
+  const { request, isAscending, page_size, cursor } = page
   const after = cursor === undefined ? undefined : readPageCursor(cursor, request, [isSortValue, isUuid])
-  const keys = await matching(deps, workspace_id, page)
-  const values = await sortValues(deps, workspace_id, keys, sort_by)
   const order = (a: Sorted, b: Sorted): number => compare(a, b, isAscending)
-  const sorted = keys.map(({ id }) => ({ id, value: values.get(id) ?? null })).toSorted(order)
+  const sorted = await selected(deps, workspace_id, page)
   const left = after ? sorted.filter((one) => order({ value: after[0], id: after[1] }, one) < 0) : sorted
   const shown = left.slice(0, page_size)
   const projects = await readAll(
@@ -71,6 +76,26 @@ export async function readSessionPage(
   const last = shown.at(-1)
   const next = last && left.length > page_size ? writePageCursor(request, [last.value, last.id]) : null
   return { projects, next_cursor: next }
+}
+
+/** The projects at `offset` of a list in order, and whether more follow. @throws AppError as `readSessionPage` */
+export async function readSessionsAt(
+  deps: Reads,
+  workspace_id: string,
+  selection: SessionSelection,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<{ projects: Project[]; more: boolean }> {
+  const sorted = await selected(deps, workspace_id, selection)
+  const shown = sorted.slice(offset, offset + limit).map(({ id }) => id)
+  return { projects: await readAll(deps, workspace_id, shown), more: sorted.length > offset + limit }
+}
+
+/** All projects that satisfy the conditions, in order. */
+async function selected(deps: Reads, workspace_id: string, selection: SessionSelection): Promise<Sorted[]> {
+  const keys = await matching(deps, workspace_id, selection)
+  const values = await sortValues(deps, workspace_id, keys, selection.sort_by)
+  const sorted = keys.map(({ id }) => ({ id, value: values.get(id) ?? null }))
+  return sorted.toSorted((a, b) => compare(a, b, selection.isAscending))
 }
 
 function compare(a: Sorted, b: Sorted, isAscending: boolean): number {
@@ -84,7 +109,7 @@ function compare(a: Sorted, b: Sorted, isAscending: boolean): number {
 async function matching(
   deps: Reads,
   workspace_id: string,
-  { where, metadata, filter }: SessionPage,
+  { where, metadata, filter }: SessionSelection,
 ): Promise<ProjectKey[]> {
   const wanted = metadata === undefined ? undefined : metadataOf(metadata)
   const satisfies = filter === undefined ? () => true : projectFilter(filter)
@@ -137,7 +162,7 @@ async function sortValues(
   { reads }: Reads,
   workspace_id: string,
   keys: readonly ProjectKey[],
-  sort_by: SessionPage['sort_by'],
+  sort_by: SessionSelection['sort_by'],
 ): Promise<Map<string, SortValue>> {
   if (sort_by === 'NAME') return new Map(keys.map(({ id, name }) => [id, name]))
   if (sort_by === 'START_TIME') return new Map(keys.map(({ id, start_time }) => [id, start_time]))
