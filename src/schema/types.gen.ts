@@ -1296,7 +1296,7 @@ export interface Settings {
    */
   IDENTITY_OUTAGE_SECONDS: number
   /**
-   * URL under which browsers reach the platform API when it is behind a proxy. With `AUTH=off`, and for browser sessions, only requests to this host name, to `HOST` or to a loopback name are accepted.
+   * Origin under which browsers reach the platform API when it is behind a proxy. It cannot have a path: the web interface needs a host name or a port of its own. With `AUTH=off`, and for browser sessions, only requests to this host name, to `HOST` or to a loopback name are accepted.
    */
   PUBLIC_URL?: string
   /**
@@ -6165,7 +6165,15 @@ export interface ValidationReport {
     name: string
     run_type: string
     valid: boolean
-    checks: ChecksRecord
+    /**
+     * The four verdicts; null for one that does not apply. To a run that is no llm run all four apply if it names a provider and a model, and may be a call without its run_type; otherwise none. To an embedding run apply model and usage.
+     */
+    checks: {
+      run_type: VerdictRecord | null
+      format: VerdictRecord | null
+      model: VerdictRecord | null
+      usage: VerdictRecord | null
+    }
     provider: string | null
     model: string | null
     model_source: string | null

@@ -2029,7 +2029,15 @@ export interface ValidationReport {
     name: string
     run_type: string
     valid: boolean
-    checks: ChecksRecord
+    /**
+     * The four verdicts; null for one that does not apply. To a run that is no llm run all four apply if it names a provider and a model, and may be a call without its run_type; otherwise none. To an embedding run apply model and usage.
+     */
+    checks: {
+      run_type: VerdictRecord | null
+      format: VerdictRecord | null
+      model: VerdictRecord | null
+      usage: VerdictRecord | null
+    }
     provider: string | null
     model: string | null
     model_source: string | null
@@ -2052,15 +2060,6 @@ export interface ValidationReport {
     field: string | null
     reason: string
   }[]
-}
-/**
- * The four requirements for a fully functional llm run, judged independently.
- */
-export interface ChecksRecord {
-  run_type: VerdictRecord
-  format: VerdictRecord
-  model: VerdictRecord
-  usage: VerdictRecord
 }
 export interface VerdictRecord {
   ok: boolean

@@ -201,7 +201,7 @@ describe('weir validate', () => {
     }
     const file = await fileOf(JSON.stringify(run))
     const own = ['--processors', 'examples/processors/acme-chat.js']
-    expect((await reportOn([file])).runs[0]?.checks.format.ok).toBe(false)
+    expect((await reportOn([file])).runs[0]?.checks.format?.ok).toBe(false)
     expect((await reportOn([...own, file])).runs[0]?.input_format).toBe('acme-chat')
   })
 })
