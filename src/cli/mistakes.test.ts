@@ -87,7 +87,7 @@ describe('a mistake on the command line', () => {
     ['runs show', 'weir runs: "show" is not one of list, cancel, tail.'],
     ['env now', 'weir env: weir env takes no arguments, not now.'],
     ['config PORT', 'weir config: weir config takes no arguments, not "PORT".'],
-    ['usage list', 'weir usage: "list" is not an action; the only one is rebuild.'],
+    ['usage list', 'weir usage: "list" is not an action; there are limits and rebuild.'],
     [
       'usage --from 30days',
       'weir usage: --from must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z, or how long ago: 10m, 12h, 30d, 4w or 1y. It is "30days".',

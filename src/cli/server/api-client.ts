@@ -23,7 +23,7 @@ export const DEPLOYMENT_HELP = `  --url URL        the deployment (default: WEIR
   --key KEY        an API key (default: WEIR_API_KEY, else on this machine the one in DATA_DIR/api-key)`
 
 export interface ApiCall {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   body?: unknown
