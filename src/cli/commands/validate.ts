@@ -17,7 +17,8 @@ import { createHumanReport } from '../validation/human-report.ts'
 import { createJsonReport } from '../validation/json-report.ts'
 import { createJunitReport } from '../validation/junit-report.ts'
 import { readInput } from '../validation/read-input.ts'
-import type { ReportedRun, ReportWriter } from '../validation/report-writer.ts'
+import type { ReportedRun } from '../../trace/derive/report.ts'
+import type { ReportWriter } from '../validation/report-writer.ts'
 
 const HELP = `Usage: weir validate [options] FILE...     (- for standard input)
        weir validate [options] --project NAME [--since TIME]

@@ -2,13 +2,8 @@ import { styleText } from 'node:util'
 import type { Checks } from '../../trace/derive/trace-run.ts'
 import { CHECKS } from '../../trace/derive/verdicts.ts'
 import { printable } from '../terminal/printable.ts'
-import {
-  FIXES,
-  type RejectedItem,
-  type ReportedRun,
-  type ReportSummary,
-  type ReportWriter,
-} from './report-writer.ts'
+import type { ReportedRun } from '../../trace/derive/report.ts'
+import { FIXES, type RejectedItem, type ReportSummary, type ReportWriter } from './report-writer.ts'
 
 type Issue = ReportedRun['issues'][number]
 type Style = Parameters<typeof styleText>[0]

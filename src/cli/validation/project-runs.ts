@@ -6,7 +6,7 @@ import { judgedRun } from '../../trace/decode/answered-runs.ts'
 import { pastTime } from '../arguments/time-flag.ts'
 import { type ApiClient, connectApi, Refusal } from '../server/api-client.ts'
 import type { TargetFlags } from '../server/find-target.ts'
-import type { ReportedRun } from './report-writer.ts'
+import type { ReportedRun } from '../../trace/derive/report.ts'
 
 /** Fields that have the verdicts of a run and its issues. */
 const SELECT = ['name', 'run_type', 'llm', 'issues']

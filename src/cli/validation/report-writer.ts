@@ -1,8 +1,8 @@
 import type { ValidationReport } from '../../schema/types.gen.ts'
+import type { ReportedRun } from '../../trace/derive/report.ts'
 import type { Checks } from '../../trace/derive/trace-run.ts'
 import { CHECKS } from '../../trace/derive/verdicts.ts'
 
-export type ReportedRun = ValidationReport['runs'][number]
 export type RejectedItem = ValidationReport['rejected'][number]
 export type ReportSummary = ValidationReport['summary']
 

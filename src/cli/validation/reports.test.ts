@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { createGithubReport } from './github-report.ts'
 import { createJsonReport } from './json-report.ts'
 import { createJunitReport } from './junit-report.ts'
-import type { RejectedItem, ReportedRun, ReportSummary, ReportWriter } from './report-writer.ts'
+import type { ReportedRun } from '../../trace/derive/report.ts'
+import type { RejectedItem, ReportSummary, ReportWriter } from './report-writer.ts'
 
 const OK = { ok: true }
 const SUMMARY: ReportSummary = {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { judgedRun, readAnswer } from './answered-runs.ts'
+import { judgedRun, readQueryAnswer } from './answered-runs.ts'
 
 const ID = '01a1f83d-5201-7000-8000-00000000000a'
 const ROOT = '01a1f83d-5201-7000-8000-000000000001'
 const CALL = { id: ID, name: 'call', run_type: 'llm', inputs: { a: 1 }, outputs: null, extra: {} }
 
-describe('readAnswer', () => {
+describe('readQueryAnswer', () => {
   it('INGEST-11: takes the runs of API v1 as they were sent, without what the server added', () => {
     const runs = [{ ...CALL, total_tokens: 5, app_path: '/x', dotted_order: 'd', trace_id: ROOT }]
-    expect(readAnswer({ runs, cursors: { next: null } })).toEqual({
+    expect(readQueryAnswer({ runs, cursors: { next: null } })).toEqual({
       sent: [{ ...CALL, dotted_order: 'd', trace_id: ROOT }],
       judged: [],
     })
@@ -24,7 +24,7 @@ describe('readAnswer', () => {
       dotted_order: 'd',
       parent_run_ids: [ROOT],
     }
-    expect(readAnswer({ items: [item], next_cursor: null })?.sent).toEqual([
+    expect(readQueryAnswer({ items: [item], next_cursor: null })?.sent).toEqual([
       {
         ...call,
         extra: { metadata: { ls_provider: 'openai' } },
@@ -37,21 +37,21 @@ describe('readAnswer', () => {
 
   it('leaves out the place of a run whose dotted_order was not selected', () => {
     const runs = [{ ...CALL, trace_id: ROOT, parent_run_id: ROOT }]
-    expect(readAnswer({ runs, cursors: {} })?.sent).toEqual([CALL])
+    expect(readQueryAnswer({ runs, cursors: {} })?.sent).toEqual([CALL])
   })
 
   it('refuses llm runs without the fields that the checks need, and names them', () => {
     const runs = [{ id: ID, name: 'call', run_type: 'llm' }]
-    expect(() => readAnswer({ runs })).toThrow(/"select": \["inputs", "outputs", "extra"/)
+    expect(() => readQueryAnswer({ runs })).toThrow(/"select": \["inputs", "outputs", "extra"/)
     const items = [{ id: ID, run_type: 'LLM', inputs: {} }]
-    expect(() => readAnswer({ items, next_cursor: null })).toThrow(/"selects": \["ID"/)
-    expect(readAnswer({ runs: [{ id: ID, run_type: 'chain' }] })?.sent).toHaveLength(1)
+    expect(() => readQueryAnswer({ items, next_cursor: null })).toThrow(/"selects": \["ID"/)
+    expect(readQueryAnswer({ runs: [{ id: ID, run_type: 'chain' }] })?.sent).toHaveLength(1)
   })
 
   it.each([undefined, null, [], { post: [] }, { runs: 5 }, { items: [] }, CALL])(
     'is no answer: %j',
     (value) => {
-      expect(readAnswer(value)).toBeUndefined()
+      expect(readQueryAnswer(value)).toBeUndefined()
     },
   )
 })

@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue, text } from '../../schema/js
 import type { ValidationReport } from '../../schema/types.gen.ts'
 import { ISSUE_CODES } from '../../schema/issue.ts'
 import type { Checks } from '../derive/trace-run.ts'
-import { applicableChecks, CHECKS, NO_CHECKS, passes } from '../derive/verdicts.ts'
+import { applicableChecks, CHECKS, NO_CHECKS, passesChecks } from '../derive/verdicts.ts'
 
 type ReportedRun = ValidationReport['runs'][number]
 
@@ -44,7 +44,7 @@ export interface AnsweredRuns {
  * Reads an answer of `POST /runs/query` of API v1 or v2; undefined for any other value. @throws AppError
  * invalid_request when it lacks the fields of an llm run that the verdicts are about
  */
-export function readAnswer(value: JsonValue | undefined): AnsweredRuns | undefined {
+export function readQueryAnswer(value: JsonValue | undefined): AnsweredRuns | undefined {
   if (!isObject(value)) return undefined
   if (Array.isArray(value['runs']) && !('post' in value)) return divide(value['runs'], 'v1')
   if (Array.isArray(value['items']) && 'next_cursor' in value) return divide(value['items'], 'v2')
@@ -78,7 +78,7 @@ export function judgedRun(run: JsonObject, isComplete = false): ReportedRun | un
     run_id,
     name: text(run['name']) ?? 'unnamed',
     run_type,
-    valid: passes(run_type, shown),
+    valid: passesChecks(run_type, shown),
     checks: shown,
     provider: text(llm['provider']) ?? null,
     model: text(llm['model']) ?? null,

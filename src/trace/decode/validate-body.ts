@@ -3,7 +3,7 @@ import type { ValidationReport } from '../../schema/types.gen.ts'
 import { decodeBody } from './body-encoding.ts'
 import { decodeRequest } from './decode.ts'
 import type { Decoded, ReadBody, Rejected, RequestHead } from './decoded.ts'
-import { readAnswer } from './answered-runs.ts'
+import { readQueryAnswer } from './answered-runs.ts'
 import { type ParsedJson, parseJson } from '../json/json-text.ts'
 import type { LlmContext } from '../derive/llm.ts'
 import { otlpFormat } from '../otel/wire/answer.ts'
@@ -91,7 +91,7 @@ function readJson(head: RequestHead, bytes: Buffer): ReadBody {
     if (!lines.isReadable) throw new AppError('invalid_json')
     return lines.body
   }
-  const answer = readAnswer(whole?.value)
+  const answer = readQueryAnswer(whole?.value)
   if (answer !== undefined) {
     const sent = decodeRequest({ ...head, kind: 'batch' }, Buffer.from(JSON.stringify({ post: answer.sent })))
     return { ...contentOf(sent), judged: answer.judged }
@@ -150,7 +150,7 @@ export function readLines(head: RequestHead, text: string, first = 1): ReadLines
     lines++
     const parsed = parseJson(line)
     const otlp = otlpKind(parsed?.value)
-    const answer = readAnswer(parsed?.value)
+    const answer = readQueryAnswer(parsed?.value)
     if (otlp !== undefined) exports.push(contentOf(decodeRequest({ ...head, kind: otlp }, Buffer.from(line))))
     else if (answer !== undefined) {
       posts.push(...answer.sent.map((run) => JSON.stringify(run)))

@@ -7,7 +7,7 @@ import { type FragmentSource, fragmentsOf, gatherTraceRuns } from '../decode/gat
 import { type LlmContext, deriveLlm } from './llm.ts'
 import { parseLooseJson } from '../json/loose-json.ts'
 import type { Side } from '../messages/processor.ts'
-import { applicableChecks, CHECKS, NO_CHECKS, passes, type ReportedChecks } from './verdicts.ts'
+import { applicableChecks, CHECKS, NO_CHECKS, passesChecks, type ReportedChecks } from './verdicts.ts'
 
 export type ReportedRun = ValidationReport['runs'][number]
 
@@ -54,7 +54,7 @@ function reportRun(traceRun: TraceRun, context: LlmContext): ReportedRun {
     run_id: traceRun.id,
     name: traceRun.name,
     run_type: traceRun.run_type,
-    valid: passes(traceRun.run_type, checks),
+    valid: passesChecks(traceRun.run_type, checks),
     checks,
     provider: llm?.provider ?? null,
     model: llm?.model ?? null,

@@ -18,7 +18,7 @@ export function applicableChecks(run_type: string, checks: Checks): ReportedChec
 }
 
 /** An llm TraceRun that fails a verdict is not valid (D-13). */
-export function passes(run_type: string, checks: ReportedChecks): boolean {
+export function passesChecks(run_type: string, checks: ReportedChecks): boolean {
   return run_type !== 'llm' || CHECKS.every((check) => checks[check]?.ok !== false)
 }
 

@@ -1,11 +1,11 @@
-import { AppError } from '../../base/errors.ts'
-import type { SchemaTypes } from '../../schema/types.gen.ts'
-import { misusedWords, readArguments, uuidArgument } from '../arguments/command-arguments.ts'
-import { FORMAT_FLAGS, FORMAT_HELP, wantsJson } from '../arguments/output-format.ts'
-import { API_FLAGS, API_HELP } from '../arguments/api-flags.ts'
-import { type ApiClient, connectApi } from '../server/api-client.ts'
-import { readWorkspaceNames } from '../server/workspace-names.ts'
-import { textTable } from '../terminal/text-table.ts'
+import { AppError } from '../../../base/errors.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { misusedWords, readArguments, uuidArgument } from '../../arguments/command-arguments.ts'
+import { FORMAT_FLAGS, FORMAT_HELP, wantsJson } from '../../arguments/output-format.ts'
+import { API_FLAGS, API_HELP } from '../../arguments/api-flags.ts'
+import { type ApiClient, connectApi } from '../../server/api-client.ts'
+import { readWorkspaceNames } from '../../server/workspace-names.ts'
+import { textTable } from '../../terminal/text-table.ts'
 
 const HELP = `Usage: weir usage limits [list]
        weir usage limits set TRACES [--workspace W | --api-key ID] [--soft]
