@@ -104,6 +104,10 @@ describe('readConfig', () => {
     expect(readConfig({ ...other, GRANULAR_USAGE_TABLE_ENABLED: '0' }).granularUsage).toBe(false)
   })
 
+  it('accepts a PUBLIC_URL with a port and a slash at its end', () => {
+    expect(readConfig({ PUBLIC_URL: 'https://[::1]:8443/' }).publicUrl).toBe('https://[::1]:8443/')
+  })
+
   it('splits PROCESSORS at commas', () => {
     expect(readConfig({ PROCESSORS: './a.js, ./b.js' }).processors).toEqual(['./a.js', './b.js'])
   })
@@ -139,6 +143,8 @@ describe('readConfig', () => {
     ['HOST', '127.0.0.1:1984', 'without http://, brackets and port'],
     ['PORT', '-1', 'must be an integer'],
     ['PORT', '0x10', 'must be an integer'],
+    ['PUBLIC_URL', 'https://example.com/weir', 'without a path: the web interface needs a host name'],
+    ['PUBLIC_URL', 'https://example.com?a=b', 'without a path'],
     ['GRANULAR_USAGE_TABLE_ENABLED', 'constructor', 'must be true or false, 1 or 0'],
   ])('refuses %s=%s', (name, text, message) => {
     expect(mistakesOf({ [name]: text })).toEqual([expect.stringContaining(message)])

@@ -87,10 +87,10 @@ describe('a mistake on the command line', () => {
     ['runs show', 'weir runs: "show" is not one of list, cancel, tail.'],
     ['env now', 'weir env: weir env takes no arguments, not now.'],
     ['config PORT', 'weir config: weir config takes no arguments, not "PORT".'],
-    ['usage list', 'weir usage: "list" is not an action; the only one is rebuild.'],
+    ['usage list', 'weir usage: "list" is not an action; there are limits and rebuild.'],
     [
       'usage --from 30days',
-      'weir usage: --from must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z, or how long ago: 12h, 30d, 4w or 1y. It is "30days".',
+      'weir usage: --from must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z, or how long ago: 10m, 12h, 30d, 4w or 1y. It is "30days".',
     ],
     [
       'usage --group-by day',
@@ -113,7 +113,7 @@ describe('a mistake on the command line', () => {
     ],
     [
       'keys create bot --expires soon --workspace Default',
-      'weir keys: --expires must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z, or in how long: 12h, 30d, 4w or 1y. It is "soon".',
+      'weir keys: --expires must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z, or in how long: 10m, 12h, 30d, 4w or 1y. It is "soon".',
     ],
     ['members add ada', 'weir members: "ada" is not an email address such as ada@example.com.'],
     ['members remove ada', 'weir members: "remove" is not one of list, add.'],
@@ -150,7 +150,7 @@ describe('a mistake on the command line', () => {
       'weir runs: --status must be one of pending, running, success, error, timeout, interrupted. It is "done".',
     ],
     ['runs list --limit many', 'weir runs: --limit must be a number from 1 to 1000. It is "many".'],
-    ['validate', 'weir validate: Name a file, or - for standard input.'],
+    ['validate', 'weir validate: Name a file, or - for standard input, or a project with --project.'],
     ['validate DIR', 'weir validate: DIR: It is a folder: name the files in it.'],
     ['validate DIR/file', 'weir validate: DIR/file: It is empty.'],
     ['validate DIR/none.json', 'weir validate: DIR/none.json: There is no such file.'],

@@ -48,9 +48,7 @@ function reportOn(name: string): ValidationReport {
     }
     return [readBody(head, readFileSync(new URL(path.replace('.headers.json', '.body'), CORPUS)))]
   })
-  const rows = Buffer.concat(bodies.map((body) => body.rows))
-  const rejected = bodies.flatMap((body) => body.rejected)
-  return createReport(rows, rejected, context)
+  return createReport(bodies, context)
 }
 
 function fits(run: ReportedRun, expected: Expected): boolean {

@@ -23,6 +23,8 @@ it.each([
     'compose',
     'must be a string',
   ],
+  ['block.yaml', 'on: push\njobs: { a: { steps: [{ name: b }] } }', '', 'needs either "uses" or "run"'],
+  ['block.yaml', 'on: push\njobs: { a: { steps: [{ run: "if true" }] } }', 'bash', 'syntax error'],
   ['values.yaml', 'image: { repository: "" }', 'Helm', 'repository'],
   [
     'block.nginx',

@@ -111,12 +111,38 @@ function checkJson({ text }: Block): Report {
   return NOTHING
 }
 
+/** A workflow of GitHub: YAML in which each step of each job uses an action or runs commands of bash. */
+function checkWorkflow({ of, path, text }: Block): Report {
+  const { on, jobs } = parse(text) as { on?: unknown; jobs: Record<string, { steps?: WorkflowStep[] }> }
+  if (on === undefined) return problem(of, 'the workflow has no "on"')
+  const reports = Object.entries(jobs).flatMap(([name, { steps = [] }]) => {
+    if (steps.length === 0) return [problem(of, `job ${name} has no steps`)]
+    return steps.map(({ uses, run }, n) => {
+      if ((uses === undefined) === (run === undefined))
+        return problem(of, `step ${n + 1} of job ${name} needs either "uses" or "run"`)
+      if (run === undefined) return NOTHING
+      writeFileSync(`${path}.sh`, run)
+      return checkWith(BASH, ['-n', `${path}.sh`], { of })
+    })
+  })
+  return {
+    problems: reports.flatMap(({ problems }) => problems),
+    skipped: reports.flatMap(({ skipped }) => skipped),
+  }
+}
+
+interface WorkflowStep {
+  uses?: string
+  run?: string
+}
+
 /** Checks of YAML by a key that only this kind of configuration has. */
 const YAML: Record<string, Check> = {
   groups: ({ of, path }) => checkWith(PROMTOOL, ['check', 'rules', path], { of }),
   scrape_configs: ({ of, path }) => checkWith(PROMTOOL, ['check', 'config', '--syntax-only', path], { of }),
   exporters: checkCollector,
   receivers: checkCollector,
+  jobs: checkWorkflow,
   services: ({ of, path }) => loadCompose(path, [], of),
   // Values of the chart.
   image: ({ of, path }) => renderChart(of, ['--values', path]),

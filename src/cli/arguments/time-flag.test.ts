@@ -8,6 +8,7 @@ const future = (text: string): string => futureTime({ flag: '--expires', text },
 describe('a time in a flag', () => {
   it.each([
     ['12h', '2026-11-19T21:00:00.000Z'],
+    ['10m', '2026-11-20T08:50:00.000Z'],
     ['30d', '2026-10-21T09:00:00.000Z'],
     ['1w', '2026-11-13T09:00:00.000Z'],
     ['1y', '2025-11-20T09:00:00.000Z'],
@@ -28,9 +29,9 @@ describe('a time in a flag', () => {
     'is not read from %j',
     (text) => {
       expect(() => past(text)).toThrow(
-        `--from must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z, or how long ago: 12h, 30d, 4w or 1y. It is "${text}".`,
+        `--from must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z, or how long ago: 10m, 12h, 30d, 4w or 1y. It is "${text}".`,
       )
-      expect(() => future(text)).toThrow(`or in how long: 12h, 30d, 4w or 1y. It is "${text}".`)
+      expect(() => future(text)).toThrow(`or in how long: 10m, 12h, 30d, 4w or 1y. It is "${text}".`)
     },
   )
 })

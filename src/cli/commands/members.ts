@@ -1,6 +1,7 @@
 import { AppError } from '../../base/errors.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
-import { API_FLAGS, API_HELP, connectApi } from '../server/api-client.ts'
+import { API_FLAGS, API_HELP } from '../arguments/api-flags.ts'
+import { connectApi } from '../server/api-client.ts'
 import { ROLES } from '../../identity/permissions.ts'
 import { assertWord, misused, misusedWords, readArguments } from '../arguments/command-arguments.ts'
 import { FORMAT_FLAGS, FORMAT_HELP, wantsJson } from '../arguments/output-format.ts'

@@ -2,7 +2,8 @@ import { AppError } from '../../base/errors.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
 import { misusedWords, readArguments } from '../arguments/command-arguments.ts'
 import { FORMAT_FLAGS, FORMAT_HELP, wantsJson } from '../arguments/output-format.ts'
-import { API_FLAGS, API_HELP, type ApiClient, connectApi } from '../server/api-client.ts'
+import { API_FLAGS, API_HELP } from '../arguments/api-flags.ts'
+import { type ApiClient, connectApi } from '../server/api-client.ts'
 import { textTable } from '../terminal/text-table.ts'
 
 const HELP = `Usage: weir projects list [options]

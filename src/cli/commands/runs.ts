@@ -1,4 +1,4 @@
-import { DEPLOYMENT_HELP } from '../server/api-client.ts'
+import { DEPLOYMENT_HELP } from '../arguments/api-flags.ts'
 import { runsCancel } from './runs/cancel.ts'
 import { uuidArgument, misusedWords, readArguments } from '../arguments/command-arguments.ts'
 import { RUNS_FLAGS } from './runs/flags.ts'

@@ -1,15 +1,18 @@
 import { AppError } from '../../base/errors.ts'
 import type { GranularUsage, UsageDetails } from '../../schema/types.gen.ts'
 import { parseTime } from '../../trace/derive/time.ts'
-import { API_FLAGS, API_HELP, type ApiClient, connectApi } from '../server/api-client.ts'
+import { API_FLAGS, API_HELP } from '../arguments/api-flags.ts'
+import { type ApiClient, connectApi } from '../server/api-client.ts'
 import { assertWord, misused, readArguments } from '../arguments/command-arguments.ts'
 import { FORMAT_FLAGS, formatOf } from '../arguments/output-format.ts'
 import { pastTime } from '../arguments/time-flag.ts'
-import { usageRebuild } from './usage-rebuild.ts'
+import { usageLimits } from './usage/limits.ts'
+import { usageRebuild } from './usage/rebuild.ts'
 import { usageText } from '../terminal/usage-text.ts'
 import { readWorkspaceNames } from '../server/workspace-names.ts'
 
 const HELP = `Usage: weir usage [options]
+       weir usage limits
        weir usage rebuild
 
 How many traces were sent, or how many tokens and what they cost, per time bucket and group. Buckets are hours, days,
@@ -25,7 +28,9 @@ Options:
   --format WORD    table, json or csv; the last two as the API gives them (default: table)
   --color WORD     auto, always or never; auto: on a terminal, unless NO_COLOR is set (default: auto)
 ${API_HELP}
-  -h, --help       print this`
+  -h, --help       print this
+
+Exit code: 0, or 2 when there is no answer.`
 
 const FLAGS = {
   ...API_FLAGS,
@@ -49,13 +54,14 @@ type Options = ReturnType<typeof readArguments<typeof FLAGS>>['values']
 /** `weir usage`: prints a usage report of the server. */
 export async function usage(args: string[]): Promise<number> {
   if (args[0] === 'rebuild') return usageRebuild(args.slice(1))
+  if (args[0] === 'limits') return usageLimits(args.slice(1))
   const { values: options, positionals } = readArguments(args, FLAGS, HELP)
   if (options.help === true) {
     console.log(HELP)
     return 0
   }
   if (positionals.length > 0)
-    throw misused(`"${positionals.join(' ')}" is not an action; the only one is rebuild.`, HELP)
+    throw misused(`"${positionals.join(' ')}" is not an action; there are limits and rebuild.`, HELP)
   const format = formatOf(options, FORMATS)
   assertWord('--color', options.color, COLORS)
   assertWord('--group-by', options['group-by'], GROUPS)

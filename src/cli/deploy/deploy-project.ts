@@ -10,6 +10,7 @@ import {
   listRevisions,
   type ShownRevision,
 } from './connection.ts'
+import { sourceFaults } from './source-faults.ts'
 import { graphsText, sourceWarnings } from './source-warnings.ts'
 import { followRevision } from './follow-revision.ts'
 import { type PackedSource, packSource } from './pack-source.ts'
@@ -42,13 +43,15 @@ export async function deployProject(flags: DeployFlags, progress: Progress): Pro
     })
   const project = await readProject(flags)
   const name = chooseName(flags, project, progress)
+  const { errors, warnings } = await sourceFaults(project)
+  if (errors.length > 0) throw new AppError('config_invalid', { message: errors.join('\n') })
   const api = await connectDeployments(flags, project.env)
   progress.done(project.config, graphsText(project))
   const packed = await packSource(project.dir)
   try {
     for (const link of packed.links.slice(0, LARGEST))
       progress.warn(`${link} is a link, and left out of the source.`)
-    for (const warning of sourceWarnings(project, packed.files)) progress.warn(warning)
+    for (const warning of [...warnings, ...sourceWarnings(project, packed.files)]) progress.warn(warning)
     progress.done(
       'source',
       `${packed.files.length} file${packed.files.length === 1 ? '' : 's'}, ${(packed.bytes / MB).toFixed(1)} MB`,

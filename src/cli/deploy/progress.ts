@@ -1,4 +1,4 @@
-import { printable, uncoloured } from '../terminal/report-text.ts'
+import { printable, uncoloured } from '../terminal/printable.ts'
 
 /** The streams to which a command writes; standard output gets only results (P-42). */
 export interface Output {

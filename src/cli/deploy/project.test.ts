@@ -70,17 +70,15 @@ describe('P-42: what weir deploy says of a source', () => {
     const graphs = {
       a: './src/agnt.ts:graph',
       b: './dist/b.js:graph',
-      c: '../c.ts:graph',
       d: './src/d:graph',
     }
     await project({ graphs })
     await write({ '.gitignore': 'dist/\n', 'dist/b.js': '', 'src/agent.ts': '', 'src/d.ts': '' })
     await write({ 'package.json': '{}', 'package-lock.json': '{}' })
     expect(await texts()).toEqual([
-      '4 graphs: a, b, c, d',
+      '3 graphs: a, b, d',
       'Graph "a": there is no file src/agnt.ts, so it fails unless the build makes the file.',
       'Graph "b": .gitignore or .dockerignore leaves out dist/b.js, so it fails unless the build makes the file.',
-      'Graph "c": ../c.ts is outside of the folder of langgraph.json, and only this folder is uploaded.',
     ])
   })
 

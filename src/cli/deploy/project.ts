@@ -13,6 +13,8 @@ export interface LocalProject {
   /** Name of the file of langgraph.json in this folder. */
   config: string
   graphs: LocalGraph[]
+  /** Packages of Python, and folders, which begin with a dot. */
+  dependencies: string[]
   /** `python_version` of langgraph.json, such as 3.12. */
   python_version: string | undefined
   /** The variables of its `.env`; empty without one. */
@@ -43,13 +45,15 @@ export async function readProject(flags: {
   const graphs = readGraphs(file['graphs'], path)
   const { python_version: asked } = file
   const python_version = typeof asked === 'string' && asked !== '' ? asked : undefined
+  const sent: unknown[] = Array.isArray(file['dependencies']) ? file['dependencies'] : []
+  const dependencies = sent.filter((one) => typeof one === 'string')
   const named = flags['env-file']
   const ofFile = typeof file['env'] === 'string' ? resolve(dir, file['env']) : undefined
   const env =
     named === undefined
       ? await readEnv(ofFile ?? join(dir, '.env'), false)
       : await readEnv(resolve(named), true)
-  return { dir, config: basename(path), graphs, python_version, env }
+  return { dir, config: basename(path), graphs, dependencies, python_version, env }
 }
 
 /**

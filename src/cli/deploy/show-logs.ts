@@ -1,4 +1,4 @@
-import { printable, uncoloured } from '../terminal/report-text.ts'
+import { printable, uncoloured } from '../terminal/printable.ts'
 import { AppError } from '../../base/errors.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
 import { pastTime } from '../arguments/time-flag.ts'

@@ -44,8 +44,6 @@ export function sourceWarnings(
 }
 
 function missingText(dir: string, { id, path }: { id: string; path: string }): string {
-  if (path.startsWith('..'))
-    return `Graph "${id}": ${path} is outside of the folder of langgraph.json, and only this folder is uploaded.`
   if (existsSync(join(dir, path)))
     return `Graph "${id}": .gitignore or .dockerignore leaves out ${path}, so it fails unless the build makes the file.`
   return `Graph "${id}": there is no file ${path}, so it fails unless the build makes the file.`

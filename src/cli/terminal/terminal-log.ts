@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { inspect, styleText } from 'node:util'
-import { printable } from './report-text.ts'
+import { printable } from './printable.ts'
 
 /** The server's log on a terminal, for `pino`. */
 export interface TerminalLog {

@@ -1,4 +1,4 @@
-import { printable } from './report-text.ts'
+import { printable } from './printable.ts'
 
 /** Columns side by side under their titles, two spaces apart; control characters in cells are escaped. */
 export function textTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import type { GranularUsage, UsageDetails, UsageStride } from '../../schema/types.gen.ts'
 import { type Decimal, formatDecimal, parseDecimal } from '../../trace/price/decimal.ts'
-import { printable } from './report-text.ts'
+import { printable } from './printable.ts'
 
 /** Options of printing a usage report. */
 export interface UsageTextOptions {

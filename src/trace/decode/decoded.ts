@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../base/errors.ts'
+import type { ValidationReport } from '../../schema/types.gen.ts'
 
 /** Everything that decoding needs besides the bytes of the body. */
 export interface RequestHead {
@@ -89,4 +90,14 @@ export interface Decoded {
   rejected: Rejected[]
   /** The multipart body had no closing boundary, or stopped inside a part. */
   truncated: boolean
+}
+
+/** The content of a body of any kind, for a validation report. */
+export interface ReadBody {
+  /** Fragments as RowBinary rows. */
+  rows: Uint8Array
+  /** The items that ingest would refuse. */
+  rejected: Rejected[]
+  /** Runs of a server's answer that have the server's own verdicts. */
+  judged: ValidationReport['runs']
 }

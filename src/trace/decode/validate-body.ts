@@ -3,7 +3,8 @@ import { newUuid } from '../../base/ids.ts'
 import type { ValidationReport } from '../../schema/types.gen.ts'
 import { decodeBody } from './body-encoding.ts'
 import { decodeRequest } from './decode.ts'
-import type { Rejected, RequestHead } from './decoded.ts'
+import type { Decoded, ReadBody, Rejected, RequestHead } from './decoded.ts'
+import { readQueryAnswer } from './answered-runs.ts'
 import { type ParsedJson, parseJson } from '../json/json-text.ts'
 import type { LlmContext } from '../derive/llm.ts'
 import { otlpFormat } from '../otel/wire/answer.ts'
@@ -11,12 +12,6 @@ import { createReport } from '../derive/report.ts'
 
 /** First byte of an OTLP request: field 1, length-delimited. As text it is a line feed. */
 const FIRST_FIELD = 10
-
-/** The content of a body: fragments as RowBinary rows, and the items that ingest would refuse. */
-export interface ReadBody {
-  rows: Uint8Array
-  rejected: Rejected[]
-}
 
 /**
  * Returns the validation report on any body that ingest accepts, and on NDJSON and lists of runs. The report is in a
@@ -28,13 +23,12 @@ export function validateBody(head: RequestHead, body: Uint8Array, context: LlmCo
 
 /** @throws AppError if nothing in the body can be read */
 export function reportBody(head: RequestHead, body: Uint8Array, context: LlmContext): ValidationReport {
-  const { rows, rejected } = readBody(head, body)
-  return createReport(rows, rejected, context)
+  return createReport([readBody(head, body)], context)
 }
 
 /**
- * Decodes a body whose kind is unknown: multipart, a batch, one run, a list of runs, OTLP traces or logs in either
- * encoding, or NDJSON with one of these on each line. `head.kind` is ignored, and the content type may be missing.
+ * Decodes a body whose kind is unknown: multipart, a batch, one run, a list of runs, an answer of `POST /runs/query`,
+ * OTLP traces or logs in either encoding, or NDJSON with one of these on each line. `head.kind` is ignored, and the content type may be missing.
  * @throws AppError if nothing in the body can be read
  */
 export function readBody(head: RequestHead, body: Uint8Array): ReadBody {
@@ -49,7 +43,7 @@ export function readBody(head: RequestHead, body: Uint8Array): ReadBody {
   const boundary = multipartBoundary(head.content_type, bytes)
   if (boundary === undefined) return readJson({ ...plain, content_type: 'application/json' }, bytes)
   const content_type = `multipart/form-data; boundary="${boundary}"`
-  return decodeRequest({ ...plain, kind: 'multipart', content_type }, bytes)
+  return contentOf(decodeRequest({ ...plain, kind: 'multipart', content_type }, bytes))
 }
 
 /**
@@ -70,7 +64,7 @@ function readProto(head: RequestHead, bytes: Buffer): ReadBody | undefined {
 
 function attempt(head: RequestHead, bytes: Buffer): ReadBody | AppError {
   try {
-    return decodeRequest(head, bytes)
+    return contentOf(decodeRequest(head, bytes))
   } catch (error) {
     if (error instanceof AppError) return error
     throw error
@@ -92,15 +86,29 @@ function readJson(head: RequestHead, bytes: Buffer): ReadBody {
   if (!/^[[{]/.test(text)) throw new AppError('invalid_json')
   const whole = parseJson(text)
   const otlp = otlpKind(whole?.value)
-  if (otlp !== undefined) return decodeRequest({ ...head, kind: otlp }, Buffer.from(text))
-  if (whole === undefined && isLines(text)) return readLines(head, text)
+  if (otlp !== undefined) return contentOf(decodeRequest({ ...head, kind: otlp }, Buffer.from(text)))
+  if (whole === undefined && isLines(text)) {
+    const lines = readLines(head, text)
+    if (!lines.isReadable) throw new AppError('invalid_json')
+    return lines.body
+  }
+  const answer = readQueryAnswer(whole?.value)
+  if (answer !== undefined) {
+    const sent = decodeRequest({ ...head, kind: 'batch' }, Buffer.from(JSON.stringify({ post: answer.sent })))
+    return { ...contentOf(sent), judged: answer.judged }
+  }
   if (text.startsWith('[')) {
-    return decodeRequest({ ...head, kind: 'batch' }, Buffer.from(`{"post":${whole?.text ?? text}}`))
+    const batch = Buffer.from(`{"post":${whole?.text ?? text}}`)
+    return contentOf(decodeRequest({ ...head, kind: 'batch' }, batch))
   }
   // A batch that is truncated JSON still contains complete runs.
   const batch = whole === undefined ? /^\{\s*"(post|patch)"/.test(text) : isBatch(whole.value)
   const kind = batch ? { kind: 'batch' as const } : { kind: 'create' as const, new_run_id: newUuid() }
-  return decodeRequest({ ...head, ...kind }, Buffer.from(text))
+  return contentOf(decodeRequest({ ...head, ...kind }, Buffer.from(text)))
+}
+
+function contentOf({ rows, rejected }: Decoded): ReadBody {
+  return { rows, rejected, judged: [] }
 }
 
 /** Whether a JSON value is an OTLP export, and of which kind. */
@@ -121,28 +129,48 @@ function isLines(text: string): boolean {
   return lines.length > 1 && objects.length * 2 >= lines.length
 }
 
-/** One run, one batch, or one export on each line, as the OpenTelemetry collector writes files. */
-function readLines(head: RequestHead, text: string): ReadBody {
+/** The content of lines. */
+export interface ReadLines {
+  body: ReadBody
+  /** False if no line is JSON. */
+  isReadable: boolean
+}
+
+/**
+ * Reads one run, one batch, one answer or one export on each line, as the OpenTelemetry collector writes files. The
+ * first line has number `first`.
+ */
+export function readLines(head: RequestHead, text: string, first = 1): ReadLines {
   const posts: string[] = []
   const patches: string[] = []
   const exports: ReadBody[] = []
+  const judged: ReadBody['judged'] = []
   const unreadable: Rejected[] = []
+  let lines = 0
   for (const [i, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '') continue
+    lines++
     const parsed = parseJson(line)
     const otlp = otlpKind(parsed?.value)
-    if (otlp !== undefined) exports.push(decodeRequest({ ...head, kind: otlp }, Buffer.from(line)))
-    else if (parsed === undefined) {
-      const reason = `Line ${i + 1} is not JSON.`
+    const answer = readQueryAnswer(parsed?.value)
+    if (otlp !== undefined) exports.push(contentOf(decodeRequest({ ...head, kind: otlp }, Buffer.from(line))))
+    else if (answer !== undefined) {
+      posts.push(...answer.sent.map((run) => JSON.stringify(run)))
+      judged.push(...answer.judged)
+    } else if (parsed === undefined) {
+      const reason = `Line ${first + i} is not JSON.`
       unreadable.push({ run_id: null, code: 'invalid_json', field: null, reason, error: reason, status: 400 })
     } else addLine(parsed, posts, patches)
   }
-  if (posts.length + patches.length + exports.length === 0) throw new AppError('invalid_json')
   const batch = `{"post":[${posts.join(',')}],"patch":[${patches.join(',')}]}`
-  const read = [decodeRequest({ ...head, kind: 'batch' }, Buffer.from(batch)), ...exports]
+  const read = [contentOf(decodeRequest({ ...head, kind: 'batch' }, Buffer.from(batch))), ...exports]
   return {
-    rows: Buffer.concat(read.map(({ rows }) => rows)),
-    rejected: [...read.flatMap(({ rejected }) => rejected), ...unreadable],
+    body: {
+      rows: Buffer.concat(read.map(({ rows }) => rows)),
+      rejected: [...read.flatMap(({ rejected }) => rejected), ...unreadable],
+      judged,
+    },
+    isReadable: unreadable.length < lines,
   }
 }
 

@@ -54,10 +54,8 @@ function reportOn(...runs: object[]): ValidationReport {
 /** The report on several OTLP exports, as `weir validate` makes it for several files. */
 function reportOnExports(...bodies: Buffer[]): ValidationReport {
   const head = otlpHead()
-  const read = bodies.map((body) => readBody(head, body))
   const report = createReport(
-    Buffer.concat(read.map(({ rows }) => rows)),
-    read.flatMap(({ rejected }) => rejected),
+    bodies.map((body) => readBody(head, body)),
     context,
   )
   expect(registry.check('validation-report', report)).toMatchObject({ ok: true })
@@ -66,7 +64,7 @@ function reportOnExports(...bodies: Buffer[]): ValidationReport {
 
 const runOf = (report: ValidationReport): ValidationReport['runs'][number] => report.runs[0]!
 const failing = (report: ValidationReport): string[] =>
-  Object.entries(runOf(report).checks).flatMap(([name, { ok }]) => (ok ? [] : [name]))
+  Object.entries(runOf(report).checks).flatMap(([name, verdict]) => (verdict?.ok === false ? [name] : []))
 
 describe('createReport', () => {
   it('LLM-1, D-13: reports no issue for a run that meets the four requirements', () => {
@@ -116,11 +114,25 @@ describe('createReport', () => {
     for (const name of expected) expect(report.summary.failed_checks).toMatchObject({ [name]: 1 })
   })
 
-  it('LLM-10: does not fail for a run that is not an llm one, but shows its verdicts', () => {
+  it('LLM-10: does not fail for a run that may be an llm call of another type, but shows its verdicts', () => {
     const report = reportOn({ ...GOOD, run_type: 'chain' })
     expect(report).toMatchObject({ valid: true, summary: { llm_runs: 0, failed_checks: { run_type: 0 } } })
     expect(failing(report)).toEqual(['run_type'])
-    expect(runOf(report).checks.run_type.reason).toContain('chain')
+    expect(runOf(report).checks.run_type?.reason).toContain('chain')
+  })
+
+  it('LLM-10: a verdict that does not apply is null', () => {
+    const step = reportOn({ ...GOOD, run_type: 'chain', extra: {} })
+    expect(runOf(step).checks).toEqual({ run_type: null, format: null, model: null, usage: null })
+    const metadata = GOOD.extra.metadata
+    const embedding = reportOn({
+      ...GOOD,
+      run_type: 'embedding',
+      inputs: { input: ['Hi'] },
+      extra: { metadata },
+    })
+    expect(runOf(embedding).checks).toMatchObject({ run_type: null, format: null, model: { ok: true } })
+    expect(embedding).toMatchObject({ valid: true, summary: { llm_runs: 0 } })
   })
 
   it('LLM-4: reports vendor counts as reported', () => {
@@ -176,7 +188,7 @@ describe('createReport', () => {
       output_tokens: 1,
       usage_source: { input: 'estimate', output: 'estimate' },
     })
-    expect(run.checks.usage.reason).toContain('o200k_base')
+    expect(run.checks.usage?.reason).toContain('o200k_base')
     const half = { choices, usage_metadata: { input_tokens: 100 } }
     expect(runOf(reportOn({ ...GOOD, outputs: half }))).toMatchObject({
       input_tokens: 100,
@@ -248,12 +260,11 @@ describe('createReport of spans', () => {
     })
   })
 
-  it('shows the verdicts also of a span that is no llm one, by its mapped sides', () => {
+  it('has no verdicts on a span that is no call of a model', () => {
     const agent = span(1, { 'gen_ai.operation.name': 'invoke_agent', ...MODEL, ...USAGE, ...CONTENT })
     const report = reportOnExports(jsonExport([agent]))
     expect(runOf(report)).toMatchObject({ run_type: 'chain', valid: true })
-    // The agent itself has no model and no counts; its calls have them.
-    expect(failing(report)).toEqual(['run_type', 'model', 'usage'])
+    expect(runOf(report).checks).toEqual({ run_type: null, format: null, model: null, usage: null })
   })
 
   it('joins log records to their span and children to their parents, in whatever order they come', () => {

@@ -1,47 +1,60 @@
 import type { JsonValue } from '../../schema/json.ts'
 import type { ValidationReport } from '../../schema/types.gen.ts'
-import type { Rejected } from '../decode/decoded.ts'
-import { carriesUsage, deriveMerged } from './derive.ts'
+import type { ReadBody, Rejected } from '../decode/decoded.ts'
+import { deriveMerged } from './derive.ts'
 import type { TraceRun } from './trace-run.ts'
-import { gatherTraceRuns } from '../decode/gather-trace-runs.ts'
+import { type FragmentSource, fragmentsOf, gatherTraceRuns } from '../decode/gather-trace-runs.ts'
 import { type LlmContext, deriveLlm } from './llm.ts'
 import { parseLooseJson } from '../json/loose-json.ts'
 import type { Side } from '../messages/processor.ts'
-import { CHECKS } from './verdicts.ts'
-import type { Checks } from './trace-run.ts'
+import { applicableChecks, CHECKS, NO_CHECKS, passesChecks, type ReportedChecks } from './verdicts.ts'
 
-type ReportedRun = ValidationReport['runs'][number]
+export type ReportedRun = ValidationReport['runs'][number]
 
-/**
- * The validation report on decoded fragments: for each TraceRun the four verdicts and every issue, and a summary. A
- * TraceRun is valid unless it is rejected, or is of type llm and fails a verdict (D-13).
- */
-export function createReport(
-  rows: Uint8Array,
-  rejected: readonly Rejected[],
-  context: LlmContext,
-): ValidationReport {
-  const { traceRuns, parentOf } = gatherTraceRuns(rows)
-  const runs = traceRuns.map((merged) => reportRun(deriveMerged(merged, { ...context, parentOf }), context))
+/** What the runs of a report have in common, counted as they come. */
+export interface ReportCounts {
+  addRun(run: ReportedRun): void
+  addRejected(): void
+  summary(): ValidationReport['summary']
+  /** False when something would be rejected, or an llm run fails a verdict (D-13). */
+  isValid(): boolean
+}
+
+/** The validation report on the content of bodies: the runs with their verdicts and issues, and a summary. */
+export function createReport(bodies: readonly ReadBody[], context: LlmContext): ValidationReport {
+  const counts = createCounts()
+  const source = fragmentsOf(Buffer.concat(bodies.map(({ rows }) => rows)))
+  const runs = [...bodies.flatMap(({ judged }) => judged), ...reportRuns(source, context)]
+  for (const run of runs) counts.addRun(run)
+  const rejected = bodies.flatMap((body) => body.rejected)
+  for (const _item of rejected) counts.addRejected()
   return {
-    valid: rejected.length === 0 && runs.every((run) => run.valid),
-    summary: summarize(runs, rejected.length),
+    valid: counts.isValid(),
+    summary: counts.summary(),
     runs,
-    rejected: rejected.flatMap(({ run_id, further = [], ...first }) =>
-      [first, ...further].map(({ code, field, reason }) => ({ run_id, code, field, reason })),
-    ),
+    rejected: rejected.flatMap(reportRejected),
   }
 }
 
+/** Derives and reports the TraceRuns of a source, one after another. */
+export function* reportRuns(source: FragmentSource, context: LlmContext): Generator<ReportedRun> {
+  const { traceRuns, parentOf } = gatherTraceRuns(source)
+  for (const merged of traceRuns()) yield reportRun(deriveMerged(merged, { ...context, parentOf }), context)
+}
+
+/** Every fault of an item that would be rejected. */
+export function reportRejected({ run_id, further = [], ...first }: Rejected): ValidationReport['rejected'] {
+  return [first, ...further].map(({ code, field, reason }) => ({ run_id, code, field, reason }))
+}
+
 function reportRun(traceRun: TraceRun, context: LlmContext): ReportedRun {
-  const isLlm = traceRun.run_type === 'llm'
   const checks = checksOf(traceRun, context)
   const { llm, usage } = traceRun
   return {
     run_id: traceRun.id,
     name: traceRun.name,
     run_type: traceRun.run_type,
-    valid: !isLlm || CHECKS.every((check) => checks[check].ok),
+    valid: passesChecks(traceRun.run_type, checks),
     checks,
     provider: llm?.provider ?? null,
     model: llm?.model ?? null,
@@ -56,16 +69,15 @@ function reportRun(traceRun: TraceRun, context: LlmContext): ReportedRun {
 }
 
 /**
- * The four verdicts, even for types other than llm, so that the report on a TraceRun without a run_type also lists
- * its other faults.
+ * The verdicts that apply to the TraceRun; null for the others. One of another type that names a provider and a model
+ * as an llm one must may be a call without its run_type, so all four apply.
  */
-function checksOf(traceRun: TraceRun, context: LlmContext): Checks {
-  if (!carriesUsage(traceRun.run_type)) {
-    const probe: TraceRun = { ...traceRun, issues: [] }
-    deriveLlm(probe, sideOf(traceRun, 'inputs'), sideOf(traceRun, 'outputs'), context)
-    return probe.llm!.checks
-  }
-  return traceRun.llm!.checks
+function checksOf(traceRun: TraceRun, context: LlmContext): ReportedChecks {
+  if (traceRun.llm !== undefined) return applicableChecks(traceRun.run_type, traceRun.llm.checks)
+  const probe: TraceRun = { ...traceRun, issues: [] }
+  deriveLlm(probe, sideOf(traceRun, 'inputs'), sideOf(traceRun, 'outputs'), context)
+  const { checks } = probe.llm!
+  return checks.model.ok ? checks : NO_CHECKS
 }
 
 function sideOf({ mapped, merged }: TraceRun, side: Side): JsonValue | undefined {
@@ -73,19 +85,22 @@ function sideOf({ mapped, merged }: TraceRun, side: Side): JsonValue | undefined
   return mapped?.[side]?.value ?? (raw && parseLooseJson(raw).value)
 }
 
-function summarize(runs: readonly ReportedRun[], rejected: number): ValidationReport['summary'] {
+/** Counts of a report that has no runs yet. */
+export function createCounts(): ReportCounts {
   const issues = { error: 0, warning: 0, info: 0 }
-  for (const run of runs) for (const issue of run.issues) issues[issue.severity]++
-  const llm = runs.filter((run) => run.run_type === 'llm')
+  const failed_checks = { run_type: 0, format: 0, model: 0, usage: 0 }
+  const counts = { runs: 0, llm_runs: 0, valid: 0, invalid: 0, rejected: 0 }
   return {
-    runs: runs.length,
-    llm_runs: llm.length,
-    valid: runs.filter((run) => run.valid).length,
-    invalid: runs.filter((run) => !run.valid).length,
-    rejected,
-    failed_checks: Object.fromEntries(
-      CHECKS.map((check) => [check, llm.filter((run) => !run.checks[check].ok).length]),
-    ) as Record<keyof Checks, number>,
-    issues,
+    addRun(run) {
+      counts.runs++
+      counts[run.valid ? 'valid' : 'invalid']++
+      for (const issue of run.issues) issues[issue.severity]++
+      if (run.run_type !== 'llm') return
+      counts.llm_runs++
+      for (const check of CHECKS) if (run.checks[check]?.ok === false) failed_checks[check]++
+    },
+    addRejected: () => void counts.rejected++,
+    summary: () => ({ ...counts, failed_checks, issues }),
+    isValid: () => counts.invalid === 0 && counts.rejected === 0,
   }
 }

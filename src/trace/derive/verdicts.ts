@@ -6,6 +6,22 @@ import type { Checks, LlmFacts, TraceRun, Verdict } from './trace-run.ts'
 /** The four requirements, in the order of their bits in stored rows. */
 export const CHECKS = ['run_type', 'format', 'model', 'usage'] as const satisfies (keyof Checks)[]
 
+/** The verdicts of a report; null for one that does not apply. */
+export type ReportedChecks = Record<keyof Checks, Verdict | null>
+
+/** The verdicts of a TraceRun that is no call of a model. */
+export const NO_CHECKS: ReportedChecks = { run_type: null, format: null, model: null, usage: null }
+
+/** The verdicts that apply to an llm or embedding TraceRun; an embedding has no messages. */
+export function applicableChecks(run_type: string, checks: Checks): ReportedChecks {
+  return run_type === 'llm' ? checks : { ...checks, run_type: null, format: null }
+}
+
+/** An llm TraceRun that fails a verdict is not valid (D-13). */
+export function passesChecks(run_type: string, checks: ReportedChecks): boolean {
+  return run_type !== 'llm' || CHECKS.every((check) => checks[check]?.ok !== false)
+}
+
 const OK: Verdict = { ok: true }
 
 interface Evidence {

@@ -159,7 +159,7 @@ describe('weir validate', () => {
   it.each([
     ['no file', [], 'Name a file'],
     ['an unknown option', ['--colour', VALID], '--colour'],
-    ['an unknown format', ['--format', 'xml', VALID], '--format must be one of human, json'],
+    ['an unknown format', ['--format', 'xml', VALID], '--format must be one of human, json, github, junit'],
     ['an unknown colour mode', ['--color', 'red', VALID], '--color must be one of auto, always, never'],
     [
       'processors that do not load',
@@ -182,7 +182,7 @@ describe('weir validate', () => {
   it('prints help', async () => {
     const { code, stdout } = await weir(['validate', '--help'])
     expect(code).toBe(0)
-    expect(stdout).toContain('--format human|json')
+    expect(stdout).toContain('human, json (the report of POST /runs/validate), github')
   })
 
   it('prints colour without a terminal only with a flag, and only the summary with --quiet', async () => {
@@ -201,7 +201,7 @@ describe('weir validate', () => {
     }
     const file = await fileOf(JSON.stringify(run))
     const own = ['--processors', 'examples/processors/acme-chat.js']
-    expect((await reportOn([file])).runs[0]?.checks.format.ok).toBe(false)
+    expect((await reportOn([file])).runs[0]?.checks.format?.ok).toBe(false)
     expect((await reportOn([...own, file])).runs[0]?.input_format).toBe('acme-chat')
   })
 })

@@ -3,7 +3,7 @@ import { builtInProcessors } from '../../../processors/index.ts'
 import type { Issue } from '../../../src/schema/issue.ts'
 import { type JsonObject, type JsonValue, isObject } from '../../../src/schema/json.ts'
 import { readBody } from '../../../src/trace/decode/validate-body.ts'
-import { gatherTraceRuns } from '../../../src/trace/decode/gather-trace-runs.ts'
+import { fragmentsOf, gatherTraceRuns } from '../../../src/trace/decode/gather-trace-runs.ts'
 import { deriveMerged } from '../../../src/trace/derive/derive.ts'
 import { rollUp } from '../../../src/trace/derive/roll-up.ts'
 import { aboutInTrace, fullPieces, joinPieces, totalsJson } from '../../../src/trace/json/trace-run.ts'
@@ -200,8 +200,8 @@ export function readCase(it: UsageCase, shape: string): { run: ReadRun; tokens: 
   const body = it.spans ? spansBody(it.spans) : nativeBody(it, shape)
   const head = requestHead({ kind: it.spans ? 'otlp-traces' : 'batch', received_at: START + HOUR })
   const { rows } = readBody(head, Buffer.from(JSON.stringify(body)))
-  const { traceRuns, parentOf } = gatherTraceRuns(rows)
-  const derived = traceRuns.map((merged) => deriveMerged(merged, { ...context, parentOf }))
+  const { traceRuns, parentOf } = gatherTraceRuns(fragmentsOf(rows))
+  const derived = [...traceRuns()].map((merged) => deriveMerged(merged, { ...context, parentOf }))
   const leanRows = derived.map(toRow)
   const sums = rollUp(leanRows)
   const runs = derived.map((traceRun, i) => {

@@ -160,11 +160,12 @@ export function Checks({
   checks,
   listOf,
 }: {
-  checks: Readonly<Record<string, ShownVerdict>>
+  /** Null for a verdict that does not apply. */
+  checks: Readonly<Record<string, ShownVerdict | null>>
   listOf?: ListOf | undefined
 }) {
   return Object.entries(checks).map(([name, verdict]) => {
-    return isCheck(name) && <CheckRow key={name} {...{ name, verdict, listOf }} />
+    return isCheck(name) && verdict !== null && <CheckRow key={name} {...{ name, verdict, listOf }} />
   })
 }
 

@@ -1,6 +1,6 @@
 import { FORMAT_FLAGS } from '../../arguments/output-format.ts'
 import type { readArguments } from '../../arguments/command-arguments.ts'
-import { DEPLOYMENT_FLAGS } from '../../server/api-client.ts'
+import { DEPLOYMENT_FLAGS } from '../../arguments/api-flags.ts'
 
 /** Flags of `weir runs`, for every action. */
 export const RUNS_FLAGS = {

@@ -4,7 +4,7 @@ import { assertWord } from '../../arguments/command-arguments.ts'
 import { type DeploymentRun, isUnfinished } from '../../server/deployment-run.ts'
 import type { StreamEvent } from '../../../base/text/event-stream.ts'
 import { followEvents } from '../../server/follow-events.ts'
-import { printable } from '../../terminal/report-text.ts'
+import { printable } from '../../terminal/printable.ts'
 import type { RunsFlags } from './flags.ts'
 
 export type Followed = { run_id: string } | { thread_id: string }

@@ -91,7 +91,8 @@ function inOrder(a: Root, b: Root): number {
   return a.start - b.start || (a.span_id < b.span_id ? -1 : 1)
 }
 
-function mayBeSpan({ head }: StoredFragment): boolean {
+/** Whether the head may be that of a span or a log record; cheap, and true for all of these. */
+export function mayBeSpan({ head }: Pick<StoredFragment, 'head'>): boolean {
   return Buffer.from(head.buffer, head.byteOffset, head.byteLength).includes('"span_id"')
 }
 

@@ -1,47 +1,42 @@
 import { styleText } from 'node:util'
-import type { ValidationReport } from '../../schema/types.gen.ts'
+import type { Checks } from '../../trace/derive/trace-run.ts'
+import { CHECKS } from '../../trace/derive/verdicts.ts'
+import { printable } from '../terminal/printable.ts'
+import type { ReportedRun } from '../../trace/derive/report.ts'
+import { FIXES, type RejectedItem, type ReportSummary, type ReportWriter } from './report-writer.ts'
 
-type ReportedRun = ValidationReport['runs'][number]
 type Issue = ReportedRun['issues'][number]
 type Style = Parameters<typeof styleText>[0]
 type Paint = (style: Style, text: string) => string
-type CheckName = keyof ReportedRun['checks']
 
-const CHECK_NAMES: readonly CheckName[] = ['run_type', 'format', 'model', 'usage']
-/** Instructions for meeting each requirement. */
-const MENDS: Readonly<Record<CheckName, string>> = {
-  run_type: 'Send run_type "llm" for every call of a model.',
-  format:
-    'Send messages in a format that Weir supports (docs/protocol/llm-run.md), or add a processor of your own.',
-  model:
-    'Put ls_provider and ls_model_name into extra.metadata; on a span gen_ai.provider.name and gen_ai.request.model.',
-  usage:
-    'Put usage_metadata with input_tokens and output_tokens into outputs or into extra.metadata; on a span gen_ai.usage.input_tokens and gen_ai.usage.output_tokens. OpenAI counts a streamed call only with stream_options: {include_usage: true}.',
-}
 const SEVERITY_STYLES: Record<Issue['severity'], Style> = { error: 'red', warning: 'yellow', info: 'cyan' }
-/**
- * Control characters and characters that change the direction of text, with which a name could control the terminal.
- */
-const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
-
-export interface ReportTextOptions {
+export interface HumanReportOptions {
   colors: boolean
   /** Whether only the summary is printed. */
   quiet: boolean
 }
 
 /** The report for people: every run with its verdicts and issues, all refused items, and a summary at the end. */
-export function reportText(report: ValidationReport, { colors, quiet }: ReportTextOptions): string {
+export function createHumanReport(
+  print: (text: string) => void,
+  { colors, quiet }: HumanReportOptions,
+): ReportWriter {
   const paint: Paint = (style, text) =>
     colors && text !== '' ? styleText(style, text, { validateStream: false }) : text
-  const blocks: string[] = []
-  if (!quiet) {
-    for (const run of report.runs) blocks.push(runText(run, paint))
-    for (const item of report.rejected) blocks.push(rejectedText(item, paint))
-    if (blocks.length > 0) blocks.push('')
+  let isEmpty = true
+  const printBlock = (text: string): void => {
+    if (quiet) return
+    print(text)
+    isEmpty = false
   }
-  blocks.push(summaryText(report, paint))
-  return blocks.join('\n')
+  return {
+    run: (run) => printBlock(runText(run, paint)),
+    rejected: (item) => printBlock(rejectedText(item, paint)),
+    end(valid, summary) {
+      if (!isEmpty) print('')
+      print(summaryText(valid, summary, paint))
+    },
+  }
 }
 
 function runText(run: ReportedRun, paint: Paint): string {
@@ -54,17 +49,17 @@ function runText(run: ReportedRun, paint: Paint): string {
     paint('dim', run.run_id),
   ]
   const lines = [title.filter((part) => part !== '').join('  ')]
-  if (run.run_type === 'llm') lines.push(...CHECK_NAMES.flatMap((name) => checkText(name, run, paint)))
-  else if (run.run_type !== 'embedding' && run.checks.model.ok) lines.push(`    ${disguised(run)}`)
+  if (run.run_type === 'llm') lines.push(...CHECKS.flatMap((name) => checkText(name, run, paint)))
+  else if (run.checks.run_type !== null) lines.push(`    ${disguised(run)}`)
   for (const issue of run.issues) lines.push(...issueText(issue, paint))
   return lines.join('\n')
 }
 
-function checkText(name: CheckName, run: ReportedRun, paint: Paint): string[] {
-  const { ok, reason } = run.checks[name]
+function checkText(name: keyof Checks, run: ReportedRun, paint: Paint): string[] {
+  const { ok, reason } = run.checks[name] ?? { ok: true }
   const explanation = ok ? paint('dim', printable(evidence(name, run))) : printable(reason ?? '')
   const line = `    ${tick(ok, paint)} ${name.padEnd(9)}${explanation}`.trimEnd()
-  return ok ? [line] : [line, `      ${fixText(MENDS[name], paint)}`]
+  return ok ? [line] : [line, `      ${fixText(FIXES[name], paint)}`]
 }
 
 function fixText(fix: string, paint: Paint): string {
@@ -72,7 +67,7 @@ function fixText(fix: string, paint: Paint): string {
 }
 
 /** The evidence for a fulfilled requirement. */
-function evidence(name: CheckName, run: ReportedRun): string {
+function evidence(name: keyof Checks, run: ReportedRun): string {
   if (name === 'model') return run.model_source ?? ''
   if (name === 'format') return [...new Set([run.input_format, run.output_format])].filter(Boolean).join(', ')
   if (name === 'usage') return `${run.input_tokens ?? '?'} in, ${run.output_tokens ?? '?'} out`
@@ -97,16 +92,16 @@ function issueText({ severity, code, path, message, fix }: Issue, paint: Paint):
   return lines
 }
 
-function rejectedText(item: ValidationReport['rejected'][number], paint: Paint): string {
+function rejectedText(item: RejectedItem, paint: Paint): string {
   const where = item.field === null ? '' : ` at ${printable(item.field)}`
   const who = item.run_id === null ? '' : `  ${paint('dim', printable(item.run_id))}`
   const title = `${tick(false, paint)} ${paint('bold', 'rejected')}  ${item.code}${where}${who}`
   return `${title}\n      ${printable(item.reason)}`
 }
 
-function summaryText({ valid, summary }: ValidationReport, paint: Paint): string {
+function summaryText(valid: boolean, summary: ReportSummary, paint: Paint): string {
   const { runs, llm_runs, invalid, rejected, issues } = summary
-  const failed = CHECK_NAMES.filter((name) => summary.failed_checks[name] > 0)
+  const failed = CHECKS.filter((name) => summary.failed_checks[name] > 0)
   const bad = (amount: number, what: string): string =>
     amount > 0 ? paint('red', `${amount} ${what}`) : `0 ${what}`
   const parts = [
@@ -132,16 +127,4 @@ function count(amount: number, what: string): string {
 
 function tick(ok: boolean, paint: Paint): string {
   return ok ? paint('green', '✓') : paint('red', '✗')
-}
-
-/** Escapes control and direction characters, so that names from clients cannot control the terminal. */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
-}
-
-const COLOUR = new RegExp(String.raw`\u001b\[[\d;]*m`, 'g')
-
-/** The text without the colours that programs print. */
-export function uncoloured(text: string): string {
-  return text.replace(COLOUR, '')
 }

@@ -1,7 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { buffer } from 'node:stream/consumers'
-import { AppError } from '../../base/errors.ts'
-
 /** A captured request body with its headers, which are '' if unknown. */
 export interface Capture {
   content_type: string
@@ -16,27 +12,15 @@ export interface Capture {
 export const MAX_CAPTURE_BYTES = 400 * 1024 * 1024
 
 /**
- * Reads a captured body from a file, or from standard input for `-`. Compression is recognised by magic bytes. A dump
- * of a failed request, as the LangSmith SDKs write them, is unpacked. @throws AppError invalid_request
- * when it cannot be read, body_too_large
+ * A captured body. Compression is recognised by magic bytes. A dump of a failed request, as the LangSmith SDKs write
+ * them, is unpacked.
  */
-export async function readCapture(path: string): Promise<Capture> {
-  const body = await readBytes(path)
-  if (body.length > MAX_CAPTURE_BYTES) {
-    throw new AppError('body_too_large', { message: `It is larger than ${MAX_CAPTURE_BYTES} bytes.` })
-  }
+export function captureOf(body: Buffer): Capture {
   return readDump(body) ?? { content_type: '', content_encoding: encodingOf(body), body }
 }
 
-async function readBytes(path: string): Promise<Buffer> {
-  try {
-    return path === '-' ? await buffer(process.stdin) : await readFile(path)
-  } catch (cause) {
-    throw new AppError('invalid_request', { message: unreadableText(cause), cause })
-  }
-}
-
-function unreadableText(cause: unknown): string {
+/** Why a file could not be read. */
+export function unreadableText(cause: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException
   if (code === 'ENOENT') return 'There is no such file.'
   if (code === 'EISDIR') return 'It is a folder: name the files in it.'

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { SchemaTypes } from '../../schema/types.gen.ts'
-import { API_FLAGS, API_HELP, connectApi } from '../server/api-client.ts'
-import { misused, readArguments, saidText } from '../arguments/command-arguments.ts'
-import { FORMAT_FLAGS, FORMAT_HELP, wantsJson } from '../arguments/output-format.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { API_FLAGS, API_HELP } from '../../arguments/api-flags.ts'
+import { connectApi } from '../../server/api-client.ts'
+import { misused, readArguments, saidText } from '../../arguments/command-arguments.ts'
+import { FORMAT_FLAGS, FORMAT_HELP, wantsJson } from '../../arguments/output-format.ts'
 
 const HELP = `Usage: weir usage rebuild [options]
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SchemaTypes } from '../../schema/types.gen.ts'
-import { followRebuild } from './usage-rebuild.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { followRebuild } from './rebuild.ts'
 
 type Rebuild = SchemaTypes['usage-rebuild']
 

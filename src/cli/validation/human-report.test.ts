@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import type { ValidationReport } from '../../schema/types.gen.ts'
-import { reportText } from './report-text.ts'
+import { createHumanReport, type HumanReportOptions } from './human-report.ts'
 
 type Run = ValidationReport['runs'][number]
 
@@ -46,6 +46,15 @@ function report(runs: Run[], changes: Partial<ValidationReport> = {}): Validatio
   }
 }
 
+function reportText(whole: ValidationReport, options: HumanReportOptions): string {
+  const lines: string[] = []
+  const writer = createHumanReport((text) => void lines.push(text), options)
+  for (const run of whole.runs) writer.run(run)
+  for (const item of whole.rejected) writer.rejected(item)
+  writer.end(whole.valid, whole.summary)
+  return lines.join('\n')
+}
+
 const PLAIN = { colors: false, quiet: false }
 const FAILING = llmRun({
   valid: false,
@@ -57,7 +66,7 @@ const FAILING = llmRun({
   },
 })
 
-describe('reportText', () => {
+describe('createHumanReport', () => {
   it('shows an llm run with its verdicts and their sources', () => {
     expect(reportText(report([llmRun()]), PLAIN)).toBe(`✓  ChatOpenAI  llm  openai/gpt-4.1-mini  ${RUN_ID}
     ✓ run_type
@@ -107,7 +116,7 @@ describe('reportText', () => {
   it('warns of a run that looks like an llm call under another type, and of no other', () => {
     const hint = /send run_type "llm" instead of "chain"/
     expect(reportText(report([llmRun({ run_type: 'chain' })]), PLAIN)).toMatch(hint)
-    const checks = { ...llmRun().checks, model: { ok: false, reason: 'no' } }
+    const checks = { run_type: null, format: null, model: null, usage: null }
     expect(reportText(report([llmRun({ run_type: 'chain', checks })]), PLAIN)).not.toMatch(hint)
   })
 
