@@ -9,7 +9,7 @@ import type { Tree } from './tree.ts'
 const CHUNK = 50
 
 /** What tells a run from others of its name: its error, the arguments of a tool, the first words of an answer. */
-export function wordsOf({ run_type, error, inputs_preview, outputs_preview }: ListedRun): string {
+function wordsOf({ run_type, error, inputs_preview, outputs_preview }: ListedRun): string {
   if (typeof error === 'string' && error !== '') return error
   const [first, second] =
     run_type === 'llm' ? [outputs_preview, inputs_preview] : [inputs_preview, outputs_preview]
