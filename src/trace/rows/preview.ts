@@ -12,7 +12,7 @@ const MAX_DEPTH = 8
 const MAX_PARSED_BYTES = 32 * 1024
 
 /** One side of a TraceRun. */
-export interface PreviewedSide {
+interface PreviewedSide {
   side: Side
   /** Canonical messages of a model call. */
   messages: readonly Message[] | undefined
