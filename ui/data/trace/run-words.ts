@@ -1,9 +1,9 @@
 import { keepPreviousData, useQueries } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { call } from '../api/call.ts'
-import type { Outline } from './outline.ts'
-import type { ListedRun } from './run-pages.ts'
-import type { Tree } from './tree.ts'
+import { call } from '../../api/call.ts'
+import type { Outline } from '../outline.ts'
+import type { ListedRun } from '../run-pages.ts'
+import type { Tree } from '../tree.ts'
 
 /** Rows whose words one request reads. */
 const CHUNK = 50
