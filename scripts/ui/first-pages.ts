@@ -16,7 +16,7 @@ const FIRST_PAGES: readonly FirstPage[] = [
   {
     paths: ['/', '/projects'],
     file: 'views/projects/projects.tsx',
-    reads: ['/api/v1/sessions?include_stats=true&limit=100'],
+    reads: ['/api/v1/sessions?limit=100&offset=0&include_stats=true'],
   },
   {
     paths: ['/projects/{id}'],

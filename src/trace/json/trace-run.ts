@@ -37,7 +37,7 @@ export interface TopCounts extends EstimatedPart {
 }
 
 /** Number of TraceRuns at and below one that failed, and of its calls with tokens but without a known cost. */
-export type Faults = Pick<Totals, 'error_runs' | 'unpriced_runs'>
+type Faults = Pick<Totals, 'error_runs' | 'unpriced_runs'>
 
 /** What lists show of a trace that its root does not say. */
 export interface TraceGlimpse {

@@ -12,7 +12,7 @@ const MAX_DEPTH = 8
 const MAX_PARSED_BYTES = 32 * 1024
 
 /** One side of a TraceRun. */
-export interface PreviewedSide {
+interface PreviewedSide {
   side: Side
   /** Canonical messages of a model call. */
   messages: readonly Message[] | undefined
@@ -194,7 +194,7 @@ function contentText(content: JsonValue): { text: string; calls: string[] } {
     const call = block['functionCall'] ?? block['toolUse']
     if (isObject(call)) calls.push(callText(call))
     else if (/^(?:tool_call|tool_use|tool-call|function_call)$/.test(type)) calls.push(callText(block))
-    else if (/text$/.test(type)) texts.push(text(block['text']) ?? text(block['content']) ?? '')
+    else if (type.endsWith('text')) texts.push(text(block['text']) ?? text(block['content']) ?? '')
     else if (/image|audio|video|file|document/.test(type)) texts.push(`[${type.replace(/_url$/, '')}]`)
     else if (/^tool[_-]result$/.test(type)) texts.push(contentText(block['content'] ?? '').text)
   }

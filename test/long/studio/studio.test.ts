@@ -326,6 +326,14 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
     for (const node of ['draft', 'look', 'nested', 'review'])
       await page.locator(`datalist#studio-nodes option[value="${node}"]`).waitFor({ state: 'attached' })
     expect(await nodes.count()).toBe(4)
+    // The editor belongs to one step: another one shows none until it is edited too.
+    const editors = page.locator('[name=values]')
+    expect(await editors.count()).toBe(1)
+    for (const step of ['Step 0', 'Step -1']) {
+      await steps().filter({ hasText: step }).first().getByRole('button').click()
+      await region('State').getByRole('heading', { name: step }).waitFor()
+      expect([step, await editors.count()]).toEqual([step, 0])
+    }
   })
 
   it('§3.8: disables what a role lacks, naming the permission', async () => {

@@ -218,7 +218,7 @@ describe.skipIf(!HAS_BROWSER)(`deployments and Studio in a browser${NO_BROWSER}`
       .page.getByRole('region', { name: 'Runs' })
       .getByRole('button', { name: 'Interrupt' })
       .click()
-    await used.current().page.getByRole('region', { name: 'Runs' }).getByText('interrupted').waitFor()
+    await used.current().page.getByRole('region', { name: 'Runs' }).getByText('cancelled').waitFor()
   })
 
   it('stops before a breakpoint, and goes on', async () => {

@@ -9,3 +9,9 @@ export interface ThreadRun {
   kwargs?: Record<string, unknown>
   weir?: { trace_id?: string | null; error?: { error: string; message: string } | null }
 }
+
+/** The end or state of a run; `isWaiting` for the last run of a thread that waits for an answer. */
+export function runWord(status: string, isWaiting: boolean): string {
+  if (status === 'success' && isWaiting) return 'waits for an answer'
+  return status === 'interrupted' ? 'cancelled' : status
+}

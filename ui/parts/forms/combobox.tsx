@@ -22,7 +22,7 @@ interface Classes {
 export function Combobox({
   label,
   value,
-  options,
+  options: offered,
   classes,
   change,
   submit,
@@ -40,11 +40,21 @@ export function Combobox({
   const id = useId()
   const first = firstIsMarked ? 0 : -1
   const [place, setPlace] = useState(first)
+  // An empty field offers nothing after a choice, so that what was chosen can be seen.
+  const [isDone, setDone] = useState(false)
+  const options = isDone && value === '' ? [] : offered
+  const choose = (act: (() => void) | undefined): void => {
+    act?.()
+    setDone(true)
+    setPlace(first)
+  }
   const marked = options[Math.min(place, options.length - 1)]
   const pressed = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) setPlace(Math.max(first, Math.min(place + step, options.length - 1)))
-    else if (event.key === 'Enter') (marked?.choose ?? submit)?.()
+    if (step !== undefined) {
+      setDone(false)
+      setPlace(Math.max(first, Math.min(place + step, offered.length - 1)))
+    } else if (event.key === 'Enter') choose(marked?.choose ?? submit)
     else return
     event.preventDefault()
   }
@@ -67,8 +77,10 @@ export function Combobox({
           setPlace(first)
         }}
         onKeyDown={pressed}
+        onFocus={() => setDone(false)}
+        onClick={() => setDone(false)}
       />
-      <Options id={id} label={label} options={options} marked={marked} classes={classes} />
+      <Options {...{ id, label, options, marked, classes, choose }} />
     </>
   )
 }
@@ -81,12 +93,14 @@ function Options({
   options,
   marked,
   classes,
+  choose,
 }: {
   id: string
   label: string
   options: readonly ComboOption[]
   marked: ComboOption | undefined
   classes: Classes
+  choose(act: () => void): void
 }) {
   return (
     <ul id={id} role="listbox" aria-label={label} className={classes.options} hidden={options.length === 0}>
@@ -100,7 +114,7 @@ function Options({
           className={classes.option}
           onPointerDown={(event) => {
             event.preventDefault()
-            option.choose()
+            choose(option.choose)
           }}
         >
           <span>{option.text}</span>

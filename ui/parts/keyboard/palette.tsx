@@ -1,3 +1,4 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { navigate } from '../../router/location.ts'
@@ -22,10 +23,47 @@ async function openId(id: string): Promise<void> {
   navigate(project === undefined ? `/traces/${id}` : `/projects/${id}`)
 }
 
-/** Finds pages by name, and runs, traces and projects by id. */
+const MOST_NAMED = 8
+const MOST_DEPLOYMENTS = 100
+
+interface Named {
+  id: string
+  name: string
+  kind: string
+  path: string
+}
+
+/** Projects and deployments whose name contains a text; a kind that cannot be read is left out. */
+async function findNamed(text: string, signal: AbortSignal): Promise<Named[]> {
+  const asked = { name_contains: text, limit: MOST_NAMED }
+  const [projects, deployments] = await Promise.all([
+    call('GET /api/v1/sessions', { query: asked, signal }).catch(() => []),
+    call('GET /api/v2/deployments', { query: { limit: MOST_DEPLOYMENTS }, signal }).catch(() => undefined),
+  ])
+  const hosted = (deployments?.resources ?? []).filter(({ name }) => name.toLowerCase().includes(text))
+  return [
+    ...projects.map(({ id, name }) => ({ id, name, kind: 'project', path: `/projects/${id}` })),
+    ...hosted.slice(0, MOST_NAMED).map(({ id, name }) => {
+      const path = `/deployments/${encodeURIComponent(name)}`
+      return { id, name, kind: 'deployment', path }
+    }),
+  ]
+}
+
+function useNamed(text: string) {
+  return useQuery({
+    queryKey: ['palette', text],
+    queryFn: ({ signal }) => findNamed(text, signal),
+    enabled: text !== '',
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** Finds pages, projects and deployments by name, and runs, traces and projects by id. */
 export function Palette({ pages, close }: { pages: readonly Target[]; close(): void }) {
   const [text, setText] = useState('')
   const wanted = text.trim().toLowerCase()
+  const named = useNamed(wanted)
   const opened = (open: () => unknown) => (): void => {
     close()
     void open()
@@ -42,6 +80,11 @@ export function Palette({ pages, close }: { pages: readonly Target[]; close(): v
           },
         ],
   )
+  if (wanted !== '') {
+    for (const { id, name, kind, path } of named.data ?? [])
+      if (name.toLowerCase().includes(wanted))
+        options.push({ id, text: name, hint: kind, choose: opened(() => navigate(path)) })
+  }
   if (ID.test(wanted))
     options.unshift({
       id: 'id',
@@ -53,14 +96,19 @@ export function Palette({ pages, close }: { pages: readonly Target[]; close(): v
   return (
     <Dialog title="Find" isBare close={close}>
       <Combobox
-        label="A page, or the id of a run, trace or project"
-        placeholder="A page, or the id of a run, trace or project"
+        label="A page, project or deployment, or an id"
+        placeholder="A page, project or deployment, or the id of a run or trace"
         value={text}
         options={options}
         classes={classes}
         change={setText}
         firstIsMarked
       />
+      {options.length === 0 && !named.isFetching && (
+        <p className={css['body']} role="status">
+          No page, project or deployment has “{text.trim()}” in its name.
+        </p>
+      )}
     </Dialog>
   )
 }

@@ -5,7 +5,7 @@ import {
   useDeploymentList,
   useDeploymentRead,
 } from '../../data/deployments/contents.ts'
-import type { ThreadRun } from '../../data/deployments/thread-run.ts'
+import { runWord, type ThreadRun } from '../../data/deployments/thread-run.ts'
 import { usePermission } from '../../data/session.ts'
 import { Button, Select } from '../../parts/controls.tsx'
 import { Dialog } from '../../parts/forms/dialog.tsx'
@@ -17,7 +17,6 @@ import { setParam, useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
 import { PagedTable } from './contents.tsx'
 import css from './deployments.module.css'
-import { runWord } from './state-words.ts'
 import { StudioLink } from './studio-link.tsx'
 
 const STATUSES = [

@@ -34,9 +34,3 @@ const THREAD_WORDS: Readonly<Record<string, string>> = {
 export function threadWord(status: string): string {
   return THREAD_WORDS[status] ?? status
 }
-
-/** The end or state of a run; `isWaiting` for the last run of a thread that waits for an answer. */
-export function runWord(status: string, isWaiting: boolean): string {
-  if (status === 'success' && isWaiting) return 'waits for an answer'
-  return status === 'interrupted' ? 'cancelled' : status
-}

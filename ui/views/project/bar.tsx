@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo } from 'react'
-import { type HOURS, sinceOf } from '../../data/list-address.ts'
+import { type HOURS, sinceOf } from '../../data/filter/list-address.ts'
 import { type CustomRange, TimeRange } from '../../parts/time-range/time-range.tsx'
 import { setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { listPart } from '../../data/list-address.ts'
+import { listPart } from '../../data/filter/list-address.ts'
 import type { ListedRun, OrderedBy } from '../../data/run-pages.ts'
 import { Chip } from '../../parts/controls.tsx'
 import { countText, durationText, shortCount, UNKNOWN } from '../../parts/format/numbers.ts'

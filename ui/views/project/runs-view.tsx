@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { useLiveRuns } from '../../data/live/live-runs.ts'
-import { sortOf } from '../../data/list-address.ts'
+import { sortOf } from '../../data/filter/list-address.ts'
 import { useFirstStart } from '../../data/overview/queries.ts'
 import { runsOf, type RunQuery } from '../../data/run-pages.ts'
 import { cachedPages, readAgain, useEarlyRuns, useRuns } from '../../data/runs.ts'

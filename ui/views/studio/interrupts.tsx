@@ -26,7 +26,7 @@ import type { ShownThread } from './thread.ts'
 const NEWEST = { checkpoint: null }
 
 /** The interrupts of the newest checkpoint, each with its node. */
-function questionsOf({ head }: ShownThread): { node: string; interrupt: Interrupt }[] {
+export function questionsOf({ head }: ShownThread): { node: string; interrupt: Interrupt }[] {
   return (head?.tasks ?? []).flatMap(({ name, interrupts }) =>
     interrupts.map((interrupt) => ({ node: name, interrupt })),
   )
@@ -59,6 +59,7 @@ function AnswerFields({ name, label, ways, action, isOnly, children }: AnswerFie
   const needsText = !AT_ONCE.includes(way) && way !== 'each' && fields === undefined
   return (
     <>
+      {action !== undefined && <Proposed action={action} isEdited={way === 'edit'} />}
       <input type="hidden" name={`way${name}`} value={way} />
       <div className={css['ways']} role="toolbar" aria-label={`Way to answer ${label}`}>
         {ways.map(([word, text]) => (
@@ -99,16 +100,15 @@ function AnswerFields({ name, label, ways, action, isOnly, children }: AnswerFie
   )
 }
 
-/** A call that is proposed: what it is, why, and its arguments. */
-function Proposed({ action: { name, args, description } }: { action: Action }) {
+/** A call that is proposed: what it is, why, and its arguments, unless these are being edited. */
+function Proposed({ action: { name, args, description }, isEdited }: { action: Action; isEdited: boolean }) {
   const fields = argumentFields(args)
   return (
     <>
       <h3>{name}</h3>
       {description !== undefined && <Markdown text={description} />}
-      {fields === undefined ? (
-        <JsonView value={args} openDepth={2} />
-      ) : (
+      {!isEdited && fields === undefined && <JsonView value={args} openDepth={2} />}
+      {!isEdited && fields !== undefined && (
         <dl className={css['arguments']}>
           {fields.map((field) => (
             <div key={field.name}>
@@ -140,16 +140,20 @@ function Question({ node, interrupt, place, isOnly }: QuestionProps) {
       <legend>
         {node} asks{interrupt.id !== undefined && <code className={css['note']}> {interrupt.id}</code>}
       </legend>
-      {first !== undefined && second === undefined && <Proposed action={first} />}
       {first === undefined &&
         (typeof value === 'string' ? <Markdown text={value} /> : <JsonView value={value} openDepth={3} />)}
-      <AnswerFields name={String(place)} label={node} ways={waysOf(review)} action={first} isOnly={isOnly}>
+      <AnswerFields
+        name={String(place)}
+        label={node}
+        ways={waysOf(review)}
+        action={second === undefined ? first : undefined}
+        isOnly={isOnly}
+      >
         {actions.map((action, at) => (
           <fieldset key={at} className={css['question']}>
             <legend>
               {at + 1}. {action.name}
             </legend>
-            <Proposed action={action} />
             <AnswerFields
               name={`${place}.${at}`}
               label={`${at + 1}. ${action.name}`}

@@ -1,5 +1,5 @@
 import { useDeploymentRead } from '../../data/deployments/contents.ts'
-import type { ThreadRun } from '../../data/deployments/thread-run.ts'
+import { runWord, type ThreadRun } from '../../data/deployments/thread-run.ts'
 import { useThreadChange } from '../../data/studio/history.ts'
 import { Button } from '../../parts/controls.tsx'
 import { Failure } from '../../parts/states.tsx'
@@ -67,10 +67,13 @@ export function RunsPanel({
   name,
   thread,
   session,
+  isWaiting,
 }: {
   name: string
   thread: string
   session: StudioSession
+  /** Whether the thread waits for an answer: its newest run then does. */
+  isWaiting: boolean
 }) {
   // Inputs are not selected, because they may be large.
   const path = `/threads/${thread}/runs?limit=20&select=run_id&select=status`
@@ -91,7 +94,7 @@ export function RunsPanel({
               <code>{run.run_id.slice(0, 13)}…</code>
             </Link>
             <span className={run.status === 'error' ? css['bad'] : undefined}>
-              {run.status === 'pending' ? 'queued' : run.status}
+              {run.status === 'pending' ? 'queued' : runWord(run.status, isWaiting && run === found[0])}
               {run.run_id === session.run && ' (shown)'}
             </span>
             <RunActions {...{ thread, run, session, change }} />

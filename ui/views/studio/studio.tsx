@@ -14,7 +14,7 @@ import { Chat } from './chat.tsx'
 import { useChosenAssistant } from './chosen-assistant.ts'
 import { GraphPanel } from './graph-panel.tsx'
 import { InputPanel } from './input/input-panel.tsx'
-import { Interrupts } from './interrupts.tsx'
+import { Interrupts, questionsOf } from './interrupts.tsx'
 import { ReplayPanel } from './replay/replay-panel.tsx'
 import { RunsPanel } from './runs-panel.tsx'
 import { type RunSettings, type StudioSession, useStudioSession } from './session.ts'
@@ -171,7 +171,9 @@ const Panels = memo(function Panels({
             {session.refusal}
           </p>
         )}
-        {thread !== undefined && <RunsPanel name={name} thread={thread} session={session} />}
+        {thread !== undefined && (
+          <RunsPanel {...{ name, thread, session }} isWaiting={questionsOf(shown).length > 0} />
+        )}
         <ReplayPanel replay={session.replay} rows={shown.rows} choose={choose} />
         <Interrupts key={shown.head?.checkpoint.checkpoint_id} shown={shown} session={session} />
         <InputPanel name={name} assistant={assistant} session={session} run={run} />

@@ -1,10 +1,10 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ComponentProps, lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
-import { criticalPath } from '../../data/critical-path.ts'
-import { listQuery } from '../../data/list-address.ts'
+import { criticalPath } from '../../data/trace/critical-path.ts'
+import { listQuery } from '../../data/filter/list-address.ts'
 import type { Outline } from '../../data/outline.ts'
 import { type ReadRun, runOptions } from '../../data/runs.ts'
-import { type TraceSearch, useFoundPaths, useTraceSearch } from '../../data/trace-search.ts'
+import { type TraceSearch, useFoundPaths, useTraceSearch } from '../../data/trace/trace-search.ts'
 import { neighbourIn } from '../../data/traces.ts'
 import { buildTree, type Tree, visibleRows } from '../../data/tree.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
@@ -153,21 +153,28 @@ function useCallsBefore(outline: Outline, tree: Tree): (position: number) => str
   }
 }
 
-/**
- * Opens the trace before or after that of a root in a list; shows a message if there is none, or if it cannot be read.
- */
+/** Opens the trace before or after that of a root in a list; shows a message if there is none. */
 async function openNeighbour(
   queries: QueryClient,
   root: ReadRun,
   list: string,
   to: 'older' | 'newer',
 ): Promise<void> {
+  const run = await neighbourIn(queries, listQuery(root.session_id ?? '', list), root, to)
+  if (run === undefined) notify(`There is no ${to} trace in ${list === '' ? 'this project' : 'the list'}.`)
+  else navigate(`/traces/${run.trace_id}${withParams('', { run: run.id, list: list || undefined })}`)
+}
+
+/** Does something with the root of a trace once it has been read; shows a message if that fails. */
+async function withRoot(
+  queries: QueryClient,
+  id: string,
+  act: (root: ReadRun) => void | Promise<void>,
+): Promise<void> {
   try {
-    const run = await neighbourIn(queries, listQuery(root.session_id ?? '', list), root, to)
-    if (run === undefined) notify(`There is no ${to} trace in ${list === '' ? 'this project' : 'the list'}.`)
-    else navigate(`/traces/${run.trace_id}${withParams('', { run: run.id, list: list || undefined })}`)
+    await act(await queries.ensureQueryData(runOptions(id)))
   } catch (error) {
-    notify(`The ${to} trace cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    notify(`The list cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
@@ -194,11 +201,11 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
   const queries = useQueryClient()
   const list = useParam(LIST)
   const step = (to: 'older' | 'newer'): void => {
-    if (root !== undefined && share === undefined) void openNeighbour(queries, root, list, to)
+    if (share === undefined) void withRoot(queries, idAt(0), (read) => openNeighbour(queries, read, list, to))
   }
   const leave = (): void => {
     if (state.focus !== undefined) setFocus(undefined)
-    else if (root !== undefined && share === undefined) navigate(listPath(root, list))
+    else if (share === undefined) void withRoot(queries, idAt(0), (read) => navigate(listPath(read, list)))
   }
   const zoom = (direction: 'in' | 'out' | 'all'): void =>
     setZoom(direction === 'all' ? undefined : zoomed(range, direction, outline.span))

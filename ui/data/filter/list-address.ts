@@ -1,4 +1,4 @@
-import type { ListOrder, OrderedBy, RunQuery } from './run-pages.ts'
+import type { ListOrder, OrderedBy, RunQuery } from '../run-pages.ts'
 
 /** Parameters of the page of a project that decide which runs its list has, and in which order. */
 const OF_A_LIST = ['view', 'q', 't', 'from', 'to', 'sort']

@@ -1,5 +1,5 @@
-import type { Outline } from './outline.ts'
-import type { Tree } from './tree.ts'
+import type { Outline } from '../outline.ts'
+import type { Tree } from '../tree.ts'
 
 /**
  * For each position, the time at which the last run of its subtree ended; a run that has not ended counts to the end of

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { call, callRaw } from '../api/call.ts'
+import { call, callRaw } from '../../api/call.ts'
 
 const PAUSE_MS = 250
 const PAGE_SIZE = 100

@@ -1,15 +1,15 @@
 import { keepPreviousData, useQueries } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { call } from '../api/call.ts'
-import type { Outline } from './outline.ts'
-import type { ListedRun } from './run-pages.ts'
-import type { Tree } from './tree.ts'
+import { call } from '../../api/call.ts'
+import type { Outline } from '../outline.ts'
+import type { ListedRun } from '../run-pages.ts'
+import type { Tree } from '../tree.ts'
 
 /** Rows whose words one request reads. */
 const CHUNK = 50
 
 /** What tells a run from others of its name: its error, the arguments of a tool, the first words of an answer. */
-export function wordsOf({ run_type, error, inputs_preview, outputs_preview }: ListedRun): string {
+function wordsOf({ run_type, error, inputs_preview, outputs_preview }: ListedRun): string {
   if (typeof error === 'string' && error !== '') return error
   const [first, second] =
     run_type === 'llm' ? [outputs_preview, inputs_preview] : [inputs_preview, outputs_preview]

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { tries } from '../../test/support/properties.ts'
+import { tries } from '../../../test/support/properties.ts'
 import { criticalPath } from './critical-path.ts'
-import { buildTree } from './tree.ts'
+import { buildTree } from '../tree.ts'
 
 /** Names of the runs on the path, in order of the tree. */
 function pathOf(runs: Record<string, [parent: string, start: number, end: number]>, span = 100): string[] {
