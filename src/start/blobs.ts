@@ -11,6 +11,7 @@ import { createFileBlobStore } from '../storage/files/blob-store.ts'
 import { folderStore, type Installation } from '../storage/installation.ts'
 import type { Database } from '../storage/sql/driver/database.ts'
 import { reportConnections } from '../storage/sql/driver/postgres/connection-budget.ts'
+import { LOCK_CONNECTIONS } from '../storage/sql/driver/postgres/table-locks.ts'
 import type { ServerRegistry } from '../storage/sql/server-registry.ts'
 import { type JoiningParts, joinServers } from './cluster/other-servers.ts'
 import { CLAIM_MS, claimLater } from './own-stores.ts'
@@ -44,8 +45,11 @@ export async function openBlobs(
   }: { installation: Installation; database: Database; servers: ServerRegistry | undefined },
 ): Promise<OpenedBlobs> {
   const others = await joinServers(parts, { servers, installation_id: installation.id })
-  const { blobUrl, dataDir, databaseUrl, databaseConnections } = parts.config
-  if (databaseUrl !== undefined) await reportConnections({ ...parts, database }, databaseConnections, others)
+  const { blobUrl, dataDir, databaseUrl, databaseConnections, clickhouseCluster } = parts.config
+  if (databaseUrl !== undefined) {
+    const locks = clickhouseCluster === undefined ? 0 : LOCK_CONNECTIONS
+    await reportConnections({ ...parts, database }, { divided: databaseConnections, locks }, others)
+  }
   const { blobs: opened, checks } =
     blobUrl === undefined
       ? { blobs: createFileBlobStore(join(dataDir, 'blobs')), checks: {} }

@@ -42,6 +42,8 @@ const JOBS_AT_ONCE = 500
 /** Number of TraceRuns that are deleted together: the maximum number of ids in one statement. */
 const PAGE = 4_000
 const TRACES_PAGE = 500
+/** Number of deleted TraceRuns after which their space is freed. */
+const FREED_AFTER = 5 * PAGE
 /** Time for which data of a deleted trace is refused. */
 const REFUSED_MS = 24 * 3_600_000
 /** Time within which data that was in flight at the request arrives. A job searches once more after this time. */
@@ -71,7 +73,10 @@ class JobRunner implements Deleter {
   readonly #retention: StartedSweep
   /** Deletes the attachments to which no TraceRun refers any more. */
   readonly #attachments: StartedSweep
+  readonly #space: StartedSweep
   readonly #turns: Turns
+  /** Number of TraceRuns deleted since their space was last freed. */
+  #deleted = 0
 
   constructor(deps: DeleterDeps) {
     this.#deps = deps
@@ -82,6 +87,11 @@ class JobRunner implements Deleter {
       everyMs: SWEEP_MS,
       begins: deps.ready,
       work: (signal) => this.#removeBlobs(signal),
+    })
+    this.#space = deps.sweeps.start({
+      name: 'deleted_rows',
+      everyMs: SWEEP_MS,
+      work: (signal) => deps.traces.freeSpace(signal),
     })
     this.#turns = startTurns(deps.ready, () => this.#turn())
     deps.deletions.onAdded(() => this.#turns.wake())
@@ -125,7 +135,12 @@ class JobRunner implements Deleter {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#turns.stop(), this.#retention.stop(), this.#attachments.stop()])
+    await Promise.all([
+      this.#turns.stop(),
+      this.#retention.stop(),
+      this.#attachments.stop(),
+      this.#space.stop(),
+    ])
   }
 
   /** Works on each job once; a job that waits for late data is continued in the next turn. */
@@ -152,6 +167,7 @@ class JobRunner implements Deleter {
       if (signal.aborted || late.length === 0) return
       await this.#attachments.now()
       if ((await deletions.notedBlobs(clock.now())).length > 0) return
+      if (this.#deleted >= PAGE) await this.#freeSpace()
       ended.push(...late)
       for (const job of late) Object.assign(job, { status: 'done', finished_at: clock.now() })
     } catch (thrown) {
@@ -281,6 +297,14 @@ class JobRunner implements Deleter {
     const sha256s = await traces.attachmentsOf(workspace_id, run_ids)
     await deletions.noteBlobs(sha256s, clock.now())
     await traces.deleteRuns(workspace_id, run_ids)
+    this.#deleted += run_ids.length
+    if (this.#deleted >= FREED_AFTER) await this.#freeSpace()
+  }
+
+  /** A failure is counted and logged by the sweep, and does not keep a deletion from going on. */
+  async #freeSpace(): Promise<void> {
+    this.#deleted = 0
+    await this.#space.now().catch(() => undefined)
   }
 
   async #removeBlobs(signal: AbortSignal): Promise<void> {

@@ -19,6 +19,8 @@ export interface TraceDeletion {
    * an interrupted deletion finds the rest. Resolves when no read returns them.
    */
   deleteRuns(workspace_id: string, run_ids: readonly string[]): Promise<void>
+  /** Frees the disk space of deleted TraceRuns where they are a large part of what is stored. */
+  freeSpace(signal: AbortSignal): Promise<void>
   /** Deletes the feedback on the project as a whole. */
   deleteProjectFeedback(workspace_id: string, project_id: string): Promise<void>
   /** The attachments to which at least one TraceRun refers. */

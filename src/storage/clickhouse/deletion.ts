@@ -1,6 +1,7 @@
 import { NIL_UUID } from '../../base/ids.ts'
 import type { RunOfTrace, TraceDeletion } from '../../ingest/deletion/trace-deletion.ts'
 import type { ClickHouse } from './connect.ts'
+import { freeDeletedRows } from './deleted-rows.ts'
 import { listSql } from './list-sql.ts'
 
 /**
@@ -59,6 +60,9 @@ export function createTraceDeletion(clickhouse: ClickHouse, columns: readonly st
           { params: { workspace_id, run_ids } },
         )
       }
+    },
+    async freeSpace(signal) {
+      for (const table of TABLES) await freeDeletedRows(clickhouse, table, signal)
     },
     deleteProjectFeedback: (workspace_id, project_id) =>
       clickhouse.command(

@@ -46,6 +46,10 @@ export function engineConfigXml(memory: EngineMemory): string {
     // tenth of the whole cost of an insert (measured).
     merge_max_block_size_bytes: 2 * MB,
     merge_selector_base: 10,
+    // Seconds for which parts are kept that a merge or a deletion has replaced: enough for the names of the new ones to
+    // reach the disk, as their content does before. With the default of 480, a large deletion keeps nearly all of them.
+    old_parts_lifetime: 60,
+    exclude_deleted_rows_for_part_size_in_merge: 1,
     number_of_free_entries_in_pool_to_execute_mutation: 1,
     number_of_free_entries_in_pool_to_lower_max_size_of_merge: 1,
   }

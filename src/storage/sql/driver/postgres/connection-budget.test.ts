@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { connectionShares } from './connection-budget.ts'
+import { createLogger } from '../../../../base/log.ts'
+import { connectionShares, reportConnections } from './connection-budget.ts'
 
 it('the shares are all connections of DATABASE_CONNECTIONS, and each part has one', () => {
   for (let total = 10; total <= 1000; total++) {
@@ -18,4 +19,15 @@ it('three servers with the default fit into a Postgres as it is installed', () =
     hosts: 6,
     perHost: 1,
   })
+})
+
+it('the connections of locks count, so that three servers with them do not fit', async () => {
+  const lines: string[] = []
+  const logger = createLogger({ destination: { write: (line) => void lines.push(line) } })
+  const database = { query: async () => [{ most: 97 }] as never }
+  await reportConnections({ database, logger }, { divided: 32, locks: 0 }, 2)
+  expect(lines).toHaveLength(1)
+  await reportConnections({ database, logger }, { divided: 32, locks: 2 }, 2)
+  const warned = { level: 'warn', connections: 34, servers: 3, together: 102, accepted: 97 }
+  expect(JSON.parse(lines.at(-1)!)).toMatchObject(warned)
 })

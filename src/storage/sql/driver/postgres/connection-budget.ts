@@ -48,14 +48,16 @@ const LIMITS = `SELECT LEAST(
  */
 export async function reportConnections(
   { database, logger }: { database: Pick<Database, 'query'>; logger: Logger },
-  connections: number,
+  /** `divided` are those of `connectionShares`; `locks` are further ones. */
+  { divided, locks }: { divided: number; locks: number },
   others: number,
 ): Promise<void> {
   const [row] = await database.query<{ most: number }>(LIMITS)
   const accepted = row?.most ?? 0
   const servers = others + 1
+  const connections = divided + locks
   const facts = { connections, servers, together: connections * servers, accepted }
-  logger.info({ ...facts, shares: connectionShares(connections) }, 'connections to Postgres at the most')
+  logger.info({ ...facts, shares: connectionShares(divided) }, 'connections to Postgres at the most')
   if (facts.together > accepted)
     logger.warn(
       facts,

@@ -1,0 +1,74 @@
+import { AppError } from '../../base/errors.ts'
+import { pause } from '../../base/pause.ts'
+import type { ClickHouse } from './connect.ts'
+
+/**
+ * The share of deleted rows from which a partition is rewritten without them: about four bytes are then written for one
+ * that becomes free (docs/adr/0066).
+ */
+const DELETED_SHARE = 0.2
+const LOOK_MS = 250
+
+interface Partition {
+  partition_id: string
+  stored: number
+}
+
+/**
+ * Frees the space of deleted rows, which ClickHouse only hides until parts are merged: rewrites the partitions of which
+ * many rows are deleted, one after the other. Resolves when they are written.
+ * @throws AppError store_unavailable when ClickHouse cannot rewrite a partition, for example because its disk is full
+ */
+export async function freeDeletedRows(
+  clickhouse: ClickHouse,
+  table: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const stored = await clickhouse.rows<Partition>(
+    `SELECT partition_id, sum(rows) AS stored FROM system.parts
+     WHERE database = currentDatabase() AND table = {table:String} AND active
+     GROUP BY partition_id HAVING max(has_lightweight_delete) = 1`,
+    { params: { table } },
+  )
+  if (stored.length === 0) return
+  const kept = await clickhouse.rows<{ partition_id: string; rows: number }>(
+    `SELECT _partition_id AS partition_id, count() AS rows FROM ${table}
+     WHERE _partition_id IN {partitions:Array(String)} GROUP BY partition_id`,
+    { params: { partitions: stored.map(({ partition_id }) => partition_id) } },
+  )
+  const rowsOf = new Map(kept.map(({ partition_id, rows }) => [partition_id, rows]))
+  for (const { partition_id, stored: rows } of stored) {
+    if (signal.aborted) return
+    if (rows - (rowsOf.get(partition_id) ?? 0) < DELETED_SHARE * rows) continue
+    await clickhouse.command(
+      `ALTER TABLE ${table} APPLY DELETED MASK IN PARTITION ID {partition_id:String}`,
+      {
+        params: { partition_id },
+      },
+    )
+    await rewritten(clickhouse, table, signal)
+  }
+}
+
+/**
+ * Waits for the rewriting. Later deletions wait for it in ClickHouse, beyond the time limit of a statement, so one that
+ * fails is ended.
+ */
+async function rewritten(clickhouse: ClickHouse, table: string, signal: AbortSignal): Promise<void> {
+  const which = `database = currentDatabase() AND table = {table:String} AND command LIKE '%APPLY DELETED MASK%'`
+  const params = { table }
+  while (!signal.aborted) {
+    const running = await clickhouse.rows<{ reason: string }>(
+      `SELECT latest_fail_reason AS reason FROM system.mutations WHERE ${which} AND NOT is_done`,
+      { params },
+    )
+    if (running.length === 0) return
+    const failed = running.find(({ reason }) => reason !== '')
+    if (failed !== undefined) {
+      await clickhouse.command(`KILL MUTATION WHERE ${which}`, { params })
+      const message = `The space of deleted rows of ${table} is not free yet: ${failed.reason}`
+      throw new AppError('store_unavailable', { message })
+    }
+    await pause(LOOK_MS, signal)
+  }
+}
