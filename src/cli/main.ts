@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.ts'
 import { nearestName } from './arguments/command-arguments.ts'
+import { printableLines } from './terminal/printable.ts'
 
 /** A subcommand, which gets its own arguments and returns the exit code. */
 export type Command = (args: string[]) => Promise<number>
@@ -85,7 +86,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     return await run(args)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    console.error(`weir ${name}: ${error.message}${codeText(error)}`)
+    // The message may be that of a server, with texts of its users.
+    console.error(`weir ${name}: ${printableLines(error.message)}${codeText(error)}`)
     return 2
   }
 }

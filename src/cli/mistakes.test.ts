@@ -12,11 +12,15 @@ import { main } from './main.ts'
 const umask = process.umask()
 const ID = '4612d97d-00b9-4ade-a923-27bbbf7f98d0'
 
+/** An answer whose text would control a terminal. */
+const HOSTILE = JSON.stringify({ detail: 'No.\u001b]0;title\u0007\nNever.\u009b2J' })
+
 let dir: string
 let url: string
 /** A server with the API key `good`, two workspaces and no runs. */
 const server = createServer((req, res) => {
   if (req.url?.endsWith('/info')) return void res.end('{"weir":{}}')
+  if (req.url?.endsWith('/members')) return void res.writeHead(403).end(HOSTILE)
   if (req.headers['x-api-key'] !== 'good') return void res.writeHead(401).end('{"detail":"Invalid token"}')
   if (req.url === '/api/v1/workspaces') {
     const workspaces = ['Default', 'research'].map((display_name, n) => ({ id: `${n}`, display_name }))
@@ -62,6 +66,11 @@ async function wordsOf(line: string, env: Record<string, string> = {}): Promise<
 
 const NOT_RUNNING =
   'No server runs on DIR (DATA_DIR). Start it with npm start, set DATA_DIR to the folder of one that runs, or name its address with --url or'
+
+it('the answer of a server cannot control the terminal', async () => {
+  const words = await wordsOf('members list')
+  expect(words).toContain('No.\\u001b]0;title\\u0007\nNever.\\u009b2J')
+})
 
 describe('a mistake on the command line', () => {
   it.each([

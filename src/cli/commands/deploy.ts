@@ -7,6 +7,7 @@ import { readProject, wantedName } from '../deploy/project.ts'
 import { showDeployments, showRevisions } from '../deploy/show-deployments.ts'
 import { showLogs } from '../deploy/show-logs.ts'
 import { Refusal } from '../server/api-client.ts'
+import { printableLines } from '../terminal/printable.ts'
 
 const HELP = `Usage: weir deploy [--name NAME] [options]
        weir deploy list
@@ -108,7 +109,7 @@ function readFlags(args: string[]) {
 /** The exit code of an error: 1 if the server refused the deployment, 2 if no request was sent (P-43). */
 function refused(error: unknown): number {
   if (!(error instanceof Refusal) || error.answered === 401) throw error
-  console.error(`weir deploy: ${error.message}${HINTS[error.answeredCode ?? ''] ?? ''}`)
+  console.error(`weir deploy: ${printableLines(error.message)}${HINTS[error.answeredCode ?? ''] ?? ''}`)
   return 1
 }
 

@@ -1,4 +1,4 @@
-import { printable, uncoloured } from '../terminal/printable.ts'
+import { printableLines, uncoloured } from '../terminal/printable.ts'
 
 /** The streams to which a command writes; standard output gets only results (P-42). */
 export interface Output {
@@ -42,7 +42,7 @@ const CLEAR = '\r\u001b[2K'
 
 /** A text of a build or of deployed code, which must not control the terminal; it may have several lines. */
 function safe(text: string): string {
-  return uncoloured(text).split('\n').map(printable).join('\n')
+  return printableLines(uncoloured(text))
 }
 
 /** Shows steps for people: on a terminal with a changing line, otherwise one line for each step with its time. */

@@ -8,6 +8,11 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** The same for a text of several lines. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n')
+}
+
 const COLOUR = new RegExp(String.raw`\u001b\[[\d;]*m`, 'g')
 
 /** The text without the colours that programs print. */

@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import { inspect, styleText } from 'node:util'
-import { printable } from './printable.ts'
+import { printableLines } from './printable.ts'
 
 /** The server's log on a terminal, for `pino`. */
 export interface TerminalLog {
@@ -105,7 +105,7 @@ export function createTerminalLog(
       const record = JSON.parse(line) as LogRecord
       const sentence = sentenceOf(record, all)
       if (sentence === undefined) return
-      const text = sentence.text.split('\n').map(printable).join('\n')
+      const text = printableLines(sentence.text)
       // Skips the repeated message of further runs that fail for the same reason.
       if (text === last && record.level === 'error') return
       last = text

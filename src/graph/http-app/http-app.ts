@@ -12,7 +12,7 @@ import {
   nodeCommand,
   startHostProcess,
 } from '../pool/process.ts'
-import { createStartPauses } from '../pool/start-pauses.ts'
+import { createStartPauses } from '../../base/background/start-pauses.ts'
 import { pythonCommand } from '../python/interpreter.ts'
 import {
   type AppRoute,

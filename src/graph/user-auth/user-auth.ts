@@ -14,7 +14,7 @@ import {
   nodeCommand,
   startHostProcess,
 } from '../pool/process.ts'
-import { createStartPauses } from '../pool/start-pauses.ts'
+import { createStartPauses } from '../../base/background/start-pauses.ts'
 import { type AuthRequest, FROM_USER_AUTH_HEADS, type FromUserAuth, type ToUserAuth } from './messages.ts'
 
 /** The part of langgraph.json about the auth file. */

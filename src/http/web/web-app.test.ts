@@ -29,6 +29,7 @@ describe('the web interface', () => {
   it('shows that it is being built, and the error of a failed build as text', async () => {
     const waiting = await fetch(`${base()}/app/projects`)
     expect([waiting.status, waiting.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(waiting.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
     expect(await waiting.text()).toContain('http-equiv="refresh"')
     await writeFile(join(dir, 'error'), 'no <script> here')
     const failed = await (await fetch(`${base()}/app/`)).text()
@@ -47,7 +48,9 @@ describe('the web interface', () => {
       const page = await fetch(base() + path, { headers: { 'accept-encoding': 'identity' } })
       expect([path, page.status, await page.text()]).toEqual([path, 200, '<!doctype html>page'])
       expect(page.headers.get('cache-control')).toBe('no-cache')
-      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'")
+      const policy = page.headers.get('content-security-policy')
+      expect(policy).toContain("default-src 'none'; script-src 'self'")
+      expect(policy).toContain("frame-ancestors 'none'")
       expect(page.headers.get('x-content-type-options')).toBe('nosniff')
     }
     const script = await fetch(`${base()}/app/assets/index-Ab_1.js`, {

@@ -31,6 +31,19 @@ describe('openSqlite', () => {
   })
 })
 
+describe('many statements, one after the other', () => {
+  it('let other work of the thread go on', async () => {
+    const database = openSqlite(':memory:')
+    let turns = 0
+    const timer = setInterval(() => turns++, 1)
+    const until = performance.now() + 500
+    while (performance.now() < until) await database.query('SELECT 1')
+    clearInterval(timer)
+    await database.close()
+    expect(turns).toBeGreaterThan(3)
+  })
+})
+
 describe('a damaged file', () => {
   it('is named to operators, and described to clients only as a database of this server', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'weir-'))

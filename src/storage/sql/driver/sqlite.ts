@@ -32,6 +32,8 @@ export interface SqliteOptions {
  */
 const MAX_STATEMENTS = 200
 const BUSY_TIMEOUT_MS = 5000
+/** Time after which statements let other work of their thread go on. */
+const TURN_MS = 10
 /** Pauses before further attempts; the last pause is repeated. */
 const PAUSES_MS = [1, 2, 4, 8] as const
 const SQLITE_BUSY = 5
@@ -99,6 +101,26 @@ function createSession(connection: DatabaseSync, file: string): TxSession {
   }
 }
 
+/**
+ * Returns a function that resolves at once, or after a turn of the event loop if the thread has run statements for longer
+ * than TURN_MS without one. Each statement resolves in the same turn, so many of them, one after the other, would
+ * otherwise block everything else in the thread.
+ */
+function createTurns(): () => Promise<void> {
+  let begun: number | undefined
+  const turn = (): Promise<void> =>
+    new Promise((resume) => {
+      setImmediate(resume)
+    })
+  return async () => {
+    const now = performance.now()
+    if (begun === undefined) {
+      begun = now
+      setImmediate(() => (begun = undefined))
+    } else if (now - begun > TURN_MS) await turn()
+  }
+}
+
 /** Runs the first statement, which fails if the file is not a database. */
 function openLog(connection: DatabaseSync, file: string, synchronous: 'normal' | 'full'): void {
   try {
@@ -130,6 +152,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
   let lastTx: Promise<unknown> | undefined
   let lastHere: Promise<unknown> | undefined
   const readInThread = oneByOne()
+  const nextTurn = createTurns()
 
   const runTx = async <T>(work: (session: TxSession) => Promise<T>): Promise<T> => {
     await retryWhileBusy(() => session.query('BEGIN IMMEDIATE'))
@@ -149,6 +172,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
       if (large !== undefined && bytes > LARGE_BYTES)
         return await readInThread<Row[]>(large.reads, { kind: 'query', tx: null, sql, params })
       return await retryWhileBusy(async () => {
+        await nextTurn()
         while (lastHere !== undefined) await lastHere
         return await session.query<Row>(sql, params)
       })

@@ -1,4 +1,4 @@
-import type { AppError } from '../../base/errors.ts'
+import type { AppError } from '../errors.ts'
 
 /** Minimum pause between a failed start and the next one. */
 const START_PAUSE_MS = 1_000
@@ -7,7 +7,7 @@ const MAX_SHORT_LIVES = 3
 const SHORT_LIFE_MS = 10_000
 
 /** A process that was started. */
-export interface Started {
+export interface StartedProcess {
   /** Must be called when the process cannot serve. */
   failed(error: AppError): void
   /** Must be called when the process has ended. */
@@ -17,7 +17,7 @@ export interface Started {
 /** Decides when a process that the next call starts may be started again. */
 export interface StartPauses {
   /** Must be called before a start. @throws AppError the reason of the last end, soon after it */
-  begin(): Started
+  begin(): StartedProcess
   /** Must be called when the code has changed: the ends of earlier processes count no longer. */
   reset(): void
 }

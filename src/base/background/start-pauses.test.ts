@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { AppError } from '../../base/errors.ts'
+import { AppError } from '../errors.ts'
 import { createStartPauses } from './start-pauses.ts'
 
 const ENDED = new AppError('app_unavailable', { message: 'It has ended.' })
