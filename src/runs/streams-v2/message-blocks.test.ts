@@ -135,6 +135,24 @@ it('V-20: a message that a graph shows again after its subgraph is sent once', (
   expect(textsOf(run.events)).toEqual({ 'sub:1 a': '1.' })
 })
 
+it('V-20: a message that a Python node returns is streamed if a model made it', () => {
+  const ids = (ofPython: boolean): unknown[] => {
+    const { ofTuple } = createMessageBlocks(ofPython)
+    const node = { langgraph_node: 'work', langgraph_checkpoint_ns: 'work:1', langgraph_path: PULL }
+    const whole = (id: string, metadata: object): BlockEvent[] =>
+      ofTuple(
+        JSON.stringify([
+          { type: 'ai', id, content: '1' },
+          { ...node, ...metadata },
+        ]),
+      )
+    const events = [...whole('of node', {}), ...whole('of model', { ls_model_type: 'chat' })]
+    return events.filter(({ data }) => data['event'] === 'message-start').map(({ data }) => data['id'])
+  }
+  expect(ids(true)).toEqual(['of model'])
+  expect(ids(false)).toEqual(['of node', 'of model'])
+})
+
 it('V-20: the chunk with which LangChain for Python ends a call begins no message', () => {
   const { ofTuple, finish } = createMessageBlocks(true)
   const metadata = { langgraph_node: 'work', langgraph_checkpoint_ns: 'work:1', langgraph_path: PULL }

@@ -65,6 +65,9 @@ export function createMessageBlocks(ofPython: boolean): MessageBlocks {
       const id = chunk['id']
       const key = keyOf(id, placeOf(metadata))
       if (!(String(chunk['type']) in ROLES) || finished.has(key)) return []
+      // LangGraph's server streams no messages that a Python node returns without a model. `values` has them. Only the
+      // metadata of models have this field.
+      if (ofPython && !isStreamed(chunk) && metadata['ls_model_type'] === undefined) return []
       // A graph repeats the messages of its subgraph as whole messages. They are left out.
       if (known.has(id) && !growing.has(key) && !isStreamed(chunk)) return []
       if (isBareEnd(chunk) && goesOnBeside(growing, key, placeOf(metadata))) return []
