@@ -2801,6 +2801,12 @@ export interface ModelPrice {
   start_time: string | null
   prompt_token_threshold: number | null
   /**
+   * Conditions that a call must have.
+   */
+  conditions: {
+    [k: string]: string | undefined
+  }
+  /**
    * US dollars per token.
    */
   prompt_cost: string
@@ -2930,6 +2936,12 @@ export interface ModelPriceWrite {
    */
   prompt_token_threshold?: number | null
   /**
+   * The price applies to calls that have all these conditions, as in usage_metadata: speed, inference_geo, latency, search_context_size, traffic_type, … Service tiers are details of the costs instead.
+   */
+  conditions?: {
+    [k: string]: string | undefined
+  } | null
+  /**
    * US dollars per token, as a number or a decimal string.
    */
   prompt_cost: number | string
@@ -2938,7 +2950,7 @@ export interface ModelPriceWrite {
    */
   completion_cost: number | string
   /**
-   * Prices of parts of the tokens by their key in usage_metadata: cache_read, cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens, audio, reasoning, flex, flex_cache_read, priority, …; and of units: web_searches, audio_seconds, …
+   * Prices of parts of the tokens by their key in usage_metadata: cache_read, cache_creation, ephemeral_5m_input_tokens, ephemeral_1h_input_tokens, audio, reasoning, flex, flex_cache_read, priority, …; and of units: web_searches, audio_seconds, …; requests is a fee for each call.
    */
   prompt_cost_details?: {
     [k: string]: number | string | undefined
@@ -5937,6 +5949,10 @@ export interface UsageDetails {
 export interface ModelDimensions {
   provider: string | null
   model: string | null
+  /**
+   * The name without region and version, which all versions of the model have in common.
+   */
+  base_model: string | null
 }
 /**
  * The number of traces that a workspace or a key may send in a calendar month.
