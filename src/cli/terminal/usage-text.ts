@@ -127,26 +127,51 @@ function bucketRows(lines: readonly (Sums & { time_bucket: string })[], hours: n
   return rows
 }
 
-function groupRows(lines: readonly (Sums & { dimensions: object })[]): Row[] {
-  const rows = new Map<string, Row>()
-  for (const { dimensions, ...line } of lines) {
-    const key = JSON.stringify(dimensions)
-    const known = rows.get(key)
-    rows.set(key, { label: labelOf(dimensions), ...(known === undefined ? { ...line } : add(known, line)) })
-  }
-  const sorted = [...rows.values()].toSorted((a, b) => b.amount - a.amount || (a.label < b.label ? -1 : 1))
-  if (sorted.length <= MAX_GROUPS) return sorted
+type Line = Sums & { dimensions: object }
+
+function groupRows(lines: readonly Line[]): Row[] {
+  const groups = groupedBy(lines, ({ dimensions }) => labelOf(dimensions))
+  const sorted = summed(groups)
   const rest = sorted.slice(MAX_GROUPS)
-  return [
-    ...sorted.slice(0, MAX_GROUPS),
-    { label: `${rest.length} others`, ...rest.reduce<Sums>(add, { amount: 0 }) },
-  ]
+  const rows = sorted
+    .slice(0, MAX_GROUPS)
+    .flatMap((row) => [row, ...versionRows(groups.get(row.label) ?? [])])
+  if (rest.length > 0) rows.push({ label: `${rest.length} others`, ...rest.reduce<Sums>(add, { amount: 0 }) })
+  return rows
 }
 
-/** The best label of a group: a name, an email, a short key, a model. */
+/** A row for each version of a model that was called under several names. */
+function versionRows(lines: readonly Line[]): Row[] {
+  const versions = groupedBy(lines, ({ dimensions }) =>
+    'model' in dimensions && typeof dimensions.model === 'string' ? `  ${shortened(dimensions.model)}` : '',
+  )
+  return versions.size < 2 ? [] : summed(versions)
+}
+
+function groupedBy(lines: readonly Line[], labelFor: (line: Line) => string): Map<string, Line[]> {
+  const groups = new Map<string, Line[]>()
+  for (const line of lines) {
+    const label = labelFor(line)
+    groups.set(label, [...(groups.get(label) ?? []), line])
+  }
+  return groups
+}
+
+/** The sum of each group, largest first. */
+function summed(groups: ReadonlyMap<string, readonly Line[]>): Row[] {
+  return [...groups]
+    .map(([label, lines]) => ({ label, ...lines.reduce<Sums>(add, { amount: 0 }) }))
+    .toSorted((a, b) => b.amount - a.amount || (a.label < b.label ? -1 : 1))
+}
+
+/** The best label of a group: a name, an email, a short key, a model without its version. */
 function labelOf(dimensions: object): string {
-  const values = Object.values(dimensions).filter((value) => typeof value === 'string')
-  const text = 'model' in dimensions ? values.join('/') : (values.at(-1) ?? '')
+  const named = 'base_model' in dimensions ? { ...dimensions, model: null } : dimensions
+  const values = Object.values(named).filter((value) => typeof value === 'string')
+  return shortened('model' in dimensions ? values.join('/') : (values.at(-1) ?? ''))
+}
+
+function shortened(text: string): string {
   const label = printable(text === '' ? '(none)' : text)
   return label.length > MAX_LABEL ? `${label.slice(0, MAX_LABEL - 1)}…` : label
 }

@@ -12,7 +12,7 @@ import type { PriceSource } from '../price/price.ts'
 import type { Hints, Processor, Side } from '../messages/processor.ts'
 import { parseLooseJson } from '../json/loose-json.ts'
 import { isEmptyAnswer, isRefusal } from './refused-call.ts'
-import { tierInConditions } from '../price/conditions.ts'
+import { requestedConditions, tierInConditions } from '../price/conditions.ts'
 import { addTier, serviceTierOf } from '../price/service-tier.ts'
 import { reportedUsage, type UsageHints } from '../tokens/usage/usage.ts'
 import { judge } from './verdicts.ts'
@@ -93,12 +93,14 @@ export function deriveLlm(
   }
   traceRun.llm = llm
   traceRun.usage = reportedUsage(outputs, metadata, issues, usageHints(traceRun, llm, output), mapped?.usage)
+  const requests = requestsOf(traceRun, rawInputs)
+  traceRun.usage.conditions = { ...requestedConditions(requests), ...traceRun.usage.conditions }
   const isEmpty = traceRun.status === 'error' && isEmptyAnswer(outputs, output, llm.output_messages)
   const sides = { inputs, outputs: isEmpty ? undefined : outputs, input, output }
   llm.part = partOf(traceRun, sides)
   const encoding = estimateMissing(traceRun, llm, sides, context.startEstimate)
   llm.answered_model = answeredModel(llm.model, mapped?.answered_model, answered, output?.model)
-  addTier(traceRun.usage, tierOf(traceRun, serviceTierOf(outputs, requestsOf(traceRun, rawInputs))))
+  addTier(traceRun.usage, tierOf(traceRun, serviceTierOf(outputs, requests)))
   llm.checks = judge(traceRun, llm, { inputs, outputs, encoding, isRefused: isRefusedCall(traceRun, sides) })
 }
 
@@ -107,7 +109,7 @@ function usageHints(
   { provider, model }: LlmFacts,
   output: ChosenFormat | undefined,
 ): UsageHints {
-  return { run_type, provider, billsGap: billsThoughts(provider, model), ofFormat: output?.usage }
+  return { run_type, provider, model, billsGap: billsThoughts(provider, model), ofFormat: output?.usage }
 }
 
 /** The model that the answer names, if it has another name than the requested one. */

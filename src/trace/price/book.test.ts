@@ -24,6 +24,7 @@ function entry(fields: Partial<PriceEntry>): PriceEntry {
     provider: null,
     start_time: null,
     prompt_token_threshold: null,
+    conditions: {},
     prompt_cost: '0.000002',
     completion_cost: '0.000003',
     prompt_cost_details: {},
@@ -52,6 +53,27 @@ describe('price book', () => {
       input: { base: 2_000_000_000_000n, details: { cache_read: 100_000_000_000n } },
       output: { base: 3_000_000_000_000n },
     })
+  })
+
+  it('U8: uses an entry with conditions only for calls that have them all, and before one without', () => {
+    const entries = [
+      entry({ id: 'any' }),
+      entry({ id: 'fast', conditions: { speed: 'Fast' } }),
+      entry({ id: 'fast-us', conditions: { speed: 'fast', inference_geo: 'us' } }),
+    ]
+    expect(ask(entries)).toBe('any')
+    expect(ask(entries, { conditions: { speed: 'standard' } })).toBe('any')
+    expect(ask(entries, { conditions: { speed: 'fast' } })).toBe('fast')
+    expect(ask(entries, { conditions: { speed: 'FAST', inference_geo: 'us', latency: 'x' } })).toBe('fast-us')
+    const query = { model: 'm', provider: undefined, at: 0, input_tokens: 1, conditions: { speed: 'fast' } }
+    expect(createPriceBook(entries, defaults).find(query)?.conditions).toEqual(['speed'])
+  })
+
+  it('reads a fee for each call', () => {
+    const book = createPriceBook([entry({ prompt_cost_details: { requests: '0.005' } })], defaults)
+    expect(book.find({ model: 'm', provider: undefined, at: 0, input_tokens: 1 })?.request).toBe(
+      5_000_000_000_000_000n,
+    )
   })
 
   it('limits an entry to its provider, under any of its names', () => {

@@ -1,3 +1,4 @@
+import { contextOf } from './conditions.ts'
 import { type Decimal, parseDecimal } from './decimal.ts'
 import { withoutProvider } from './model-name.ts'
 import { isFramework, normalizeProvider, spellingsOf } from './provider-name.ts'
@@ -26,6 +27,9 @@ export interface PriceEntry {
    * prompts.
    */
   prompt_token_threshold: number | null
+  /** Conditions that the call must have, as in usage_metadata: `{speed: 'fast'}`. Tiers are details instead. */
+  conditions: Record<string, string>
+  /** `requests` in the details of the prompt is the fee of a call. */
   prompt_cost: string
   completion_cost: string
   prompt_cost_details: Record<string, string>
@@ -41,6 +45,7 @@ interface OwnPrice {
   provider: string | null
   start_time: number
   threshold: number
+  conditions: readonly (readonly [name: string, word: string])[]
 }
 
 /** Numbers of usage that are no tokens; the first ones have the names of genai-prices. */
@@ -72,8 +77,8 @@ const MAX_KNOWN = 2_000
 
 /**
  * The prices of one workspace: own entries have precedence over the defaults. Of several matching entries, one that
- * names the provider is used first, then the one with the highest threshold that the prompt exceeds, then the one that
- * began last.
+ * names the provider is used first, then the one with most conditions, then the one with the highest threshold that the
+ * prompt exceeds, then the one that began last.
  */
 export function createPriceBook(entries: readonly PriceEntry[], defaults: PriceSource): PriceSource {
   const own = entries.flatMap((entry) => toOwnPrice(entry) ?? []).sort(bySpecificity)
@@ -94,8 +99,12 @@ export function createPriceBook(entries: readonly PriceEntry[], defaults: PriceS
     find(query: PriceQuery): Price | undefined {
       if (query.model === undefined) return undefined
       const tokens = query.input_tokens ?? 0
+      const context = contextOf(query.conditions ?? {})
       const first = fitting(query.model, query.provider).find(
-        (it) => it.start_time <= query.at && tokens > it.threshold,
+        (it) =>
+          it.start_time <= query.at &&
+          tokens > it.threshold &&
+          it.conditions.every(([name, word]) => context[name] === word),
       )
       return first?.price ?? defaults.find(query)
     },
@@ -120,6 +129,7 @@ export function createPriceBooks(
 function toOwnPrice(entry: PriceEntry): OwnPrice | undefined {
   const pattern = compilePricePattern(entry.match_pattern)
   if ('error' in pattern) return undefined
+  const units = unitRates(entry.prompt_cost_details)
   return {
     pattern,
     has_slash: entry.match_pattern.includes('/'),
@@ -127,13 +137,14 @@ function toOwnPrice(entry: PriceEntry): OwnPrice | undefined {
     provider: entry.provider !== null && isFramework(entry.provider) ? null : entry.provider,
     start_time: entry.start_time ?? Number.NEGATIVE_INFINITY,
     threshold: entry.prompt_token_threshold ?? -1,
+    conditions: Object.entries(entry.conditions).map(([name, word]) => [name, word.trim().toLowerCase()]),
     price: {
       price_model_id: entry.id,
       input: toRates(entry.prompt_cost, entry.prompt_cost_details),
       output: toRates(entry.completion_cost, entry.completion_cost_details),
-      units: unitRates(entry.prompt_cost_details),
-      request: 0n,
-      conditions: [],
+      units,
+      request: units['requests'] ?? 0n,
+      conditions: Object.keys(entry.conditions),
     },
   }
 }
@@ -160,6 +171,7 @@ function unitRates(sent: Readonly<Record<string, string>>): Record<string, Decim
 function bySpecificity(a: OwnPrice, b: OwnPrice): number {
   return (
     Number(b.provider !== null) - Number(a.provider !== null) ||
+    b.conditions.length - a.conditions.length ||
     b.threshold - a.threshold ||
     b.start_time - a.start_time ||
     (a.price.price_model_id < b.price.price_model_id ? 1 : -1)

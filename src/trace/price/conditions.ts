@@ -1,3 +1,4 @@
+import { isObject, type JsonObject, type JsonValue, text } from '../../schema/json.ts'
 import { TIERS } from './formula.ts'
 
 type Conditions = Readonly<Record<string, string>>
@@ -38,6 +39,29 @@ export function contextOf(conditions: Conditions): Record<string, string> {
     context[name] = word
   }
   return context
+}
+
+/** The conditions that requests ask for, besides the service tier; those of an answer have precedence. */
+export function requestedConditions(requests: readonly (JsonValue | undefined)[]): Record<string, string> {
+  const asked: Record<string, string> = {}
+  for (const request of requests.filter(isObject)) {
+    const found = {
+      speed: request['speed'],
+      inference_geo: request['inference_geo'],
+      latency: part(request, 'performanceConfig')['latency'],
+      search_context_size: part(request, 'web_search_options')['search_context_size'],
+    }
+    for (const [name, value] of Object.entries(found)) {
+      const word = text(value)?.slice(0, 100)
+      if (word) asked[name] ??= word
+    }
+  }
+  return asked
+}
+
+function part(request: JsonObject, key: string): JsonObject {
+  const value = request[key]
+  return isObject(value) ? value : {}
 }
 
 /** A tier that is no detail of the counts, because its name is unknown. */

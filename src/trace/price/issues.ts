@@ -40,9 +40,7 @@ export function namedUnit({ units, unit_paths }: Usage, unit: string): string {
 
 /** The issue for a code, the same at ingest, at read and after repricing. */
 export function priceIssue(code: PriceIssue, call: UnpricedCall): Issue {
-  if (code === 'no_price') return noPrice(call)
-  if (code === 'condition_not_priced') return conditionNotPriced(call)
-  return code === 'unit_not_priced' ? unitNotPriced(call) : detailNotPriced(call)
+  return code === 'no_price' ? noPrice(call) : notPriced(code, call)
 }
 
 function noPrice({ provider, model }: UnpricedCall): Issue {
@@ -59,34 +57,37 @@ function noPrice({ provider, model }: UnpricedCall): Issue {
   }
 }
 
-function conditionNotPriced({ provider, model, conditions }: UnpricedCall): Issue {
-  const named = conditions.join(' and ') || 'a condition'
-  return {
-    code: 'condition_not_priced',
-    severity: 'warning',
+/** What the price of a call lacks, what was done instead, and what an own price must name. */
+const LACKING = {
+  condition_not_priced: {
+    of: 'conditions',
     path: 'total_cost',
-    message: `The call had ${named}, which the price of ${nameOf(provider, model)} does not have: the standard price was used.`,
-    fix: 'Add a price whose prompt_cost_details and completion_cost_details name the service tier, or send the cost (docs/using/prices.md).',
-  }
-}
-
-function unitNotPriced({ provider, model, units }: UnpricedCall): Issue {
-  return {
-    code: 'unit_not_priced',
-    severity: 'warning',
+    instead: 'the standard price was used',
+    own: 'Add a price for calls with this condition',
+  },
+  unit_not_priced: {
+    of: 'units',
     path: 'usage_metadata.units',
-    message: `The price of ${nameOf(provider, model)} does not have ${units.join(' and ') || 'a unit'}: they are not in the cost.`,
-    fix: 'Add a price whose prompt_cost_details name the unit, or send the cost (docs/using/prices.md).',
-  }
-}
-
-function detailNotPriced({ provider, model, details }: UnpricedCall): Issue {
-  return {
-    code: 'detail_not_priced',
-    severity: 'warning',
+    instead: 'they are not in the cost',
+    own: 'Add a price whose prompt_cost_details name the unit',
+  },
+  detail_not_priced: {
+    of: 'details',
     path: 'total_cost',
-    message: `The price of ${nameOf(provider, model)} does not have ${details.join(' and ') || 'a detail'}: the next wider price was used.`,
-    fix: 'Add a price whose prompt_cost_details name the detail, or send the cost (docs/using/prices.md).',
+    instead: 'the next wider price was used',
+    own: 'Add a price whose prompt_cost_details name the detail',
+  },
+} as const
+
+function notPriced(code: keyof typeof LACKING, call: UnpricedCall): Issue {
+  const { of, path, instead, own } = LACKING[code]
+  const named = call[of].join(' and ') || `some ${of}`
+  return {
+    code,
+    severity: 'warning',
+    path,
+    message: `The call has ${named}, which the price of ${nameOf(call.provider, call.model)} lacks: ${instead}.`,
+    fix: `${own}, or send the cost (docs/using/prices.md).`,
   }
 }
 

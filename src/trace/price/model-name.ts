@@ -51,6 +51,21 @@ export function withoutProvider(model: string, provider: string | undefined): st
   return normalizeProvider(model.slice(0, slash)) === provider ? model.slice(slash + 1) || model : model
 }
 
+/** What may be before a model's name on Bedrock, and the versions after it. Sizes such as `:3b` are no versions. */
+const REGION_AND_MAKER = /^(?:(?:us-gov|us|eu|apac|au|ca|in|jp|sa|global)\.)?[a-z]\w{2,15}\.(?=[a-z])/
+const VERSIONS = [
+  /-v\d+:\d+$/,
+  /@[\w-]+$/,
+  /-(?:20\d\d-[01]\d-[0-3]\d|20\d{2}[01]\d[0-3]\d|[012]\d{3}|00\d)$/,
+  /-(?:latest|preview)$/,
+] as const
+
+/** The name that all versions of a model have in common: `gpt-4.1-mini-2025-04-14` is a `gpt-4.1-mini`. */
+export function baseModel(model: string): string {
+  const base = VERSIONS.reduce((name, version) => name.replace(version, ''), model.toLowerCase())
+  return base.replace(REGION_AND_MAKER, '') || model
+}
+
 /**
  * Paths that end with the name of a model: `projects/…/publishers/google/models/…`, `models/…`,
  * `accounts/fireworks/models/…`, and Bedrock's ARNs of models and of profiles that are named after them.

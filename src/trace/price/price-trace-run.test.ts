@@ -54,6 +54,7 @@ describe('issues about prices', () => {
       match_path: [],
       start_time: null,
       prompt_token_threshold: null,
+      conditions: {},
       prompt_cost_details: {},
       completion_cost_details: {},
     }

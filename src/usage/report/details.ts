@@ -1,3 +1,4 @@
+import { baseModel } from '../../trace/price/model-name.ts'
 import type { UsageDetails } from '../../schema/types.gen.ts'
 import { type UsageNames, dimensionsOf, orderOf } from './dimensions.ts'
 import { type UsageRequest, inOrder, rangeOf } from './granular-usage.ts'
@@ -12,11 +13,14 @@ function dimensionsOfDetail(
   names: UsageNames,
 ): Line['dimensions'] {
   if (group_by !== 'model') return dimensionsOf(group_by, detail, names)
-  return { provider: detail.provider || null, model: detail.model || null }
+  const { provider, model } = detail
+  return { provider: provider || null, model: model || null, base_model: baseModel(model) || null }
 }
 
 function orderOfDetail(group_by: DetailGrouping, detail: UsageDetail, names: UsageNames): string {
-  return group_by === 'model' ? `${detail.provider}\0${detail.model}` : orderOf(group_by, detail, names)
+  return group_by === 'model'
+    ? [detail.provider, baseModel(detail.model), detail.model].join('\0')
+    : orderOf(group_by, detail, names)
 }
 
 /**

@@ -59,7 +59,8 @@ export interface UsageRunsQuery {
   api_key_id: string | undefined
   /** '' for runs without one; undefined for all. */
   provider: string | undefined
-  model: string | undefined
+  /** Any of these; undefined for all. */
+  models: readonly string[] | undefined
   excluded: ExcludedGroups & { models: readonly UsageModel[] }
   /** Only runs after this one. */
   after: UsageRunPlace | undefined
@@ -73,7 +74,7 @@ export interface UsageRunSource {
 
 export interface UsageRunsRequest
   extends UsageSelection,
-    Pick<UsageRunsQuery, 'of' | 'provider' | 'model' | 'limit'> {
+    Pick<UsageRunsQuery, 'of' | 'provider' | 'models' | 'limit'> {
   cursor: string | undefined
   excluded_models: readonly UsageModel[]
 }
@@ -113,7 +114,7 @@ export async function listUsageRuns(
   request: UsageRunsRequest,
   loadNames: () => Promise<UsageNames>,
 ): Promise<UsageRuns> {
-  const { workspace_ids, of, project_id, user_id, provider, model, limit } = request
+  const { workspace_ids, of, project_id, user_id, provider, models, limit } = request
   const bounds = boundsOf(request)
   const after = request.cursor === undefined ? undefined : readPlace(request.cursor)
   if (workspace_ids.length === 0) return { items: [], next_cursor: null }
@@ -121,7 +122,7 @@ export async function listUsageRuns(
   const api_key_id = request.api_key === undefined ? undefined : keyIdOf(request.api_key, names)
   if (request.api_key !== undefined && api_key_id === undefined) return { items: [], next_cursor: null }
   const excluded = { ...excludedOf(request, names), models: request.excluded_models }
-  const group = { project_id, user_id, api_key_id, provider, model, excluded }
+  const group = { project_id, user_id, api_key_id, provider, models, excluded }
   const found = await source.list({ workspace_ids, ...bounds, of, ...group, after, limit: limit + 1 })
   const shown = found.slice(0, limit)
   const last = shown.at(-1)

@@ -15,6 +15,7 @@ const FIELDS: PriceFields = {
   provider: null,
   start_time: null,
   prompt_token_threshold: null,
+  conditions: {},
   prompt_cost: '0.000001',
   completion_cost: '0.000002',
   prompt_cost_details: { cache_read: '0.0000001' },

@@ -107,6 +107,7 @@ const price = (prompt_cost: string, fields = {}) =>
     provider: null,
     start_time: null,
     prompt_token_threshold: null,
+    conditions: {},
     prompt_cost,
     completion_cost: '0.000002',
     prompt_cost_details: {},

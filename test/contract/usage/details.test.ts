@@ -191,7 +191,7 @@ function runsQueryOf(query: UsageDetailsQuery, detail: UsageDetail, of: Summed):
     project_id: group_by === 'project' ? dimension_id : undefined,
     user_id: group_by === 'user' ? dimension_id : undefined,
     api_key_id: group_by === 'api_key' ? dimension_id : undefined,
-    ...(group_by === 'model' ? { provider, model } : { provider: undefined, model: undefined }),
+    ...(group_by === 'model' ? { provider, models: [model] } : { provider: undefined, models: undefined }),
     excluded: { project_id: [], user_id: [], api_key_id: [], models: [] },
     after: undefined,
     limit: 2,
@@ -201,13 +201,13 @@ function runsQueryOf(query: UsageDetailsQuery, detail: UsageDetail, of: Summed):
 /** Selects the runs of all groups of a bucket, except the groups in `but`. */
 function othersQueryOf(query: UsageDetailsQuery, but: UsageDetail, of: Summed): UsageRunsQuery {
   const { group_by, workspace_ids } = query
-  const { provider, model, ...whole } = runsQueryOf(query, but, of)
+  const { provider, models, ...whole } = runsQueryOf(query, but, of)
   const is = (name: DetailGrouping): string[] => (group_by === name ? [but.dimension_id] : [])
   const excluded = { project_id: is('project'), user_id: is('user'), api_key_id: is('api_key') }
   return {
     ...whole,
     provider: undefined,
-    model: undefined,
+    models: undefined,
     project_id: undefined,
     user_id: undefined,
     api_key_id: undefined,
@@ -215,7 +215,7 @@ function othersQueryOf(query: UsageDetailsQuery, but: UsageDetail, of: Summed): 
       group_by === 'workspace' ? workspace_ids.filter((id) => id !== but.dimension_id) : workspace_ids,
     excluded: {
       ...excluded,
-      models: group_by === 'model' ? [{ provider: provider ?? '', model: model ?? '' }] : [],
+      models: group_by === 'model' ? [{ provider: provider ?? '', model: models?.[0] ?? '' }] : [],
     },
   }
 }

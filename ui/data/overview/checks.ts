@@ -1,9 +1,11 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
+import { issuesOf } from '../llm-facts.ts'
 import type { Span } from './buckets.ts'
 import { type CheckCounts, type CheckName, countsOfChecks, type Figures, withoutCounts } from './figures.ts'
 import { groupClause, groupingOf, narrowed, type Selection, subjectClauses } from './selection.ts'
 import { countSenders } from './senders.ts'
+import { countUnread } from './unread.ts'
 
 const MOST_GROUPS = 12
 const FRESH_MS = 30_000
@@ -71,6 +73,27 @@ export function useSenders({ project, filter }: Selection, span: Span, checks: r
         return [check, runs.map(({ extra }) => extra)] as const
       })
       return countSenders(await Promise.all(failing))
+    },
+    placeholderData: keepPreviousData,
+    staleTime: FRESH_MS,
+  })
+}
+
+/** Reads which numbers of usage the newest calls of a selection sent and the server did not read. */
+export function useUnread({ project, filter }: Selection, span: Span) {
+  return useQuery({
+    queryKey: ['unread', project, filter, span],
+    queryFn: async ({ signal }) => {
+      const body = {
+        session: [project],
+        start_time: span.from,
+        end_time: span.to,
+        filter: narrowed(filter, ['eq(issue, "usage_unread")']),
+        select: ['id', 'extra', 'issues'],
+        limit: MOST_READ,
+      }
+      const { runs } = await call('POST /api/v1/runs/query', { body, signal })
+      return countUnread(runs.map((run) => ({ extra: run.extra, issues: issuesOf(run) })))
     },
     placeholderData: keepPreviousData,
     staleTime: FRESH_MS,

@@ -41,7 +41,7 @@ export const SUMMED = ['tokens', 'cost', 'unpriced'] as const
 export interface SummedQuery extends CountedQuery {
   of: (typeof SUMMED)[number]
   provider?: string
-  model?: string
+  model?: string[]
   /** JSON arrays of a provider and a model. */
   exclude_model?: string[]
 }

@@ -11,6 +11,7 @@ const PRICE: OwnPrice = {
   provider: 'acme',
   start_time: '2026-03-01T10:20:30.123456Z',
   prompt_token_threshold: 200_000,
+  conditions: { speed: 'fast', inference_geo: 'us' },
   prompt_cost: '0.00000025',
   completion_cost: '0.000002',
   prompt_cost_details: { cache_read: '0.000000025' },

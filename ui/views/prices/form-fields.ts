@@ -11,6 +11,8 @@ export interface PriceFields {
   /** The time in the reader's zone, as a field of a form has it; '' for no limit. */
   start_time: string
   prompt_token_threshold: string
+  /** A condition and its value in each line, as `speed fast`. */
+  conditions: string
   input: string
   output: string
   /** A part and its price in each line, as `cache_read 0.25`. */
@@ -49,6 +51,9 @@ export function fieldsOf(price: OwnPrice, zone: Zone = 'local'): PriceFields {
     provider: price.provider ?? '',
     start_time: localText(price.start_time ?? '', zone),
     prompt_token_threshold: String(price.prompt_token_threshold ?? ''),
+    conditions: Object.entries(price.conditions)
+      .map((condition) => condition.join(' '))
+      .join('\n'),
     input: perMillion(price.prompt_cost),
     output: perMillion(price.completion_cost),
     input_parts: linesOf(price.prompt_cost_details),
@@ -63,6 +68,7 @@ export function fieldsFor(model: string, provider: string): PriceFields {
     provider,
     start_time: '',
     prompt_token_threshold: '',
+    conditions: '',
     match_pattern: model === '' ? '' : `^${model.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)}$`,
     input: '',
     output: '',
@@ -81,18 +87,21 @@ function perToken(text: string, name: string): string {
   return cost
 }
 
+/** The names and values of lines; `form` says what a line has. */
+function pairsOf(lines: string, form: string): [name: string, value: string][] {
+  const used = lines.split('\n').map((one) => one.trim())
+  return used.flatMap((line): [string, string][] => {
+    if (line === '') return []
+    const [, name, value] = PART.exec(line) ?? []
+    if (name === undefined || value === undefined)
+      throw new PriceFault(`A line has ${form}. This one has not: "${line}"`)
+    return [[name, value]]
+  })
+}
+
 function detailsOf(lines: string): Record<string, string> {
-  const details: Record<string, string> = {}
-  for (const line of lines.split('\n').map((one) => one.trim())) {
-    if (line === '') continue
-    const [, name, price] = PART.exec(line) ?? []
-    if (name === undefined || price === undefined)
-      throw new PriceFault(
-        `A line has a part and its price, as "cache_read 0.25". This one has not: "${line}"`,
-      )
-    details[name] = perToken(price, `The price of ${name}`)
-  }
-  return details
+  const pairs = pairsOf(lines, 'a part and its price, as "cache_read 0.25"')
+  return Object.fromEntries(pairs.map(([name, price]) => [name, perToken(price, `The price of ${name}`)]))
 }
 
 /**
@@ -114,6 +123,9 @@ export function requestOf(
       provider: provider.trim() || null,
       start_time: isSameStart ? edited.start_time : isoOfLocal(start_time, zone) || null,
       prompt_token_threshold: prompt_token_threshold === '' ? null : Number(prompt_token_threshold),
+      conditions: Object.fromEntries(
+        pairsOf(fields.conditions, 'a condition and its value, as "speed fast"'),
+      ),
       prompt_cost: perToken(fields.input, 'The price of input'),
       completion_cost: perToken(fields.output, 'The price of output'),
       prompt_cost_details: detailsOf(fields.input_parts),

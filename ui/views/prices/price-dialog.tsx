@@ -24,6 +24,7 @@ function readFields(form: FormData): PriceFields {
     provider: text('provider'),
     start_time: text('start_time'),
     prompt_token_threshold: text('prompt_token_threshold'),
+    conditions: text('conditions'),
     input: text('input'),
     output: text('output'),
     input_parts: text('input_parts'),
@@ -58,6 +59,16 @@ function WhichFields({ fields }: { fields: PriceFields }) {
           min={0}
           step={1}
           defaultValue={fields.prompt_token_threshold}
+        />
+      </label>
+      <label>
+        Only for calls with these conditions, one a line
+        <textarea
+          className={css['amount']}
+          name="conditions"
+          rows={2}
+          placeholder="speed fast"
+          defaultValue={fields.conditions}
         />
       </label>
     </>

@@ -24,6 +24,10 @@ export interface ListChanges {
   follow(price: OwnPrice): void
 }
 
+function conditionsOf({ conditions }: OwnPrice): string[] {
+  return Object.entries(conditions).map((condition) => condition.join(' '))
+}
+
 /** The price of a side in dollars per million tokens, and those of its parts. */
 function Side({ cost, details }: { cost: string; details: OwnPrice['prompt_cost_details'] }) {
   return (
@@ -81,7 +85,7 @@ function PriceTable({
           <td>
             <code>{price.match_pattern}</code>
           </td>
-          <td>{price.provider ?? 'any'}</td>
+          <td>{[price.provider ?? 'any', ...conditionsOf(price)].join(', ')}</td>
           <td>{price.start_time === null ? 'any time' : <Time time={price.start_time} />}</td>
           <td className="number">
             {price.prompt_token_threshold === null ? '' : `${countText(price.prompt_token_threshold)} tokens`}

@@ -63,27 +63,43 @@ function Groups({ query, table }: { query: UsageQuery; table: UsageTable }) {
   const all = Number(table.total ?? 0)
   return (
     <Table label="Sums of the groups" columns={COLUMNS}>
-      {table.groups.map((group, place) => {
-        const share = group.total === null || all === 0 ? undefined : Number(group.total) / all
-        return (
-          <tr key={group.id}>
-            <th scope="row">
-              <span className={css['name']}>
-                <Swatch series={Math.min(place, MOST_SERIES)} />
-                {group.name}
-              </span>
-            </th>
-            <td className="number">
-              <Figure query={query} value={group.total} to={countedPath(query, group)} />
-            </td>
-            <td className="number">{shareText(share)}</td>
-            <td className={css['share']}>
-              <ShareBar share={share ?? 0} />
-            </td>
-          </tr>
-        )
-      })}
+      {table.groups.flatMap((group, place) => [
+        <GroupRow key={group.id} query={query} group={group} all={all} series={place} />,
+        ...(group.versions ?? []).map((version) => (
+          <GroupRow key={`version ${version.id}`} query={query} group={version} all={all} />
+        )),
+      ])}
     </Table>
+  )
+}
+
+interface GroupRowProps {
+  query: UsageQuery
+  group: UsageGroup
+  /** The sum of all groups. */
+  all: number
+  /** Place of its series in the chart; absent for a version of the model above, which is part of that series. */
+  series?: number
+}
+
+function GroupRow({ query, group, all, series }: GroupRowProps) {
+  const share = group.total === null || all === 0 ? undefined : Number(group.total) / all
+  return (
+    <tr>
+      <th scope="row">
+        <span className={css[series === undefined ? 'version' : 'name']}>
+          {series !== undefined && <Swatch series={Math.min(series, MOST_SERIES)} />}
+          {group.name}
+        </span>
+      </th>
+      <td className="number">
+        <Figure query={query} value={group.total} to={countedPath(query, group)} />
+      </td>
+      <td className="number">{shareText(share)}</td>
+      <td className={css['share']}>
+        <ShareBar share={share ?? 0} />
+      </td>
+    </tr>
   )
 }
 

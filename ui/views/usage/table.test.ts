@@ -37,7 +37,36 @@ describe('the table of a usage report', () => {
     expect(select({ user_id: null, user_email: null })).toEqual({ user_id: 'null' })
     expect(select({ api_key_short_key: 'abcd...wxyz' })).toEqual({ api_key: 'abcd...wxyz' })
     expect(select({ workspace_id: 'w', workspace_name: 'W' })).toEqual({ workspace_ids: 'w' })
-    expect(select({ provider: 'openai', model: null })).toEqual({ provider: 'openai', model: 'null' })
+    const nameless = { provider: 'openai', model: null, base_model: null }
+    expect(select(nameless)).toEqual({ provider: 'openai', model: 'null' })
+  })
+
+  it('a model under two spellings is one group with its versions, and selects the runs of both', () => {
+    const model = (name: string, base_model = 'gpt-4.1-mini') => ({
+      provider: 'openai',
+      model: name,
+      base_model,
+    })
+    const { groups, total } = tableOf(range, [
+      { ...line(1, '', '2'), dimensions: model('gpt-4.1-mini') },
+      { ...line(1, '', '5'), dimensions: model('gpt-4.1-mini-2025-04-14') },
+      { ...line(2, '', '1'), dimensions: model('gpt-4.1-mini') },
+      { ...line(2, '', '4'), dimensions: model('gpt-4.1', 'gpt-4.1') },
+    ])
+    expect(groups.map(({ name, total: sum }) => [name, sum])).toEqual([
+      ['openai · gpt-4.1-mini', '8'],
+      ['openai · gpt-4.1', '4'],
+    ])
+    expect(groups[0]?.versions?.map(({ name, total: sum }) => [name, sum])).toEqual([
+      ['openai · gpt-4.1-mini-2025-04-14', '5'],
+      ['openai · gpt-4.1-mini', '3'],
+    ])
+    expect(groups[0]?.selects).toEqual({
+      provider: 'openai',
+      model: ['gpt-4.1-mini', 'gpt-4.1-mini-2025-04-14'],
+    })
+    expect([...(groups[0]?.values.values() ?? [])]).toEqual(['7', '1'])
+    expect([groups[1]?.versions, total]).toEqual([undefined, '12'])
   })
 
   it('adds groups beyond the eleventh up to one series', () => {
@@ -65,7 +94,7 @@ it('the series of the other groups selects all records but those of the shown gr
     exclude_user_id: shown((n) => (n === 0 ? 'null' : `u${n}`)),
   })
   expect(select((n) => ({ api_key_short_key: `k${n}` }))).toEqual({ exclude_api_key: shown((n) => `k${n}`) })
-  expect(select((n) => ({ provider: null, model: `m,${n}` }))).toEqual({
+  expect(select((n) => ({ provider: null, model: `m,${n}`, base_model: `m,${n}` }))).toEqual({
     exclude_model: shown((n) => `[null,"m,${n}"]`),
   })
   expect(select((n) => ({ workspace_id: `w${n}`, workspace_name: 'w' }))).toEqual({

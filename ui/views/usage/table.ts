@@ -11,6 +11,8 @@ export interface UsageGroup {
   values: ReadonlyMap<string, string | null>
   /** Exact sum of the known values; null when none is known. */
   total: string | null
+  /** The versions of a model that was called under several names, largest first; absent for all other groups. */
+  versions?: readonly UsageGroup[]
 }
 
 /** A report, ready to be drawn. */
@@ -45,9 +47,18 @@ function identityOf(dimensions: Dimensions): Identity {
     return { id, name, selects: { workspace_ids: id } }
   }
   const { provider, model } = dimensions
+  return modelIdentity(provider, model)
+}
+
+function modelIdentity(provider: string | null, model: string | null): Identity {
   const name = [provider, model].filter((part) => part !== null).join(' · ')
   const selects = { provider: provider ?? 'null', model: model ?? 'null' }
   return { id: JSON.stringify([provider, model]), name: name || 'No model named', selects }
+}
+
+/** The identity of all versions of a model; undefined for a group that is no model. */
+function baseOf(dimensions: Dimensions): Identity | undefined {
+  return 'base_model' in dimensions ? modelIdentity(dimensions.provider, dimensions.base_model) : undefined
 }
 
 function sumOf(values: Iterable<string | null>): string | null {
@@ -67,20 +78,56 @@ export function bucketStarts(from: string, to: string, { days, hours }: Stride):
   return starts
 }
 
+function summedGroup(group: Omit<UsageGroup, 'total'>): UsageGroup {
+  return { ...group, total: sumOf(group.values.values()) }
+}
+
+function byTotal(a: UsageGroup, b: UsageGroup): number {
+  return compareDecimals(b.total ?? '-1', a.total ?? '-1')
+}
+
+/** One group of all versions of a model; a model with one version is that version. */
+function withVersions({ id, name, selects }: Identity, versions: readonly UsageGroup[]): UsageGroup {
+  if (versions.length === 1) return versions[0]!
+  const buckets = new Set(versions.flatMap(({ values }) => [...values.keys()]))
+  const valueAt = (bucket: string): string | null =>
+    sumOf(versions.flatMap(({ values }) => (values.has(bucket) ? [values.get(bucket) ?? null] : [])))
+  const values = new Map([...buckets].map((bucket) => [bucket, valueAt(bucket)]))
+  const model = versions.flatMap((version) => version.selects['model'] ?? [])
+  return summedGroup({
+    id,
+    name,
+    selects: { ...selects, model },
+    values,
+    versions: versions.toSorted(byTotal),
+  })
+}
+
 /** The table of a report: every bucket of the range, and the groups with their exact sums. */
 export function tableOf(
   { from, to, stride }: { from: string; to: string; stride: Stride },
   lines: readonly UsageLine[],
 ): UsageTable {
   const groups = new Map<string, Identity & { values: Map<string, string | null> }>()
+  const bases = new Map<string, { identity: Identity; ids: Set<string> }>()
   for (const { time_bucket, dimensions, value } of lines) {
     const identity = identityOf(dimensions)
     const group = groups.get(identity.id) ?? { ...identity, values: new Map<string, string | null>() }
     group.values.set(new Date(time_bucket).toISOString(), value)
     groups.set(identity.id, group)
+    const base = baseOf(dimensions) ?? identity
+    const known = bases.get(base.id) ?? { identity: base, ids: new Set<string>() }
+    known.ids.add(identity.id)
+    bases.set(base.id, known)
   }
-  const summed = [...groups.values()].map((group) => ({ ...group, total: sumOf(group.values.values()) }))
-  summed.sort((a, b) => compareDecimals(b.total ?? '-1', a.total ?? '-1'))
+  const summed = [...bases.values()]
+    .map(({ identity, ids }) =>
+      withVersions(
+        identity,
+        [...ids].map((id) => summedGroup(groups.get(id)!)),
+      ),
+    )
+    .sort(byTotal)
   return {
     buckets: bucketStarts(from, to, stride),
     groups: summed,
@@ -114,7 +161,7 @@ export function seriesOf(groups: readonly UsageGroup[], buckets: readonly string
  * list of records requires them.
  */
 function selectsOthers(shown: readonly UsageGroup[], others: readonly UsageGroup[]): UsageGroup['selects'] {
-  const ids = shown.map(({ id }) => id)
+  const ids = shown.flatMap(({ id, versions }) => versions?.map((version) => version.id) ?? [id])
   const [name = ''] = Object.keys(shown[0]?.selects ?? {})
   if (name === 'workspace_ids') return { workspace_ids: others.map(({ id }) => id).join(',') }
   return { [name === 'provider' ? 'exclude_model' : `exclude_${name}`]: ids }

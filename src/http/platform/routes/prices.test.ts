@@ -79,6 +79,7 @@ describe('own prices over HTTP', () => {
       provider: null,
       start_time: null,
       prompt_token_threshold: null,
+      conditions: {},
       prompt_cost: '0.000002',
       completion_cost: '0.000003',
       prompt_cost_details: { cache_read: '0.0000001' },

@@ -47,6 +47,20 @@ function amounts(
   return Object.fromEntries(read)
 }
 
+/** Names that a price cannot be conditional on: tiers are details, and usage by model has prices of its own. */
+const NO_CONDITIONS = ['service_tier', 'models', 'byok', '__proto__']
+
+/** @throws AppError for a name that no price can be conditional on */
+function conditionsOf(sent: Body['conditions'], path: string): Record<string, string> {
+  const conditions = Object.entries(sent ?? {})
+  for (const [name] of conditions) {
+    if (name.length > 128) throw fault(path, 'has a name that is too long')
+    if (NO_CONDITIONS.includes(name))
+      throw fault(path, `may not name ${name}: the prices of a tier are details, such as flex`)
+  }
+  return Object.fromEntries(conditions.map(([name, word]) => [name, word ?? '']))
+}
+
 /**
  * The fields of a price as sent; `at` is its place in the body, such as `price.`. @throws AppError for an invalid
  * pattern, time or amount
@@ -64,6 +78,7 @@ export function toPriceFields(body: Body, at = ''): PriceFields {
     provider: body.provider?.trim() || null,
     start_time,
     prompt_token_threshold: body.prompt_token_threshold ?? null,
+    conditions: conditionsOf(body.conditions, `${at}conditions`),
     prompt_cost: amount(body.prompt_cost, `${at}prompt_cost`),
     completion_cost: amount(body.completion_cost, `${at}completion_cost`),
     prompt_cost_details: amounts(body.prompt_cost_details, `${at}prompt_cost_details`),

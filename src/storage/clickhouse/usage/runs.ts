@@ -18,11 +18,10 @@ const GROUPS = {
   user_id: ['user_id', 'UUID'],
   api_key_id: ['api_key_id', 'UUID'],
   provider: [PROVIDER, 'String'],
-  model: ['model', 'String'],
 } as const
 
 const ID_NAMES = ['project_id', 'user_id', 'api_key_id'] as const
-const NAMES = [...ID_NAMES, 'provider', 'model'] as const
+const NAMES = [...ID_NAMES, 'provider'] as const
 
 const IDS = ['workspace_id', 'project_id', 'run_id'].map((id) => `toString(${id})`).join(', ')
 const MICROS = 'toUnixTimestamp64Micro(sort_time)'
@@ -44,6 +43,7 @@ function listSql(query: UsageRunsQuery, doubles: boolean): string {
     const [column, type] = GROUPS[name]
     return `AND ${column} = {${name}:${type}}`
   })
+  if (query.models !== undefined) groups.push('AND model IN {models:Array(String)}')
   const after =
     query.after === undefined
       ? ''
@@ -79,6 +79,7 @@ function paramsOf({ workspace_ids, after, excluded, ...query }: UsageRunsQuery) 
   return {
     workspace_ids,
     ...Object.fromEntries(groups),
+    ...(query.models !== undefined && { models: query.models }),
     ...Object.fromEntries(ID_NAMES.map((name) => [`excluded_${name}`, excluded[name]])),
     excluded_providers: excluded.models.map(({ provider }) => provider),
     excluded_models: excluded.models.map(({ model }) => model),

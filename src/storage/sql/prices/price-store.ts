@@ -7,8 +7,9 @@ import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
 
 /** A row of the table, with JSON text in these columns. */
 interface PriceRow
-  extends Omit<PriceEntry, 'match_path' | 'prompt_cost_details' | 'completion_cost_details'> {
+  extends Omit<PriceEntry, 'match_path' | 'conditions' | 'prompt_cost_details' | 'completion_cost_details'> {
   match_path: string
+  conditions: string
   prompt_cost_details: string
   completion_cost_details: string
 }
@@ -22,6 +23,7 @@ const COLUMNS = [
   'provider',
   'start_time',
   'prompt_token_threshold',
+  'conditions',
   'prompt_cost',
   'completion_cost',
   'prompt_cost_details',
@@ -38,6 +40,7 @@ function toEntry(row: PriceRow): PriceEntry {
   return {
     ...row,
     match_path: JSON.parse(row.match_path) as string[],
+    conditions: JSON.parse(row.conditions) as Record<string, string>,
     prompt_cost_details: JSON.parse(row.prompt_cost_details) as Record<string, string>,
     completion_cost_details: JSON.parse(row.completion_cost_details) as Record<string, string>,
   }
@@ -47,6 +50,7 @@ function toValues(entry: PriceEntry): SqlValue[] {
   const row: PriceRow = {
     ...entry,
     match_path: JSON.stringify(entry.match_path),
+    conditions: JSON.stringify(entry.conditions),
     prompt_cost_details: JSON.stringify(entry.prompt_cost_details),
     completion_cost_details: JSON.stringify(entry.completion_cost_details),
   }
@@ -61,19 +65,22 @@ async function entriesOf(session: SqlSession, workspace_id: string): Promise<Pri
 }
 
 /**
- * The conditions of an entry as a key. No two entries may have the same key: neither would take precedence over the
+ * What an entry applies to, as a key. No two entries may have the same key: neither would take precedence over the
  * other.
  */
-function conditions(entry: PriceFields): string {
+function keyOf(entry: PriceFields): string {
   const { name, match_pattern, match_path, provider, start_time, prompt_token_threshold } = entry
-  return JSON.stringify([name, match_pattern, match_path, provider, start_time, prompt_token_threshold])
+  const conditions = Object.entries(entry.conditions).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const place = [name, match_pattern, match_path, provider, start_time, prompt_token_threshold]
+  return JSON.stringify([...place, conditions])
 }
 
 async function refuseTwin(session: SqlSession, entry: PriceEntry): Promise<void> {
   const others = (await entriesOf(session, entry.workspace_id)).filter(({ id }) => id !== entry.id)
-  if (others.some((other) => conditions(other) === conditions(entry))) {
+  if (others.some((other) => keyOf(other) === keyOf(entry))) {
     throw new AppError('conflict', {
-      message: 'There is an entry of this name, pattern, path, provider, start time and threshold already.',
+      message:
+        'There is an entry of this name, pattern, path, provider, start time, threshold and conditions already.',
     })
   }
   if (others.length >= MAX_ENTRIES) {

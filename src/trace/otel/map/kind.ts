@@ -37,6 +37,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ['workflow', 'chain'],
   ['task', 'chain'],
   ['guardrail', 'chain'],
+  ['decision', 'llm'],
   ['evaluator', 'chain'],
 ])
 const KIND_KEYS = [
@@ -115,6 +116,7 @@ const COUNTS = [
   'llm.usage.total_tokens',
   'llm.token.counts.prompt',
   'llm.token.counts.completion',
+  'decision.token_count.input',
 ]
 
 export function sentCountsOf(view: SpanView): { key: string; count: number }[] {

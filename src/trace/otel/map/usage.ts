@@ -28,8 +28,8 @@ const CONVENTIONS = [
     total: ['gen_ai.usage.total_tokens', 'llm.usage.total_tokens'],
   },
   {
-    input: ['llm.token_count.prompt', 'llm.usage.prompt_tokens'],
-    output: ['llm.token_count.completion', 'llm.usage.completion_tokens'],
+    input: ['llm.token_count.prompt', 'llm.usage.prompt_tokens', 'decision.token_count.input'],
+    output: ['llm.token_count.completion', 'llm.usage.completion_tokens', 'decision.token_count.output'],
     total: ['llm.token_count.total'],
   },
   {

@@ -16,8 +16,8 @@ export function addFacts(reading: UsageReading, answer: JsonObject): void {
   if (seconds !== undefined) add(...seconds)
   if (answer['$ai_cache_reporting_exclusive'] === true)
     reading.beside = new Set(['input.cache_read', 'input.cache_creation'])
-  if (answer['custom_id'] !== undefined && isObject(answer['response']))
-    conditions['service_tier'] ??= 'batch'
+  const isBatchLine = answer['custom_id'] !== undefined && isObject(answer['response'])
+  if (isBatchLine || answer['object'] === 'batch') conditions['service_tier'] ??= 'batch'
   reading.isKnown ||= Object.keys(units).length + Object.keys(conditions).length > 0
 }
 

@@ -1,6 +1,7 @@
 import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
 import { addFacts } from './answer-facts.ts'
 import { readAnswerFacts, readUsage, type UsageReading } from './read-usage.ts'
+import { addPictureTokens, isPicture } from './pictures.ts'
 
 /** Number of last and of first chunks that are searched. The first ones have the input of Anthropic's streams. */
 const LAST_CHUNKS = 16
@@ -19,6 +20,7 @@ const PLACES: readonly (readonly (string | number)[])[] = [
   ['response', 'usageMetadata'],
   ['amazon-bedrock-invocationMetrics'],
   ['event', 'usageEvent'],
+  ['event', 'metadata', 'usage'],
 ]
 
 /**
@@ -52,6 +54,7 @@ export function readChunks(
   // The output of Anthropic's first event is a placeholder.
   if (isStarted && !isFinished) delete merged['output_tokens']
   const reading = readUsage(merged, path, provider)
+  if (searched.some((chunk) => isObject(chunk) && isPicture(chunk))) addPictureTokens(reading)
   for (const chunk of searched.toReversed()) addAnswer(reading, chunk, path, provider)
   const isRead = reading.isKnown || reading.unread.length > 0 || reading.models.length > 0
   return isRead ? reading : undefined
@@ -76,6 +79,9 @@ function fill(merged: JsonObject, earlier: JsonObject): void {
   }
 }
 
+/** Keys of chunks under which the conditions of the call are. */
+const WHOLE = ['response', 'metadata'] as const
+
 /** Adds what a chunk says outside of its usage. */
 function addAnswer(
   reading: UsageReading,
@@ -83,7 +89,7 @@ function addAnswer(
   path: string,
   provider: string | undefined,
 ): void {
-  const whole = isObject(chunk) && isObject(chunk['response']) ? chunk['response'] : chunk
+  const whole = isObject(chunk) ? (WHOLE.map((key) => chunk[key]).find(isObject) ?? chunk) : chunk
   const answer = readAnswerFacts(whole, path, provider)
   if (isObject(whole)) addFacts(answer, whole)
   if (!answer.isKnown && answer.unread.length === 0) return

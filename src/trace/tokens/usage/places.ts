@@ -5,10 +5,12 @@ import {
   hasAnswerFacts,
   readAnswerFacts,
   readUsage,
+  readUsageByModel,
   readUsageMetadata,
   type UsageReading,
 } from './read-usage.ts'
 import { addFacts } from './answer-facts.ts'
+import { addPictureTokens, isPicture } from './pictures.ts'
 import { readChunks } from './chunks.ts'
 import type { UsageSource } from './record.ts'
 
@@ -143,6 +145,8 @@ const WRAPPERS = [
   'result',
   'final_result',
   'raw',
+  'raw_response',
+  '_raw_response',
   'data',
   'kwargs',
   'metadata',
@@ -159,6 +163,10 @@ const WRAPPERS = [
   'anthropic',
   'bedrock',
   'vertex',
+  'openrouter',
+  'azure',
+  'deepseek',
+  'perplexity',
 ] as const
 const MAX_DEPTH = 5
 
@@ -231,8 +239,10 @@ function addLast(
 }
 
 /** Names of counts, by which a usage object is found under any key. */
-const COUNT_NAME = /(?:_tokens|Tokens|TokenCount|_token_count|eval_count)$/
+const COUNT_NAME = /(?:_tokens|Tokens|TokenCount|_token_count|eval_count|_pixels)$/
 const KNOWN_KEYS: ReadonlySet<string> = new Set([...USAGE_KEYS, ...MIXED_KEYS, ...WRAPPERS])
+/** Objects with counts that are not the call's: the table of answers reads or reports them. */
+const OTHERS = /^(?:(?:summary|intents|topics|sentiment)_info|svg_usage|details)$/
 /** Number of keys that are searched for counts. */
 const MOST_SEARCHED = 50
 
@@ -249,9 +259,9 @@ function addByContent(
     if (left-- <= 0) break
     const value = answer[key]
     if (isObject(value)) {
-      if (!KNOWN_KEYS.has(key) && hasCounts(value))
+      if (!KNOWN_KEYS.has(key) && !OTHERS.test(key) && hasCounts(value))
         addUsage(found, value, joinPath(path, key), provider, answer)
-    } else if (value !== null && COUNT_NAME.test(key)) own[key] = value
+    } else if (value !== null && COUNT_NAME.test(key) && !key.startsWith('$ai_')) own[key] = value
   }
   if (Object.keys(own).length === 0) return
   const reading = readUsage(own, path, provider)
@@ -290,7 +300,8 @@ function addUsage(
 ): void {
   // A usage_metadata with our names has been read as the client's.
   if (path.endsWith('usage_metadata') && OUR_NAMES.some((name) => name in value)) return
-  const reading = readUsage(value, path, provider)
+  const known = readUsage(value, path, provider)
+  const reading = known.isKnown || !isByModel(value) ? known : readUsageByModel(value, path, provider)
   if (isPicture(answer)) addPictureTokens(reading)
   const source = path.endsWith('estimatedTokenUsage') ? 'estimate' : 'vendor'
   found.push({ reading, path, source })
@@ -300,16 +311,16 @@ function addUsage(
   }
 }
 
-/** Whether an answer consists of pictures. */
-function isPicture({ data }: JsonObject): boolean {
-  const first = Array.isArray(data) ? data[0] : undefined
-  return isObject(first) && (first['b64_json'] !== undefined || first['revised_prompt'] !== undefined)
+/** Whether all keys of a usage object are models, as in DSPy's. */
+function isByModel(value: JsonObject): boolean {
+  const parts = Object.values(value)
+  return (
+    parts.length > 0 && parts.length <= MOST_SEARCHED && parts.every((it) => isObject(it) && hasSides(it))
+  )
 }
 
-/** The output of pictures is of pictures, unless it is told in parts. */
-function addPictureTokens({ value }: UsageReading): void {
-  if (value['output_tokens'] !== undefined && value['output_token_details'] === undefined)
-    value['output_token_details'] = { image: value['output_tokens'] }
+function hasSides(value: JsonObject): boolean {
+  return ['prompt_tokens', 'input_tokens', 'inputTokens'].some((name) => typeof value[name] === 'number')
 }
 
 /** Numbers without rows are not reported here, because the object may have any numbers. */

@@ -13,6 +13,7 @@ import {
   walkAttributes,
   walkUsage,
   type WalkedUsage,
+  withoutEnum,
 } from './walk.ts'
 
 /** The usage of one model in a call of several, as sent. */
@@ -90,6 +91,14 @@ export function readUsage(value: JsonValue, path: string, provider?: string, dep
 export function readUsageMetadata(value: JsonObject, path: string): UsageReading {
   const { metadata } = builtTables()
   return readLeaves(walkUsage(value, path, metadata), metadata, 0, undefined, 0)
+}
+
+/** Reads an object whose keys are models and whose values are their usage objects. */
+export function readUsageByModel(value: JsonObject, path: string, provider?: string): UsageReading {
+  const draft = newDraft()
+  draft.isKnown = true
+  addModels(draft, readModels(value, path, provider, 1))
+  return finish(draft, USAGE_DIALECTS[0]!, [], false)
 }
 
 /** Whether an object has a key that the table of answers knows. */
@@ -226,7 +235,7 @@ function take(draft: Draft, row: UsageRow, leaf: UsageLeaf): void {
     }
   } else if (row.kind === 'condition') {
     const word = typeof value === 'string' || typeof value === 'boolean' ? String(value) : ''
-    if (word !== '') draft.conditions[key] ??= word.slice(0, 100)
+    if (word !== '') draft.conditions[key] ??= withoutEnum(word.slice(0, 100))
   } else if (row.kind === 'cost') {
     const cost = parseDecimal(value)
     if (cost !== undefined && cost >= 0n)
@@ -235,8 +244,8 @@ function take(draft: Draft, row: UsageRow, leaf: UsageLeaf): void {
 }
 
 /**
- * Two values of one number: those of the same row, in a list, are added; of different rows the greater counts, because
- * an answer may say a number twice.
+ * Two values of one number: those of the same row, in a list, are added, and units of the same pattern; otherwise the
+ * greater counts, because an answer may say a number twice.
  */
 function joined(
   draft: Draft,
@@ -252,7 +261,8 @@ function joined(
   if (known === undefined || before === undefined) return value
   const [a, b] = [toNumber(known), toNumber(value)]
   if (a === undefined || b === undefined) return a === undefined ? value : known
-  return before === row ? a + b : Math.max(a, b)
+  const isSum = before === row || (row.kind === 'unit' && before.pattern === row.pattern)
+  return isSum ? a + b : Math.max(a, b)
 }
 
 function own(record: Record<string, JsonValue>, key: string): JsonValue | undefined {

@@ -27,6 +27,8 @@ export interface UsageRow {
   isLength: boolean
   /** Whether the row is read only if its dialect fits the object best. */
   isOwn: boolean
+  /** The pattern of the path, as its dialect has it. */
+  pattern: string
   /** Whether the row replaces one of a dialect that its own extends. */
   isReplacing: boolean
   /** The same for all rows that give one number. */
@@ -66,7 +68,7 @@ export function createUsageTable(dialects: readonly UsageDialect[]): UsageTable 
           node = next
         }
         const isReplacing = node.rows.some((row) => isExtended(dialects[index]!, dialects[row.dialect]!))
-        const row = { ...readRole(own, index), isReplacing }
+        const row = { ...readRole(own, index), pattern, isReplacing }
         node.rows.push(row)
         node.takesWhole ||= row.isLength || WHOLE.has(row.kind)
         node.isUnread ||= row.kind === 'unread'
@@ -102,7 +104,7 @@ function expand(pattern: string, role: string): { path: string; role: string }[]
     )
 }
 
-function readRole(role: string, dialect: number): Omit<UsageRow, 'isReplacing'> {
+function readRole(role: string, dialect: number): Omit<UsageRow, 'isReplacing' | 'pattern'> {
   const mark = /^[+~#?]/.exec(role)?.[0]
   const plain = mark === undefined ? role : role.slice(1)
   const dot = plain.indexOf('.')

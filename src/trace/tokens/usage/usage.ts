@@ -17,6 +17,7 @@ export interface UsageHints {
   provider?: string | undefined
   /** Whether the vendor bills tokens of its total beyond input and output. */
   billsGap?: boolean
+  model?: string | undefined
   /** The counts that a user's own processor found. */
   ofFormat?: UsageMetadata | undefined
 }
@@ -36,6 +37,7 @@ export function reportedUsage(
   const usage = emptyUsage()
   const places = findUsage(outputs, metadata, span, hints.provider)
   if (hints.ofFormat !== undefined) places.push(formatUsage(hints.ofFormat))
+  shareDetails(places)
   const whole: Whole[] = []
   for (const place of places) {
     const counts = wholeCounts(place, hints, whole, issues)
@@ -50,11 +52,33 @@ export function reportedUsage(
     addMissing(usage.conditions, reading.conditions)
     for (const unit in reading.units) (usage.unit_paths ??= {})[unit] ??= reading.unit_paths[unit] ?? ''
   }
+  if (chargesGroundingOnce(hints.model, usage)) usage.units['web_searches'] = 1
   takeCosts(usage, places, metadata, issues)
   takeModels(usage, whole)
   reportUnread(places, usage, issues)
   return usage
 }
+
+/** Details of places without counts, such as a framework's notes about the vendor, become those of the first with some. */
+function shareDetails(places: readonly FoundUsage[]): void {
+  const hasCounts = ({ reading: { value } }: FoundUsage): boolean =>
+    SIDES.some((side) => value[`${side}_tokens`] !== undefined)
+  const first = places.find(hasCounts)
+  if (first === undefined) return
+  const beside = new Set(first.reading.beside)
+  for (const place of places) {
+    if (hasCounts(place) || place.reading.models.length > 0) continue
+    for (const side of SIDES) {
+      const more = place.reading.value[`${side}_token_details`]
+      if (isObject(more))
+        addMissing((first.reading.value[`${side}_token_details`] ??= {}) as JsonObject, more)
+    }
+    for (const name of place.reading.beside) beside.add(name)
+  }
+  first.reading.beside = beside
+}
+
+const SIDES = ['input', 'output'] as const
 
 /** A vendor's usage object in the shape of usage_metadata, with all details inside their sides. */
 export function wholeUsage(sent: JsonObject): JsonObject | undefined {
@@ -71,6 +95,12 @@ export function wholeUsage(sent: JsonObject): JsonObject | undefined {
     input_token_details,
     output_token_details,
   }
+}
+
+/** Google charges for each query of a grounded answer only since Gemini 3; before, once for an answer. */
+function chargesGroundingOnce(model: string | undefined, { units, unit_paths }: Usage): boolean {
+  const isOfGoogle = /web_?search_?queries$/i.test(unit_paths?.['web_searches'] ?? '')
+  return isOfGoogle && units['web_searches']! > 1 && /gemini-[12][.-]/.test(model ?? '')
 }
 
 function addMissing<T>(known: Record<string, T>, more: Readonly<Record<string, T>>): void {
@@ -197,12 +227,32 @@ function addModels(counts: Counts, models: readonly ModelPart[]): void {
 
 function takeCounts(usage: Usage, whole: readonly Whole[]): void {
   for (const side of ['input', 'output'] as const) {
-    const first = whole.find((it) => it[side] !== undefined)
+    const first = fullest(whole, side)
     if (first === undefined) continue
     usage[`${side}_tokens`] = first[side]!
     usage[`${side}_token_details`] = { ...first[`${side}_token_details`] }
     usage.source[side] = first.place.source
   }
+}
+
+/**
+ * The first place that has a count of the side. Of two of the vendor's, the one that says more about at least as many
+ * tokens (rule U11).
+ */
+function fullest(whole: readonly Whole[], side: 'input' | 'output'): Whole | undefined {
+  const detailsOf = (it: Whole): number =>
+    Object.values(it[`${side}_token_details`]).filter((count) => count > 0).length
+  let best: Whole | undefined
+  for (const it of whole) {
+    if (it[side] === undefined) continue
+    const isFuller =
+      best?.place.source === 'vendor' &&
+      it.place.source === 'vendor' &&
+      it[side] >= best[side]! &&
+      detailsOf(it) > detailsOf(best)
+    if (best === undefined || isFuller) best = it
+  }
+  return best
 }
 
 /** The usage of all models of a call is its own, if the counts elsewhere are those of one of them. */

@@ -52,7 +52,7 @@ function newWalk(table: UsageTable, knownOnly: boolean): Walk {
 
 /** Families of attributes whose numbers are usage, so that each needs a row. */
 const USAGE_FAMILY =
-  /^(?:gen_ai\.usage|llm\.token_count|llm\.usage|llm\.token\.counts|ai\.usage|anthropic\.usage)\./
+  /^(?:gen_ai\.usage|llm\.token_count|llm\.usage|llm\.token\.counts|decision\.token_count|ai\.usage|anthropic\.usage)\./
 /** Other attributes that may be about usage. */
 const MAY_BE_USAGE = /cost|service_tier|speed|_tokens$/
 
@@ -147,9 +147,14 @@ function visitList(
   }
 }
 
+/** The member of an enum that came as Python writes it: `MediaModality.AUDIO`. */
+export function withoutEnum(word: string): string {
+  return /^(?:[A-Z][a-z]+)+\.([A-Z][A-Z_\d]*)$/.exec(word)?.[1] ?? word
+}
+
 function kindOf(item: JsonObject): string | undefined {
   const kind = item['modality'] ?? item['ttl'] ?? item['type']
-  return typeof kind === 'string' ? kind : undefined
+  return typeof kind === 'string' ? withoutEnum(kind) : undefined
 }
 
 function step(
@@ -188,7 +193,7 @@ function isNumber(value: JsonValue): value is number | string {
 
 /** Names of numbers that are no usage: times and speeds, limits, ids, seeds, sizes in bytes. */
 const IGNORED =
-  /(?:_time|_times|_duration|_ms|_ns|_per_second|_per_token|_per_sec|ttft|latency|latency_ms|seed|index|_index|created|created_at|timestamp|_at|_bytes|_size|context_window|_id|id|tps|version|first_byte_latency|invocation_latency|time_info)$|^max_(?:\w+_)?tokens$|time_to_first/
+  /(?:_time|_times|_logprob|logprob|_duration|_ms|_ns|_per_second|_per_token|_per_sec|ttft|latency|latency_ms|seed|index|_index|created|created_at|timestamp|_at|_bytes|_size|context_window|_id|id|tps|version|first_byte_latency|invocation_latency|time_info)$|^max_(?:\w+_)?tokens$|time_to_first/
 
 function isIgnored(base: string, key: string): boolean {
   return IGNORED.test(snakeCase(key)) || base.includes('time_info')

@@ -9,6 +9,7 @@ import { Link } from '../../../router/link.tsx'
 import type { ChartData } from './charts.ts'
 import css from './overview.module.css'
 import { SenderTable } from './sender-table.tsx'
+import { UnreadNumbers } from './unread-numbers.tsx'
 
 type PathTo = (group: CheckedGroup, check?: CheckName) => string
 
@@ -82,6 +83,7 @@ export function FormatDoctor({ data }: { data: ChartData }) {
             <>
               <HeatMap groups={groups} pathTo={pathTo} />
               <SenderTable data={data} checks={failing} />
+              <UnreadNumbers data={data} />
               {failing.map((check) => (
                 <details key={check}>
                   <summary>Mend: {CHECK_NAMES[check]}</summary>

@@ -47,15 +47,16 @@ export function countedQuery(search: URLSearchParams): CountedQuery {
   }
 }
 
-const MODEL = ['provider', 'model'] as const
+const PROVIDER = ['provider'] as const
+const MODELS = ['model', 'exclude_model'] as const
 
 /** The parameters in the address of the list of runs. */
 export function summedQuery(search: URLSearchParams): SummedQuery {
   const of = SUMMED.find((one) => one === search.get('of')) ?? 'tokens'
   return {
     ...countedQuery(search),
-    ...valuesOf(search, MODEL),
-    ...listsOf(search, ['exclude_model'] as const),
+    ...valuesOf(search, PROVIDER),
+    ...listsOf(search, MODELS),
     of,
   }
 }

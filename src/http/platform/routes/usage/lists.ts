@@ -36,14 +36,16 @@ const RUNS_QUERY = {
   ...LIST_QUERY,
   of: choiceParameter('The number: the sum of tokens or of costs, or `unpriced_runs`.', SUMMED),
   provider: textParameter('Only calls of this provider; `null` for those without one.'),
-  model: textParameter('Only calls of this model; `null` for those without one.'),
+  model: repeatedTextParameter(
+    'Only calls of this model, or of any of several; `null` for those without one.',
+  ),
   exclude_model: repeatedTextParameter(
     'Not calls of this model: a JSON array of its provider and its name, each null for none.',
   ),
 }
 
-/** Maximum number of values of one `exclude_` parameter. */
-const MOST_EXCLUDED = 100
+/** Maximum number of values of one parameter. */
+const MOST_VALUES = 100
 
 /** @throws AppError invalid_request */
 function invalid(name: string, msg: string, type: string): AppError {
@@ -80,8 +82,7 @@ function excludedOf({ exclude_project_id, exclude_user_id, exclude_api_key }: Ex
 
 /** @throws AppError invalid_request */
 function checkNumber(name: string, values: readonly string[]): void {
-  if (values.length > MOST_EXCLUDED)
-    throw invalid(name, `must have at most ${MOST_EXCLUDED} values`, 'too_long')
+  if (values.length > MOST_VALUES) throw invalid(name, `must have at most ${MOST_VALUES} values`, 'too_long')
 }
 
 /** @throws AppError invalid_request */
@@ -131,6 +132,7 @@ function runsRoute(): PlatformRoute {
     reply: 'usage-runs',
     async handle({ deps, principal, query }) {
       const { project_id, api_key, of, provider, model, exclude_model, cursor, limit } = query
+      checkNumber('model', model)
       checkNumber('exclude_model', exclude_model)
       const { selection, loadNames } = await selectionOf(deps, principal, query)
       const request = {
@@ -141,7 +143,7 @@ function runsRoute(): PlatformRoute {
         cursor,
         limit,
         provider: nameOf(provider),
-        model: nameOf(model),
+        models: model.length === 0 ? undefined : model.map((name) => nameOf(name) ?? ''),
         excluded_models: exclude_model.map(modelOf),
       }
       return { body: await listUsageRuns(sourcesOf(deps).runs, request, loadNames) }

@@ -315,7 +315,7 @@ describe('GET usage-details', () => {
       usage: [
         {
           time_bucket: '2026-01-15T00:00:00Z',
-          dimensions: { provider: 'openai', model: '=odd' },
+          dimensions: { provider: 'openai', model: '=odd', base_model: '=odd' },
           llm_runs: 1,
           prompt_tokens: 10,
           completion_tokens: 5,

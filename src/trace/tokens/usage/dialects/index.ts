@@ -4,7 +4,19 @@ import type { UsageDialect } from './dialect.ts'
 import { AI_SDK, GENKIT, LANGFUSE, LITELLM, PLATFORMS, PYDANTIC_AI } from './frameworks.ts'
 import { GOOGLE_USAGE } from './google.ts'
 import { OPENAI_USAGE, OPENAI_LIKE } from './openai.ts'
-import { COHERE, HOSTS, LOCAL, MISTRAL, OPENROUTER, PERPLEXITY, QWEN, SOUND, VOYAGE, XAI } from './vendors.ts'
+import {
+  COHERE,
+  DOTNET,
+  HOSTS,
+  LOCAL,
+  MISTRAL,
+  OPENROUTER,
+  PERPLEXITY,
+  QWEN,
+  SOUND,
+  VOYAGE,
+  XAI,
+} from './vendors.ts'
 
 /** The dialects of usage objects. Of several that fit equally well, the first one is used. */
 export const USAGE_DIALECTS: readonly UsageDialect[] = [
@@ -24,6 +36,7 @@ export const USAGE_DIALECTS: readonly UsageDialect[] = [
   VOYAGE,
   LOCAL,
   HOSTS,
+  DOTNET,
   PYDANTIC_AI,
   PLATFORMS,
   GENKIT,

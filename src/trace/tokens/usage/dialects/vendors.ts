@@ -33,6 +33,7 @@ export const COHERE: UsageDialect = {
     'billed_units.classifications': 'unit.classifications',
     'billed_units.images': 'unit.images',
     'billed_units.image_tokens': 'input.image',
+    'billed_units.text_tokens': 'input.text',
     'billed_units.pages': 'unit.input_document_pages',
     'tokens.input_tokens': '~input',
     'tokens.output_tokens': '~output',
@@ -105,8 +106,10 @@ export const OPENROUTER: UsageDialect = {
     'cost_details.upstream_inference_cost': 'cost.upstream',
     'cost_details.upstream_inference_{prompt,input,completions,output}_cost': 'cost.other',
     'cost_details.server_tool_cost': 'cost.other',
+    search_units: 'unit.rerank_searches',
     '{prompt,input}_tokens_details.file_tokens': 'input.document',
-    'server_tool_use{,_details}.web_search_requests': 'unit.web_searches',
+    'server_tool_use.web_search_requests': 'unit.web_searches',
+    'server_tool_use_details.web_search_requests': 'unit.web_searches',
     'server_tool_use{,_details}.tool_calls_{requested,executed}': 'ignored',
     speed: 'condition.speed',
     iterations: 'parts',
@@ -126,7 +129,7 @@ export const QWEN: UsageDialect = {
     'plugins.search.count': 'unit.web_searches',
     models: 'models',
     characters: '?unit.input_characters',
-    image_count: '?unit.images',
+    image_count: 'unit.images',
     video_count: 'ignored',
     video_duration: 'unit.output_video_seconds',
     duration: '?unit.audio_seconds',
@@ -178,9 +181,26 @@ export const HOSTS: UsageDialect = {
   rows: {
     input_token_count: 'input',
     output_token_count: 'output',
-    generated_token_count: 'output',
+    '{generated,completion}_token_count': 'output',
+    total_token_count: 'total',
     predict_time: 'ignored',
-    '{image,video}_count': 'ignored',
+    image_count: 'unit.images',
+    video_count: 'ignored',
+  },
+}
+
+/** SDKs of .NET, whose counts end in `TokenCount`. */
+export const DOTNET: UsageDialect = {
+  name: 'dotnet',
+  source: 'Microsoft.Extensions.AI@10, OpenAI@2 (NuGet)',
+  extends: HOSTS,
+  rows: {
+    cached_input_token_count: 'input.cache_read',
+    reasoning_token_count: 'output.reasoning',
+    'input_token_details.cached_token_count': 'input.cache_read',
+    '{input,output}_token_details.audio_token_count': '$1.audio',
+    'output_token_details.reasoning_token_count': 'output.reasoning',
+    'output_token_details.{accepted,rejected}_prediction_token_count': 'output.$1_prediction',
   },
 }
 

@@ -1,0 +1,15 @@
+import { type JsonObject, isObject } from '../../../schema/json.ts'
+import type { UsageReading } from './read-usage.ts'
+
+/** Whether an answer consists of pictures: of OpenAI's images, or the event that ends their stream. */
+export function isPicture({ data, b64_json }: JsonObject): boolean {
+  if (b64_json !== undefined) return true
+  const first = Array.isArray(data) ? data[0] : undefined
+  return isObject(first) && (first['b64_json'] !== undefined || first['revised_prompt'] !== undefined)
+}
+
+/** The output of pictures is of pictures, unless it is told in parts. */
+export function addPictureTokens({ value }: UsageReading): void {
+  if (value['output_tokens'] !== undefined && value['output_token_details'] === undefined)
+    value['output_token_details'] = { image: value['output_tokens'] }
+}
