@@ -164,7 +164,7 @@ export function listTests({ server, used }: Used): void {
     it('has the number of matches of a search, and Enter goes from one to the next', async () => {
       const { page, open } = used.current()
       await open(await sent())
-      await rows().first().click()
+      await page.getByRole('link', { name: 'invoice_agent' }).click()
       const field = page.getByRole('searchbox', { name: 'Find in the trace' })
       await field.fill('order')
       await page.getByText('2 found').waitFor()
