@@ -18,7 +18,7 @@ import { CLAIM_MS, claimLater } from './own-stores.ts'
 
 /** The parts of a server with which attachments are opened. */
 export interface BlobParts {
-  config: JoiningParts['config'] & Pick<Config, 'databaseConnections'>
+  config: JoiningParts['config'] & Pick<Config, 'databaseConnections' | 'clickhouseCluster'>
   logger: Logger
   stopping: AbortSignal
   /** Stop functions of the parts, in order of start. */

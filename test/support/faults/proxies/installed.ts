@@ -9,20 +9,19 @@ import { endWatched, spawnWatched } from '../../servers/watched-child.ts'
 const PROXIES = {
   haproxy: {
     command: (file: string) => ['-db', '-f', file],
-    config: (port: number, target: string) => `
+    config: (port: number, targets: readonly URL[]) => `
 defaults
   mode http
   timeout connect 5s
   timeout client 1m
   timeout server 1m
-listen clickhouse
+listen targets
   bind 127.0.0.1:${port}
-  server one ${new URL(target).host}
-`,
+${targets.map(({ host }, at) => `  server number${at} ${host}\n`).join('')}`,
   },
   nginx: {
     command: (file: string, dir: string) => ['-p', dir, '-c', file, '-e', join(dir, 'error.log')],
-    config: (port: number, target: string, dir: string) => `
+    config: (port: number, [target]: readonly URL[], dir: string) => `
 daemon off;
 master_process off;
 pid ${join(dir, 'pid')};
@@ -33,7 +32,7 @@ http {
   ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${join(dir, kind)};`).join(' ')}
   server {
     listen 127.0.0.1:${port};
-    location / { proxy_pass ${target}; }
+    location / { proxy_pass ${target?.origin}; }
   }
 }
 `,
@@ -52,10 +51,10 @@ export function withoutProxy(name: InstalledProxy): string {
   return programOf(name) === undefined ? ` (${name} is not installed)` : ''
 }
 
-/** Starts the proxy in front of `target`. */
+/** Starts the proxy in front of these servers, of which nginx uses only the first. */
 export async function startInstalledProxy(
   name: InstalledProxy,
-  target: string,
+  ...targets: [string, ...string[]]
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const program = programOf(name)
   if (program === undefined) throw new Error(`${name} is not installed`)
@@ -63,12 +62,13 @@ export async function startInstalledProxy(
   const port = await fixedPort()
   const { command, config } = PROXIES[name]
   const file = join(dir, `${name}.conf`)
-  await writeFile(file, config(port, target, dir))
+  const urls = targets.map((target) => new URL(target))
+  await writeFile(file, config(port, urls, dir))
   const child = spawnWatched([program, ...command(file, dir)], { signal: 'KILL', stderr: 'ignore' })
   const url = `http://127.0.0.1:${port}`
   await until(`${name} answers`, () =>
     fetch(`${url}/ping`).then(
-      ({ ok }) => ok,
+      ({ status }) => status < 500,
       () => false,
     ),
   )
