@@ -6,7 +6,12 @@ import { useWeir } from '../../support/servers/use-weir.ts'
 
 const weir = useWeir()
 
-async function send<T>(method: string, path: string, body?: unknown): Promise<{ status: number; body: T }> {
+interface Answered<T> {
+  status: number
+  body: T
+}
+
+async function send<T>(method: string, path: string, body?: unknown): Promise<Answered<T>> {
   const headers = { 'content-type': 'application/json' }
   const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) }
   const answer = await weir.current().request(`/api/v1${path}`, { method, ...sent })
