@@ -6,10 +6,15 @@ import { useWeir } from '../../support/servers/use-weir.ts'
 
 const weir = useWeir()
 
-async function send<T>(method: string, path: string, body?: unknown): Promise<{ status: number; body: T }> {
+interface Answered<T> {
+  status: number
+  body: T
+}
+
+async function send<T>(method: string, path: string, body?: unknown): Promise<Answered<T>> {
   const headers = { 'content-type': 'application/json' }
   const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) }
-  const answer = await weir().request(`/api/v1${path}`, { method, ...sent })
+  const answer = await weir.current().request(`/api/v1${path}`, { method, ...sent })
   const text = await answer.text()
   return { status: answer.status, body: (text === '' ? undefined : JSON.parse(text)) as T }
 }
@@ -18,7 +23,7 @@ async function makeTrace(session_name: string): Promise<string> {
   const id = newUuid()
   const start_time = new Date().toISOString()
   await send('POST', '/runs', { id, name: 'r', run_type: 'chain', start_time, inputs: {}, session_name })
-  await drained(weir())
+  await drained(weir.current())
   return id
 }
 

@@ -65,7 +65,7 @@ async function create(
 }
 
 /** The parts that both ways of using a token share. */
-const USE = {
+const GIVING = {
   path: '/feedback/tokens/{token}',
   tag: TAG,
   any_origin: true,
@@ -75,7 +75,7 @@ const USE = {
 } as const
 
 /** Stores feedback with a token. @throws AppError not_found, rate_limited, the reasons of ingest */
-async function useToken(
+async function giveFeedback(
   { deps, req: { headers } }: Pick<PlatformContext, 'deps' | 'req'>,
   token: string,
   body: SchemaTypes['feedback-by-token'],
@@ -106,21 +106,21 @@ function linkScore(text: string | undefined): number | boolean | undefined {
   throw new AppError('invalid_request', { details: [fault] })
 }
 
-function useRoutes(): PlatformRoute[] {
+function givingRoutes(): PlatformRoute[] {
   return [
     route({
-      ...USE,
+      ...GIVING,
       method: 'POST',
       summary: 'Create feedback on a run with a token instead of a key',
       description: 'Pages of any site may call it. A token is valid for 60 calls a minute until it expires.',
       body: 'feedback-by-token',
       async handle({ deps, req, params: { token }, body }) {
-        await useToken({ deps, req }, token, body)
+        await giveFeedback({ deps, req }, token, body)
         return { body: {} }
       },
     }),
     route({
-      ...USE,
+      ...GIVING,
       method: 'GET',
       summary: 'Create feedback on a run with a link, e.g. in a mail',
       description: 'Each GET creates feedback, also that of a program that opens links in advance.',
@@ -132,7 +132,7 @@ function useRoutes(): PlatformRoute[] {
       },
       async handle({ deps, req, params: { token }, query: { score, value, ...texts } }) {
         const body = { ...texts, score: linkScore(score), value: linkValue(value) }
-        if (req.method !== 'HEAD') await useToken({ deps, req }, token, defined(body))
+        if (req.method !== 'HEAD') await giveFeedback({ deps, req }, token, defined(body))
         return { headers: { 'cache-control': 'no-store' }, body: {} }
       },
     }),
@@ -179,6 +179,6 @@ export function feedbackTokenRoutes(): PlatformRoute[] {
         return { body: found.map((token) => toAnswer(token, ownAddress(deps, req))) }
       },
     }),
-    ...useRoutes(),
+    ...givingRoutes(),
   ]
 }

@@ -1,6 +1,6 @@
-import { NIL_UUID } from '../../base/ids.ts'
-import type { FeedbackPlace, FeedbackQuery } from '../../ingest/store/trace-store.ts'
-import type { ClickHouse } from './connect.ts'
+import { NIL_UUID } from '../../../base/ids.ts'
+import type { FeedbackPlace, FeedbackQuery } from '../../../ingest/store/trace-store.ts'
+import type { ClickHouse } from '../connect.ts'
 
 /** Feedback of projects: what names one of them, and what is on one of their TraceRuns. */
 const OF_PROJECTS = `(has({project_ids:Array(UUID)}, toUUIDOrZero(JSONExtractString(body, 'session_id')))
