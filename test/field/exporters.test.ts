@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { dashed } from '../../src/base/ids.ts'
+import { LONG_MS } from '../support/campaign.ts'
 import { eventually } from '../support/eventually.ts'
 import { borrowWeir, type UsedWeir } from '../support/servers/use-weir.ts'
 import {
@@ -15,6 +16,9 @@ import {
   withoutField,
 } from './installed.ts'
 import { CLIENTS } from './table.ts'
+
+// On a busy machine an exporter's process starts slowly.
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 let weir: UsedWeir
 beforeAll(async () => {
