@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  exporterEnvironments,
   type FieldFolder,
   frameworks,
   isInstalled,
@@ -49,7 +50,7 @@ fill(frameworks('javascript'), npmInstall)
 if (python !== undefined) {
   for (const folder of pythonClients())
     fill(folder, ({ path, wanted }) => run(python, [...PIP, '--no-deps', '--target', path, wanted]))
-  for (const folder of [...langsmithEnvironments(), frameworks('python')])
+  for (const folder of [...langsmithEnvironments(), ...exporterEnvironments(), frameworks('python')])
     fill(folder, ({ path, wanted }) => {
       run(python, ['-m', 'venv', path])
       run(join(path, 'bin', 'python'), [...PIP, ...wanted.split('\n')])

@@ -60,11 +60,30 @@ export function pythonFolder(row: ClientRow): string {
   return join(FOLDER, 'python-clients', aliasOf(row))
 }
 
+/** Virtual environments with OpenTelemetry's exporters and their SDK. */
+export function exporterEnvironments(): FieldFolder[] {
+  return rows(CLIENTS, 'python')
+    .filter(isExporter)
+    .map(([, name, version]) => ({
+      path: join(FOLDER, `python-exporters-${version}`),
+      wanted: `${name}==${version}`,
+    }))
+}
+
+/** The interpreter of the environment for a release of OpenTelemetry's exporters. */
+export function exporterPython([, , version]: ClientRow): string {
+  return join(FOLDER, `python-exporters-${version}`, 'bin', 'python')
+}
+
+const isExporter = ([, name]: ClientRow): boolean => name.startsWith('opentelemetry-')
+
 export function pythonClients(): FieldFolder[] {
-  return rows(CLIENTS, 'python').map((row) => ({
-    path: pythonFolder(row),
-    wanted: `${row[1]}==${row[2]}`,
-  }))
+  return rows(CLIENTS, 'python')
+    .filter((row) => !isExporter(row))
+    .map((row) => ({
+      path: pythonFolder(row),
+      wanted: `${row[1]}==${row[2]}`,
+    }))
 }
 
 function manifest(dependencies: Record<string, string>): string {

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { parse } from 'node:path'
 import { expect, it } from 'vitest'
-import { CLIENTS, FRAMEWORKS } from './table.ts'
+import { CLIENTS, FRAMEWORKS, FRAMEWORKS_DAY } from './table.ts'
 
 const PAGE = new URL('../../docs/using/compatibility.md', import.meta.url)
 const LANGUAGES = { javascript: 'JavaScript', python: 'Python' } as const
@@ -13,16 +14,25 @@ function clientRows(): string[] {
   )
 }
 
+/** The graphs of each module of a release. */
 function frameworkRows(): string[] {
-  return FRAMEWORKS.map(
-    ([language, name, version, graph]) =>
-      `| \`${name}\` ${version} | ${LANGUAGES[language]} | ${graph.replaceAll('_', ' ')} |`,
+  const named = Map.groupBy(
+    FRAMEWORKS,
+    ([language, name, version, module]) =>
+      `| \`${name}\` ${version} | ${LANGUAGES[language]} | ${parse(module).name.replaceAll('_', ' ')}`,
+  )
+  return [...named].map(
+    ([head, rows]) => `${head}: ${rows.map(([, , , , graph]) => graph.replaceAll('_', ' ')).join(', ')} |`,
   )
 }
 
 it.each([
   ['clients', '| SDK | Language | Releases |', clientRows()],
-  ['frameworks', '| Package | Language | Graph |', frameworkRows()],
+  [
+    'frameworks',
+    `The newest releases on ${FRAMEWORKS_DAY}:\n\n| Package | Language | Graphs |`,
+    frameworkRows(),
+  ],
 ])('docs/using/compatibility.md has the %s of the table', async (section, head, rows) => {
   const page = await readFile(PAGE, 'utf8')
   const [begin, end] = [`<!-- ${section} -->\n`, `<!-- /${section} -->`]
