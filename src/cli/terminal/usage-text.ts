@@ -129,45 +129,61 @@ function bucketRows(lines: readonly (Sums & { time_bucket: string })[], hours: n
 
 type Line = Sums & { dimensions: object }
 
+/** The lines of one group, and its label. */
+interface Group {
+  label: string
+  lines: Line[]
+}
+
 function groupRows(lines: readonly Line[]): Row[] {
-  const groups = groupedBy(lines, ({ dimensions }) => labelOf(dimensions))
-  const sorted = summed(groups)
-  const rest = sorted.slice(MAX_GROUPS)
-  const rows = sorted
-    .slice(0, MAX_GROUPS)
-    .flatMap((row) => [row, ...versionRows(groups.get(row.label) ?? [])])
-  if (rest.length > 0) rows.push({ label: `${rest.length} others`, ...rest.reduce<Sums>(add, { amount: 0 }) })
+  const groups = groupedBy(lines, baseOf, labelOf).toSorted(bySum)
+  const rest = groups.slice(MAX_GROUPS)
+  const rows = groups.slice(0, MAX_GROUPS).flatMap((group) => [rowOf(group), ...versionRows(group)])
+  if (rest.length > 0)
+    rows.push(rowOf({ label: `${rest.length} others`, lines: rest.flatMap((group) => group.lines) }))
   return rows
 }
 
 /** A row for each version of a model that was called under several names. */
-function versionRows(lines: readonly Line[]): Row[] {
-  const versions = groupedBy(lines, ({ dimensions }) =>
-    'model' in dimensions && typeof dimensions.model === 'string' ? `  ${shortened(dimensions.model)}` : '',
-  )
-  return versions.size < 2 ? [] : summed(versions)
+function versionRows({ lines }: Group): Row[] {
+  const nameOf = (dimensions: object): string =>
+    'model' in dimensions && typeof dimensions.model === 'string' ? dimensions.model : ''
+  const versions = groupedBy(lines, nameOf, (dimensions) => `  ${shortened(nameOf(dimensions))}`)
+  return versions.length < 2 ? [] : versions.toSorted(bySum).map(rowOf)
 }
 
-function groupedBy(lines: readonly Line[], labelFor: (line: Line) => string): Map<string, Line[]> {
-  const groups = new Map<string, Line[]>()
+function groupedBy(
+  lines: readonly Line[],
+  keyOf: (dimensions: object) => unknown,
+  label: (dimensions: object) => string,
+): Group[] {
+  const groups = new Map<string, Group>()
   for (const line of lines) {
-    const label = labelFor(line)
-    groups.set(label, [...(groups.get(label) ?? []), line])
+    const key = JSON.stringify(keyOf(line.dimensions))
+    const group = groups.get(key) ?? { label: label(line.dimensions), lines: [] }
+    group.lines.push(line)
+    groups.set(key, group)
   }
-  return groups
+  return [...groups.values()]
 }
 
-/** The sum of each group, largest first. */
-function summed(groups: ReadonlyMap<string, readonly Line[]>): Row[] {
-  return [...groups]
-    .map(([label, lines]) => ({ label, ...lines.reduce<Sums>(add, { amount: 0 }) }))
-    .toSorted((a, b) => b.amount - a.amount || (a.label < b.label ? -1 : 1))
+function rowOf({ label, lines }: Group): Row {
+  return { label, ...lines.reduce<Sums>(add, { amount: 0 }) }
+}
+
+/** Largest first. */
+function bySum(a: Group, b: Group): number {
+  return rowOf(b).amount - rowOf(a).amount || (a.label < b.label ? -1 : 1)
+}
+
+/** The dimensions without the version of a model. */
+function baseOf(dimensions: object): object {
+  return 'base_model' in dimensions ? { ...dimensions, model: null } : dimensions
 }
 
 /** The best label of a group: a name, an email, a short key, a model without its version. */
 function labelOf(dimensions: object): string {
-  const named = 'base_model' in dimensions ? { ...dimensions, model: null } : dimensions
-  const values = Object.values(named).filter((value) => typeof value === 'string')
+  const values = Object.values(baseOf(dimensions)).filter((value) => typeof value === 'string')
   return shortened('model' in dimensions ? values.join('/') : (values.at(-1) ?? ''))
 }
 

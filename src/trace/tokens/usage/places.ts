@@ -301,7 +301,8 @@ function addUsage(
   // A usage_metadata with our names has been read as the client's.
   if (path.endsWith('usage_metadata') && OUR_NAMES.some((name) => name in value)) return
   const known = readUsage(value, path, provider)
-  const reading = known.isKnown || !isByModel(value) ? known : readUsageByModel(value, path, provider)
+  const isOther = known.isKnown || known.isCut || !isByModel(value)
+  const reading = isOther ? known : readUsageByModel(value, path, provider)
   if (isPicture(answer)) addPictureTokens(reading)
   const source = path.endsWith('estimatedTokenUsage') ? 'estimate' : 'vendor'
   found.push({ reading, path, source })
