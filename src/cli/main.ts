@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
   },
   validate: {
     summary: 'Check logged runs: what Weir would store, and what is missing.',
-    load: async () => (await import('./commands/validate.ts')).validate,
+    load: loadValidate,
   },
   runs: {
     summary: 'List, cancel and follow runs of a deployment.',
@@ -72,6 +72,16 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
     summary: 'Print the settings in effect.',
     load: async () => (await import('./commands/config.ts')).config,
   },
+}
+
+/** The code that calls a server is loaded only if the runs of a project are checked. */
+async function loadValidate(): Promise<Command> {
+  const { validate } = await import('./commands/validate.ts')
+  return (args) =>
+    validate(args, async function* (options) {
+      const { readProjectRuns } = await import('./validation/project-runs.ts')
+      yield* readProjectRuns(options)
+    })
 }
 
 /** Runs the command line and returns the exit code; 2 for an invalid command line. */

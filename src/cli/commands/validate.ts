@@ -63,8 +63,13 @@ const DEFAULT_SINCE = '1h'
 
 type Options = ReturnType<typeof readArguments<typeof FLAGS>>['values']
 
+/** Reads the runs of a project from a server. Given by the caller, because it loads more than files need. */
+export type ReadProjectRuns = (
+  options: Options & { project: string; since: string },
+) => AsyncIterable<ReportedRun>
+
 /** `weir validate`: prints the validation report for captured runs, or for those of a project. */
-export async function validate(args: string[]): Promise<number> {
+export async function validate(args: string[], readProjectRuns: ReadProjectRuns): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
   if (values.help === true) {
     console.log(HELP)
@@ -81,7 +86,7 @@ export async function validate(args: string[]): Promise<number> {
   const report = startReport(writerOf(format, values))
   return project === undefined
     ? validateFiles(positionals, values.processors, report)
-    : validateProject({ ...values, project, since: since ?? DEFAULT_SINCE }, report)
+    : validateProject(readProjectRuns, { ...values, project, since: since ?? DEFAULT_SINCE }, report)
 }
 
 function writerOf(format: (typeof FORMATS)[number], options: Options): ReportWriter {
@@ -184,10 +189,10 @@ async function defaultPrices(): Promise<() => PriceSource> {
 }
 
 async function validateProject(
+  readProjectRuns: ReadProjectRuns,
   options: Options & { project: string; since: string },
   report: StartedReport,
 ): Promise<number> {
-  const { readProjectRuns } = await import('../validation/project-runs.ts')
   for await (const run of readProjectRuns(options)) report.run(run)
   if (!report.isEmpty()) return report.end()
   throw new AppError('not_found', {
