@@ -20,7 +20,7 @@ const detail = (
   estimated: Partial<UsageDetails['usage'][number]> = {},
 ): UsageDetails['usage'][number] => ({
   time_bucket: '2026-01-15T10:00:00Z',
-  dimensions: { provider: 'openai', model },
+  dimensions: { provider: 'openai', model, base_model: model?.replace(/-\d{4}-.*$/, '') ?? null },
   llm_runs: 1,
   prompt_cost: null,
   completion_cost: null,
@@ -34,6 +34,26 @@ const detail = (
 })
 
 describe('usageText', () => {
+  it('a model under two spellings is one line with its versions below it, and groups of one name stay apart', () => {
+    const usage = [
+      detail('gpt-4.1-mini', 10, 0, '1'),
+      detail('gpt-4.1-mini-2025-04-14', 30, 0, '2'),
+      detail('gpt-4.1', 5, 0, '3'),
+    ]
+    const text = usageText({ stride: DAYS, usage }, { ...OPTIONS, group_by: 'model', width: 80 })
+    const rows = text.split('\n').filter((row) => row.includes('gpt-'))
+    expect(rows.map((row) => [row.trim().split(' ')[0], row.trim().split('$')[1]])).toEqual([
+      ['openai/gpt-4.1-mini', '3'],
+      ['gpt-4.1-mini-2025-04-14', '2'],
+      ['gpt-4.1-mini', '1'],
+      ['openai/gpt-4.1', '3'],
+    ])
+    const twins = [line(15, 'web', 5), { ...line(15, 'web', 3) }]
+    twins[1]!.dimensions = { project_id: 'another', project_name: 'web' }
+    const names = usageText({ stride: DAYS, usage: twins }, OPTIONS).split('\n')
+    expect(names.filter((row) => row.startsWith('  web'))).toHaveLength(2)
+  })
+
   it('draws buckets with the gaps between them, and groups by size', () => {
     const usage = [line(15, 'web', 1500), line(15, 'batch', 500), line(17, 'web', 1)]
     expect(usageText({ stride: DAYS, usage }, OPTIONS).split('\n')).toEqual([
