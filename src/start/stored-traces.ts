@@ -10,7 +10,7 @@ import { createFeedbackRecords, type FeedbackRecordsDeps } from '../ingest/feedb
 import type { Ingester } from '../ingest/ingester.ts'
 import { type Repricer, type RepricerDeps, startRepricer } from '../ingest/prices/repricer.ts'
 import { STORED_COLUMNS } from '../ingest/store/stored-columns.ts'
-import { createTraceDeletion } from '../storage/clickhouse/deletion.ts'
+import { createTraceDeletion } from '../storage/clickhouse/deleting/deletion.ts'
 import { startIndexingWords } from '../storage/clickhouse/search/index-words.ts'
 import type { OpenedClickHouse } from '../storage/clickhouse/open.ts'
 import { startRepair } from '../storage/clickhouse/repair-double-rows.ts'

@@ -4,7 +4,7 @@ import type { RouteReply } from '../api/route.ts'
 import { idOf, LEGACY, type McpRequest, MODERN, readMessage, RPC_ERRORS, RpcFault } from './message.ts'
 
 /** A tool as `tools/list` returns it. */
-export interface ToolDefinition {
+export interface McpTool {
   name: string
   title?: string
   description: string
@@ -14,7 +14,7 @@ export interface ToolDefinition {
 
 /** A page of tools; without `nextCursor` it is the last one. */
 export interface ToolPage {
-  tools: readonly ToolDefinition[]
+  tools: readonly McpTool[]
   nextCursor?: string
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type ClickHouse, connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
-import { freeDeletedRows } from '../../../src/storage/clickhouse/deleted-rows.ts'
+import { freeDeletedRows } from '../../../src/storage/clickhouse/deleting/deleted-rows.ts'
 import { shared } from '../../support/servers/shared.ts'
 
 const ROWS = 1_000

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 import type { AskRoute } from '../../mcp/ask-route.ts'
 import { RpcFault } from '../../mcp/message.ts'
-import type { ToolDefinition, ToolResult, ToolServer } from '../../mcp/serve-mcp.ts'
+import type { McpTool, ToolResult, ToolServer } from '../../mcp/serve-mcp.ts'
 import { messageKeys, toolInputSchema } from './input-schema.ts'
 import { toolResult } from './run-result.ts'
 
@@ -97,7 +97,7 @@ async function inputSchemaOf({ assistant_id }: Assistant, ask: AskRoute): Promis
   }
 }
 
-async function definitionOf(assistant: NamedAssistant, ask: AskRoute): Promise<ToolDefinition> {
+async function definitionOf(assistant: NamedAssistant, ask: AskRoute): Promise<McpTool> {
   const { tool, name, description } = assistant
   return {
     name: tool,

@@ -50,7 +50,7 @@ function schemaOf(spec: ArgumentSpec): JsonObject {
 }
 
 /** Checks the arguments of a call of `tool`. @throws ToolFailure that names the right arguments */
-export function readArguments(tool: string, specs: ArgumentSpecs, sent: JsonObject): Arguments {
+export function readToolArguments(tool: string, specs: ArgumentSpecs, sent: JsonObject): Arguments {
   const names = Object.keys(specs)
   const known = names.length === 0 ? 'no arguments' : names.join(', ')
   for (const name of Object.keys(sent)) {

@@ -33,7 +33,7 @@ async function explainTrace(trace_id: string, max: number, context: ToolContext)
   const unpriced = calls.filter(({ cost }) => cost === null)
   const { total_cost, unpriced_runs, total_tokens } = outline.totals ?? {}
   const head = [
-    `${calls.length} model calls, ${total_tokens ?? 0} tokens, total ${total_cost == null ? 'unknown' : `$${total_cost}`}; ${unpriced_runs ?? 0} calls have tokens but no price and are not in the total.`,
+    `${calls.length} model calls, ${Number(total_tokens ?? 0)} tokens, total ${dollars(total_cost)}; ${Number(unpriced_runs ?? 0)} calls have tokens but no price and are not in the total.`,
     ...(unpriced.length > 0 ? ['Calls without a cost:'] : []),
   ]
   const chosen = distinct(unpriced.length > 0 ? unpriced : calls, ({ model }) => model ?? '').slice(
@@ -74,11 +74,11 @@ async function explainRun(run: RunJson, { ask }: ToolContext): Promise<string[]>
     `cost ${dollars(run['total_cost'])} = input ${dollars(run['prompt_cost'])} + output ${dollars(run['completion_cost'])}${sourceText(run)}`,
     ...detailLines(run),
   ]
-  if (model === null || model === undefined)
+  if (isUnknown(model))
     lines.push(
       'no model: send ls_model_name in extra.metadata (LangSmith), or gen_ai.request.model on the span.',
     )
-  if (input == null && output == null)
+  if (isUnknown(input) && isUnknown(output))
     lines.push(
       'no usage: put usage_metadata with input_tokens and output_tokens into outputs or metadata, or gen_ai.usage.input_tokens and gen_ai.usage.output_tokens on the span.',
     )
@@ -86,13 +86,17 @@ async function explainRun(run: RunJson, { ask }: ToolContext): Promise<string[]>
   return [...lines, ...issueLines(run)]
 }
 
+function isUnknown(value: unknown): boolean {
+  return value === null || value === undefined
+}
+
 function dollars(value: unknown): string {
-  return value === null || value === undefined ? 'unknown' : `$${String(value)}`
+  return isUnknown(value) ? 'unknown' : `$${String(value)}`
 }
 
 function sourceText({ cost_source, computed_cost }: RunJson): string {
-  const computed = computed_cost == null ? '' : `; the prices say ${dollars(computed_cost)}`
-  return cost_source == null ? '' : ` (${String(cost_source)}${computed})`
+  const computed = isUnknown(computed_cost) ? '' : `; the prices say ${dollars(computed_cost)}`
+  return isUnknown(cost_source) ? '' : ` (${String(cost_source)}${computed})`
 }
 
 function detailLines(run: RunJson): string[] {

@@ -3,7 +3,7 @@ import { ToolFailure } from './arguments.ts'
 import { atPointer, cutText, fitJson, MAX_TOKENS, TOKENS_ARGUMENT, type CountTokens } from './budget.ts'
 import { projectId, type ReadTool, readRun, readTool, type RunJson, wholeRunId } from './tool.ts'
 
-export const listProjectsTool = readTool(
+const listProjectsTool = readTool(
   'list_projects',
   'List projects, newest activity first.',
   {
@@ -52,7 +52,7 @@ export const PAGE_ARGUMENTS = {
   },
 } as const
 
-export const fetchRunsTool = readTool(
+const fetchRunsTool = readTool(
   'fetch_runs',
   'List runs of a project with previews, newest first. For one trace use read_trace.',
   {
@@ -89,7 +89,7 @@ export const fetchRunsTool = readTool(
     const { runs } = (await ask('POST /runs/query', { body })) as { runs: JsonObject[] }
     const preview = args.integer('preview_chars')
     const shown = runs.map((run) => previewOf(run, preview))
-    return pageOf('runs', shown, {
+    return charPage('runs', shown, {
       page_number: args.integer('page_number'),
       max_chars_per_page: args.integer('max_chars_per_page'),
       preview_chars: preview,
@@ -127,7 +127,7 @@ function previewOf(run: JsonObject, chars: number): JsonObject {
 }
 
 /** The page of `items` under the name `key`, as LangSmith's tools return it. */
-export function pageOf(
+export function charPage(
   key: string,
   items: readonly JsonValue[],
   {
@@ -159,7 +159,7 @@ export function pageOf(
 
 const PARTS = ['summary', 'messages', 'inputs', 'outputs', 'error', 'metadata', 'usage', 'events'] as const
 
-export const readRunTool = readTool(
+const readRunTool = readTool(
   'read_run',
   'One part of a run. Long texts are cut and marked with their JSON Pointer; pass it as path to read on.',
   {
@@ -269,4 +269,23 @@ function valueText(
     : `${value.slice(offset, end)}\n… (+${value.length - end} chars, offset=${end})`
 }
 
-export const RUN_TOOLS: readonly ReadTool[] = [listProjectsTool, fetchRunsTool, readRunTool]
+const validateRunsTool = readTool(
+  'validate_runs',
+  'Check runs before they are sent: the report of what ingest would store, with fixes. Nothing is stored.',
+  {
+    payload: {
+      type: 'json',
+      required: true,
+      description: 'A run, a list of runs, a batch or an OTLP export, as JSON or its text.',
+    },
+    max_tokens: TOKENS_ARGUMENT,
+  },
+  async (args, { ask, count }) => {
+    const payload = args.json('payload')
+    const text = typeof payload === 'string' ? payload : JSON.stringify(payload)
+    const report = await ask('POST /runs/validate', { body: Buffer.from(text) })
+    return fitJson(report as JsonValue, '', args.integer('max_tokens') - 20, count)
+  },
+)
+
+export const RUN_TOOLS: readonly ReadTool[] = [listProjectsTool, fetchRunsTool, readRunTool, validateRunsTool]

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 import { ToolFailure } from './arguments.ts'
 import { cutText } from './budget.ts'
-import { PAGE_ARGUMENTS, pageOf } from './run-tools.ts'
+import { PAGE_ARGUMENTS, charPage } from './run-tools.ts'
 import { projectId, readRun, readTool, type ToolContext } from './tool.ts'
 
 export const threadHistoryTool = readTool(
@@ -17,7 +17,7 @@ export const threadHistoryTool = readTool(
     const session = await projectId(ask, args.required('project_name'))
     const messages = await lastMessages(ask, session, thread_id)
     const preview = args.integer('preview_chars')
-    return pageOf(
+    return charPage(
       'result',
       messages.map((message) => cutTexts(message, preview)),
       {

@@ -1,8 +1,14 @@
 import type { JsonObject, JsonValue } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
-import type { ToolDefinition } from '../../mcp/serve-mcp.ts'
+import type { McpTool } from '../../mcp/serve-mcp.ts'
 import type { AskRoute } from '../../mcp/ask-route.ts'
-import { type ArgumentSpecs, type Arguments, inputSchema, readArguments, ToolFailure } from './arguments.ts'
+import {
+  type ArgumentSpecs,
+  type Arguments,
+  inputSchema,
+  readToolArguments,
+  ToolFailure,
+} from './arguments.ts'
 import type { CountTokens } from './budget.ts'
 import { type OutlineNode, readOutlineNodes } from './outline.ts'
 
@@ -18,7 +24,7 @@ export interface ToolContext {
 
 /** A tool that reads traces. Its answer is text. */
 export interface ReadTool {
-  definition: ToolDefinition
+  definition: McpTool
   call(sent: JsonObject, context: ToolContext): Promise<string>
 }
 
@@ -32,7 +38,7 @@ export function readTool(
 ): ReadTool {
   return {
     definition: { name, description, inputSchema: inputSchema(specs), annotations: READS },
-    call: async (sent, context) => await act(readArguments(name, specs, sent), context),
+    call: async (sent, context) => await act(readToolArguments(name, specs, sent), context),
   }
 }
 

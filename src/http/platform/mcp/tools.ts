@@ -11,7 +11,6 @@ import { RUN_TOOLS } from './run-tools.ts'
 import { threadHistoryTool } from './thread-tool.ts'
 import type { ReadTool, ToolContext } from './tool.ts'
 import { readTraceTool, searchTraceTool } from './trace-tools.ts'
-import { validateRunsTool } from './validate-tool.ts'
 
 const INSTRUCTIONS =
   'Traces of LLM applications. Outline first, then parts: find a trace with fetch_runs (is_root "true"), read its outline with read_trace, then one part of one run with read_run. explain_cost says why a cost is missing. Answers keep to max_tokens and say how to read on.'
@@ -27,7 +26,6 @@ export function platformTools(): readonly ReadTool[] {
     runStatsTool,
     threadHistoryTool,
     billingUsageTool,
-    validateRunsTool,
     ...docsTools(),
   ]
 }

@@ -5,23 +5,23 @@ import { env } from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
-import { connectClickHouse, type ClickHouse } from '../../../src/storage/clickhouse/connect.ts'
-import type { EmbeddedClickHouse } from '../../../src/storage/clickhouse/embedded/start.ts'
-import { openPostgres } from '../../../src/storage/sql/driver/postgres.ts'
-import { campaign } from '../../support/campaign.ts'
-import { eventually } from '../../support/eventually.ts'
+import type { SchemaTypes } from '../../../../src/schema/types.gen.ts'
+import { connectClickHouse, type ClickHouse } from '../../../../src/storage/clickhouse/connect.ts'
+import type { EmbeddedClickHouse } from '../../../../src/storage/clickhouse/embedded/start.ts'
+import { openPostgres } from '../../../../src/storage/sql/driver/postgres.ts'
+import { campaign } from '../../../support/campaign.ts'
+import { eventually } from '../../../support/eventually.ts'
 import {
   type InstalledProxy,
   startInstalledProxy,
   withoutProxy,
-} from '../../support/faults/proxies/installed.ts'
-import { jsonBody, KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { startTestClickHouse, temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
-import { type RedisServer, startRedis, withoutRedis } from '../../support/stores/redis.ts'
-import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
-import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
-import { BOUNDARY, multipartBody } from '../../support/traces/wire-body.ts'
+} from '../../../support/faults/proxies/installed.ts'
+import { jsonBody, KEY, startWeir, type WeirProcess } from '../../../support/servers/weir-process.ts'
+import { startTestClickHouse, temporaryDir } from '../../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { type RedisServer, startRedis, withoutRedis } from '../../../support/stores/redis.ts'
+import { postgresDatabases } from '../../../support/stores/sql/postgres-databases.ts'
+import { withoutPostgres } from '../../../support/stores/sql/postgres.ts'
+import { BOUNDARY, multipartBody } from '../../../support/traces/wire-body.ts'
 
 /** Minutes of load. An hour by hand: `THREE_SERVERS_MINUTES=60 npm run test:long -- three-servers`. */
 const MINUTES = Number(env['THREE_SERVERS_MINUTES'] ?? campaign(4, 2))
@@ -46,7 +46,7 @@ registerHooks({
     return { ...loaded, source: source.replace(...change) }
   },
 })`
-const BEATS = fileURLToPath(new URL('../../fixtures/run-graphs/beats.mjs:graph', import.meta.url))
+const BEATS = fileURLToPath(new URL('../../../fixtures/run-graphs/beats.mjs:graph', import.meta.url))
 const DEPLOYED = '/deployments/d'
 const REASON = withoutPostgres() + withoutRedis() + withoutProxy('haproxy' satisfies InstalledProxy)
 

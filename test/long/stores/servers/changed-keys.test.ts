@@ -3,25 +3,25 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { systemClock } from '../../../src/base/clock.ts'
-import { newUuid } from '../../../src/base/ids.ts'
-import { createSealer } from '../../../src/base/node/sealer.ts'
-import { createWorkspaceSecrets } from '../../../src/playground/secrets.ts'
-import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
-import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { openPostgres } from '../../../src/storage/sql/driver/postgres.ts'
-import { createWorkspaceSecretStore } from '../../../src/storage/sql/secrets/workspace-secret-store.ts'
-import { LONG_MS } from '../../support/campaign.ts'
-import { eventually } from '../../support/eventually.ts'
-import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
-import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
-import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { systemClock } from '../../../../src/base/clock.ts'
+import { newUuid } from '../../../../src/base/ids.ts'
+import { createSealer } from '../../../../src/base/node/sealer.ts'
+import { createWorkspaceSecrets } from '../../../../src/playground/secrets.ts'
+import type { SchemaTypes } from '../../../../src/schema/types.gen.ts'
+import type { Database } from '../../../../src/storage/sql/driver/database.ts'
+import { openPostgres } from '../../../../src/storage/sql/driver/postgres.ts'
+import { createWorkspaceSecretStore } from '../../../../src/storage/sql/secrets/workspace-secret-store.ts'
+import { LONG_MS } from '../../../support/campaign.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../../../support/servers/weir-process.ts'
+import { temporaryDir } from '../../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { postgresDatabases } from '../../../support/stores/sql/postgres-databases.ts'
+import { withoutPostgres } from '../../../support/stores/sql/postgres.ts'
 
 // Two servers start, and the command is started twice.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
-const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../../../src/main.ts', import.meta.url))
 const [OLD, NEXT] = ['o'.repeat(32), 'n'.repeat(32)]
 /** Secrets that are encrypted again one after the other; a workspace has at most 100. */
 const WORKSPACES = 12

@@ -2,16 +2,16 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
-import { LONG_MS } from '../../support/campaign.ts'
-import { eventually } from '../../support/eventually.ts'
-import { startWeir } from '../../support/servers/weir-process.ts'
-import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { openSqlite } from '../../../../src/storage/sql/driver/sqlite.ts'
+import { LONG_MS } from '../../../support/campaign.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { startWeir } from '../../../support/servers/weir-process.ts'
+import { temporaryDir } from '../../../support/stores/clickhouse/embedded-clickhouse.ts'
 
 // Sweeps run every ten seconds, and health reports the third failure in a row.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
-const BEATS = fileURLToPath(new URL('../../fixtures/run-graphs/beats.mjs:graph', import.meta.url))
+const BEATS = fileURLToPath(new URL('../../../fixtures/run-graphs/beats.mjs:graph', import.meta.url))
 
 it('health reports a sweep that fails three times in a row, until it succeeds', async () => {
   const { dir, remove } = await temporaryDir()

@@ -1,8 +1,8 @@
-import { NIL_UUID } from '../../base/ids.ts'
-import type { RunOfTrace, TraceDeletion } from '../../ingest/deletion/trace-deletion.ts'
-import type { ClickHouse } from './connect.ts'
+import { NIL_UUID } from '../../../base/ids.ts'
+import type { RunOfTrace, TraceDeletion } from '../../../ingest/deletion/trace-deletion.ts'
+import type { ClickHouse } from '../connect.ts'
 import { freeDeletedRows } from './deleted-rows.ts'
-import { listSql } from './list-sql.ts'
+import { listSql } from '../list-sql.ts'
 
 /**
  * Tables in the order of deletion. `trace_runs` is the last one, because the statements find the rows of a trace in the

@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
-import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { LONG_MS } from '../../support/campaign.ts'
+import { temporaryDir } from '../../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { jsonBody, startWeir, type WeirProcess } from '../../../support/servers/weir-process.ts'
+import { LONG_MS } from '../../../support/campaign.ts'
 
 // A store gets up to a million rows, or is away for a while.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
-const DATA = fileURLToPath(new URL('../../fixtures/previous-version/data.tar.gz', import.meta.url))
+const DATA = fileURLToPath(new URL('../../../fixtures/previous-version/data.tar.gz', import.meta.url))
 const D = '/deployments/d'
 const RUN = '01a1f831-38cd-7000-8000-000000000001'
 const THREAD = '01a1f831-38cd-7000-8000-00000000000a'

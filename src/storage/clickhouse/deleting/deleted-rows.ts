@@ -1,6 +1,6 @@
-import { AppError } from '../../base/errors.ts'
-import { pause } from '../../base/pause.ts'
-import type { ClickHouse } from './connect.ts'
+import { AppError } from '../../../base/errors.ts'
+import { pause } from '../../../base/pause.ts'
+import type { ClickHouse } from '../connect.ts'
 
 /**
  * The share of deleted rows from which a partition is rewritten without them: about four bytes are then written for one
