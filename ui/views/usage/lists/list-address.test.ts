@@ -29,7 +29,7 @@ it('the address of a sum says exactly which runs it adds up, and which runs have
   const path = countedPath({ ...query, measure: 'cost' }, model)
   expect(path.split('?')[0]).toBe('/usage/runs')
   const chosen = summedQuery(new URLSearchParams(path.split('?')[1]))
-  expect(chosen).toMatchObject({ of: 'cost', provider: 'null', model: 'gpt', start_time: query.from })
+  expect(chosen).toMatchObject({ of: 'cost', provider: 'null', model: ['gpt'], start_time: query.from })
   const unpriced = summedQuery(new URLSearchParams(unpricedPath(query).split('?')[1]))
   expect(unpriced).toMatchObject({ of: 'unpriced', workspace_ids: ['w1', 'w2'] })
 })
