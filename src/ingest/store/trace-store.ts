@@ -76,7 +76,6 @@ export interface PayloadQuery {
   columns: readonly string[]
 }
 
-/** The feedback records to read. Absent `keys` or `sources` match all. */
 /** The conditions of a list of feedback; an empty list of values is no condition. */
 export interface FeedbackQuery {
   run_ids: readonly string[]

@@ -159,16 +159,22 @@ function messageOf(value: JsonValue): ReadMessage | undefined {
 /** The words of the last message of the user (inputs) or of the assistant (outputs), otherwise of the last with any. */
 function lastOf(messages: readonly ReadMessage[], side: Side): string {
   const wanted = side === 'inputs' ? 'user' : 'assistant'
-  const told = messages.map((message) => ({ role: message.role, said: wordsOfMessage(message) }))
-  const own = told.findLast(({ role, said }) => role === wanted && said !== '')
-  return (own ?? told.findLast(({ said }) => said !== ''))?.said ?? ''
+  return lastWords(messages.filter(({ role }) => role === wanted)) || lastWords(messages)
 }
 
 /** As lastOf for a model call, whose input may end with the results of tools: they tell one call from the other. */
 function lastOfCall(messages: readonly JsonValue[], side: Side): string {
   const read = messages.flatMap((one) => messageOf(one) ?? [])
-  if (side === 'outputs') return lastOf(read, side)
-  return read.map(wordsOfMessage).findLast((said) => said !== '') ?? ''
+  return side === 'outputs' ? lastOf(read, side) : lastWords(read)
+}
+
+/** The words of the last message that has any; '' if none has. Earlier messages, which may be many, are not read. */
+function lastWords(messages: readonly ReadMessage[]): string {
+  for (const message of messages.toReversed()) {
+    const said = wordsOfMessage(message)
+    if (said !== '') return said
+  }
+  return ''
 }
 
 function wordsOfMessage(message: ReadMessage): string {

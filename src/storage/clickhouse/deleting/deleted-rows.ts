@@ -42,9 +42,7 @@ export async function freeDeletedRows(
     if (rows - (rowsOf.get(partition_id) ?? 0) < DELETED_SHARE * rows) continue
     await clickhouse.command(
       `ALTER TABLE ${table} APPLY DELETED MASK IN PARTITION ID {partition_id:String}`,
-      {
-        params: { partition_id },
-      },
+      { params: { partition_id }, settings: { mutations_sync: 0 } },
     )
     await rewritten(clickhouse, table, signal)
   }
