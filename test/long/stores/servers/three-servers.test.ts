@@ -146,12 +146,14 @@ describe.skipIf(REASON !== '')(`${SERVERS} servers behind HAProxy for ${MINUTES}
 
   const run = { assistant_id: 'beats', input: { file: '/dev/null', beats: 1 } }
 
-  /** A run without a thread; returns the id of the thread that it had. */
+  /** A run without a thread of the user; returns its id. */
   async function statelessRun(): Promise<string> {
     const answer = await ask(`${DEPLOYED}/runs/stream`, jsonBody('POST', { ...run, stream_mode: 'values' }))
     const text = await answer.text()
     expect(text).toContain('"three"')
-    return /threads\/([0-9a-f-]{36})/.exec(answer.headers.get('content-location') ?? '')?.[1] ?? ''
+    const [, run_id] = /^\/runs\/([0-9a-f-]{36})$/.exec(answer.headers.get('content-location') ?? '') ?? []
+    if (run_id === undefined) throw new Error('the answer does not name its run')
+    return run_id
   }
 
   const attachments = async (): Promise<number> => {
@@ -178,7 +180,8 @@ describe.skipIf(REASON !== '')(`${SERVERS} servers behind HAProxy for ${MINUTES}
       await json(cronPath, jsonBody('POST', schedule))
     }
     const sent = { expiring: [] as string[][], kept: [] as string[][], deleted: [] as string[][] }
-    const threads = { stateless: [] as string[], expiring: [] as string[] }
+    const statelessRuns: string[] = []
+    const expiringThreads: string[] = []
     const from = Date.now()
     for (let round = 0; Date.now() < from + MINUTES * 60_000; round++) {
       const next = delay(ROUND_MS)
@@ -186,10 +189,10 @@ describe.skipIf(REASON !== '')(`${SERVERS} servers behind HAProxy for ${MINUTES}
         sent.expiring.push(await sendTrace('expiring'))
         sent.kept.push(await sendTrace('kept'))
       }
-      threads.stateless.push(await statelessRun())
+      statelessRuns.push(await statelessRun())
       const ttl = { ttl: 1, strategy: 'delete' }
       const made = await json<{ thread_id: string }>(`${DEPLOYED}/threads`, jsonBody('POST', { ttl }))
-      threads.expiring.push(made.thread_id)
+      expiringThreads.push(made.thread_id)
       if (round % 3 === 0) {
         const doomed = sent.kept.shift()!
         // The server that took the trace may not have stored it yet, and another one does not know it then.
@@ -206,7 +209,7 @@ describe.skipIf(REASON !== '')(`${SERVERS} servers behind HAProxy for ${MINUTES}
     ))
       await ask(`${DEPLOYED}/runs/crons/${cron.cron_id}`, { method: 'DELETE' })
 
-    const figures = { ...sent, ...threads }
+    const figures = { ...sent, statelessRuns, expiringThreads }
     const counts = Object.entries(figures).map(([name, list]) => `${name} ${list.length}`)
     console.log(`three servers, ${MINUTES} minutes: ${counts.join(', ')}`)
     const gone = [...sent.expiring, ...sent.deleted]
@@ -217,11 +220,13 @@ describe.skipIf(REASON !== '')(`${SERVERS} servers behind HAProxy for ${MINUTES}
       expect(await attachments()).toBe(sent.kept.length)
       const pg = openPostgres(database)
       try {
-        const ids = [...threads.stateless, ...threads.expiring]
-        const list = ids.map((id) => `'${id}'`).join(', ')
-        expect(
-          await pg.query(`SELECT thread_id FROM weir_runs.threads WHERE thread_id IN (${list})`),
-        ).toEqual([])
+        const left = (table: string, id: string, ids: readonly string[]): Promise<unknown[]> =>
+          pg.query(
+            `SELECT ${id} FROM weir_runs.${table} WHERE ${id} IN (${ids.map((one) => `'${one}'`).join()})`,
+          )
+        expect(await left('threads', 'thread_id', expiringThreads)).toEqual([])
+        // The thread of a stateless run is deleted in the transaction that deletes the run.
+        expect(await left('runs', 'run_id', statelessRuns)).toEqual([])
       } finally {
         await pg.close()
       }
