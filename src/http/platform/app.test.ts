@@ -82,7 +82,7 @@ describe('paths', () => {
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, OPTIONS'])
     expect(await answer.json()).toMatchObject({ code: 'method_not_allowed' })
     const put = await fixture.request('/sessions', { method: 'PUT', body: '{}' })
-    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD, OPTIONS'])
+    expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, POST, DELETE, HEAD, OPTIONS'])
   })
 
   it('answers HEAD without a body and OPTIONS with the methods', async () => {

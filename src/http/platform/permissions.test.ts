@@ -48,6 +48,7 @@ describe('IDENTITY-7: the table of permissions', () => {
       '/docs/{file}',
       // The token in the path gives the permission.
       '/feedback/tokens/{token}',
+      '/feedback/tokens/{token}',
       '/host/deployments',
       '/info',
       // A redirect, which reveals nothing about the deployment.
@@ -95,11 +96,20 @@ describe('IDENTITY-7: the table of permissions', () => {
     const paths = platformRoutes()
       .filter(({ access }) => access.acts_in === 'organization')
       .map(({ path }) => path)
-    const roots = ['/auth/', '/orgs/current', '/workspaces', '/usage-limits', '/metrics', '/ingest/health']
+    const roots = [
+      '/auth/',
+      '/orgs/',
+      '/workspaces',
+      '/usage-limits',
+      '/metrics',
+      '/ingest/health',
+      '/info/health',
+      '/api-key',
+    ]
     expect(paths.filter((path) => !roots.some((root) => path.startsWith(root)))).toEqual([])
     expect(paths).toEqual(
       expect.arrayContaining([
-        ...roots.slice(1),
+        ...roots.slice(2),
         '/auth/tickets',
         '/orgs/current/members',
         '/workspaces/{id}',

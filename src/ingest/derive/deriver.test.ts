@@ -45,7 +45,7 @@ describe('a TraceRun with large payloads', () => {
     store.take(ids.map((one) => update(one, { name: 'big', outputs: { text: 'x'.repeat(45_000) } })))
     store.take(ids.map((one) => update(one, { end_time: '2026-11-20T09:15:34Z' })))
     expect(ids.map((one) => store.rows.get(one)!.status)).toEqual(ids.map(() => 'success'))
-    expect(ids.map((one) => store.rows.get(one)!.outputs_preview.length)).toEqual([300, 300, 300, 300])
+    expect(ids.map((one) => store.rows.get(one)!.outputs_preview.length)).toEqual([500, 500, 500, 500])
     // Two batches at a time: each reads outlines once and payloads twice.
     expect(store.readBack.most).toBeLessThan(100_000)
     expect(store.readBack.all).toBeGreaterThan(180_000)

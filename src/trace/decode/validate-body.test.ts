@@ -247,7 +247,6 @@ describe('readBody', () => {
 describe('reportBody', () => {
   it.each([
     [{ id: 'x' }, 'x', ['id']],
-    [{}, null, ['id']],
     [{ id: A }, A, []],
   ])('names every fault of a record, and counts the record once: %j', (ids, run_id, fields) => {
     const record = { ...ids, trace_id: 't', parent_run_id: 'p', start_time: 'now', end_time: 'then' }

@@ -301,6 +301,9 @@ describe('POST /runs/query', () => {
 
 describe('GET /sessions', () => {
   it('lists, finds by name, pages, and reads one', async () => {
+    const further = { method: 'POST', body: JSON.stringify({ name: 'further' }) }
+    const headers = { 'content-type': 'application/json' }
+    expect((await ask('/api/v1/sessions', { ...further, headers })).status).toBe(200)
     const all = await read<{ id: string; name: string; run_count: number }[]>('/api/v1/sessions')
     expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(['shapes']))
     const [shapes] = await read<typeof all>('/api/v1/sessions?name=shapes')

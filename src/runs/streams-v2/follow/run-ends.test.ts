@@ -7,12 +7,16 @@ import type { ProtocolEvent } from '../protocol-event.ts'
 const REQUEST = { assistant_id: 'agent', input: { n: 1 } }
 const LATER = { ...REQUEST, after_seconds: 60 }
 
-/** The events of a stream up to the end of the run; the stream begins after `after`, or has no position. */
+/**
+ * The events of a stream up to the end of the run; the stream begins after `after`, or has no position. `begun` is called
+ * after the first events.
+ */
 async function shownUntilEndOf(
   world: RunWorld,
   thread_id: string,
   run_id: string,
   after?: number,
+  begun = (): void => undefined,
 ): Promise<ProtocolEvent[]> {
   const gone = new AbortController()
   const stream = await world.streams.followThread(world.call, thread_id, {
@@ -22,7 +26,9 @@ async function shownUntilEndOf(
   })
   const shown: ProtocolEvent[] = []
   for await (const items of stream.batches) {
+    const isFirst = shown.length === 0
     shown.push(...items.filter((item) => 'seq' in item))
+    if (isFirst && shown.length > 0) begun()
     const last = shown.findLast((event) => event.run_id === run_id)
     if (last?.method === 'lifecycle' && !last.data.includes('"running"')) gone.abort()
   }
@@ -115,15 +121,15 @@ it('V-13, V-32: interrupts that wait again after a failed answer are sent again 
   const thread_id = await world.thread()
   const [answered, other] = ['a'.repeat(32), 'b'.repeat(32)]
   const interrupts = { task: [answered, other].map((id) => ({ id, value: '?' })) }
-  world.fake.play((job) => {
-    const { run_id, attempt } = job.job.run
-    job.items(['metadata', { run_id, attempt }])
-    const state = { ...stateOf({}, ['ask']), interrupts }
-    job.end({ kind: 'failed', error: 'ValueError', message: 'no', retryable: false, state })
-  })
+  const state = { ...stateOf({}, ['ask']), interrupts }
   const request = { assistant_id: 'agent', command: { resume: { [answered]: 'yes' } } }
   const { run_id } = await world.runs.create(world.call, thread_id, request)
-  const shown = await shownUntilEndOf(world, thread_id, run_id, 0)
+  const job = await world.fake.job(run_id)
+  job.items(['metadata', { run_id, attempt: job.job.run.attempt }])
+  // A stream that begins after the end would also ask again what was not answered.
+  const shown = await shownUntilEndOf(world, thread_id, run_id, 0, () =>
+    job.end({ kind: 'failed', error: 'ValueError', message: 'no', retryable: false, state }),
+  )
   expect(shown.map(({ event_id }) => event_id)).toEqual([
     `synth:${run_id}:lc||running`,
     `synth:${run_id}:answered||${answered}`,

@@ -36,8 +36,7 @@ describe('many statements, one after the other', () => {
     const database = openSqlite(':memory:')
     let turns = 0
     const timer = setInterval(() => turns++, 1)
-    const until = performance.now() + 500
-    while (performance.now() < until) await database.query('SELECT 1')
+    for (let i = 0; i < 200_000 && turns <= 3; i += 1) await database.query('SELECT 1')
     clearInterval(timer)
     await database.close()
     expect(turns).toBeGreaterThan(3)

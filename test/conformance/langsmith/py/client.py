@@ -167,7 +167,8 @@ print(
     json.dumps(
         {
             "ids": ids,
-            "runs": {name: json.loads(run.json()) for name, run in runs.items()},
+            # Attachments are bytes, which are no JSON.
+            "runs": {name: json.loads(run.json(exclude={"attachments"})) for name, run in runs.items()},
             "read_run": read_one(ids["rag"]),
             "feedback": [{"key": f.key, "score": f.score, "comment": f.comment} for f in feedback],
             "listed": len({str(run.id) for run in listed()}),

@@ -40,12 +40,13 @@ describe('reading', () => {
     ).toContain('1e400')
     await fixture.request(`/traces/${ID}`)
     expect(asked).toEqual([
-      [WORKSPACE, ID, {}, undefined],
+      [WORKSPACE, ID, { links: expect.objectContaining({ workspace_id: WORKSPACE }) }, undefined],
       [WORKSPACE, ID, { view: 'lean', cursor: 'c' }],
       [WORKSPACE, ID, { view: 'full' }],
     ])
     await fixture.request(`/runs/${ID}`, { headers: { 'user-agent': 'langsmith-py/0.11.1' } })
-    expect(asked.at(-1)).toEqual([WORKSPACE, ID, { omit: ['attachments'] }, undefined])
+    const ofPython = { omit: ['attachments'], zoneless: true, links: expect.anything() }
+    expect(asked.at(-1)).toEqual([WORKSPACE, ID, ofPython, undefined])
     expect((await fixture.request(`/traces/${ID}?view=fat`)).status).toBe(422)
   })
 
@@ -88,8 +89,9 @@ describe('POST /runs/query', () => {
     ]
     for (const body of bodies) expect((await fixture.postJson('/runs/query', body)).status).toBe(200)
     expect(asked).toEqual([
-      { limit: 100, order: 'desc' },
+      { limit: 100, order: 'desc', shown: {} },
       {
+        shown: {},
         session: [ID, ID],
         parent_run: ID,
         run_type: 'llm',

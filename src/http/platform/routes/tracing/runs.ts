@@ -67,7 +67,7 @@ function queryRoute(): PlatformRoute {
       const linked = fields.zoneless ? ['s3_urls', 'inputs'] : ['s3_urls']
       const isLinked = body.select?.some((field) => linked.includes(field)) === true
       const links = isLinked ? await attachmentLinks({ deps, principal, req }) : undefined
-      const shown = { ...fields, links }
+      const shown = { ...fields, ...(links !== undefined && { links }) }
       const query = { ...toTraceRunQuery(body), shown }
       return { body: await deps.reads.query(principal.workspace_id, query, asker) }
     },
