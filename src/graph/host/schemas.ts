@@ -199,7 +199,8 @@ function channelSchema(graph: AnyGraph, names: unknown): JsonObject {
 }
 
 function valueSchema(channel: unknown): JsonObject {
-  return isMessages(channel) ? { type: 'array', items: { type: 'object', title: 'Message' } } : {}
+  if (!isMessages(channel)) return {}
+  return { type: 'array', langgraph_type: 'messages', items: { type: 'object', title: 'Message' } }
 }
 
 function isMessages(channel: unknown): boolean {

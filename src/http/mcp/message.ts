@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
+import { isTooDeep } from '../../trace/json/json-text.ts'
 
 /** The version of the protocol without sessions: each request names it in `params._meta`. */
 export const MODERN = '2026-07-28'
@@ -85,12 +86,14 @@ export function idOf(body: Uint8Array): string | number | null {
 }
 
 function parse(body: Uint8Array): JsonObject {
-  let value: unknown
+  const text = new TextDecoder().decode(body)
+  let value: JsonValue
   try {
-    value = JSON.parse(new TextDecoder().decode(body))
+    value = JSON.parse(text) as JsonValue
   } catch {
     throw new RpcFault('parse', 'The body is not JSON.', { status: 400 })
   }
+  if (isTooDeep(text, value)) throw malformed('it is nested too deeply')
   if (Array.isArray(value)) throw malformed('batches are not supported')
   if (!isObject(value)) throw malformed('a message is an object')
   return value

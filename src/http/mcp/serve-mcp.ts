@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { AppError } from '../../base/errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import type { RouteReply } from '../api/route.ts'
 import { idOf, LEGACY, type McpRequest, MODERN, readMessage, RPC_ERRORS, RpcFault } from './message.ts'
@@ -37,18 +38,26 @@ export interface ToolServer {
   call(name: string, args: JsonObject, params: JsonObject): Promise<ToolResult>
 }
 
+/** A message is parsed in the main thread, so it has less room than a body of traces. */
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
+
 /** How long clients may keep a list of tools, in milliseconds. */
 const LIST_TTL_MS = 60_000
 
 /**
  * The answer to a POST of a client of the Model Context Protocol, in the versions with `initialize` (2024-11-05 to
  * 2025-11-25) and without (2026-07-28); the body of a request decides (modelcontextprotocol.io, versions of these dates).
+ * @throws AppError body_too_large, and what a tool throws
  */
 export async function serveMcp(
   body: Uint8Array,
   headers: IncomingMessage['headers'],
   server: ToolServer,
 ): Promise<RouteReply<string>> {
+  if (body.length > MAX_MESSAGE_BYTES) {
+    const message = `A message may have at most ${MAX_MESSAGE_BYTES} bytes.`
+    throw new AppError('body_too_large', { message })
+  }
   try {
     const request = readMessage(body, headers)
     if (request === undefined) return { status: 202, body: '' }

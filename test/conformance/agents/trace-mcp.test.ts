@@ -338,7 +338,7 @@ describe('the tools over traces', () => {
       /^## Retention/,
     )
     expect(await textOf('compare', { a: TRACE, b: TRACE })).toMatch(/^Nothing differs/)
-    expect(await textOf('validate_runs', { payload: '{}' })).toContain('"rejected": 1')
+    expect(await textOf('validate_runs', { payload: '{"id":"x"}' })).toContain('"rejected": 1')
   })
 
   it.each([

@@ -65,9 +65,10 @@ async function namedAssistants(ask: AskRoute): Promise<NamedAssistant[]> {
   const taken = new Set<string>()
   return sorted.map((assistant) => {
     const plain = toolName(assistant)
-    const tool = taken.has(plain)
-      ? `${plain.slice(0, MAX_NAME - 9)}_${assistant.assistant_id.replaceAll('-', '').slice(0, 8)}`
-      : plain
+    const id = assistant.assistant_id.replaceAll('-', '')
+    // Ids that begin with a time have the same first digits.
+    const names = [plain, ...[id.slice(0, 8), id.slice(-8), id].map((digits) => withDigits(plain, digits))]
+    const tool = names.find((name) => !taken.has(name)) ?? id
     taken.add(tool)
     return { ...assistant, tool }
   })
@@ -85,6 +86,10 @@ function toolName({ name, graph_id }: Assistant): string {
       .replaceAll(/[^A-Za-z0-9_.-]/g, '')
       .slice(0, MAX_NAME)
   return clean(name) || clean(graph_id) || 'assistant'
+}
+
+function withDigits(name: string, digits: string): string {
+  return `${name.slice(0, MAX_NAME - digits.length - 1)}_${digits}`
 }
 
 /** The schema of the input of an assistant's graph; undefined if it has none, or its graph cannot be loaded. */

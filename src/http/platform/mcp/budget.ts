@@ -54,12 +54,20 @@ const MAX_DEPTH = 60
 
 /**
  * The value as indented JSON within a budget. Long texts and lists are cut; a mark with the length and the JSON Pointer
- * says where the rest is. `at` is the pointer of the value itself.
+ * says where the rest is. `at` is the pointer of the value itself; of a list, the items from `offset` on are shown.
  */
-export function fitJson(value: JsonValue, at: string, max_tokens: number, count: CountTokens): string {
+export function fitJson(
+  value: JsonValue,
+  { at, offset = 0 }: { at: string; offset?: number },
+  max_tokens: number,
+  count: CountTokens,
+): string {
   for (const cut of CUTS) {
-    const text = JSON.stringify(cutValue(value, at, cut, 0), null, 1)
-    // A token is at least one UTF-8 byte, so that a long text need not be counted.
+    const shown = Array.isArray(value)
+      ? cutList(value, { at, offset, cut, depth: 0 })
+      : cutValue(value, at, cut, 0)
+    const text = JSON.stringify(shown, null, 1)
+    // Counting is slow: what has more than 16 characters a token is cut without it.
     if (text.length <= max_tokens * 16 && count(text) <= max_tokens) return text
   }
   const keys = typeof value === 'object' && value !== null ? Object.keys(value) : []
@@ -73,11 +81,7 @@ function cutValue(value: JsonValue, at: string, cut: Cut, depth: number): JsonVa
   }
   if (typeof value !== 'object' || value === null) return value
   if (depth > MAX_DEPTH) return `… deeper at ${at}`
-  if (Array.isArray(value)) {
-    const shown = value.slice(0, cut.items).map((item, i) => cutValue(item, `${at}/${i}`, cut, depth + 1))
-    const left = value.length - shown.length
-    return left === 0 ? shown : [...shown, `… (+${left} items, from ${at}/${shown.length})`]
-  }
+  if (Array.isArray(value)) return cutList(value, { at, offset: 0, cut, depth })
   const entries = Object.entries(value)
   const shown = entries.slice(0, cut.items * 4)
   const object = Object.fromEntries(
@@ -88,6 +92,17 @@ function cutValue(value: JsonValue, at: string, cut: Cut, depth: number): JsonVa
   )
   const left = entries.length - shown.length
   return left === 0 ? object : { ...object, '…': `+${left} keys at ${at || '/'}` }
+}
+
+function cutList(
+  list: readonly JsonValue[],
+  { at, offset, cut, depth }: { at: string; offset: number; cut: Cut; depth: number },
+): JsonValue[] {
+  const end = Math.min(list.length, offset + cut.items)
+  const shown = list
+    .slice(offset, end)
+    .map((item, i) => cutValue(item, `${at}/${offset + i}`, cut, depth + 1))
+  return end >= list.length ? shown : [...shown, `… (+${list.length - end} items, from ${at}/${end})`]
 }
 
 /** A key as a token of a JSON Pointer. */
@@ -106,18 +121,25 @@ export function atPointer(value: JsonValue, pointer: string): JsonValue | undefi
   return at
 }
 
-/** Lines until the budget is used up, and how many were left. */
+/** The lines within a budget; a last line says how many are left out. */
+export function fitAnswer(lines: readonly string[], max_tokens: number, count: CountTokens): string {
+  const { text, shown } = fitLines(lines, max_tokens - 20, count)
+  const left = lines.length - shown
+  return left === 0 ? text : `${text}\n… (+${left} lines; a larger max_tokens shows more)`
+}
+
+/** Lines until the budget is used up, and how many these are. */
 export function fitLines(
   lines: Iterable<string>,
   max_tokens: number,
   count: CountTokens,
-): { text: string; shown: number; tokens: number } {
+): { text: string; shown: number } {
   const kept: string[] = []
   let tokens = 0
   for (const line of lines) {
     tokens += count(line) + 1
-    if (tokens > max_tokens) return { text: kept.join('\n'), shown: kept.length, tokens }
+    if (tokens > max_tokens) return { text: kept.join('\n'), shown: kept.length }
     kept.push(line)
   }
-  return { text: kept.join('\n'), shown: kept.length, tokens }
+  return { text: kept.join('\n'), shown: kept.length }
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from '../../../schema/json.ts'
-import { cutText, fitLines, TOKENS_ARGUMENT } from './budget.ts'
+import { cutText, fitAnswer, TOKENS_ARGUMENT } from './budget.ts'
 import { type OutlineNode } from './outline.ts'
 import { numberOf, readRun, readTool, readTrace, type RunJson, type ToolContext } from './tool.ts'
 
@@ -18,7 +18,7 @@ export const compareTool = readTool(
       lines.length === 0
         ? ['Nothing differs in status, models, tokens, cost, duration, steps and messages.']
         : lines
-    return fitLines(text, args.integer('max_tokens') - 20, count).text
+    return fitAnswer(text, args.integer('max_tokens'), count)
   },
 )
 

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import { ToolFailure } from './arguments.ts'
-import { fitLines, TOKENS_ARGUMENT } from './budget.ts'
+import { fitAnswer, TOKENS_ARGUMENT } from './budget.ts'
 import { nodeLine } from './outline.ts'
 import { readRun, readTool, readTrace, type RunJson, type ToolContext } from './tool.ts'
 
@@ -14,10 +14,10 @@ export const explainCostTool = readTool(
   },
   async (args, context) => {
     const [run_id, trace_id] = [args.text('run_id'), args.text('trace_id')]
-    const max = args.integer('max_tokens') - 20
+    const max = args.integer('max_tokens')
     if (run_id !== undefined) {
       const lines = await explainRun(await readRun(context.ask, run_id), context)
-      return fitLines(lines, max, context.count).text
+      return fitAnswer(lines, max, context.count)
     }
     if (trace_id === undefined) throw new ToolFailure('explain_cost needs run_id or trace_id.')
     return await explainTrace(trace_id, max, context)
@@ -48,7 +48,7 @@ async function explainTrace(trace_id: string, max: number, context: ToolContext)
   )
   const left = calls.length - chosen.length
   const end = left > 0 ? [`${left} further model calls; explain_cost with run_id explains one.`] : []
-  return fitLines([...head, ...explained.flat(), ...end], max, context.count).text
+  return fitAnswer([...head, ...explained.flat(), ...end], max, context.count)
 }
 
 /** The items with a new key first. */
@@ -122,12 +122,12 @@ async function priceLine(
   }
   const { price } = (await ask('GET /model-price-map/lookup', { query })) as { price: JsonObject | null }
   if (price === null)
-    return `no price for ${model}${typeof provider === 'string' ? ` of ${provider}` : ''}: add one on the page Prices, or POST /api/v1/model-price-map {"name": "${model}", "match_pattern": "^${escapePattern(model)}$", "prompt_cost": …, "completion_cost": …} (dollars per token), then POST /api/v1/runs/reprice.`
+    return `no price for ${model}${typeof provider === 'string' ? ` of ${provider}` : ''}: add one on the page Prices, or POST /api/v1/model-price-map {"name": ${JSON.stringify(model)}, "match_pattern": ${JSON.stringify(`^${escapePattern(model)}$`)}, "prompt_cost": …, "completion_cost": …} (dollars per token), then POST /api/v1/runs/reprice.`
   return `price ${String(price['price_model_id'])} (${String(price['source'])}): ${dollars(price['prompt_cost'])} per input token, ${dollars(price['completion_cost'])} per output token`
 }
 
 function escapePattern(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('\\', '\\\\')
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }
 
 function issueLines({ issues }: RunJson): string[] {

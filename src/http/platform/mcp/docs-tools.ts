@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { ToolFailure } from './arguments.ts'
-import { fitLines, TOKENS_ARGUMENT } from './budget.ts'
+import { cutText, fitLines, TOKENS_ARGUMENT } from './budget.ts'
 import { type ReadTool, readTool } from './tool.ts'
 
 /** The pages of this version; in the package they are at the same place. */
@@ -83,6 +83,10 @@ function sectionsNamed(sections: readonly Section[], wanted: string): Section[] 
   return exact.length > 0 ? exact : sections.filter(({ heading }) => heading.toLowerCase().includes(wanted))
 }
 
+/** Room for the last line of a page that is cut, and for the headings in it. */
+const FRAME_TOKENS = 160
+const HEADING_CHARS = 400
+
 function readDoc(sections: () => Promise<Section[]>): ReadTool {
   return readTool(
     'read_doc',
@@ -102,12 +106,14 @@ function readDoc(sections: () => Promise<Section[]>): ReadTool {
         )
       const wanted = args.text('section')?.toLowerCase()
       const chosen = wanted === undefined ? ofPage : sectionsNamed(ofPage, wanted)
-      const headings = ofPage.map(({ heading }) => heading).join(' · ')
+      const headings = cutText(ofPage.map(({ heading }) => heading).join(' · '), HEADING_CHARS)
       if (chosen.length === 0)
         throw new ToolFailure(`The page has no section "${String(wanted)}". Sections: ${headings}.`)
       const lines = chosen.flatMap((section) => section.lines)
-      const { text, shown } = fitLines(lines, args.integer('max_tokens') - 200, count)
-      return shown === lines.length ? text : `${text}\n… the page goes on. Sections: ${headings}`
+      const { text, shown } = fitLines(lines, args.integer('max_tokens') - FRAME_TOKENS, count)
+      return shown === lines.length
+        ? text
+        : `${text}\n… (+${lines.length - shown} lines; a larger max_tokens shows more). Sections: ${headings}`
     },
   )
 }

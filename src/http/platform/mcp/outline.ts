@@ -58,7 +58,8 @@ export function readOutlineNodes({
     })
     nodes[above]?.children.push(at)
     const below = (children.get(place) ?? []).toReversed()
-    waiting.push(...below.map((child) => ({ place: child, depth: depth + 1, above: at })))
+    // A call with a child an argument would overflow the stack.
+    for (const child of below) waiting.push({ place: child, depth: depth + 1, above: at })
   }
   return nodes
 }
@@ -141,9 +142,10 @@ export function mostTelling(
       let at: number | undefined = place;
       at !== undefined && wanted.has(at) && !kept.has(at);
       at = nodes[at]?.parent
-    )
+    ) {
       path.push(at)
-    if (kept.size + path.length > most) return false
+      if (kept.size + path.length > most) return false
+    }
     for (const at of path) kept.add(at)
     return true
   }

@@ -126,7 +126,10 @@ function previewOf(run: JsonObject, chars: number): JsonObject {
   )
 }
 
-/** The page of `items` under the name `key`, as LangSmith's tools return it. */
+/**
+ * The page of `items` under the name `key`, as LangSmith's tools return it. An item that is longer than a page is cut
+ * JSON text.
+ */
 export function charPage(
   key: string,
   items: readonly JsonValue[],
@@ -138,8 +141,10 @@ export function charPage(
 ): string {
   const pages: JsonValue[][] = [[]]
   let chars = 0
-  for (const item of items) {
-    const length = JSON.stringify(item).length + 1
+  for (const whole of items) {
+    const text = JSON.stringify(whole)
+    const item = text.length < max_chars_per_page ? whole : cutText(text, Math.floor(max_chars_per_page / 2))
+    const length = Math.min(text.length + 1, max_chars_per_page)
     if (chars + length > max_chars_per_page && chars > 0) {
       pages.push([])
       chars = 0
@@ -185,7 +190,7 @@ const readRunTool = readTool(
     const part = args.text('part') ?? 'summary'
     const max = args.integer('max_tokens') - 30
     const path = args.text('path') ?? ''
-    if (part === 'summary' && path === '') return fitJson(summaryOf(run), '', max, count)
+    if (part === 'summary' && path === '') return fitJson(summaryOf(run), { at: '' }, max, count)
     const value = atPointer(partOf(run, part) ?? null, path)
     if (value === undefined)
       throw new ToolFailure(`${part} has nothing at ${path}. ${keysAbove(partOf(run, part), path)}`)
@@ -258,8 +263,7 @@ function valueText(
   value: JsonValue,
   { path, offset, max, count }: { path: string; offset: number; max: number; count: CountTokens },
 ): string {
-  if (Array.isArray(value) && offset > 0) return fitJson(value.slice(offset), path, max, count)
-  if (typeof value !== 'string') return fitJson(value, path, max, count)
+  if (typeof value !== 'string') return fitJson(value, { at: path, offset }, max, count)
   const rest = value.slice(offset, offset + MAX_TOKENS * 8)
   let length = rest.length
   while (length > 1 && count(rest.slice(0, length)) > max) length = Math.floor(length * 0.8)
@@ -284,7 +288,7 @@ const validateRunsTool = readTool(
     const payload = args.json('payload')
     const text = typeof payload === 'string' ? payload : JSON.stringify(payload)
     const report = await ask('POST /runs/validate', { body: Buffer.from(text) })
-    return fitJson(report as JsonValue, '', args.integer('max_tokens') - 20, count)
+    return fitJson(report as JsonValue, { at: '' }, args.integer('max_tokens') - 20, count)
   },
 )
 

@@ -65,7 +65,8 @@ function chosenPlaces(nodes: readonly OutlineNode[], args: Arguments): number[] 
   const kept = new Set<number>()
   for (const place of places) {
     if (nodes[place]!.status !== 'error') continue
-    for (let at: number | undefined = place; at !== undefined; at = nodes[at]?.parent) kept.add(at)
+    for (let at: number | undefined = place; at !== undefined && !kept.has(at); at = nodes[at]?.parent)
+      kept.add(at)
   }
   return places.filter((place) => kept.has(place))
 }

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest'
+import { serveMcp, type ToolServer } from './serve-mcp.ts'
+
+const SERVER: ToolServer = {
+  info: { name: 'test', version: '1' },
+  list: async () => ({ tools: [] }),
+  call: async () => ({ content: [] }),
+}
+
+it('MCP-3: refuses a message that is nested too deeply', async () => {
+  const deep = '['.repeat(20_000) + ']'.repeat(20_000)
+  const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"payload":${deep}}}}`
+  const { status, body } = await serveMcp(Buffer.from(call), {}, SERVER)
+  expect(status).toBe(400)
+  expect(JSON.parse(body)).toMatchObject({
+    error: { code: -32600, message: expect.stringContaining('nested too deeply') },
+  })
+})
+
+it('refuses a message of more than 8 MiB before it is parsed', async () => {
+  const body = Buffer.alloc(8 * 1024 * 1024 + 1, ' ')
+  await expect(serveMcp(body, {}, SERVER)).rejects.toMatchObject({ code: 'body_too_large' })
+})
