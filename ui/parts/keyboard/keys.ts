@@ -11,8 +11,12 @@ const ACTIVATED = 'a, button, summary, label, input, [role=option]'
 const SCROLLED = '[data-scrolls=true]'
 const SEQUENCE_MS = 1000
 
-/** True for a key that the focused element handles itself. */
+/** What Escape closes. */
+const CLOSED = 'dialog:modal, :popover-open'
+
+/** True for a key that the focused element, or the browser, handles itself. */
 function isOwnKey(name: string, target: Element): boolean {
+  if (name === 'Escape') return document.querySelector(CLOSED) !== null
   if (name === 'Enter') return target.closest(ACTIVATED) !== null
   return /^(?:Arrow|Home|End)/.test(name) && target.closest(SCROLLED) !== null
 }

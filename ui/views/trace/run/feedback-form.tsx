@@ -103,7 +103,11 @@ export function FeedbackForm({
     <form
       className={css['form']}
       onSubmit={submit}
-      onKeyDown={(event) => event.key === 'Escape' && close()}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return
+        event.preventDefault()
+        close()
+      }}
       aria-label={feedback === undefined ? 'New feedback' : `Feedback ${feedback.key}`}
     >
       <Fields feedback={feedback} />
