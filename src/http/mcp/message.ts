@@ -9,7 +9,7 @@ export const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] a
 const META_VERSION = 'io.modelcontextprotocol/protocolVersion'
 
 /** Codes of JSON-RPC, and of MCP's version of 2026-07-28. */
-export const RPC_ERRORS = {
+const RPC_ERRORS = {
   parse: -32700,
   invalid_request: -32600,
   unknown_method: -32601,
@@ -36,6 +36,11 @@ export class RpcFault extends Error {
     this.status = status
     this.data = data
   }
+}
+
+/** The `error` of a JSON-RPC message. */
+export function faultJson({ rpc, message, data }: RpcFault): JsonObject {
+  return { code: RPC_ERRORS[rpc], message, ...(data !== undefined && { data }) }
 }
 
 /** A request of a client that awaits a result. */

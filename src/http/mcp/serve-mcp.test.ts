@@ -12,7 +12,7 @@ it('MCP-3: refuses a message that is nested too deeply', async () => {
   const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"payload":${deep}}}}`
   const { status, body } = await serveMcp(Buffer.from(call), {}, SERVER)
   expect(status).toBe(400)
-  expect(JSON.parse(body)).toMatchObject({
+  expect(JSON.parse(String(body))).toMatchObject({
     error: { code: -32600, message: expect.stringContaining('nested too deeply') },
   })
 })

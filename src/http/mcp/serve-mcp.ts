@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import { AppError } from '../../base/errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import type { RouteReply } from '../api/route.ts'
-import { idOf, LEGACY, type McpRequest, MODERN, readMessage, RPC_ERRORS, RpcFault } from './message.ts'
+import { faultJson, idOf, LEGACY, type McpRequest, MODERN, readMessage, RpcFault } from './message.ts'
+import { progressStream, progressToken } from './progress.ts'
 
 /** A tool as `tools/list` returns it. */
 export interface McpTool {
@@ -53,7 +55,7 @@ export async function serveMcp(
   body: Uint8Array,
   headers: IncomingMessage['headers'],
   server: ToolServer,
-): Promise<RouteReply<string>> {
+): Promise<RouteReply<string | Readable>> {
   if (body.length > MAX_MESSAGE_BYTES) {
     const message = `A message may have at most ${MAX_MESSAGE_BYTES} bytes.`
     throw new AppError('body_too_large', { message })
@@ -61,13 +63,13 @@ export async function serveMcp(
   try {
     const request = readMessage(body, headers)
     if (request === undefined) return { status: 202, body: '' }
-    const result = await resultOf(request, server)
-    return json(200, { jsonrpc: '2.0', id: request.id, result })
+    const result = resultOf(request, server)
+    const token = progressToken(request, headers)
+    if (token === undefined) return json(200, { jsonrpc: '2.0', id: request.id, result: await result })
+    return await progressStream({ id: request.id, token }, result)
   } catch (error) {
     if (!(error instanceof RpcFault)) throw error
-    const { rpc, message, data, status } = error
-    const fault = { code: RPC_ERRORS[rpc], message, ...(data !== undefined && { data }) }
-    return json(status, { jsonrpc: '2.0', id: idOf(body), error: fault })
+    return json(error.status, { jsonrpc: '2.0', id: idOf(body), error: faultJson(error) })
   }
 }
 

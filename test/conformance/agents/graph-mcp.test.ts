@@ -123,3 +123,34 @@ it('MCP-9: without a key 401; a key that only reads lists tools and calls none',
   expect((await ask('tools/list', key)).status).toBe(200)
   expect((await ask('tools/call', key)).status).toBe(403)
 })
+
+it('MCP-5: a call that asks for progress gets a stream of it, and a refusal keeps its status', async () => {
+  const { url, weir } = setup()
+  const seen: number[] = []
+  const args = { kind: 'custom' }
+  const onprogress = ({ progress }: { progress: number }) => void seen.push(progress)
+  const result = await mcp.callTool({ name: 'kinds', arguments: args }, undefined, { onprogress })
+  expect([result.isError, seen[0]]).toEqual([undefined, 0])
+  const ask = async (name: string, accept: string) =>
+    await fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': weir.key, accept },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 7,
+        method: 'tools/call',
+        params: { name, arguments: { text: 'hi' }, _meta: { progressToken: 'p' } },
+      }),
+    })
+  const streamed = await ask('echo', 'application/json, text/event-stream')
+  expect(streamed.headers.get('content-type')).toBe('text/event-stream')
+  const text = await streamed.text()
+  const messages = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data) as object)
+  expect(messages[0]).toMatchObject({
+    method: 'notifications/progress',
+    params: { progressToken: 'p', progress: 0 },
+  })
+  expect(messages.at(-1)).toMatchObject({ id: 7, result: { structuredContent: { text: 'hi' } } })
+  expect((await ask('echo', 'application/json')).headers.get('content-type')).toBe('application/json')
+  expect(await (await ask('nope', '*/*')).json()).toMatchObject({ id: 7, error: { code: -32602 } })
+})

@@ -17,6 +17,7 @@ export function mcpRoutes(routes: () => readonly GuardedRoute<DeploymentDeps>[])
       tag: 'Agents',
       body: 'raw',
       reply: 'bytes',
+      wire_types: ['application/json'],
       errors: ['body_too_large'],
       async handle({ deps, principal, body, req, gone }) {
         const ask = createAskRoute(routes(), { deps, principal, req, gone })

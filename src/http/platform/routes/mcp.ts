@@ -18,6 +18,7 @@ export function mcpRoutes(routes: () => readonly GuardedPlatformRoute[]): Platfo
       tag: 'Agents',
       body: 'raw',
       reply: 'bytes',
+      wire_types: ['application/json'],
       errors: ['body_too_large'],
       async handle({ deps, principal, body, req, gone }) {
         const { workspace_id, workspace_ids } = principal
