@@ -76,7 +76,9 @@ export function createIngester(deps: IngesterDeps): Ingester {
     async ingest(head, body, hold = () => true): Promise<Accepted> {
       if (deps.decodeLane.queued > MAX_WAITING) throw new AppError('overloaded')
       const received_at = receiveTime(head.received_at, deps.usage.periods)
-      const decoded = await decode(deps.decodeLane, { ...head, received_at }, body)
+      const span_filters =
+        head.kind === 'otlp-traces' ? await deps.projects.spanFilters(head.workspace_id) : []
+      const decoded = await decode(deps.decodeLane, { ...head, received_at, span_filters }, body)
       if (!hold(bytesOf(decoded))) throw new AppError('overloaded')
       await rejectDeleted(deps.deleted, head.workspace_id, decoded, deps.logger)
       const passage = await pass(deps.gate, head, decoded)

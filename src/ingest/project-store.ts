@@ -1,4 +1,5 @@
 import type { JsonObject } from '../schema/json.ts'
+import type { ProjectFilters, SpanFilter } from '../trace/otel/span/span-filter.ts'
 
 /** A project of traces; LangSmith calls it a session. */
 export interface Project {
@@ -17,6 +18,8 @@ export interface Project {
   /** Null if it was not sent. */
   type: ProjectType | null
   default_dataset_id: string | null
+  /** Which spans are not kept; empty: all are kept. */
+  span_filters: readonly SpanFilter[]
 }
 
 /** LangSmith's kinds of projects. */
@@ -38,6 +41,7 @@ export interface ProjectFields {
   trace_tier?: TraceTier | null
   type?: ProjectType | null
   default_dataset_id?: string | null
+  span_filters?: readonly SpanFilter[] | null
 }
 
 /** LangSmith's names for the durations for which traces are kept. */
@@ -83,6 +87,12 @@ export interface ProjectStore {
    * another process changes a name, it may resolve to its old project for that time.
    */
   known(workspace_id: string, name: string): string | undefined
+  /**
+   * The filters of the workspace's projects that have any; of more than 1000 such projects, those of the first 1000. A
+   * change by another process is used within five seconds; while the database cannot be reached, the last known ones
+   * are.
+   */
+  spanFilters(workspace_id: string): Promise<readonly ProjectFilters[]>
   get(workspace_id: string, id: string): Promise<Project | undefined>
   /** Projects, newest first; `more` is true if the page is not the last. A page has at most 32 MB, or one project. */
   list(workspace_id: string, query: ProjectQuery): Promise<{ projects: Project[]; more: boolean }>

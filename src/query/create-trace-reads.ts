@@ -266,8 +266,8 @@ const GLIMPSED = ['inputs_preview', 'outputs_preview', 'failed_names']
 /** The traces whose roots a list shows with what the TraceRuns below say. */
 function glimpsedTraces({ select }: TraceRunQuery, rows: readonly TraceRunRow[]): string[] {
   if (select !== undefined && !select.some((field) => GLIMPSED.includes(field))) return []
-  return rows.flatMap(({ run_id, trace_id, run_type }) =>
-    run_id === trace_id && !carriesUsage(run_type) ? trace_id : [],
+  return rows.flatMap(({ parent_run_id, trace_id, run_type }) =>
+    parent_run_id === NIL_UUID && !carriesUsage(run_type) ? trace_id : [],
   )
 }
 

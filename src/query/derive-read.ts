@@ -15,6 +15,8 @@ import {
   isOutdated,
   toRow,
 } from '../trace/rows/trace-run-row.ts'
+import { orderAbove } from '../trace/derive/lineage/parent-lineage.ts'
+import { NIL_UUID } from '../base/ids.ts'
 import { tokenModelFor } from '../trace/tokens/token-model.ts'
 import { fragmentsIn, type ReadFragments } from './read-plan.ts'
 
@@ -43,7 +45,8 @@ export function deriveAll(
 }
 
 /**
- * Derives a TraceRun for a response; undefined if the fragments are only parts of another TraceRun. A TraceRun that
+ * Derives a TraceRun for a response; undefined if the fragments are only parts of another TraceRun, or a span that a
+ * filter left out. A TraceRun that
  * cannot be derived is returned with its fields as sent.
  */
 function deriveOne(
@@ -52,7 +55,7 @@ function deriveOne(
   isHeadOnly: boolean,
 ): TraceRun | undefined {
   const merged = mergePlanned(fragments)
-  if (spanParts(merged) !== undefined) return undefined
+  if (merged.filtered || spanParts(merged) !== undefined) return undefined
   if (!isHeadOnly) {
     try {
       return deriveMerged(merged, context)
@@ -68,9 +71,13 @@ function deriveOne(
 /** The parent's place from the row; undefined unless the row was derived with the parent. */
 function parentPlace(row: TraceRunRow): ParentLineage | undefined {
   const { parent_run_id, trace_id, dotted_order, issues } = row
-  const end = dotted_order.lastIndexOf('.')
-  if (end < 0 || issues.includes('parent_unknown')) return undefined
-  return { id: parent_run_id, trace_id, dotted_order: dotted_order.slice(0, end) }
+  if (issues.includes('parent_unknown')) return undefined
+  const order = orderAbove(dotted_order)
+  if (order !== '') return { id: parent_run_id, trace_id, dotted_order: order }
+  // Filters left out everything above.
+  return parent_run_id === NIL_UUID
+    ? { trace_id, dotted_order: '', above: { id: undefined, dotted_order: '' } }
+    : undefined
 }
 
 /** An estimator that returns the counts that ingest estimated, so that a read need not count again. */

@@ -34,7 +34,7 @@ export interface ReadRows {
   shown: number
   /** Feedback by TraceRun, for TraceRuns that have any. */
   feedback: ReadonlyMap<string, FeedbackStats>
-  /** By trace, for the roots of a list. */
+  /** By root, for the roots of a list. */
   glimpses?: ReadonlyMap<string, TraceGlimpse>
 }
 
@@ -149,8 +149,7 @@ function assemble(
     const shown = traceRun ? freshest(row, traceRun) : row
     const about = aboutInTrace(shown, trace, feedback.get(row.run_id))
     if (traceRun) return fullPieces(traceRun, shown, about, choice)
-    const glimpse = row.run_id === row.trace_id ? glimpses?.get(row.trace_id) : undefined
-    return leanPieces(shown, { ...about, glimpse }, choice)
+    return leanPieces(shown, { ...about, glimpse: glimpses?.get(row.run_id) }, choice)
   })
 }
 

@@ -8,6 +8,7 @@ export const ISSUE_CODES = [
   'parent_unknown',
   'several_roots',
   'several_spans',
+  'span_of_web_framework',
   'invalid_tags',
   'invalid_extra',
   'payload_too_large',

@@ -188,14 +188,14 @@ class DeriveWork {
   }
 
   /**
-   * Derives a TraceRun and adds its row to the output. Adds no row if the fragments are only parts of another TraceRun,
-   * which may arrive later.
+   * Derives a TraceRun and adds its row to the output. Adds no row for a span that a filter left out, nor if the
+   * fragments are only parts of another TraceRun, which may arrive later.
    */
   #write(merged: MergedTraceRun, derive: typeof deriveMerged): { traceRun: TraceRun | undefined } {
     if (spanParts(merged) !== undefined) return { traceRun: undefined }
     const parentOf = (id: string) => this.#lineages(merged.workspace_id, id)
     const traceRun = derive(merged, { ...this.#context, parentOf })
-    this.#out.add(traceRun)
+    if (!merged.filtered) this.#out.add(traceRun)
     return { traceRun }
   }
 

@@ -138,7 +138,7 @@ export interface TraceStore {
   traceRows(workspace_id: string, trace_id: string, after: string, limit: number): Promise<Uint8Array>
   /** Columns for a roll-up of every TraceRun of the given traces (ROLL_UP_COLUMNS). */
   rollUpRows(workspace_id: string, trace_ids: readonly string[]): Promise<Uint8Array>
-  /** What lists show of traces that their roots do not say, by trace. */
+  /** What lists show of these traces that their roots do not say, by root. */
   traceGlimpses(workspace_id: string, trace_ids: readonly string[]): Promise<Map<string, TraceGlimpse>>
   /**
    * Returns the traces in which several TraceRuns with one of `call_ids` show the same call, and the traces with a

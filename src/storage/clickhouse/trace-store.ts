@@ -17,7 +17,7 @@ import { listSql, timeAtSql } from './list-sql.ts'
 import { orderedPlacesSql, rowsOfPlacesSql, type RunPlace } from './trace/ordered-list.ts'
 import { readGlimpses } from './trace/glimpses.ts'
 import { readingOutlines } from './trace/outline.ts'
-import { PLACES_OF_TRACES } from './trace/scope.ts'
+import { FIRST_OF_ORDER, PLACES_OF_TRACES } from './trace/scope.ts'
 import { readingProjects } from './project-stats.ts'
 import { isSearch, searchByWords, searchInSteps, type SearchSteps } from './search/search-steps.ts'
 import { wordStatements } from './search/word-statements.ts'
@@ -42,9 +42,6 @@ export interface StoreColumns {
 
 /** Maximum number of rows that one roll-up reads; LangSmith's API allows 25,000 for a trace. */
 const MAX_ROLL_UP_ROWS = 200_000
-
-/** The first TraceRun id in the dotted_order of a row. It follows a time of 22 characters. */
-const FIRST_OF_ORDER = 'toUUIDOrZero(substring(dotted_order, 23, 36))'
 
 /** The ReadStore over a ClickHouse whose schema is migrated. */
 export function createTraceStore(clickhouse: ClickHouse, columns: StoreColumns): ReadStore {

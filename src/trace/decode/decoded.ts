@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../base/errors.ts'
 import type { ValidationReport } from '../../schema/types.gen.ts'
+import type { ProjectFilters } from '../otel/span/span-filter.ts'
 
 /** Everything that decoding needs besides the bytes of the body. */
 export interface RequestHead {
@@ -15,6 +16,8 @@ export interface RequestHead {
   new_run_id?: string
   /** Header `Langsmith-Project`: the project of spans that name none. */
   project?: string
+  /** Filters of the workspace's projects; absent: all spans are kept. */
+  span_filters?: readonly ProjectFilters[]
   workspace_id: string
   /** NIL_UUID for a key without a user. */
   user_id: string

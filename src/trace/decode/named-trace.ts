@@ -38,8 +38,12 @@ export function withoutTraces(
   return { rows: Buffer.concat(kept), count: kept.length }
 }
 
-/** The trace of an operation; undefined if the operation does not name it, or only changes an existing TraceRun. */
+/**
+ * The trace of an operation; undefined if the operation does not name it, only changes an existing TraceRun, or is a
+ * span that a filter left out.
+ */
 function traceOf({ head, rank, run_id }: StoredFragment): string | undefined {
+  if (rank === RANK.filtered) return undefined
   const fields: unknown = head.length === 0 ? {} : JSON.parse(Buffer.from(head).toString())
   if (!isObject(fields)) return undefined
   const isRoot = rank === RANK.create && parseUuid(fields['parent_run_id']) === undefined

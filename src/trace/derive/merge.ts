@@ -25,6 +25,7 @@ export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
     received_at: all.reduce((least, fragment) => Math.min(least, fragment.received_at), first.received_at),
     fragments: fragments.length,
     created: false,
+    filtered: false,
     head: {},
     raw: {},
     extra: {},
@@ -35,6 +36,7 @@ export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
   const roots = splitRoots(fragments)
   const own = roots?.own ?? fragments
   for (const fragment of own) addFragment(merged, fragment)
+  merged.filtered = merged.keys.length > 0 && merged.keys.every(({ rank }) => rank === RANK.filtered)
   if (own.length > 1) merged.project_id = firstProject(own) ?? merged.project_id
   // The receive time is that of the TraceRun's own fragments, without those of its parts.
   if (merged.keys.length > 0) merged.received_at = Math.min(...merged.keys.map((key) => key.received_at))

@@ -30,6 +30,8 @@ export interface MergedTraceRun {
   fragments: number
   /** True once a create, or an update with all fields of a create, has arrived. */
   created: boolean
+  /** True for a span that a filter of its project left out: it has no row, and its children take its place. */
+  filtered: boolean
   /** The main fields; those of later fragments override earlier ones. */
   head: JsonObject
   /** Big fields as sent; absent when no fragment has them. */

@@ -39,8 +39,11 @@ export interface Fragment {
 export const BIG_FIELDS = ['inputs', 'outputs', 'events', 'extra', 'error', 'serialized'] as const
 export type BigField = (typeof BIG_FIELDS)[number]
 
-/** Merge order: a later rank overrides an earlier one; fragments of equal rank are ordered by content hash (D-11). */
-export const RANK = { create: 1, update: 2, update_with_end: 3 } as const
+/**
+ * Merge order: a later rank overrides an earlier one; fragments of equal rank are ordered by content hash (D-11).
+ * `filtered` is a span without its payload, which a filter of its project left out.
+ */
+export const RANK = { create: 1, update: 2, update_with_end: 3, filtered: 4 } as const
 
 /** Columns whose size the sender controls, in storage order; column `sizes` holds their lengths. */
 export const SIZED_COLUMNS = ['head', ...BIG_FIELDS, 'attachments'] as const

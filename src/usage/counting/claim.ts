@@ -95,8 +95,9 @@ export class UsageClaims {
     if (periods.length === 0) return
     const named = new Set(merged.keys.flatMap((facts) => namedTrace(facts.head) ?? []))
     for (const facts of merged.keys) {
-      const { received_at } = facts
-      if (!periods.some(({ from, to }) => received_at >= from && received_at < to)) continue
+      const { received_at, rank } = facts
+      if (rank === RANK.filtered || !periods.some(({ from, to }) => received_at >= from && received_at < to))
+        continue
       const own = namedTrace(facts.head)
       if (own !== undefined) this.#stated(merged, own, facts)
       else if (named.size > 0) for (const trace_id of named) this.#stated(merged, trace_id, facts)

@@ -136,6 +136,30 @@ describeOnSql('projects', (engine) => {
     await expect(byName('unheard of')).rejects.toThrow()
   })
 
+  it('returns the filters of projects: a change at once, that of another process within seconds', async () => {
+    const { id } = await store.create('w', { name: 'p', span_filters: [{ scope: 'a' }] }, { upsert: false })
+    await byName('none')
+    const found = (filters: object[]) => [{ project_id: id, project_name: 'p', filters }]
+    expect(await store.spanFilters('w')).toEqual(found([{ scope: 'a' }]))
+    expect(await store.spanFilters('other')).toEqual([])
+    await store.update('w', id, { description: 'd', span_filters: null })
+    expect(await store.spanFilters('w')).toEqual(found([{ scope: 'a' }]))
+    await store.create('w', { name: 'p', span_filters: [{ name: 'b' }] }, { upsert: true })
+    expect(await store.spanFilters('w')).toEqual(found([{ name: 'b' }]))
+    const other = createProjectStore(
+      await engine.openAgain(),
+      testClock(() => now),
+    )
+    await other.update('w', id, { span_filters: [] })
+    expect(await store.spanFilters('w')).toEqual(found([{ name: 'b' }]))
+    now += 5_001
+    expect(await store.spanFilters('w')).toEqual([])
+    await database.close()
+    now += 5_001
+    expect(await store.spanFilters('w')).toEqual([])
+    await expect(store.spanFilters('unheard of')).rejects.toThrow()
+  })
+
   it('creates a project once, however many processes use its name at once', async () => {
     const again = await engine.openAgain()
     const stores = [store, createProjectStore(again, testClock()), createProjectStore(again, testClock())]

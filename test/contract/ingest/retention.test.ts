@@ -6,6 +6,7 @@ import { createMetrics } from '../../../src/base/metrics.ts'
 import { createSweeps } from '../../../src/base/background/sweeps.ts'
 import { type Deleter, startDeleter } from '../../../src/ingest/deletion/deleter.ts'
 import type { Project } from '../../../src/ingest/project-store.ts'
+import { RANK } from '../../../src/trace/rows/fragment.ts'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/deletion.ts'
 import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
@@ -194,5 +195,54 @@ describeOnSql('retention', (engine) => {
     deleter = sweep(database)
     await eventually(async () => expect(await hasBytes()).toBe(false))
     await deleter.stop()
+  })
+
+  it('removes expired spans that a filter left out, but no kept TraceRun with the same id', async () => {
+    const database = await open()
+    const project_id = projects.get('days')!
+    const [alone, shared, late] = [first + 40, first + 41, first + 42] as const
+    for (const [n, received_at] of [
+      [alone, RECEIVED],
+      [shared, RECEIVED],
+      [late, RECEIVED + DAY],
+    ] as const) {
+      const head = JSON.stringify({ trace_id: idOf(n) })
+      await traces.clickhouse.command(
+        `INSERT INTO run_fragments (workspace_id, run_id, rank, project_id, received_at, head)
+         SELECT {workspace:UUID}, {run:UUID}, {rank:UInt8}, {project:UUID},
+           fromUnixTimestamp64Milli({received_at:Int64}), {head:String}`,
+        {
+          params: {
+            workspace: WORKSPACE,
+            run: idOf(n),
+            rank: RANK.filtered,
+            project: project_id,
+            received_at,
+            head,
+          },
+        },
+      )
+    }
+    await traces.insert([
+      traceRunRow(shared, { project_id, trace_id: idOf(shared), received_at: RECEIVED + DAY }),
+    ])
+    const stored = async (): Promise<number[]> => (await left([alone, shared, late]))['run_fragments']!
+    expect(await stored()).toEqual([alone, shared, late])
+    clock.time = RECEIVED + 3 * DAY + HOUR
+    let deleter = sweep(database)
+    await eventually(async () => expect(await stored()).toEqual([shared, late]))
+    await deleter.stop()
+    expect(await stored()).toEqual([shared, late])
+    clock.time = RECEIVED + 4 * DAY + HOUR
+    deleter = sweep(database)
+    await eventually(async () => expect(await stored()).toEqual([]))
+    await deleter.stop()
+    const kept = await traces.clickhouse.rows(
+      'SELECT 1 FROM filtered_spans WHERE run_id IN {ids:Array(UUID)}',
+      {
+        params: { ids: [alone, shared, late].map(idOf) },
+      },
+    )
+    expect(kept).toEqual([])
   })
 })

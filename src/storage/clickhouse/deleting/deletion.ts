@@ -5,8 +5,8 @@ import { freeDeletedRows } from './deleted-rows.ts'
 import { listSql } from '../list-sql.ts'
 
 /**
- * Tables in the order of deletion. `trace_runs` is the last one, because the statements find the rows of a trace in the
- * other tables through it.
+ * Tables in the order of deletion. `trace_runs` and `filtered_spans` are the last ones, because the statements find the
+ * rows of a trace in the other tables through them.
  */
 const TABLES = [
   'run_fragments',
@@ -16,7 +16,14 @@ const TABLES = [
   'thread_runs',
   'runs',
   'trace_runs',
+  'filtered_spans',
 ] as const
+const EXPIRED = `workspace_id = {workspace_id:UUID} AND project_id = {project_id:UUID}
+  AND received_at < fromUnixTimestamp64Milli({before:Int64})`
+/** A root that is kept may have fragments under the same id. It is deleted when its own row expires. */
+const HAS_NO_ROW = `run_id NOT IN (SELECT run_id FROM trace_runs FINAL WHERE workspace_id = {workspace_id:UUID}
+  AND trace_id IN (SELECT trace_id FROM filtered_spans WHERE ${EXPIRED}))`
+const OF_TRACES = 'workspace_id = {workspace_id:UUID} AND trace_id IN {trace_ids:Array(UUID)}'
 /** The SHA-256 hashes in the text of `attachments`. */
 const SHA256 = `extractAll(attachments, '[0-9a-f]{64}')`
 
@@ -30,16 +37,20 @@ export function createTraceDeletion(clickhouse: ClickHouse, columns: readonly st
     runsOfProject: (workspace_id, project_id, before, limit) =>
       ids(
         'run_id',
-        `SELECT run_id FROM runs FINAL
-         WHERE workspace_id = {workspace_id:UUID} AND project_id = {project_id:UUID}
-           AND received_at < fromUnixTimestamp64Milli({before:Int64})
-         LIMIT {limit:UInt32}`,
+        `SELECT run_id FROM (
+           SELECT run_id FROM runs FINAL WHERE ${EXPIRED} LIMIT {limit:UInt32}
+           UNION DISTINCT
+           SELECT run_id FROM filtered_spans WHERE ${EXPIRED} AND ${HAS_NO_ROW} LIMIT {limit:UInt32}
+         ) LIMIT {limit:UInt32}`,
         { workspace_id, project_id, before, limit },
       ),
     runsOfTraces: (workspace_id, trace_ids, limit) =>
       clickhouse.rows<RunOfTrace>(
-        `SELECT run_id, trace_id FROM trace_runs FINAL
-         WHERE workspace_id = {workspace_id:UUID} AND trace_id IN {trace_ids:Array(UUID)} LIMIT {limit:UInt32}`,
+        `SELECT run_id, trace_id FROM (
+           SELECT run_id, trace_id FROM trace_runs FINAL WHERE ${OF_TRACES} LIMIT {limit:UInt32}
+           UNION DISTINCT
+           SELECT run_id, trace_id FROM filtered_spans WHERE ${OF_TRACES} LIMIT {limit:UInt32}
+         ) LIMIT {limit:UInt32}`,
         { params: { workspace_id, trace_ids, limit } },
       ),
     async tracesOf(workspace_id, query) {

@@ -6,6 +6,9 @@ import type { ClickHouse, SqlParams } from '../connect.ts'
  */
 const LARGE = 5_000
 
+/** The first TraceRun id in the dotted_order of a row. It follows a time of 22 characters. */
+export const FIRST_OF_ORDER = 'toUUIDOrZero(substring(dotted_order, 23, 36))'
+
 export interface TraceScope {
   /** Condition on rows of table `runs`, read FINAL. */
   condition: string

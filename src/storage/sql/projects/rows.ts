@@ -1,19 +1,25 @@
 import type { Project } from '../../../ingest/project-store.ts'
+import type { SpanFilter } from '../../../trace/otel/span/span-filter.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import { type SqlSession, storableText } from '../driver/database.ts'
 
-export interface ProjectRow extends Omit<Project, 'extra'> {
+export interface ProjectRow extends Omit<Project, 'extra' | 'span_filters'> {
   extra: string
+  span_filters: string
 }
 
 /** Columns in the order of a project's fields. */
 export const PROJECT_COLUMNS =
-  'workspace_id, id, name, description, extra, reference_dataset_id, start_time, end_time, retention_days, trace_tier, type, default_dataset_id'
+  'workspace_id, id, name, description, extra, reference_dataset_id, start_time, end_time, retention_days, trace_tier, type, default_dataset_id, span_filters'
 /** Name of the project of traces that name no project. */
 export const DEFAULT_NAME = 'default'
 
 export function toProject(row: ProjectRow): Project {
-  return { ...row, extra: JSON.parse(row.extra) as JsonObject }
+  return {
+    ...row,
+    extra: JSON.parse(row.extra) as JsonObject,
+    span_filters: JSON.parse(row.span_filters) as SpanFilter[],
+  }
 }
 
 /** Finds a project of the workspace by its id or name; undefined if there is none. */
@@ -31,7 +37,7 @@ export async function findProject(
 /** Inserts the project. Returns false, without inserting it, if its id or its name is taken. */
 export async function insertProject(session: SqlSession, project: Project): Promise<boolean> {
   const rows = await session.query(
-    `INSERT INTO projects (${PROJECT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
+    `INSERT INTO projects (${PROJECT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id`,
     [
       project.workspace_id,
       project.id,
@@ -45,6 +51,7 @@ export async function insertProject(session: SqlSession, project: Project): Prom
       project.trace_tier,
       project.type,
       project.default_dataset_id,
+      JSON.stringify(project.span_filters),
     ],
   )
   return rows.length > 0
@@ -68,5 +75,6 @@ export function emptyProject(
     trace_tier: null,
     type: null,
     default_dataset_id: null,
+    span_filters: [],
   }
 }

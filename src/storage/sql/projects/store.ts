@@ -17,6 +17,7 @@ import {
   WHOLE_TABLE,
 } from '../driver/database.ts'
 import { createProjectResolver, type FreshProject } from './resolver.ts'
+import { createSpanFilters } from './span-filters.ts'
 import {
   DEFAULT_NAME,
   emptyProject,
@@ -44,7 +45,7 @@ async function change(session: SqlSession, before: Project, fields: Partial<Proj
   if (namesake !== undefined && namesake.id !== before.id) throw nameTaken()
   const write = session.query(
     `UPDATE projects SET name = ?, description = ?, extra = ?, reference_dataset_id = ?, start_time = ?, end_time = ?,
-       retention_days = ?, trace_tier = ?, type = ?, default_dataset_id = ?
+       retention_days = ?, trace_tier = ?, type = ?, default_dataset_id = ?, span_filters = ?
      WHERE workspace_id = ? AND id = ?`,
     [
       after.name,
@@ -57,6 +58,7 @@ async function change(session: SqlSession, before: Project, fields: Partial<Proj
       after.trace_tier,
       after.type,
       after.default_dataset_id,
+      JSON.stringify(after.span_filters),
       after.workspace_id,
       after.id,
     ],
@@ -115,7 +117,7 @@ async function remove(session: SqlSession, workspace_id: string, id: string): Pr
 
 function changing(
   database: Database,
-  { forgetProjects }: Pick<ReturnType<typeof createProjectResolver>, 'forgetProjects'>,
+  forgetProjects: (workspace_id: string) => void,
 ): Pick<ProjectStore, 'update' | 'revise' | 'delete'> {
   const revise: ProjectStore['revise'] = async (workspace_id, id, revised) => {
     const changed = await database.tx(`projects:${workspace_id}`, async (session) => {
@@ -146,10 +148,16 @@ export function createProjectStore(
 ): ProjectStore {
   const fresh: FreshProject = (named) => emptyProject(named, { now: clock.now(), retention_days })
   const resolver = createProjectResolver(database, clock, fresh)
+  const filters = createSpanFilters(database, clock)
+  const forget = (workspace_id: string): void => {
+    resolver.forgetProjects(workspace_id)
+    filters.forget(workspace_id)
+  }
   return {
     retention_days,
     resolve: resolver.resolve,
     known: resolver.known,
+    spanFilters: filters.of,
     get: (workspace_id, id) => findProject(database, workspace_id, 'id', id),
     async list(workspace_id, query) {
       if (query.ids?.length === 0) return { projects: [], more: false }
@@ -171,14 +179,16 @@ export function createProjectStore(
     async create(workspace_id, { id, ...fields }, { upsert }) {
       const base = fresh({ workspace_id, id: id ?? newUuid(), name: fields.name ?? DEFAULT_NAME })
       const made = { ...base, ...sentFields(fields), name: base.name }
-      return await database.tx(`projects:${workspace_id}`, async (session) => {
+      const written = await database.tx(`projects:${workspace_id}`, async (session) => {
         if (await insertProject(session, made)) return made
         const namesake = await findProject(session, workspace_id, 'name', made.name)
         if (!upsert || namesake === undefined) throw nameTaken()
         return await change(session, namesake, sentFields(fields))
       })
+      filters.forget(workspace_id)
+      return written
     },
-    ...changing(database, resolver),
+    ...changing(database, forget),
     keys(workspace_id, query) {
       const { where, params } = conditionsOf(workspace_id, query)
       const sql = `SELECT id, name, start_time FROM projects WHERE ${where} LIMIT ?`

@@ -39,8 +39,18 @@ export interface ParentLineage {
   /** True if the parent of the parent is unknown, so that the dotted_order may change. */
   provisional?: boolean
   missing?: string | undefined
+  /** Set for a parent that a filter left out: the place above it, where its children are placed instead. */
+  above?: PlaceAbove
   placed_by?: PlacedBy
   other_roots?: number
+}
+
+/** The nearest ancestor that is kept. */
+export interface PlaceAbove {
+  /** Undefined if no ancestor is kept. */
+  id: string | undefined
+  /** '' if no ancestor is kept. */
+  dotted_order: string
 }
 
 /** Finds a parent's place; undefined while the parent is unknown. */
@@ -102,11 +112,12 @@ export function deriveLineage(
     }
   }
   const id = parent.id ?? parent_run_id
+  const above = parent.above ?? { id, dotted_order: parent.dotted_order }
   return {
     trace_id: trace ?? parent.trace_id,
-    parent_run_id: id,
+    parent_run_id: above.id,
     dotted_order: deriveDottedOrder({
-      parent_dotted_order: parent.dotted_order,
+      parent_dotted_order: above.dotted_order,
       start_time: start,
       id: merged.id,
     }),

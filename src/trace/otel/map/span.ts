@@ -13,6 +13,7 @@ import { usageOfSpan } from './usage.ts'
 import type { MappedSide } from './side-source.ts'
 import type { OtelSpan } from '../span/span.ts'
 import { type SpanView, viewSpan } from '../span/view.ts'
+import { filterSuggestion } from './web-span.ts'
 
 /** The content of a span in the terms of a TraceRun. */
 export interface MappedSpan {
@@ -60,6 +61,7 @@ export function mapSpan(span: OtelSpan, times: SpanTimes): MappedSpan {
   const { inputs, outputs } = mapSides(view, run_type)
   if (run_type === 'llm' && inputs === undefined && outputs === undefined) issues.push(unknownDialect(span))
   if (dropsCounts(view, run_type)) issues.push(usageDropped(view))
+  issues.push(...filterSuggestion(span, run_type))
   const first_token_time =
     run_type === 'llm' ? firstTokenOfSpan(view, times.start, times.end, issues) : undefined
   const error = errorOf(view)

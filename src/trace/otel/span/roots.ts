@@ -1,6 +1,6 @@
 import { parseUuid } from '../../../base/ids.ts'
 import { isObject, type JsonObject, text } from '../../../schema/json.ts'
-import type { StoredFragment } from '../../rows/fragment.ts'
+import { RANK, type StoredFragment } from '../../rows/fragment.ts'
 import { parseLooseJson } from '../../json/loose-json.ts'
 import { parseTime } from '../../derive/time.ts'
 import { ID_SENT } from './ids.ts'
@@ -26,8 +26,8 @@ interface Root {
 }
 
 /**
- * Separates the spans that are stored under the id of their trace. The first span, by start and then by span id, keeps
- * that id. Undefined for a single span. The result is independent of the order and the payloads of the fragments.
+ * Separates the spans that are stored under the id of their trace. The first span that is kept, by start and then by
+ * span id, keeps that id. Undefined for a single span. The result is independent of the order and the payloads of the fragments.
  */
 export function splitRoots(fragments: readonly StoredFragment[]): RootSpans | undefined {
   if (fragments.length < 2 || !fragments.some(mayBeSpan)) return undefined
@@ -88,7 +88,13 @@ function addRoot(roots: Map<string, Root>, fragment: StoredFragment, head: JsonO
 }
 
 function inOrder(a: Root, b: Root): number {
-  return a.start - b.start || (a.span_id < b.span_id ? -1 : 1)
+  return (
+    Number(isFiltered(a)) - Number(isFiltered(b)) || a.start - b.start || (a.span_id < b.span_id ? -1 : 1)
+  )
+}
+
+function isFiltered({ fragments }: Root): boolean {
+  return fragments.every(({ rank }) => rank === RANK.filtered)
 }
 
 /** Whether the head may be that of a span or a log record; cheap, and true for all of these. */

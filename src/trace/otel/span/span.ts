@@ -72,7 +72,7 @@ function isEmpty({ attributes, events }: JsonObject): boolean {
 }
 
 /** Converts any stored value to a valid record, since a client of LangSmith's API may send any value under the key. */
-function readSpan(span: JsonObject): SpanRecord {
+export function readSpan(span: JsonObject): SpanRecord {
   const scope = object(span['scope'])
   const status = object(span['status'])
   const parent = text(span['parent_span_id'])

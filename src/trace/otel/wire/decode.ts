@@ -16,11 +16,12 @@ import { readProtoLogs } from './proto/decode.ts'
 import { type IncomingSource, type IncomingSpan, isTime, type WireLog } from './record.ts'
 import { ProtoWriter } from './proto/writer.ts'
 import { scanSpans } from './scan-spans.ts'
-import { LOG_PREFIX } from '../span/span.ts'
+import { LOG_PREFIX, readSpan } from '../span/span.ts'
+import { isFilteredOut } from '../span/span-filter.ts'
 import { PART_FIELDS } from '../span/parts.ts'
 import { ATTACHMENTS, takeAttachments } from '../map/span-attachments.ts'
 import { spanIds, spanUuid } from '../span/ids.ts'
-import { timeText, writeStoredSpan } from './stored-span.ts'
+import { readStoredSpan, timeText, writeStoredSpan } from './stored-span.ts'
 
 const NONE = new Uint8Array(0)
 /** Name of the project for spans without a project. */
@@ -82,15 +83,16 @@ class OtlpWriter {
     const fault = spanFault(span)
     if (fault !== undefined) return this.#reject(span.span_id, fault)
     const ids = spanIds(span)
-    const attachments = takeAttachments(span.marks, this.#blobs)
+    const project = this.#projectOf(span, source)
+    const isFiltered = this.#isFiltered(span, source, project)
+    const attachments = isFiltered ? '' : takeAttachments(span.marks, this.#blobs)
     // Children and log records of the span refer to it only by its span id.
     const isAlias = ids.id !== spanUuid(span.span_id) && ids.id !== dashed(span.trace_id)
     if (isAlias) this.#writePart(span.span_id, { [PART_FIELDS.alias]: ids.id }, NONE)
-    writeStoredSpan(this.#extra, span, source, attachments === '' ? undefined : ATTACHMENTS)
-    const project = this.#projectOf(span, source)
+    if (!isFiltered) writeStoredSpan(this.#extra, span, source, attachments === '' ? undefined : ATTACHMENTS)
     const offset = this.#write(span.span_id, {
       run_id: ids.id,
-      rank: span.end === 0 ? RANK.update : RANK.update_with_end,
+      rank: isFiltered ? RANK.filtered : span.end === 0 ? RANK.update : RANK.update_with_end,
       head: JSON.stringify({
         ...ids,
         name: span.name,
@@ -101,7 +103,7 @@ class OtlpWriter {
         // another fragment. A project in the span or resource is already part of the span.
         ...(project.is_of_request ? { session_name: project.session_name } : {}),
       }),
-      extra: this.#extra.view(),
+      extra: isFiltered ? NONE : this.#extra.view(),
       attachments,
     })
     if (offset !== undefined) this.#noteProject(project, offset)
@@ -179,6 +181,21 @@ class OtlpWriter {
     const resource = sessionName(source.marks['langsmith.trace.session_name'])
     const session_name = named ?? request ?? resource ?? DEFAULT_PROJECT
     return { session_id, session_name, is_of_request: request !== null }
+  }
+
+  /** Whether a filter of the project leaves the span out. Only then, and to find out, all of the span is read. */
+  #isFiltered(
+    span: IncomingSpan,
+    source: IncomingSource,
+    { session_id, session_name }: SpanProject,
+  ): boolean {
+    const found = this.#head.span_filters?.find(({ project_id, project_name }) =>
+      session_id === null ? project_name === session_name : project_id === session_id,
+    )
+    if (found === undefined) return false
+    writeStoredSpan(this.#extra, span, source, undefined)
+    const record = readStoredSpan(this.#extra.view())
+    return record !== undefined && isFilteredOut(readSpan(record), found.filters)
   }
 
   #noteProject({ session_id, session_name }: SpanProject, offset: number): void {

@@ -73,6 +73,7 @@ export function toSession(project: Project, figures?: Figures): SchemaTypes['ses
     reference_dataset_id: project.reference_dataset_id,
     trace_tier: project.trace_tier,
     retention_days: project.retention_days === 0 ? null : project.retention_days,
+    span_filters: [...project.span_filters],
   }
 }
 
@@ -135,6 +136,7 @@ function toFields(body: SessionFields): ProjectFields {
     start_time: readTime(body, 'start_time'),
     end_time: readTime(body, 'end_time'),
     ...retentionOf(body),
+    span_filters: body.span_filters ?? null,
   }
 }
 

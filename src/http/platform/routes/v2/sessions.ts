@@ -34,7 +34,7 @@ async function sessionsOf(
   include_stats: boolean,
 ): Promise<Session[]> {
   const shown = await withFigures(deps, workspace_id, projects, include_stats ? 'all' : 'none')
-  return shown.map(({ retention_days, test_run_number: _number, ...session }, i) => ({
+  return shown.map(({ retention_days, test_run_number: _number, span_filters: _filters, ...session }, i) => ({
     ...session,
     ...dollars(session),
     type: typeOf(projects[i]!),
