@@ -252,7 +252,7 @@ function usageMetadata(row: TraceRunRow) {
     input_token_details: row.input_token_details,
     output_token_details: row.output_token_details,
     units: row.usage_units,
-    conditions: conditionsOf(row),
+    conditions: usageConditions(row),
     input_cost: costNumber(row.input_cost),
     output_cost: costNumber(row.output_cost),
     total_cost: costNumber(row.total_cost),
@@ -261,8 +261,10 @@ function usageMetadata(row: TraceRunRow) {
 }
 
 /** The conditions of the price; usage by model is an object. */
-function conditionsOf(row: TraceRunRow): Record<string, JsonValue> {
-  const { models, ...conditions } = row.usage_conditions
+export function usageConditions({
+  usage_conditions,
+}: Pick<TraceRunRow, 'usage_conditions'>): Record<string, JsonValue> {
+  const { models, ...conditions } = usage_conditions
   return models === undefined ? conditions : { ...conditions, models: JSON.parse(models) as JsonValue }
 }
 
