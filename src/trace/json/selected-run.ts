@@ -9,6 +9,7 @@ import { attachmentUrl, type RunLinks, shareUrl } from './run-links.ts'
 import {
   costNumber,
   eventList,
+  inputDetails,
   parentIds,
   sentJson,
   time,
@@ -146,7 +147,7 @@ const RUN_FIELDS: Readonly<Record<RunSelect, RunField>> = {
   TOTAL_COST: counted(OWN_COSTS, (counts) => costNumber(counts.total_cost)),
   PROMPT_COST: counted(OWN_COSTS, (counts) => costNumber(counts.prompt_cost)),
   COMPLETION_COST: counted(OWN_COSTS, (counts) => costNumber(counts.completion_cost)),
-  PROMPT_TOKEN_DETAILS: lean(['input_token_details'], (row) => rawDetails(row.input_token_details)),
+  PROMPT_TOKEN_DETAILS: lean(['input_token_details'], (row) => rawDetails(inputDetails(row))),
   COMPLETION_TOKEN_DETAILS: lean(['output_token_details'], (row) => rawDetails(row.output_token_details)),
   PROMPT_COST_DETAILS: lean(['input_cost_details'], (row) => rawDetails(row.input_cost_details)),
   COMPLETION_COST_DETAILS: lean(['output_cost_details'], (row) => rawDetails(row.output_cost_details)),

@@ -66,7 +66,6 @@ function isWithin(part: string, whole: string, details: Counts): boolean {
     if (details[part] !== undefined) return false
     return whole === tier || (whole.startsWith(tier) && isWithin(name, whole.slice(tier.length + 1), details))
   }
-  if (part.startsWith('ephemeral_')) return whole === 'cache_creation'
   if (part === 'cache_read_over_200k') return false
   return part.startsWith('cache_read_') && (whole === 'cache_read' || part === `cache_read_${whole}`)
 }
