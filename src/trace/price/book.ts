@@ -49,7 +49,7 @@ interface OwnPrice {
 }
 
 /** Numbers of usage that are no tokens; the first ones have the names of genai-prices. */
-const UNITS = [
+export const UNITS = [
   'web_searches',
   'social_searches',
   'storage_searches',
