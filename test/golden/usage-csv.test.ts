@@ -63,7 +63,7 @@ describe('USAGE-10, USAGE-11: reports as CSV', () => {
       const end = formatUsageTime(Date.parse(line.time_bucket) + strideMillis(report.stride))
       const { time_bucket, dimensions, ...sums } = line
       // The base model follows from the model, and has no column.
-      const { base_model, ...columns } = { base_model: null, ...dimensions }
+      const { base_model: _base, ...columns } = { base_model: null, ...dimensions }
       const filled = Object.values(columns).map(cellOf)
       const cells = Object.entries(rows[i]!)
       const numbers = cells.slice(kind === 'granular-usage' ? 9 : 11).map(([, cell]) => cell)

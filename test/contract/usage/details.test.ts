@@ -270,7 +270,7 @@ const sorted = (details: readonly UsageDetail[]): string[] =>
   details
     .map(({ units, ...detail }) => [
       JSON.stringify(detail, Object.keys(detail).toSorted()),
-      JSON.stringify(Object.entries(units).toSorted()),
+      JSON.stringify(Object.entries(units).map(String).toSorted()),
     ])
     .map(String)
     .toSorted()

@@ -10,7 +10,7 @@ import { countedSql, hasDoubles, isCallSql } from './counted-sql.ts'
 import { MAX_ROWS, nearOf, scope, slices } from './details-scope.ts'
 import { ESTIMATED_COLUMNS, USAGE_SUMS } from './sums-sql.ts'
 import { PROVIDER } from '../provider-sql.ts'
-import { UNITS } from '../../../trace/price/book.ts'
+import { UNITS } from '../../../trace/price/units.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
