@@ -106,7 +106,7 @@ const tops = [
   {
     from: '^src/storage/clickhouse/',
     to: [
-      '^src/trace/(price/(provider-name|complete-costs)|derive/same-call|filter/filter|rows/trace-run-row)\\.ts$',
+      '^src/trace/(price/(provider-name|complete-costs|units)|derive/same-call|filter/filter|rows/trace-run-row)\\.ts$',
     ],
   },
   // The tables and decisions that the run store carries out in its transactions: pure.

@@ -11,7 +11,7 @@ const line = (day: number, name: string, traces: number): GranularUsage['usage']
 })
 
 const NOT_ESTIMATED = { estimated_prompt_tokens: 0, estimated_completion_tokens: 0, estimated_cost: null }
-const PRICED = { unpriced_runs: 0, unpriced_tokens: 0 }
+const PRICED = { unpriced_runs: 0, unpriced_tokens: 0, units: {} }
 const detail = (
   model: string | null,
   prompt: number,

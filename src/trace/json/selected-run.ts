@@ -6,7 +6,16 @@ import type { CostDetails } from '../price/cost-details.ts'
 import { NIL_UUID } from '../../base/ids.ts'
 import type { TraceRunRow } from '../rows/trace-run-row.ts'
 import { attachmentUrl, type RunLinks, shareUrl } from './run-links.ts'
-import { costNumber, eventList, parentIds, sentJson, time, type TopCounts } from './trace-run.ts'
+import {
+  costNumber,
+  eventList,
+  inputDetails,
+  parentIds,
+  sentJson,
+  time,
+  type TopCounts,
+  usageConditions,
+} from './trace-run.ts'
 
 /** Tokens, costs and first token in a response: a TraceRun's own, or those of its subtree. */
 export type ShownCounts = TopCounts & { first_token_time: number | null }
@@ -138,11 +147,15 @@ const RUN_FIELDS: Readonly<Record<RunSelect, RunField>> = {
   TOTAL_COST: counted(OWN_COSTS, (counts) => costNumber(counts.total_cost)),
   PROMPT_COST: counted(OWN_COSTS, (counts) => costNumber(counts.prompt_cost)),
   COMPLETION_COST: counted(OWN_COSTS, (counts) => costNumber(counts.completion_cost)),
-  PROMPT_TOKEN_DETAILS: lean(['input_token_details'], (row) => rawDetails(row.input_token_details)),
+  PROMPT_TOKEN_DETAILS: lean(['input_token_details'], (row) => rawDetails(inputDetails(row))),
   COMPLETION_TOKEN_DETAILS: lean(['output_token_details'], (row) => rawDetails(row.output_token_details)),
   PROMPT_COST_DETAILS: lean(['input_cost_details'], (row) => rawDetails(row.input_cost_details)),
   COMPLETION_COST_DETAILS: lean(['output_cost_details'], (row) => rawDetails(row.output_cost_details)),
   PRICE_MODEL_ID: lean(['price_model_id'], (row) => row.price_model_id || null),
+  USAGE_UNITS: lean(['usage_units'], (row) => row.usage_units),
+  USAGE_CONDITIONS: lean(['usage_conditions'], usageConditions),
+  COST_SOURCE: lean(['cost_source'], (row) => row.cost_source || null),
+  COMPUTED_COST: lean(['computed_cost'], (row) => costNumber(row.computed_cost)),
   TAGS: mostlyLean(
     'tags',
     (tags) => tags.length === MAX_TAGS || tags.some((tag) => isCutAt(MAX_TAG, tag)),

@@ -13,6 +13,7 @@ import { type CostDetails, sumOf } from '../price/cost-details.ts'
 import { PRICE_ISSUES, priceIssue, unpricedFacts } from '../price/issues.ts'
 import { isFramework, normalizeProvider, providerOfPrice } from '../price/provider-name.ts'
 import type { RollUp, Totals } from '../derive/roll-up.ts'
+import { lifetimesOf } from '../tokens/usage/reconcile.ts'
 import { type EstimatedPart, type EstimatedRow, estimatedPart } from '../tokens/estimated-part.ts'
 import { formatTime } from '../derive/time.ts'
 import { type AttachmentLinks, attachmentUrl } from './run-links.ts'
@@ -151,7 +152,7 @@ function commonFields(row: TraceRunRow, { counts, same_call_as, thread_id, feedb
     first_token_time: time(row.first_token_time),
     received_at: time(row.received_at * 1000),
     ...countFields(counts),
-    prompt_token_details: row.input_token_details,
+    prompt_token_details: inputDetails(row),
     completion_token_details: row.output_token_details,
     prompt_cost_details: costDetails(counts.prompt_cost, row.input_cost_details),
     completion_cost_details: costDetails(counts.completion_cost, row.output_cost_details),
@@ -249,10 +250,10 @@ function usageMetadata(row: TraceRunRow) {
     input_tokens: row.input_tokens,
     output_tokens: row.output_tokens,
     total_tokens: known ? (row.input_tokens ?? 0) + (row.output_tokens ?? 0) : null,
-    input_token_details: row.input_token_details,
+    input_token_details: inputDetails(row),
     output_token_details: row.output_token_details,
     units: row.usage_units,
-    conditions: conditionsOf(row),
+    conditions: usageConditions(row),
     input_cost: costNumber(row.input_cost),
     output_cost: costNumber(row.output_cost),
     total_cost: costNumber(row.total_cost),
@@ -260,9 +261,23 @@ function usageMetadata(row: TraceRunRow) {
   }
 }
 
+/**
+ * Details of the input. If cache writes by lifetime lack some of `cache_creation`, it is what they lack (rule U4); if
+ * they are all of it, it stays as told. Rows have all writes there.
+ */
+export function inputDetails({
+  input_token_details,
+}: Pick<TraceRunRow, 'input_token_details'>): Record<string, number> {
+  const { cache_creation = 0 } = input_token_details
+  const rest = cache_creation - lifetimesOf(input_token_details)
+  return rest > 0 ? { ...input_token_details, cache_creation: rest } : input_token_details
+}
+
 /** The conditions of the price; usage by model is an object. */
-function conditionsOf(row: TraceRunRow): Record<string, JsonValue> {
-  const { models, ...conditions } = row.usage_conditions
+export function usageConditions({
+  usage_conditions,
+}: Pick<TraceRunRow, 'usage_conditions'>): Record<string, JsonValue> {
+  const { models, ...conditions } = usage_conditions
   return models === undefined ? conditions : { ...conditions, models: JSON.parse(models) as JsonValue }
 }
 

@@ -2,6 +2,7 @@ import { contextOf } from './conditions.ts'
 import { type Decimal, parseDecimal } from './decimal.ts'
 import { withoutProvider } from './model-name.ts'
 import { isFramework, normalizeProvider, spellingsOf } from './provider-name.ts'
+import { UNITS } from './units.ts'
 import { priceProvider } from './default/default-price-match.ts'
 import type { Price, PriceQuery, PriceSource, Rates } from './price.ts'
 import { type PricePattern, compilePricePattern } from './pattern.ts'
@@ -47,30 +48,6 @@ interface OwnPrice {
   threshold: number
   conditions: readonly (readonly [name: string, word: string])[]
 }
-
-/** Numbers of usage that are no tokens; the first ones have the names of genai-prices. */
-const UNITS = [
-  'web_searches',
-  'social_searches',
-  'storage_searches',
-  'code_executions',
-  'rerank_searches',
-  'requests',
-  'audio_seconds',
-  'input_audio_seconds',
-  'output_audio_seconds',
-  'input_characters',
-  'input_pixels',
-  'input_document_pages',
-  'input_text_messages',
-  'web_fetches',
-  'tool_searches',
-  'map_searches',
-  'classifications',
-  'images',
-  'output_video_seconds',
-  'sources',
-] as const
 
 /** Number of models whose matching entries are cached; names come from clients. */
 const MAX_KNOWN = 2_000

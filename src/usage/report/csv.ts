@@ -2,8 +2,8 @@ import type { GranularUsage, UsageDetails, UsageStride } from '../../schema/type
 import { strideMillis } from './stride.ts'
 import { formatUsageTime } from './time.ts'
 
-/** A sum. A cost is text, but is written as a number. */
-type Sum = string | number | null
+/** A sum. A cost is text, but is written as a number; units are written as `web_searches 2; images 1`. */
+type Sum = string | number | Readonly<Record<string, number | undefined>> | null
 
 /** Column titles by the key in `dimensions`. */
 const DIMENSIONS = {
@@ -32,6 +32,7 @@ const SUMS = {
   estimated_cost: 'Estimated Cost',
   unpriced_runs: 'Unpriced Runs',
   unpriced_tokens: 'Unpriced Tokens',
+  units: 'Units',
 } as const
 
 interface Line {
@@ -70,9 +71,15 @@ function csv<S extends string>(
     const end = formatUsageTime(Date.parse(line.time_bucket) + strideMillis(stride))
     const known: Readonly<Record<string, string | null>> = { ...line.dimensions }
     const group = keys.map((key) => textCell(known[key] ?? ''))
-    return [line.time_bucket, end, ...group, ...fields.map((field) => line[field] ?? '')]
+    return [line.time_bucket, end, ...group, ...fields.map((field) => sumCell(line[field]))]
   })
   return [header, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
+}
+
+function sumCell(sum: Sum): string {
+  if (typeof sum !== 'object') return String(sum)
+  const units = Object.entries(sum ?? {}).map(([unit, count]) => `${unit} ${count}`)
+  return textCell(units.join('; '))
 }
 
 /** Adds a tab before text that begins with one of `= + - @`, tab or CR, because spreadsheets execute such text. */

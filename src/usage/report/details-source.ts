@@ -40,6 +40,8 @@ export interface UsageDetail extends Omit<UsageCount, 'traces'>, UsageSums {
   /** Number of counted TraceRuns with tokens but without a cost, and their tokens. */
   unpriced_runs: number
   unpriced_tokens: number
+  /** Sums of the known units (web_searches, audio_seconds, …); those that no counted TraceRun has are absent. */
+  units: Record<string, number>
 }
 
 /** Sums over TraceRuns with their current prices. */

@@ -54,6 +54,7 @@ export async function reportUsageDetails(
       estimated_cost: detail.estimated_cost,
       unpriced_runs: detail.unpriced_runs,
       unpriced_tokens: detail.unpriced_tokens,
+      units: detail.units,
     }),
   )
   return { stride, usage }

@@ -224,7 +224,7 @@ describe('weir usage', () => {
     expect(JSON.parse(named.stdout)).toEqual(json)
     const csv = (await weirUsage(['--from', '1y', '--group-by', 'model', '--format', 'csv'])).stdout
     expect(csv).toMatch(
-      /^Time Bucket Start,.*Estimated Cost,Unpriced Runs,Unpriced Tokens\r\n.*,openai,gpt-4.1-mini,4,/,
+      /^Time Bucket Start,.*Estimated Cost,Unpriced Runs,Unpriced Tokens,Units\r\n.*,openai,gpt-4.1-mini,4,/,
     )
     const tokens = (await weirUsage(['--details', '--from', '400d'])).stdout
     expect(tokens).toMatch(/Total {2}400 in {2}40 out {2}\$0\.000224\n$/)

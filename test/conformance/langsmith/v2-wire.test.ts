@@ -38,13 +38,21 @@ beforeAll(async () => {
     output_tokens: 2,
     total_tokens: 7,
     input_token_details: { cache_read: 1 },
+    units: { web_searches: 2 },
+    conditions: { speed: 'fast' },
     total_cost: 0.25,
   }
+  const metadata = { ls_provider: 'openai', ls_model_name: 'gpt-4.1-mini' }
   const event = { name: 'new_token', time: new Date(now).toISOString(), kwargs: { token: 'ho' } }
   const post = [
     run(now, [root], { extra: { metadata: threads } }),
     run(now, [root, step], {}),
-    run(now, [root, step, llm], { run_type: 'llm', outputs: { usage_metadata }, events: [event] }),
+    run(now, [root, step, llm], {
+      run_type: 'llm',
+      outputs: { usage_metadata },
+      events: [event],
+      extra: { metadata },
+    }),
     run(now - 48 * HOUR, [old], {}),
   ]
   const sent = await ask('POST', '/api/v1/runs/batch', { post })
@@ -219,6 +227,23 @@ describe('an answer', () => {
       events: [{ name: 'new_token', time: expect.any(String), kwargs: { token: 'ho' } }],
       share_url: null,
       project_id,
+    })
+  })
+
+  it('U8, U14: has units, conditions, and who says the cost', async () => {
+    const selects = ['USAGE_UNITS', 'USAGE_CONDITIONS', 'COST_SOURCE', 'TOTAL_COST', 'COMPUTED_COST']
+    expect(await retrieve(llm, ...selects)).toEqual({
+      usage_units: { web_searches: 2 },
+      usage_conditions: { speed: 'fast' },
+      cost_source: 'client',
+      total_cost: 0.25,
+      computed_cost: 0.0200049,
+    })
+    expect(await retrieve(step, ...selects)).toMatchObject({
+      usage_units: {},
+      usage_conditions: {},
+      cost_source: null,
+      computed_cost: null,
     })
   })
 

@@ -61,6 +61,10 @@ const node = fc.record({
       input_source: fc.constantFrom('', 'vendor', 'estimate'),
       output_source: fc.constantFrom('', 'vendor', 'estimate'),
       sent_costs: fc.integer({ min: 0, max: 7 }),
+      usage_units: fc.dictionary(
+        fc.constantFrom('web_searches', 'images', 'audio_seconds'),
+        fc.integer({ min: 1, max: 9 }),
+      ),
     },
     { requiredKeys: [] },
   ),
@@ -152,7 +156,14 @@ function bruteForce(traces: readonly TraceRunRow[][], query: UsageDetailsQuery):
   return [...groups.values()].map(({ group, rows, llm_runs }) => ({ ...group, llm_runs, ...sumsOf(rows) }))
 }
 
-type Sums = Pick<UsageDetail, 'llm_runs' | 'unpriced_runs' | 'unpriced_tokens'> & UsageSums
+type Sums = Pick<UsageDetail, 'llm_runs' | 'unpriced_runs' | 'unpriced_tokens' | 'units'> & UsageSums
+
+function unitsOf(rows: readonly TraceRunRow[]): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const [unit, count] of rows.flatMap((row) => Object.entries(row.usage_units)))
+    sums[unit] = (sums[unit] ?? 0) + count
+  return sums
+}
 
 function sumsOf(rows: readonly TraceRunRow[]): Omit<Sums, 'llm_runs'> {
   const cost = (values: (bigint | null)[]): string | null => {
@@ -167,6 +178,7 @@ function sumsOf(rows: readonly TraceRunRow[]): Omit<Sums, 'llm_runs'> {
       (sum, row) => sum + (row.input_tokens ?? 0) + (row.output_tokens ?? 0),
       0,
     ),
+    units: unitsOf(rows),
     prompt_tokens: rows.reduce((sum, row) => sum + (row.input_tokens ?? 0), 0),
     completion_tokens: rows.reduce((sum, row) => sum + (row.output_tokens ?? 0), 0),
     prompt_cost: cost(rows.map((row) => row.input_cost)),
@@ -255,7 +267,13 @@ function numberIn(detail: UsageDetail, of: Summed): unknown {
 }
 
 const sorted = (details: readonly UsageDetail[]): string[] =>
-  details.map((detail) => JSON.stringify(detail, Object.keys(detail).toSorted())).toSorted()
+  details
+    .map(({ units, ...detail }) => [
+      JSON.stringify(detail, Object.keys(detail).toSorted()),
+      JSON.stringify(Object.entries(units).map(String).toSorted()),
+    ])
+    .map(String)
+    .toSorted()
 
 describe('tokens and costs in buckets', () => {
   it('USAGE-14, USAGE-18: are the sums over TraceRuns, without those that repeat a descendant, and list these TraceRuns', async () => {

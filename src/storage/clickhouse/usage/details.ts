@@ -10,6 +10,7 @@ import { countedSql, hasDoubles, isCallSql } from './counted-sql.ts'
 import { MAX_ROWS, nearOf, scope, slices } from './details-scope.ts'
 import { ESTIMATED_COLUMNS, USAGE_SUMS } from './sums-sql.ts'
 import { PROVIDER } from '../provider-sql.ts'
+import { UNITS } from '../../../trace/price/units.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -24,6 +25,9 @@ const GROUPS: Record<DetailGrouping, { workspace: string; dimension: string }> =
   model: { workspace: NONE, dimension: NONE },
 }
 
+/** Clients name units freely; only those that can have a price are added up, so that their number is bounded. */
+const KNOWN_UNITS = `mapFilter((k, v) -> k IN (${UNITS.map((unit) => `'${unit}'`).join(', ')}), usage_units)`
+
 function detailsSql(group_by: DetailGrouping, doubles: boolean): string {
   const { workspace, dimension } = GROUPS[group_by]
   const byModel = group_by === 'model'
@@ -36,6 +40,7 @@ function detailsSql(group_by: DetailGrouping, doubles: boolean): string {
     countIf(is_call) AS llm_runs,
     countIf(counted AND is_unpriced) AS unpriced_runs,
     sumIf(all_tokens, counted AND is_unpriced) AS unpriced_tokens,
+    sumMapIf(${KNOWN_UNITS}, counted) AS units,
     ${USAGE_SUMS}
   FROM (
     SELECT *, ${countedSql(scope('near_start', 'near_end'), { doubles, nested: true })} AS counted,
@@ -55,6 +60,7 @@ interface DetailRow extends UsageSums {
   llm_runs: number
   unpriced_runs: number
   unpriced_tokens: number
+  units: Record<string, number>
 }
 
 function toDetail(row: DetailRow, bucket: number): UsageDetail {
@@ -82,12 +88,19 @@ function sumOf(a: string | null, b: string | null): string | null {
   return sum < 0n ? `-${text}` : text
 }
 
+function unitSums(known: UsageDetail['units'], more: UsageDetail['units']): UsageDetail['units'] {
+  const sums = { ...known }
+  for (const [unit, count] of Object.entries(more)) sums[unit] = (sums[unit] ?? 0) + count
+  return sums
+}
+
 function merged(known: UsageDetail, more: UsageDetail): UsageDetail {
   return {
     ...known,
     llm_runs: known.llm_runs + more.llm_runs,
     unpriced_runs: known.unpriced_runs + more.unpriced_runs,
     unpriced_tokens: known.unpriced_tokens + more.unpriced_tokens,
+    units: unitSums(known.units, more.units),
     prompt_tokens: known.prompt_tokens + more.prompt_tokens,
     completion_tokens: known.completion_tokens + more.completion_tokens,
     prompt_cost: sumOf(known.prompt_cost, more.prompt_cost),

@@ -6,28 +6,34 @@ import { issuesOf, llmOf } from '../../../data/llm-facts.ts'
 import css from './run.module.css'
 import { RunSection } from './section.tsx'
 
-const OWN_NAMES: Readonly<Record<string, string>> = { base: '' }
 const SOURCES: Readonly<Record<string, string>> = {
   client: 'counted by the client',
   vendor: "the vendor's count",
   estimate: 'estimated',
 }
 
-function nameOf({ side, name }: CostPart): string {
-  const own = OWN_NAMES[name] ?? name.replaceAll('_', ' ')
-  return own === '' ? side : `${side}, ${own}`
+function wordsOf(name: string): string {
+  return name === 'base' ? 'others' : name.replaceAll('_', ' ')
 }
 
-function PartRow({ part }: { part: CostPart }) {
-  const isEstimate = part.source === 'estimate'
+/** A side, or below it one of its parts. */
+function PartRow({ part, counted }: { part: CostPart; counted: CostTable['counted'] }) {
+  const { side, name, tokens, perMillion, amount, isTold } = part
+  const source = counted[side]
   return (
-    <tr className={isEstimate ? css['estimate'] : undefined}>
-      <td>
-        {nameOf(part)} <span className={css['note']}>{SOURCES[part.source] ?? part.source}</span>
-      </td>
-      <td>{countText(part.tokens)}</td>
-      <td>{part.perMillion === undefined ? UNKNOWN : exactMoney(part.perMillion)}</td>
-      <td>{part.amount === undefined ? UNKNOWN : exactMoney(part.amount)}</td>
+    <tr className={source === 'estimate' ? css['estimate'] : undefined}>
+      {name === undefined ? (
+        <td>
+          {side} <span className={css['note']}>{SOURCES[source] ?? source}</span>
+        </td>
+      ) : (
+        <td className={css['part']}>
+          of which {wordsOf(name)} {isTold && <span className={css['note']}>in the other lines</span>}
+        </td>
+      )}
+      <td>{countText(tokens)}</td>
+      <td>{perMillion === undefined ? UNKNOWN : exactMoney(perMillion)}</td>
+      <td>{amount === undefined ? UNKNOWN : exactMoney(amount)}</td>
     </tr>
   )
 }
@@ -86,15 +92,35 @@ function Price({ id, source }: { id: string | undefined; source: CostTable['sour
   )
 }
 
-/** A number that is no token count; its cost is in the total. */
-function UnitRow({ name, count }: { name: string; count: number }) {
+function UnitRow({ name, count, amount }: { name: string; count?: number; amount: string | undefined }) {
   return (
     <tr>
-      <td>{name.replaceAll('_', ' ')}</td>
+      <td>{name}</td>
       <td>{countText(count)}</td>
       <td>{UNKNOWN}</td>
-      <td>{UNKNOWN}</td>
+      <td>{exactMoney(amount)}</td>
     </tr>
+  )
+}
+
+/** Numbers that are no tokens, and what they and the fee of the call cost: with several units only their sum is known. */
+function UnitRows({ table: { units, besides } }: { table: CostTable }) {
+  const [only] = units
+  const hasCost = besides !== undefined && besides !== '0'
+  if (units.length === 1 && only !== undefined)
+    return <UnitRow name={wordsOf(only[0])} count={only[1]} amount={hasCost ? besides : undefined} />
+  return (
+    <>
+      {hasCost && <UnitRow name={units.length === 0 ? 'fee of the call' : 'units'} amount={besides} />}
+      {units.map(([name, count]) => (
+        <UnitRow
+          key={name}
+          name={hasCost ? `of which ${wordsOf(name)}` : wordsOf(name)}
+          count={count}
+          amount={undefined}
+        />
+      ))}
+    </>
   )
 }
 
@@ -125,7 +151,7 @@ function Unread({ run }: { run: ReadRun }) {
 /** Tokens and cost of a model call, part by part; for other runs the sums of their descendants. */
 export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean }) {
   const table = costTable(run)
-  const { parts, total, units } = table
+  const { parts, counted, total } = table
   if (llmOf(run) === undefined && !run.total_tokens && total === null) return null
   const note = `${countText(run.total_tokens)} tokens · ${exactMoney(total)}`
   return (
@@ -148,11 +174,9 @@ export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean
           </thead>
           <tbody>
             {parts.map((part) => (
-              <PartRow key={`${part.side} ${part.name}`} part={part} />
+              <PartRow key={`${part.side} ${part.name}`} part={part} counted={counted} />
             ))}
-            {units.map(([name, count]) => (
-              <UnitRow key={name} name={name} count={count} />
-            ))}
+            <UnitRows table={table} />
           </tbody>
           <tfoot>
             <tr>

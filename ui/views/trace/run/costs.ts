@@ -1,29 +1,40 @@
-import type { ReadRun } from '../../../data/runs.ts'
-import { addDecimals, compareDecimals, divideDecimal, shiftDecimal } from '../../../parts/format/decimal.ts'
+import type { TraceRunRead as ReadRun } from '../../../api/platform.gen.ts'
+import {
+  addDecimals,
+  compareDecimals,
+  divideDecimal,
+  shiftDecimal,
+  subtractDecimals,
+} from '../../../parts/format/decimal.ts'
 import { fieldOf, llmOf } from '../../../data/llm-facts.ts'
 
-/** One line of the breakdown: tokens × price = amount. */
+/** One line of the breakdown: a side, or a part of it. */
 export interface CostPart {
   side: 'input' | 'output'
-  /** `cache_read`, `reasoning` …; `base` has all other tokens. */
-  name: string
+  /** `cache_read`, `reasoning` …; `base` has the tokens that no other part has; undefined for the whole side. */
+  name: string | undefined
   tokens: number | undefined
   /** Dollars per million tokens; undefined when it is not a finite decimal, or there is no amount. */
   perMillion: string | undefined
-  /** Dollars; undefined for tokens without a separate price, whose cost is part of `base`. */
+  /** Dollars; undefined if they are unknown, or are those of other parts. */
   amount: string | undefined
-  source: string
+  /** Whether its tokens and their amount are those of other parts of the side, because it has no price of its own. */
+  isTold: boolean
 }
 
 /** The breakdown of a run's cost. */
 export interface CostTable {
   parts: readonly CostPart[]
+  /** Who counted the tokens of each side. */
+  counted: Readonly<Record<CostPart['side'], string>>
   total: string | null
   /** Whether the amounts of the parts add up to the total exactly; undefined without amounts. */
   addsUp: boolean | undefined
   priceId: string | undefined
-  /** Numbers that are no tokens, which a computed total includes. */
+  /** Numbers that are no tokens. */
   units: readonly (readonly [name: string, count: number])[]
+  /** What a computed total has for units and the fee of the call; undefined for another total. */
+  besides: string | undefined
   /** What changes the price, as `speed fast`. */
   conditions: readonly string[]
   /** Who says the total. */
@@ -41,25 +52,100 @@ function recordOf<T>(value: unknown): Readonly<Record<string, T>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, T>) : {}
 }
 
-function partsOf(
-  side: 'input' | 'output',
-  tokens: number | null | undefined,
-  { details, amounts, source }: { details: Counts; amounts: Texts; source: string },
-): CostPart[] {
-  const priced = Object.keys(details).filter((name) => amounts[name] !== undefined)
-  const rest =
-    tokens === null || tokens === undefined
-      ? undefined
-      : priced.reduce((left, name) => left - (details[name] ?? 0), tokens)
-  const names = [...new Set(['base', ...Object.keys(amounts), ...Object.keys(details)])]
-  return names.flatMap((name): CostPart[] => {
-    const count = name === 'base' ? rest : details[name]
-    const amount = amounts[name]
-    if ((count === undefined || count === 0) && amount === undefined) return []
-    const each = amount === undefined || count === undefined ? undefined : divideDecimal(amount, count)
-    const perMillion = each === undefined ? undefined : shiftDecimal(each, MILLION_PLACES)
-    return [{ side, name, tokens: count, perMillion, amount, source }]
+const TIER = /^(flex|priority|batch|scale|fast)_(.+)$/
+
+/** The told tokens of a part; a part of a tier (`flex_cache_read`) may be told without the tier. */
+function toldOf(name: string, details: Counts): number | undefined {
+  return details[name] ?? details[TIER.exec(name)?.[2] ?? name]
+}
+
+/** Whether the tokens of `part` are also told in the count of `whole`. */
+function isWithin(part: string, whole: string, details: Counts): boolean {
+  const [, tier, name] = TIER.exec(part) ?? []
+  if (tier !== undefined && name !== undefined) {
+    if (details[part] !== undefined) return false
+    return whole === tier || (whole.startsWith(tier) && isWithin(name, whole.slice(tier.length + 1), details))
+  }
+  if (part === 'cache_read_over_200k') return false
+  return part.startsWith('cache_read_') && (whole === 'cache_read' || part === `cache_read_${whole}`)
+}
+
+/** The tokens of each part that no smaller part has, so that they add up; undefined if they are not known. */
+function ownTokens(names: readonly string[], details: Counts): Map<string, number | undefined> {
+  const own = (name: string): number | undefined =>
+    names
+      .filter((other) => other !== name && isWithin(other, name, details))
+      .reduce<number | undefined>((left, other) => minus(left, own(other)), toldOf(name, details))
+  return new Map(names.map((name) => [name, own(name)]))
+}
+
+/** A difference of counts, at least 0. */
+function minus(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? undefined : Math.max(0, a - b)
+}
+
+function perMillion(amount: string | undefined, tokens: number | undefined): string | undefined {
+  const each = amount === undefined || tokens === undefined ? undefined : divideDecimal(amount, tokens)
+  return each === undefined ? undefined : shiftDecimal(each, MILLION_PLACES)
+}
+
+interface SideFacts {
+  tokens: number | undefined
+  amount: string | undefined
+  details: Counts
+  amounts: Texts
+}
+
+/** A side and its parts: those with an amount, or without amounts all that were told, and the rest as `base`. */
+function sideParts(side: CostPart['side'], { tokens, amount, details, amounts }: SideFacts): CostPart[] {
+  const isPriced = Object.keys(amounts).length > 0
+  const told = Object.keys(details).filter((name) => details[name] !== 0)
+  const split = isPriced ? Object.keys(amounts).filter((name) => name !== 'base') : told
+  const own = ownTokens(split, details)
+  const line = (name: string, count: number | undefined, isTold = false): CostPart => ({
+    side,
+    name,
+    tokens: count ?? details[name],
+    perMillion: perMillion(amounts[name], count),
+    amount: amounts[name],
+    isTold,
   })
+  const rest = [...own.values()].reduce(minus, tokens)
+  const parts = split.map((name) => line(name, own.get(name)))
+  if (parts.length > 0 && (amounts['base'] !== undefined || (rest ?? 0) > 0)) parts.push(line('base', rest))
+  const others = told.filter((name) => !split.some((it) => it === name || TIER.exec(it)?.[2] === name))
+  parts.push(...others.map((name) => line(name, details[name], true)))
+  if (tokens === undefined && amount === undefined && parts.length === 0) return []
+  const isWhole = split.length === 0
+  return [
+    {
+      side,
+      name: undefined,
+      tokens,
+      perMillion: isWhole ? perMillion(amount, tokens) : undefined,
+      amount,
+      isTold: false,
+    },
+    ...parts,
+  ]
+}
+
+/** The amounts that add up to the total: those of the parts; of a side without such parts, that of the side. */
+function summands(parts: readonly CostPart[]): string[] {
+  const split = new Set(
+    parts.filter(({ name, amount }) => name !== undefined && amount !== undefined).map(({ side }) => side),
+  )
+  return parts.flatMap(({ side, name, amount }) =>
+    (name === undefined) === split.has(side) ? [] : (amount ?? []),
+  )
+}
+
+/** What a computed total has beside the costs of both sides. */
+function besidesOf(run: ReadRun): string | undefined {
+  const { total_cost, prompt_cost, completion_cost } = run
+  if (typeof total_cost !== 'string' || fieldOf(run, 'cost_source') !== 'computed') return undefined
+  const sides = addDecimals([prompt_cost ?? '0', completion_cost ?? '0'])
+  return sides === undefined ? undefined : subtractDecimals(total_cost, sides)
 }
 
 /**
@@ -69,44 +155,51 @@ function partsOf(
 export function costTable(run: ReadRun): CostTable {
   const source = llmOf(run)?.usage_source ?? {}
   const parts = [
-    ...partsOf('input', run.prompt_tokens, {
+    ...sideParts('input', {
+      tokens: run.prompt_tokens ?? undefined,
+      amount: run.prompt_cost ?? undefined,
       details: recordOf(fieldOf(run, 'prompt_token_details')),
       amounts: recordOf(run.prompt_cost_details),
-      source: source.input ?? '',
     }),
-    ...partsOf('output', run.completion_tokens, {
+    ...sideParts('output', {
+      tokens: run.completion_tokens ?? undefined,
+      amount: run.completion_cost ?? undefined,
       details: recordOf(fieldOf(run, 'completion_token_details')),
       amounts: recordOf(run.completion_cost_details),
-      source: source.output ?? '',
     }),
   ]
-  const amounts = parts.flatMap(({ amount }) => amount ?? [])
   const total = run.total_cost ?? null
-  const sum = addDecimals(amounts)
+  const besides = besidesOf(run)
+  const amounts = summands(parts)
+  const sum = addDecimals([...amounts, besides ?? '0'])
   const units = Object.entries(recordOf<number>(fieldOf(run, 'usage_units')))
-  const addsUp =
-    total === null || amounts.length === 0 || sum === undefined || units.length > 0
-      ? undefined
-      : compareDecimals(sum, total) === 0
+  const isStated = besides === undefined && units.length > 0
   const priceId = fieldOf(run, 'price_model_id')
   const computed = fieldOf(run, 'computed_cost')
   return {
     parts,
+    counted: { input: source.input ?? '', output: source.output ?? '' },
     total,
-    addsUp,
+    addsUp:
+      total === null || amounts.length === 0 || sum === undefined || isStated
+        ? undefined
+        : compareDecimals(sum, total) === 0,
     priceId: typeof priceId === 'string' ? priceId : undefined,
     units,
+    besides,
     conditions: conditionsOf(run),
     source: sourceOf(fieldOf(run, 'cost_source')),
     computed: typeof computed === 'string' ? computed : undefined,
   }
 }
 
+/** Conditions as words; of usage by model the names of the models. */
 function conditionsOf(run: ReadRun): string[] {
   const usage = recordOf<unknown>(recordOf<unknown>(fieldOf(run, 'llm'))['usage_metadata'])
-  return Object.entries(recordOf<unknown>(usage['conditions'])).map(([name, value]) =>
-    typeof value === 'object' && value !== null ? name : `${name} ${String(value)}`,
-  )
+  return Object.entries(recordOf<unknown>(usage['conditions'])).map(([name, value]) => {
+    const models = Array.isArray(value) ? value.map((part) => recordOf<unknown>(part)['model']) : [value]
+    return `${name.replaceAll('_', ' ')} ${models.join(' and ')}`
+  })
 }
 
 function sourceOf(value: unknown): CostTable['source'] {

@@ -69,6 +69,7 @@ beforeEach(async () => {
             estimated_cost: '0.25',
             unpriced_runs: 1,
             unpriced_tokens: 7,
+            units: { web_searches: 2 },
           }
           return [{ bucket: query.origin, ...none, ...sums, provider: 'openai', model: '=odd' }]
         },
@@ -328,6 +329,7 @@ describe('GET usage-details', () => {
           estimated_cost: '0.25',
           unpriced_runs: 1,
           unpriced_tokens: 7,
+          units: { web_searches: 2 },
         },
       ],
     })

@@ -1,0 +1,23 @@
+/** Numbers of usage that are no tokens; the first ones have the names of genai-prices. */
+export const UNITS = [
+  'web_searches',
+  'social_searches',
+  'storage_searches',
+  'code_executions',
+  'rerank_searches',
+  'requests',
+  'audio_seconds',
+  'input_audio_seconds',
+  'output_audio_seconds',
+  'input_characters',
+  'input_pixels',
+  'input_document_pages',
+  'input_text_messages',
+  'web_fetches',
+  'tool_searches',
+  'map_searches',
+  'classifications',
+  'images',
+  'output_video_seconds',
+  'sources',
+] as const
