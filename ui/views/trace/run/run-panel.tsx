@@ -11,11 +11,9 @@ import { Time } from '../../../parts/time.tsx'
 import { navigate } from '../../../router/location.ts'
 import { repeatedMessages } from '../../../data/messages/conversation.ts'
 import { CopyMenu } from './copy-menu.tsx'
-import { CostSection } from './cost-section.tsx'
 import { type LlmFacts, llmOf } from '../../../data/llm-facts.ts'
 import { Messages } from '../../../parts/chat/messages.tsx'
 import { AttachmentSection } from './attachment-section.tsx'
-import { FeedbackSection } from './feedback-section.tsx'
 import { EventSection, MetadataSection, RawSection } from './more-sections.tsx'
 import { PayloadSection } from './payload-section.tsx'
 import { RequestSection } from './request-section.tsx'
@@ -23,6 +21,10 @@ import css from './run.module.css'
 import { RunSection } from './section.tsx'
 import { VerdictSection } from './verdict-section.tsx'
 
+const CostSection = lazy(() => import('./cost-section.tsx').then((file) => ({ default: file.CostSection })))
+const FeedbackSection = lazy(() =>
+  import('./feedback-section.tsx').then((file) => ({ default: file.FeedbackSection })),
+)
 const UsageFacts = lazy(() => import('./usage-facts.tsx').then((file) => ({ default: file.UsageFacts })))
 
 /** Whether texts are drawn as Markdown; stored in the browser. */
@@ -181,7 +183,9 @@ export function RunPanel({
           )}
           <Payloads run={run} isMarkdown={look.isMarkdown} before={before} />
           {llmOf(run) !== undefined && <RequestSection run={run} />}
-          <CostSection run={run} isShared={share !== undefined} />
+          <Suspense>
+            <CostSection run={run} isShared={share !== undefined} />
+          </Suspense>
           <VerdictSection run={run} isShared={share !== undefined} />
           {share === undefined && (
             <RunSection title="Usage" isOpen={false}>
@@ -190,7 +194,11 @@ export function RunPanel({
               </Suspense>
             </RunSection>
           )}
-          {share === undefined && <FeedbackSection run={run} />}
+          {share === undefined && (
+            <Suspense>
+              <FeedbackSection run={run} />
+            </Suspense>
+          )}
           <AttachmentSection run={run} isPublic={share !== undefined} />
           <EventSection run={run} />
           <MetadataSection run={run} />
