@@ -169,7 +169,7 @@ export function listTests({ server, used }: Used): void {
     it('has the number of matches of a search, and Enter goes from one to the next', async () => {
       const { page, open } = used.current()
       await open(await sent())
-      await page.getByRole('link', { name: 'invoice_agent' }).click()
+      await rows().filter({ hasText: 'invoice_agent' }).first().click()
       const field = page.getByRole('searchbox', { name: 'Find in the trace' })
       await field.fill('order')
       await page.getByText('2 found').waitFor()
