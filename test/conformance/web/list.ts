@@ -165,27 +165,5 @@ export function listTests({ server, used }: Used): void {
       expect(page.url()).toContain(list.split('?')[0] ?? '')
       await page.getByText('name = refund_agent').waitFor()
     })
-
-    it('has the number of matches of a search, and Enter goes from one to the next', async () => {
-      const { page, open } = used.current()
-      await open(`${await sent()}?q=${encodeURIComponent('eq(name, "invoice_agent")')}`)
-      await eventually(async () => expect(await rows().count()).toBe(1))
-      await rows().first().click()
-      await page.getByRole('treegrid').waitFor()
-      const field = page.getByRole('searchbox', { name: 'Find in the trace' })
-      await field.fill('order')
-      const matches = page.getByRole('status').filter({ hasText: /found|of/ })
-      await matches.getByText('2 found').waitFor()
-      // While the contents are still being searched, Enter may find nothing to go to.
-      await eventually(async () => {
-        await field.press('Enter')
-        await matches.getByText('1 of 2').waitFor({ timeout: 2000 })
-      })
-      await field.press('Enter')
-      await matches.getByText('2 of 2').waitFor()
-      await page.locator('#run').getByRole('heading', { name: 'lookup_order' }).waitFor()
-      await field.press('Enter')
-      await matches.getByText('1 of 2').waitFor()
-    })
   })
 }
