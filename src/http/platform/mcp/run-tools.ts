@@ -219,22 +219,7 @@ const USAGE = [
   'usage_units',
   'price_model_id',
 ]
-const HEAD = [
-  'id',
-  'trace_id',
-  'parent_run_id',
-  'name',
-  'run_type',
-  'status',
-  'start_time',
-  'end_time',
-  'error',
-  'tags',
-  'thread_id',
-  'total_tokens',
-  'total_cost',
-  'feedback_stats',
-]
+const HEAD = [...SHOWN, 'feedback_stats']
 const SUMMARY_CHARS = 600
 
 function pick(from: JsonObject, keys: readonly string[]): JsonObject {
