@@ -3,7 +3,7 @@ import type { Issue } from '../../schema/issue.ts'
 import { type JsonObject, type JsonValue, isObject } from '../../schema/json.ts'
 import { BIG_FIELDS, RANK, type StoredFragment } from '../rows/fragment.ts'
 import { isEmptyJson, parseLooseJson } from '../json/loose-json.ts'
-import { splitRoots } from '../otel/span/roots.ts'
+import { mayBeSpan, splitRoots } from '../otel/span/roots.ts'
 import { laterSpan, SPAN_KEY } from '../otel/span/span.ts'
 import { isPartHead } from '../otel/span/parts.ts'
 import type { MergedTraceRun } from './merged-trace-run.ts'
@@ -33,17 +33,18 @@ export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
     keys: [],
     issues: [],
   }
-  const roots = splitRoots(fragments)
+  const heads = new Map(fragments.map((fragment) => [fragment, headOf(fragment)]))
+  const roots = splitRoots(fragments, (fragment) => heads.get(fragment))
   const own = roots?.own ?? fragments
-  for (const fragment of own) addFragment(merged, fragment)
+  for (const fragment of own) addFragment(merged, fragment, heads.get(fragment))
   merged.filtered = merged.keys.length > 0 && merged.keys.every(({ rank }) => rank === RANK.filtered)
-  if (own.length > 1) merged.project_id = firstProject(own) ?? merged.project_id
+  if (own.length > 1) merged.project_id = firstProject(merged.keys) ?? merged.project_id
   // The receive time is that of the TraceRun's own fragments, without those of its parts.
   if (merged.keys.length > 0) merged.received_at = Math.min(...merged.keys.map((key) => key.received_at))
   // Another root may have had this id until the first root arrived. Usage has then counted the fragment of that root
   // under this id.
   for (const fragment of [...(roots?.others.values() ?? [])].flat())
-    addFacts(merged, fragment, headOf(fragment))
+    addFacts(merged, fragment, heads.get(fragment))
   merged.created ||= typeof merged.head['name'] === 'string' && merged.head['start_time'] !== undefined
   if (isOtherRoot(merged)) merged.issues.push(severalRoots())
   return merged
@@ -70,6 +71,8 @@ function severalRoots(): Issue {
 /** Distinct fragments in merge order; of equal fragments the one received first is kept. */
 export function inMergeOrder(all: readonly StoredFragment[]): readonly StoredFragment[] {
   if (all.length === 1) return all
+  if (all.length === 2 && all[0]!.rank !== all[1]!.rank)
+    return all[0]!.rank < all[1]!.rank ? all : [all[1]!, all[0]!]
   const distinct = new Map<string, StoredFragment>()
   for (const fragment of all) {
     const key = fragment.rank + fragment.hash
@@ -89,8 +92,8 @@ export function inMergeOrder(all: readonly StoredFragment[]): readonly StoredFra
  * The receive time of a span's fragment: a span is sent only once, so of two spans with the same ids the one received
  * last counts. 0 for LangSmith's updates, which complement each other in any order.
  */
-function spanSentAt({ head, received_at }: StoredFragment): number {
-  return Buffer.from(head.buffer, head.byteOffset, head.byteLength).includes('"span_id"') ? received_at : 0
+function spanSentAt(fragment: StoredFragment): number {
+  return mayBeSpan(fragment) ? fragment.received_at : 0
 }
 
 /**
@@ -98,11 +101,10 @@ function spanSentAt({ head, received_at }: StoredFragment): number {
  * the smallest id, which was created first. So all spans of a trace are in the same project in any order of arrival.
  * Undefined for fewer than two spans.
  */
-function firstProject(fragments: readonly StoredFragment[]): string | undefined {
-  const spans = fragments.flatMap((fragment) => {
-    const head = spanSentAt(fragment) > 0 ? headOf(fragment) : undefined
-    return head === undefined || isPartHead(head) ? [] : [{ project_id: fragment.project_id, head }]
-  })
+function firstProject(keys: MergedTraceRun['keys']): string | undefined {
+  const spans = keys.flatMap(({ project_id, head }) =>
+    head?.['span_id'] === undefined ? [] : [{ project_id, head }],
+  )
   const last = spans.at(-1)
   if (last === undefined || spans.length < 2) return undefined
   const newest = withoutProject(last.head)
@@ -116,14 +118,13 @@ function withoutProject({ session_name: _project, ...head }: JsonObject): string
   return JSON.stringify(head)
 }
 
-function addFragment(merged: MergedTraceRun, fragment: StoredFragment): void {
+function addFragment(merged: MergedTraceRun, fragment: StoredFragment, head: JsonObject | undefined): void {
   if (fragment.rank === RANK.create) merged.created = true
   if (fragment.project_id !== NIL_UUID) merged.project_id = fragment.project_id
   if (merged.api_key_id === NIL_UUID) {
     merged.api_key_id = fragment.api_key_id
     merged.user_id = fragment.user_id
   }
-  const head = headOf(fragment)
   if (head !== undefined) mergeHead(merged, head)
   if (head === undefined || !isPartHead(head)) addFacts(merged, fragment, head)
   for (const field of BIG_FIELDS) {

@@ -44,25 +44,24 @@ export function contextOf(conditions: Conditions): Record<string, string> {
 /** The conditions that requests ask for, besides the service tier; those of an answer have precedence. */
 export function requestedConditions(requests: readonly (JsonValue | undefined)[]): Record<string, string> {
   const asked: Record<string, string> = {}
-  for (const request of requests.filter(isObject)) {
-    const found = {
-      speed: request['speed'],
-      inference_geo: request['inference_geo'],
-      latency: part(request, 'performanceConfig')['latency'],
-      search_context_size: part(request, 'web_search_options')['search_context_size'],
-    }
-    for (const [name, value] of Object.entries(found)) {
-      const word = text(value)?.slice(0, 100)
+  for (const request of requests) {
+    if (!isObject(request)) continue
+    for (const [name, object, key] of REQUESTED) {
+      const around = object === undefined ? request : request[object]
+      const word = isObject(around) ? text(around[key])?.slice(0, 100) : undefined
       if (word) asked[name] ??= word
     }
   }
   return asked
 }
 
-function part(request: JsonObject, key: string): JsonObject {
-  const value = request[key]
-  return isObject(value) ? value : {}
-}
+/** Names of conditions, and where a request has them: the object inside it, if any, and the key. */
+const REQUESTED: readonly (readonly [name: string, object: string | undefined, key: string])[] = [
+  ['speed', undefined, 'speed'],
+  ['inference_geo', undefined, 'inference_geo'],
+  ['latency', 'performanceConfig', 'latency'],
+  ['search_context_size', 'web_search_options', 'search_context_size'],
+]
 
 /** A tier that is no detail of the counts, because its name is unknown. */
 export function unknownTier(conditions: Conditions): string | undefined {

@@ -96,8 +96,7 @@ function words(value: JsonValue, side: Side, depth: number): string {
 }
 
 function wordsOfList(list: JsonValue[], side: Side, depth: number): string {
-  const messages = list.flatMap((one) => messageOf(one) ?? [])
-  if (messages.length > 0) return lastOf(messages, side)
+  if (list.some((one) => messageOf(one) !== undefined)) return lastOf(list, side)
   if (list.length > 0 && areDocuments(list)) return wordsOfDocuments(list)
   const [first] = list
   // The first of several choices or generations is the one that was used.
@@ -157,21 +156,24 @@ function messageOf(value: JsonValue): ReadMessage | undefined {
 }
 
 /** The words of the last message of the user (inputs) or of the assistant (outputs), otherwise of the last with any. */
-function lastOf(messages: readonly ReadMessage[], side: Side): string {
-  const wanted = side === 'inputs' ? 'user' : 'assistant'
-  return lastWords(messages.filter(({ role }) => role === wanted)) || lastWords(messages)
+function lastOf(messages: readonly JsonValue[], side: Side): string {
+  return lastWords(messages, side === 'inputs' ? 'user' : 'assistant') || lastWords(messages)
 }
 
 /** As lastOf for a model call, whose input may end with the results of tools: they tell one call from the other. */
 function lastOfCall(messages: readonly JsonValue[], side: Side): string {
-  const read = messages.flatMap((one) => messageOf(one) ?? [])
-  return side === 'outputs' ? lastOf(read, side) : lastWords(read)
+  return side === 'outputs' ? lastOf(messages, side) : lastWords(messages)
 }
 
-/** The words of the last message that has any; '' if none has. Earlier messages, which may be many, are not read. */
-function lastWords(messages: readonly ReadMessage[]): string {
-  for (const message of messages.toReversed()) {
-    const said = wordsOfMessage(message)
+/**
+ * The words of the last message, of the role if one is given, that has any; '' if none has. Earlier messages, which may
+ * be many, are not read.
+ */
+function lastWords(messages: readonly JsonValue[], role?: string): string {
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const message = messageOf(messages[i]!)
+    const said =
+      message === undefined || (role !== undefined && message.role !== role) ? '' : wordsOfMessage(message)
     if (said !== '') return said
   }
   return ''

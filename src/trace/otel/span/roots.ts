@@ -28,15 +28,21 @@ interface Root {
 /**
  * Separates the spans that are stored under the id of their trace. The first span that is kept, by start and then by
  * span id, keeps that id. Undefined for a single span. The result is independent of the order and the payloads of the fragments.
+ * `readHead` gives the head of a fragment; undefined if it is no object.
  */
-export function splitRoots(fragments: readonly StoredFragment[]): RootSpans | undefined {
-  if (fragments.length < 2 || !fragments.some(mayBeSpan)) return undefined
+export function splitRoots(
+  fragments: readonly StoredFragment[],
+  readHead: (fragment: StoredFragment) => JsonObject | undefined = headOfSpan,
+): RootSpans | undefined {
+  if (fragments.length < 2) return undefined
+  const heads = fragments.map((fragment) => readHead(fragment) ?? {})
+  if (heads.every((head) => head['span_id'] === undefined)) return undefined
   const roots = new Map<string, Root>()
   const parts: { span_id: string | undefined; fragment: StoredFragment }[] = []
   let isIdSent = false
   const own: StoredFragment[] = []
-  for (const fragment of fragments) {
-    const head = mayBeSpan(fragment) ? headOf(fragment) : {}
+  for (const [i, fragment] of fragments.entries()) {
+    const head = heads[i]!
     isIdSent ||= head[ID_SENT] === true
     if (isRootHead(head, fragment.run_id)) addRoot(roots, fragment, head)
     else if (isPartHead(head)) parts.push({ span_id: text(head['span_id']), fragment })
@@ -102,7 +108,7 @@ export function mayBeSpan({ head }: Pick<StoredFragment, 'head'>): boolean {
   return Buffer.from(head.buffer, head.byteOffset, head.byteLength).includes('"span_id"')
 }
 
-function headOf({ head }: StoredFragment): JsonObject {
-  const { value } = parseLooseJson(head)
-  return isObject(value) ? value : {}
+function headOfSpan(fragment: StoredFragment): JsonObject | undefined {
+  const value = mayBeSpan(fragment) ? parseLooseJson(fragment.head).value : undefined
+  return isObject(value) ? value : undefined
 }

@@ -170,6 +170,32 @@ const WRAPPERS = [
 ] as const
 const MAX_DEPTH = 5
 
+interface KnownKey {
+  key: string
+  kind: 'usage' | 'mixed' | 'wrapper'
+  /** Objects under keys of lower rank are read first. */
+  rank: number
+}
+const KNOWN_KEYS: ReadonlyMap<string, KnownKey> = new Map(
+  (
+    [
+      ...USAGE_KEYS.map((key) => [key, 'usage']),
+      ...MIXED_KEYS.map((key) => [key, 'mixed']),
+      ...WRAPPERS.map((key) => [key, 'wrapper']),
+    ] as [string, KnownKey['kind']][]
+  ).map(([key, kind], rank) => [key, { key, kind, rank }]),
+)
+
+/** The keys of an answer that may lead to usage, in the order in which they are read. */
+function knownKeys(answer: JsonObject): KnownKey[] {
+  const found: KnownKey[] = []
+  for (const key in answer) {
+    const known = KNOWN_KEYS.get(key)
+    if (known !== undefined) found.push(known)
+  }
+  return found.length < 2 ? found : found.sort((a, b) => a.rank - b.rank)
+}
+
 /** What a vendor's answer says, also inside wrappers, LangChain's generations and the chunks of a stream. */
 export function vendorUsage(answer: JsonValue, path: string, provider?: string): FoundUsage[] {
   const found: FoundUsage[] = []
@@ -193,13 +219,11 @@ function addVendor(
     return
   }
   if (!isObject(answer)) return
-  for (const key of USAGE_KEYS) {
+  const known = knownKeys(answer)
+  for (const { key, kind } of known) {
     const value = answer[key]
-    if (isObject(value)) addUsage(found, value, joinPath(path, key), provider, answer)
-  }
-  for (const key of MIXED_KEYS) {
-    const value = answer[key]
-    if (isObject(value)) addMixed(found, value, joinPath(path, key), provider)
+    if (kind === 'usage' && isObject(value)) addUsage(found, value, joinPath(path, key), provider, answer)
+    if (kind === 'mixed' && isObject(value)) addMixed(found, value, joinPath(path, key), provider)
   }
   if (hasAnswerFacts(answer)) {
     const reading = readAnswerFacts(answer, path, provider)
@@ -209,9 +233,9 @@ function addVendor(
   }
   addByContent(found, answer, path, provider)
   if (depth >= MAX_DEPTH) return
-  for (const key of WRAPPERS) {
+  for (const { key, kind } of known) {
     const inner = answer[key]
-    if (typeof inner === 'object' && inner !== null)
+    if (kind === 'wrapper' && typeof inner === 'object' && inner !== null)
       addVendor(found, inner, joinPath(path, key), provider, depth + 1)
   }
   addFirstGeneration(found, answer, path, provider, depth)
@@ -240,7 +264,6 @@ function addLast(
 
 /** Names of counts, by which a usage object is found under any key. */
 const COUNT_NAME = /(?:_tokens|Tokens|TokenCount|_token_count|eval_count|_pixels)$/
-const KNOWN_KEYS: ReadonlySet<string> = new Set([...USAGE_KEYS, ...MIXED_KEYS, ...WRAPPERS])
 /** Objects with counts that are not the call's: the table of answers reads or reports them. */
 const OTHERS = /^(?:(?:summary|intents|topics|sentiment)_info|svg_usage|details)$/
 /** Number of keys that are searched for counts. */

@@ -289,21 +289,26 @@ function finish(
     if (count !== undefined) value[`${side}_tokens`] = count
   }
   for (const side of ['input', 'output'] as const)
-    if (Object.keys(details[side]).length > 0) value[`${side}_token_details`] = details[side]
+    if (!isEmpty(details[side])) value[`${side}_token_details`] = details[side]
   return {
     value,
     beside,
     billsGap,
-    units: { ...draft.model_units, ...units },
+    units: models.length === 0 ? units : { ...draft.model_units, ...units },
     unit_paths,
     conditions,
-    costs: statedCosts(costs, conditions),
+    costs: isEmpty(costs) ? {} : statedCosts(costs, conditions),
     models,
     nested,
     unread,
     isCut,
     isKnown,
   }
+}
+
+function isEmpty(record: Readonly<Record<string, unknown>>): boolean {
+  for (const _ in record) return false
+  return true
 }
 
 /** With the user's own key, the cost is the router's fee and what the vendor charged. */

@@ -39,6 +39,7 @@ export function reconcile(counts: SentCounts, habits: CountingHabits, issues: Is
   const addends = addendsOf(counts, habits)
   const sent = counts.input_tokens + counts.output_tokens
   const gap = counts.total === undefined ? undefined : counts.total - sent
+  if (addends.length === 0 && !gap) return
   const byTotal = gap === undefined ? undefined : explain(gap, addends)
   const isRest = byTotal === undefined && habits.billsGap && gap !== undefined && gap > 0
   const added = isRest ? [] : byTotal?.length ? byTotal : besideByHabit(addends, counts, gap === 0)
@@ -82,32 +83,23 @@ function explain(gap: number, addends: readonly Addend[]): Addend[] | undefined 
 
 function addendsOf(counts: SentCounts, { beside }: CountingHabits): Addend[] {
   const { input_token_details: input, output_token_details: output } = counts
+  const addends: Addend[] = []
+  const add = (side: Addend['side'], name: Addend['name'], count: number, isBeside: boolean): void => {
+    if (count > 0 && addends.length < MOST_ADDENDS) addends.push({ side, name, count, isBeside })
+  }
   const written = Math.max(writtenOf(input), lifetimesOf(input))
-  const isBeside = (name: string): boolean => beside.has(name)
-  const addends: Addend[] = [
-    { side: 'input', name: 'cache', count: input['cache_read'] ?? 0, isBeside: isBeside('input.cache_read') },
-    {
-      side: 'input',
-      name: 'cache',
-      count: written,
-      isBeside: isBeside('input.cache_creation') || BESIDE_LIFETIMES.some((name) => beside.has(name)),
-    },
-    {
-      side: 'output',
-      name: 'reasoning',
-      count: output['reasoning'] ?? 0,
-      isBeside: isBeside('output.reasoning'),
-    },
-    { side: 'input', name: 'other', count: input['tool_use'] ?? 0, isBeside: isBeside('input.tool_use') },
-    { side: 'output', name: 'other', count: output['citation'] ?? 0, isBeside: isBeside('output.citation') },
-  ]
+  add('input', 'cache', input['cache_read'] ?? 0, beside.has('input.cache_read'))
+  const isWriteBeside =
+    beside.has('input.cache_creation') || BESIDE_LIFETIMES.some((name) => beside.has(name))
+  add('input', 'cache', written, isWriteBeside)
+  add('output', 'reasoning', output['reasoning'] ?? 0, beside.has('output.reasoning'))
+  add('input', 'other', input['tool_use'] ?? 0, beside.has('input.tool_use'))
+  add('output', 'other', output['citation'] ?? 0, beside.has('output.citation'))
   for (const name of beside) {
     const [side, key] = name.split('.') as ['input' | 'output', string]
-    if (OWN_ADDEND.has(key)) continue
-    const count = counts[`${side}_token_details`][key] ?? 0
-    addends.push({ side, name: 'other', count, isBeside: true })
+    if (!OWN_ADDEND.has(key)) add(side, 'other', counts[`${side}_token_details`][key] ?? 0, true)
   }
-  return addends.filter(({ count }) => count > 0).slice(0, MOST_ADDENDS)
+  return addends
 }
 
 /** Cache writes by lifetime. */
@@ -128,7 +120,9 @@ function writtenOf(input: Readonly<Record<string, number>>): number {
 
 /** Cache writes whose lifetime is known. */
 export function lifetimesOf(input: Readonly<Record<string, number>>): number {
-  return LIFETIMES.reduce((sum, key) => sum + (input[key] ?? 0), 0)
+  let sum = 0
+  for (const key of LIFETIMES) sum += input[key] ?? 0
+  return sum
 }
 
 function addAll(

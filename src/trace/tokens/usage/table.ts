@@ -45,8 +45,19 @@ export interface TableNode {
   isUnread: boolean
 }
 
+/** The place of an attribute of a span in a table. */
+export interface AttributePlace {
+  /** Whether its numbers are usage, so that each needs a row. */
+  isUsage: boolean
+  node: TableNode | undefined
+  /** The part of the name that `*` in the row stands for. */
+  wild: string | undefined
+}
+
 export interface UsageTable {
   root: TableNode
+  /** The places of names that were looked up; null for a name that is not about usage. Bounded by `remember`. */
+  places: Map<string, AttributePlace | null>
   dialects: readonly UsageDialect[]
   /** Index of the dialect that each dialect extends; -1 for none. */
   extended: readonly number[]
@@ -76,7 +87,7 @@ export function createUsageTable(dialects: readonly UsageDialect[]): UsageTable 
     }
   }
   const extended = dialects.map((it) => (it.extends === undefined ? -1 : dialects.indexOf(it.extends)))
-  return { root, dialects, extended }
+  return { root, places: new Map(), dialects, extended }
 }
 
 function isExtended(dialect: UsageDialect, by: UsageDialect): boolean {
@@ -123,9 +134,16 @@ function readRole(role: string, dialect: number): Omit<UsageRow, 'isReplacing' |
   return { ...flags, kind: dot < 0 ? 'side' : 'detail', side: head, number: plain }
 }
 
-/** Number of names whose spelling in snake case is kept. Names come from clients. */
+/** Number of names for which a result is kept. Names come from clients. */
 const MOST_NAMES = 4000
 const LONGEST_NAME = 80
+
+/** Keeps what was found out about a name, while there is room. */
+export function remember<T>(known: Map<string, T>, name: string, value: T): T {
+  if (known.size < MOST_NAMES && name.length <= LONGEST_NAME) known.set(name, value)
+  return value
+}
+
 const names = new Map<string, string>()
 
 /** A key in snake case: `promptTokenCount` and `prompt-token-count` are `prompt_token_count`. */
@@ -139,6 +157,5 @@ export function snakeCase(key: string): string {
     .replaceAll('-', '_')
     .replace(/^_+/, '')
     .toLowerCase()
-  if (names.size < MOST_NAMES && key.length <= LONGEST_NAME) names.set(key, snake)
-  return snake
+  return remember(names, key, snake)
 }

@@ -37,7 +37,8 @@ export function reportedUsage(
   const usage = emptyUsage()
   const places = findUsage(outputs, metadata, span, hints.provider)
   if (hints.ofFormat !== undefined) places.push(formatUsage(hints.ofFormat))
-  shareDetails(places)
+  if (places.length === 0 && metadata['usage_metadata'] === undefined) return usage
+  if (places.length > 1) shareDetails(places)
   const whole: Whole[] = []
   for (const place of places) {
     const counts = wholeCounts(place, hints, whole, issues)
@@ -45,8 +46,10 @@ export function reportedUsage(
   }
   takeCounts(usage, whole)
   takeMoreOfModels(usage, whole)
-  for (const counts of whole) fillDetails(usage, counts)
-  reportConflict(whole, issues)
+  if (whole.length > 1) {
+    for (const counts of whole) fillDetails(usage, counts)
+    reportConflict(whole, issues)
+  }
   for (const { reading } of places) {
     addMissing(usage.units, reading.units)
     addMissing(usage.conditions, reading.conditions)

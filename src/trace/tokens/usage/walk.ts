@@ -1,6 +1,13 @@
 import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
 import { joinPath } from '../../../schema/issue.ts'
-import { snakeCase, type TableNode, type UsageRow, type UsageTable } from './table.ts'
+import {
+  type AttributePlace,
+  remember,
+  snakeCase,
+  type TableNode,
+  type UsageRow,
+  type UsageTable,
+} from './table.ts'
 
 /** Number of keys and items of a usage object that are visited. */
 const MOST_KEYS = 500
@@ -65,16 +72,11 @@ export function walkAttributes(
 ): WalkedUsage {
   const walk = newWalk(table, false)
   for (const key in attributes) {
-    const isUsage = USAGE_FAMILY.test(key)
-    if (!isUsage && !MAY_BE_USAGE.test(key)) continue
-    let node: TableNode | undefined = table.root
-    let wild: string | undefined
-    for (const part of key.split('.', MAX_DEPTH + 2)) {
-      const named: TableNode | undefined = node?.below.get(snakeCase(part))
-      if (named === undefined) wild = part
-      node = named ?? node?.any
-    }
-    walk.knownOnly = !isUsage
+    let place = table.places.get(key)
+    if (place === undefined) place = remember(table.places, key, attributePlace(key, table))
+    if (place === null) continue
+    const { node, wild } = place
+    walk.knownOnly = !place.isUsage
     if (walk.left-- <= 0) {
       walk.isCut = true
       break
@@ -83,6 +85,20 @@ export function walkAttributes(
     step(walk, typeof value === 'string' ? parsed(key) : value, node, path, key, 0, wild)
   }
   return walk
+}
+
+/** Null for an attribute that is not about usage. */
+function attributePlace(name: string, table: UsageTable): AttributePlace | null {
+  const isUsage = USAGE_FAMILY.test(name)
+  if (!isUsage && !MAY_BE_USAGE.test(name)) return null
+  let node: TableNode | undefined = table.root
+  let wild: string | undefined
+  for (const part of name.split('.', MAX_DEPTH + 2)) {
+    const named: TableNode | undefined = node?.below.get(snakeCase(part))
+    if (named === undefined) wild = part
+    node = named ?? node?.any
+  }
+  return { isUsage, node, wild }
 }
 
 interface Walk extends WalkedUsage {
