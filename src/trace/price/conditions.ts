@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, text } from '../../schema/json.ts'
+import { isObject, type JsonValue, text } from '../../schema/json.ts'
 import { TIERS } from './formula.ts'
 
 type Conditions = Readonly<Record<string, string>>
