@@ -74,7 +74,8 @@ const uiRooms = {
   router: [],
   parts: ['api', 'router'],
   data: ['api'],
-  'views/$1': ['api', 'router', 'parts', 'data'],
+  frame: [],
+  'views/$1': ['api', 'router', 'parts', 'data', 'frame'],
 }
 const UI_VENDORS = [
   'react',

@@ -9,7 +9,6 @@ import { openApiDocument } from '../src/http/api/openapi.ts'
 import { platformRoutes } from '../src/http/platform/routes.ts'
 import { printedIn } from './check/deploy/printed.ts'
 import { cruiseSources, roomDiagram } from './check/wall-rules.ts'
-import { readTimes } from './test/times.ts'
 
 const ROOT = new URL('../', import.meta.url)
 
@@ -56,6 +55,8 @@ const SLOWEST_COUNT = 20
 /** CONTRIBUTING.md with the slowest files of test/times.json between `<!-- slowest -->` and `<!-- /slowest -->`. */
 async function generateContributing(): Promise<string | undefined> {
   const text = await current('CONTRIBUTING.md')
+  // The build of the image, which makes only the types, does not have the tests.
+  const { readTimes } = await import('./test/times.ts')
   const { short, long } = readTimes()
   const rows = [...Object.entries(short), ...Object.entries(long)]
     .toSorted(([, a], [, b]) => b - a)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { build } from 'vite'
-import { UI, uiConfig } from './config.ts'
+import { frameConfig, UI, uiConfig } from './config.ts'
 import { MANIFEST, writeFirstPages } from './first-pages.ts'
 import { uiHash } from './hash.mjs'
 
@@ -51,6 +51,8 @@ export async function buildUi(target: string): Promise<Set<string>> {
       plugins: [...(config.plugins ?? []), collect],
       build: { ...config.build, outDir: temporary, emptyOutDir: true, manifest: MANIFEST },
     })
+    const frame = frameConfig()
+    await build({ ...frame, build: { ...frame.build, outDir: temporary, emptyOutDir: false } })
     await writeFirstPages(temporary)
     await compress(temporary)
     await writeFile(join(temporary, 'sources'), uiHash())

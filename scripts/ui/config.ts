@@ -27,6 +27,31 @@ const GROUPS = [
 ]
 
 /**
+ * Vite's configuration for the script of the frames that show UI components. It is one classic script, because a page
+ * without an origin cannot load modules.
+ */
+export function frameConfig(): InlineConfig {
+  return {
+    root: UI,
+    configFile: false,
+    envDir: false,
+    publicDir: false,
+    logLevel: 'error',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    build: {
+      target: 'es2023',
+      reportCompressedSize: false,
+      lib: {
+        entry: `${UI}frame/component-frame.tsx`,
+        formats: ['iife'],
+        name: 'weirFrame',
+        fileName: () => 'component-frame.js',
+      },
+    },
+  }
+}
+
+/**
  * Vite's configuration for `ui`. All assets are separate files, because the content security policy allows no data:
  * URLs.
  */

@@ -98,7 +98,8 @@ export async function startHttp({
     outflow.unsentBytes(),
   )
   const ports: { platform?: number; deployment?: number } = {}
-  const shared = { observer, outflow, platformPort: () => ports.platform }
+  const web = webApp()
+  const shared = { observer, outflow, platformPort: () => ports.platform, frameScript: web.frameScript }
   const { deployment, hosting } = await openApis(
     { config, deps, logger, hosted, startHosting, stops },
     shared,
@@ -111,7 +112,7 @@ export async function startHttp({
       observer,
       outflow,
       entrance,
-      web: webApp(),
+      web,
       ...beside,
       mounts: hosting,
     },
@@ -249,7 +250,7 @@ function logListening(
 /** The API of the server's own deployment, and the part that hosts further deployments. */
 async function openApis(
   { config, deps, logger, hosted, startHosting, stops }: HttpParts,
-  shared: Pick<Parameters<typeof deploymentApp>[3], 'observer' | 'outflow' | 'platformPort'>,
+  shared: Pick<Parameters<typeof deploymentApp>[3], 'observer' | 'outflow' | 'platformPort' | 'frameScript'>,
 ): Promise<{ deployment: DeploymentApp | undefined; hosting: Hosting }> {
   const large = startLargeBodies({ logger, stops })
   const admission = createDeploymentAdmission(deps.metrics)
@@ -292,12 +293,14 @@ async function deploymentApp(
     observer,
     outflow,
     platformPort,
+    frameScript,
     large,
     admission,
   }: {
     observer: Observer
     outflow: Outflow
     platformPort(): number | undefined
+    frameScript: WebApp['frameScript']
     large: LargeBodies
     admission: BodyAdmission
   },
@@ -322,6 +325,7 @@ async function deploymentApp(
     findAssistant,
     headersFor,
     ui: project.ui,
+    frameScript,
     checks: { ...hosted.checks, disk: () => deps.disk.check() },
     registry,
     metrics,

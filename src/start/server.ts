@@ -19,7 +19,13 @@ import type { AppDeps } from '../http/platform/app-deps.ts'
 import { createLiveStreams } from '../http/platform/reply/live-streams.ts'
 import { createSignIn } from '../http/platform/sign-in.ts'
 import { createDrain, type Drain } from '../http/server/readiness.ts'
-import { downStores, oneAtATime, type StoreChecks, watchStores } from '../http/server/store-checks.ts'
+import {
+  downStores,
+  noteAnswers,
+  oneAtATime,
+  type StoreChecks,
+  watchStores,
+} from '../http/server/store-checks.ts'
 import { createIngester, observeIngest } from '../ingest/create-ingester.ts'
 import { createReads } from '../query/create-reads.ts'
 import type { BlobStore } from '../ingest/store/blob-store.ts'
@@ -236,7 +242,10 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const checkDisk = (): Promise<void> => disk.check().then(checkFolders)
   const checkClickHouse = (): Promise<void> => clickhouse.check().then(() => ingester.checkStoring())
   const own = oneAtATime({ clickhouse: checkClickHouse, sql: sql.check, disk: checkDisk })
-  const checks = { ...own, ...blobChecks, ...hosted?.checks, ...further.checks }
+  const { checks, answered } = noteAnswers(
+    { ...own, ...blobChecks, ...hosted?.checks, ...further.checks },
+    () => performance.now(),
+  )
   const deps: AppDeps = {
     ingester,
     ...read,
@@ -264,6 +273,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     publicUrl: config.publicUrl,
     disk,
     drain: base.drain,
+    answered,
     deploymentsOrigin: config.deploymentsOrigin,
     checks: { ...checks, sweeps: async () => base.sweeps.assertWorking() },
     limits: { ...limits, ...SENDER_LIMITS, max_inflight_bytes: config.ingestMaxInflightBytes },

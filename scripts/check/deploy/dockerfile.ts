@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './programs.ts'
 
@@ -31,6 +31,29 @@ function copiedPaths(rest: string): string[] {
     .slice(0, -1)
 }
 
+const IMPORTED = /^(?:import|export)\b[^'"]*?\bfrom '(\.[^']+\.ts)'|^import '(\.[^']+\.ts)'/gm
+
+/** The files of this repository that a file imports when it is loaded, with those that these import. */
+function loadedFiles(path: string, found = new Set<string>()): Set<string> {
+  if (found.has(path)) return found
+  found.add(path)
+  const text = readFileSync(join(ROOT, path), 'utf8').replaceAll(/^import type [\s\S]*?from .*$/gm, '')
+  for (const [, from, alone] of text.matchAll(IMPORTED))
+    loadedFiles(join(path, '..', from ?? alone ?? ''), found)
+  return found
+}
+
+/** The programs that the build of the image executes. */
+const BUILD_PROGRAMS = ['scripts/build.ts', 'scripts/generate.ts']
+
+/** Files that the build of the image loads, although .dockerignore or the Dockerfile leaves them out. */
+function missingFiles(copied: readonly string[]): string[] {
+  const loaded = BUILD_PROGRAMS.flatMap((program) => [...loadedFiles(program)])
+  return [...new Set(loaded)].filter(
+    (path) => !copied.some((one) => path === one || path.startsWith(`${one}/`)),
+  )
+}
+
 /** Problems of a Dockerfile whose paths begin at the root of the project. */
 export function dockerfileProblems(text: string): string[] {
   const problems: string[] = []
@@ -51,6 +74,8 @@ export function dockerfileProblems(text: string): string[] {
       if (!existsSync(join(ROOT, path))) problems.push(`COPY of ${path}, which does not exist`)
     }
   }
+  const copied = all.flatMap(([name, rest]) => (name === 'COPY' ? copiedPaths(rest) : []))
+  for (const path of missingFiles(copied)) problems.push(`the build loads ${path}, which it does not have`)
   const lastFrom = all.findLastIndex(([name]) => name === 'FROM')
   const final = all.slice(lastFrom).map(([name]) => name)
   for (const needed of ['USER', 'HEALTHCHECK', 'CMD', 'VOLUME']) {

@@ -167,9 +167,9 @@ function noRoute({ req: { method = 'GET' }, path }: Exchange): AppError {
   return new AppError('not_found', { message })
 }
 
-/** Whether answers of a route are files of deployed code. */
-function isOfCode({ path }: Match): boolean {
-  return path.startsWith('/ui/')
+/** Whether answers of a route are files of deployed code. A page of Weir that shows a component has its own policy. */
+function isOfCode({ path }: Match, method: string | undefined): boolean {
+  return path === '/ui/{graph_id}' ? method === 'POST' : path.startsWith('/ui/')
 }
 
 /** Serves the routes of this API. */
@@ -188,7 +188,7 @@ function createServe({
     const unknownRoute = (): AppError => notServedHere(noRoute(exchange), asked, platform)
     if (found === undefined) throw unknownRoute()
     exchange.route = METRIC_PREFIX + found.path
-    if (sandboxed && isOfCode(found)) {
+    if (sandboxed && isOfCode(found, req.method)) {
       assertNotCode(req)
       for (const header of SANDBOX_HEADERS) res.setHeader(...header)
     }

@@ -22,6 +22,8 @@ export interface DeploymentServices extends Reachable {
    * @throws AppError ui_unavailable
    */
   ui: { bundle(graph_id: string): Promise<ReadonlyMap<string, Uint8Array> | undefined> } | undefined
+  /** The script of pages that show a UI component; undefined while the web interface is not built. */
+  frameScript?(): Promise<Uint8Array | undefined>
   /** Selects the headers of a request that graphs may read. */
   headersFor(headers: Readonly<Record<string, string | string[] | undefined>>): JsonObject
   /** Checks of `/ok?check_db=1`. */

@@ -72,7 +72,8 @@ export const DEPLOYMENT_NEEDS: Readonly<Record<string, Need>> = {
   'POST /mcp': 'assistants:read',
 
   'POST /ui/{graph_id}': 'assistants:read',
-  // Browsers load these as scripts and styles, without a key.
+  // Browsers load these as frames, scripts and styles, without a key.
+  'GET /ui/{graph_id}': 'open',
   'GET /ui/{graph_id}/{file}': 'open',
 
   'GET /metrics': 'organization:read',

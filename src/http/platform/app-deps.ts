@@ -139,6 +139,8 @@ export interface AppDeps {
   /** Checks of `/ok?check_db=1`. */
   checks: StoreChecks
   drain: Pick<Drain, 'isDraining'>
+  /** Whether a store has answered one of `checks` lately. */
+  answered(store: string): boolean
   /** Streams of lines of deployments' logs. */
   logStreams: EventStreams
   /** The control plane of deployments, which the first call opens. */

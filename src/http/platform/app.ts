@@ -20,6 +20,7 @@ import { observeProcess } from '../server/process-metrics.ts'
 import { notServedHere, type OtherApi } from '../server/other-api.ts'
 import type { WebApp } from '../web/web-app.ts'
 import { type DeploymentMounts, deploymentOf, isServed, type Unserved } from '../deployment/mounts.ts'
+import { pagesOrigin } from './request/own-address.ts'
 import { platformRoutes } from './routes.ts'
 import type { GuardedPlatformRoute } from './route.ts'
 
@@ -256,7 +257,9 @@ export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
   }
 
   const servePage = (web: WebApp, exchange: Exchange): Promise<void> =>
-    web.handle(exchange).catch((error: unknown) => refuse(exchange, error, { ...deps, ...entrance }))
+    web
+      .handle(exchange, pagesOrigin(deps, exchange.req))
+      .catch((error: unknown) => refuse(exchange, error, { ...deps, ...entrance }))
 
   const handle = (exchange: Exchange): void => {
     const { req, res, path, search } = exchange

@@ -15,7 +15,8 @@ type Part = keyof typeof STORES
 
 /**
  * Time limit of the checks. Kubernetes and HAProxy wait a second by default; with a longer limit they would remove
- * every server while a store does not answer.
+ * every server while a store does not answer. A store that has answered lately may be late: on a busy machine it is, and
+ * a balancer that removes busy servers makes the others busier.
  */
 const READY_MS = 750
 
@@ -50,10 +51,17 @@ export function createDrain(metrics: Metrics): Drain {
  * every server unavailable.
  */
 export async function readinessReply(
-  { checks, drain }: { checks: StoreChecks; drain: Pick<Drain, 'isDraining'> },
+  {
+    checks,
+    answered,
+    drain,
+  }: { checks: StoreChecks; answered(store: string): boolean; drain: Pick<Drain, 'isDraining'> },
   asked: (typeof READY_PARTS)[number],
 ): Promise<RouteReply<SchemaTypes['readiness']>> {
-  const down = await downStores(checks, [...new Set(Object.values(STORES).flat())], READY_MS)
+  const down = await downStores(checks, [...new Set(Object.values(STORES).flat())], {
+    ms: READY_MS,
+    mayBeLate: answered,
+  })
   const stateOf = (part: Part): 'up' | 'down' =>
     STORES[part].some((store) => down.includes(store)) ? 'down' : 'up'
   const parts = { ingest: stateOf('ingest'), reads: stateOf('reads'), runs: stateOf('runs') }

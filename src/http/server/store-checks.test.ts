@@ -34,7 +34,7 @@ it('a store that has answered is up, also if this thread was busy until the time
   const found = downStores(
     { disk: () => stat('/'), silent: () => new Promise(() => {}) },
     ['disk', 'silent'],
-    20,
+    { ms: 20 },
   )
   const until = performance.now() + 200
   while (performance.now() < until);

@@ -11,16 +11,29 @@ type Liveness = SchemaTypes['liveness']
 
 const CHECK_MS = 2_000
 const EVERY_MS = 10_000
+/** For this long after an answer, a store that is late is busy and not down. Longer than the checks are apart. */
+const RECENT_MS = 15_000
 /** Replaces unexpected errors, whose messages may contain secrets. */
 const UNKNOWN = new AppError('store_unavailable')
 
-/**
- * Returns the error of a check; undefined if the store is up. A store that does not answer within `ms` counts as down.
- */
-async function problemOf(check: () => Promise<unknown>, ms: number): Promise<AppError | undefined> {
-  const late = Promise.withResolvers<AppError>()
-  const isLate = (): void =>
-    late.resolve(new AppError('store_unavailable', { message: `No answer within ${ms / 1000} s.` }))
+interface Patience {
+  /** Time in which a store must answer. */
+  ms: number
+  /** Whether a store may be late. Default: it may not. */
+  mayBeLate?(store: string): boolean
+}
+
+/** Returns the error of a check; undefined if the store is up. */
+async function problemOf(
+  store: string,
+  check: () => Promise<unknown>,
+  { ms, mayBeLate = () => false }: Patience,
+): Promise<AppError | undefined> {
+  const late = Promise.withResolvers<AppError | undefined>()
+  const isLate = (): void => {
+    const problem = new AppError('store_unavailable', { message: `No answer within ${ms / 1000} s.` })
+    late.resolve(mayBeLate(store) ? undefined : problem)
+  }
   // An answer that came while this thread was busy is read before `isLate` is called.
   const timer = setTimeout(() => setImmediate(isLate), ms)
   const answer = check().then(
@@ -32,22 +45,20 @@ async function problemOf(check: () => Promise<unknown>, ms: number): Promise<App
 
 async function problemsOf(
   checks: StoreChecks,
-  ms = CHECK_MS,
+  patience: Patience = { ms: CHECK_MS },
 ): Promise<[name: string, problem: AppError | undefined][]> {
-  return Promise.all(Object.entries(checks).map(async ([name, check]) => [name, await problemOf(check, ms)]))
+  const all = Object.entries(checks)
+  return Promise.all(all.map(async ([name, check]) => [name, await problemOf(name, check, patience)]))
 }
 
-/**
- * The stores among `names` that have a check and are down. A store that does not answer within `ms` (default 2 s)
- * counts as down.
- */
+/** The stores among `names` that have a check and are down. */
 export async function downStores(
   checks: StoreChecks,
   names: readonly string[],
-  ms?: number,
+  patience?: Patience,
 ): Promise<string[]> {
   const asked = Object.entries(checks).filter(([name]) => names.includes(name))
-  const found = await problemsOf(Object.fromEntries(asked), ms)
+  const found = await problemsOf(Object.fromEntries(asked), patience)
   return found.flatMap(([name, problem]) => (problem === undefined ? [] : [name]))
 }
 
@@ -78,6 +89,27 @@ export function oneAtATime(checks: StoreChecks): StoreChecks {
       return [name, () => (underWay ??= check().finally(() => (underWay = undefined)))] as const
     }),
   )
+}
+
+/**
+ * The same checks, and a function that tells whether a store has answered one of them in the last 15 s. `now`:
+ * milliseconds.
+ */
+export function noteAnswers(
+  checks: StoreChecks,
+  now: () => number,
+): { checks: StoreChecks; answered(store: string): boolean } {
+  const last = new Map<string, number>()
+  const noted = Object.entries(checks).map(([store, check]) => {
+    const act = async (): Promise<void> => {
+      await check()
+      last.set(store, now())
+    }
+    return [store, act] as const
+  })
+  const answered = (store: string): boolean =>
+    now() - (last.get(store) ?? Number.NEGATIVE_INFINITY) < RECENT_MS
+  return { checks: Object.fromEntries(noted), answered }
 }
 
 /** Runs the checks every ten seconds for the gauge `weir_store_up`; returns the function that stops it. */

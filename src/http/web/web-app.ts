@@ -9,8 +9,13 @@ import { waitingPage } from './waiting-page.ts'
 export interface WebApp {
   /** Whether the path is under `/app`. */
   matches(path: string): boolean
-  /** Answers a request whose path matches. */
-  handle(exchange: Exchange): Promise<void>
+  /**
+   * Answers a request whose path matches. `pagesOrigin`: the origin of pages of deployments; null if there is none for
+   * this browser.
+   */
+  handle(exchange: Exchange, pagesOrigin?: string | null): Promise<void>
+  /** The script of pages that show a UI component; undefined while the interface is not built. */
+  frameScript(): Promise<Uint8Array | undefined>
 }
 
 export interface WebAppOptions {
@@ -20,21 +25,26 @@ export interface WebAppOptions {
   errorFile: string
 }
 
-/** Content Security Policy: pages of the interface may load only from this server, without inline code. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' blob:",
-  "media-src 'self' blob:",
-  "connect-src 'self'",
-  "worker-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  'trusted-types weir-worker',
-].join('; ')
+/**
+ * Content Security Policy: pages of the interface may load only from this server, without inline code. Frames show UI
+ * components of deployments, from the origin of their pages.
+ */
+const policyOf = (pagesOrigin: string | null): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' blob:",
+    "media-src 'self' blob:",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types weir-worker',
+    ...(pagesOrigin === null ? [] : [`frame-src ${pagesOrigin}/deployments/`]),
+  ].join('; ')
 
 const GUARDS: Headers = {
   'x-content-type-options': 'nosniff',
@@ -129,7 +139,8 @@ export function createWebApp({ folder, errorFile }: WebAppOptions): WebApp {
 
   return {
     matches: (path) => path === '/app' || path.startsWith('/app/') || pageOf(path) !== undefined,
-    async handle(exchange) {
+    frameScript: () => readIfThere(join(folder, 'component-frame.js')),
+    async handle(exchange, pagesOrigin = null) {
       const { req, path } = exchange
       exchange.route = '/app'
       if (req.method !== 'GET' && req.method !== 'HEAD')
@@ -146,7 +157,7 @@ export function createWebApp({ folder, errorFile }: WebAppOptions): WebApp {
           200,
           {
             ...GUARDS,
-            'content-security-policy': POLICY,
+            'content-security-policy': policyOf(pagesOrigin),
             'content-type': TYPES[name.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
             'cache-control': cache,
             vary: 'accept-encoding',

@@ -280,6 +280,7 @@ export async function startApp(options: FixtureOptions = {}) {
     controlPlane: () => Promise.reject(new Error('there is no control plane')),
     checks: options.checks ?? {},
     drain: { isDraining: () => false },
+    answered: () => false,
     disk: { look: async () => DISK, check: async () => undefined },
   }
   const entrance = createEntrance(deps)

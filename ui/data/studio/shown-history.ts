@@ -25,7 +25,7 @@ function endsOf(states: readonly State[]): State[] {
 
 /**
  * Reads the history of a thread in place of the SDK's hook, but only the parts that are shown. States at the ends of
- * branches have their messages. Other states have only the ids of their messages, with which the hook finds the state
+ * branches have their messages and UI components. Other states have only the ids of their messages, with which the hook finds the state
  * that added a message. Other values are not read.
  */
 export async function readShownHistory(
@@ -33,7 +33,7 @@ export async function readShownHistory(
   thread: string,
   options: HistoryOptions = {},
 ): Promise<History> {
-  const whole = { ...options, select: [...FIELDS, 'values.messages'] }
+  const whole = { ...options, select: [...FIELDS, 'values.messages', 'values.ui'] }
   if (options.limit === 1) return await read(thread, whole)
   const states = await read(thread, { ...options, select: [...FIELDS, 'values.messages.id'] })
   const ends = await Promise.all(

@@ -1,4 +1,4 @@
-import { memo, useState } from 'react'
+import { memo, useMemo, useState } from 'react'
 import { messageContent, reasoningText } from '../../data/studio/message-content.ts'
 import { Media } from '../../parts/chat/media.tsx'
 import { Button } from '../../parts/controls.tsx'
@@ -6,6 +6,8 @@ import { JsonView } from '../../parts/json/json-view.tsx'
 import { LongPlainText, Markdown, PlainText } from '../../parts/markdown/markdown.tsx'
 import { PanelBoundary } from '../../parts/states.tsx'
 import type { RunError } from '../../data/studio/run-error.ts'
+import { messageOf, uiMessagesOf } from '../../data/studio/components/ui-messages.ts'
+import { UiComponents, type UiPlace } from './components/ui-components.tsx'
 import { MediaPicker, useChosenMedia } from './input/media-picker.tsx'
 import { RunFailure } from './run-failure.tsx'
 import type { StudioSession, StudioStream } from './session.ts'
@@ -202,9 +204,13 @@ const NOT_NOW = { from: undefined, branch: '', branches: '' }
 export function Chat({
   stream,
   error,
+  ui,
   ...sending
-}: Sending & { stream: StudioStream; error: RunError | undefined }) {
-  const { messages, isLoading } = stream
+}: Sending & { stream: StudioStream; error: RunError | undefined; ui: UiPlace }) {
+  const { messages, isLoading, values } = stream
+  const { shown, left_out } = useMemo(() => uiMessagesOf(values), [values])
+  const ids = new Set(messages.map(({ id }) => id))
+  const components = { ...ui, ...sending, isLoading }
   const { setBranch } = stream
   const known = (message: Message, place: number): Pick<ChatMessageProps, 'from' | 'branch' | 'branches'> => {
     if (isLoading) return NOT_NOW
@@ -232,8 +238,14 @@ export function Chat({
               isGrowing={isLoading && place === messages.length - 1}
               {...sending}
             />
+            <UiComponents
+              {...components}
+              shown={shown.filter((one) => message.id !== undefined && messageOf(one) === message.id)}
+            />
           </PanelBoundary>
         ))}
+        <UiComponents {...components} shown={shown.filter((one) => !ids.has(messageOf(one) as string))} />
+        {left_out > 0 && <p className={css['note']}>{left_out} earlier components are not shown.</p>}
       </div>
       <RunFailure error={error} />
       <SendForm {...sending} />

@@ -8,6 +8,7 @@ import { type ReadHistory, readShownHistory } from '../../data/studio/shown-hist
 import { useDeploymentApi } from '../../data/deployments/deployment-api.ts'
 import { pause } from '../../data/live/pause.ts'
 import { useSession } from '../../data/session.ts'
+import { isUiEvent, withUiEvent } from '../../data/studio/components/ui-messages.ts'
 import { type FollowedThread, followThread, type ThreadEvent } from '../../data/studio/follow-thread.ts'
 import { type RunError, runErrorOf } from '../../data/studio/run-error.ts'
 import { rightsOf, type StudioRights } from '../../data/studio/rights.ts'
@@ -121,7 +122,7 @@ function useRefresh(name: string): () => void {
         predicate: ({ queryKey: [kind, deployment, path] }) =>
           kind === 'deployment' &&
           deployment === name &&
-          (path === 'history' || /^\/threads\/[^/]+\/runs/.test(String(path))),
+          (path === 'history' || /^\/threads\/[^/]+\/(?:runs|state$)/.test(String(path))),
       })
     }, REFRESH_MS)
   }, [queries, name])
@@ -256,7 +257,10 @@ export function useStudioSession(
     },
     onTaskEvent: (data, { namespace }) => events.addTask(data, namespace),
     onUpdateEvent: refresh,
-    onCustomEvent: events.addCustom,
+    onCustomEvent(data, { mutate }) {
+      events.addCustom(data)
+      if (isUiEvent(data)) mutate(({ ui }) => ({ ui: withUiEvent(ui, data) }))
+    },
     onFinish: refresh,
     onError: refresh,
   })

@@ -138,7 +138,13 @@ function Work({ name, thread, assistant }: WorkProps) {
     <div className={css['work']} data-mode={mode}>
       {mode === 'chat' && (
         <div className={css['column']}>
-          <Chat stream={stream} error={session.error} submit={session.submit} refusal={session.rights.run} />
+          <Chat
+            stream={stream}
+            error={session.error}
+            ui={{ name, graph: assistant.graph_id, thread }}
+            submit={session.submit}
+            refusal={session.rights.run}
+          />
         </div>
       )}
       <Panels {...{ name, thread, assistant, session }} />

@@ -1,6 +1,13 @@
 import { extname } from 'node:path'
 import { AppError } from '../../../base/errors.ts'
 import { requiredTextParameter } from '../../api/parameters.ts'
+import {
+  COMPONENT_PAGE_HEADERS,
+  componentFault,
+  componentPage,
+  escapeHtml,
+  FRAME_SCRIPT,
+} from '../reply/component-page.ts'
 import { type DeploymentContext, type DeploymentRoute, deploymentRoute as route } from '../route.ts'
 import { prefixOf } from '../request/path-prefix.ts'
 
@@ -15,18 +22,6 @@ async function bundleOf(
   const bundle = await deps.ui?.bundle(graph_id)
   if (bundle !== undefined) return bundle
   throw new AppError('not_found', { message: `UI not found for agent "${graph_id}"` })
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign)
 }
 
 /** A JavaScript string literal in double quotes that is safe inside a single-quoted HTML attribute. */
@@ -88,6 +83,26 @@ export function uiRoutes(): DeploymentRoute[] {
     }),
     route({
       method: 'GET',
+      path: '/ui/{graph_id}',
+      summary: 'A page that shows a UI component of a graph in a frame of Studio',
+      tag: TAG,
+      params: { graph_id: GRAPH },
+      reply: 'bytes',
+      reply_type: 'text/html; charset=utf-8',
+      async handle(context) {
+        const { graph_id } = context.params
+        try {
+          const names = [...(await bundleOf(context, graph_id)).keys()]
+          return { body: componentPage(graph_id, names), headers: COMPONENT_PAGE_HEADERS }
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error
+          // The frame shows the reason, which an answer in JSON would not.
+          return { body: componentFault(graph_id, error.message), headers: COMPONENT_PAGE_HEADERS }
+        }
+      },
+    }),
+    route({
+      method: 'GET',
       path: '/ui/{graph_id}/{file}',
       summary: 'A file of a graph’s UI components',
       tag: TAG,
@@ -95,9 +110,13 @@ export function uiRoutes(): DeploymentRoute[] {
       reply: 'bytes',
       reply_type: 'application/octet-stream',
       errors: ['not_found', 'ui_unavailable'],
+      revalidates: true,
       async handle(context) {
         const { params } = context
-        const content = (await bundleOf(context, params.graph_id)).get(params.file)
+        const content =
+          params.file === FRAME_SCRIPT
+            ? await context.deps.frameScript?.()
+            : (await bundleOf(context, params.graph_id)).get(params.file)
         if (content === undefined) throw new AppError('not_found', { message: 'File not found' })
         return { body: content, headers: { 'content-type': TYPES[extname(params.file)] ?? 'text/plain' } }
       },

@@ -44,6 +44,7 @@ function newThread(bounds = BOUNDS, age = 1000, isStopped = false) {
           await made.whileOpened()
           return thread
         },
+        isGone: async () => made.isGone,
         waitingNow: async ({ interrupts }) => pendingInterrupts(interrupts),
       },
       following,
@@ -58,6 +59,7 @@ function newThread(bounds = BOUNDS, age = 1000, isStopped = false) {
   const made = {
     events,
     thread,
+    isGone: false,
     /** Called when a stream reads the thread; a test may replace it. */
     whileOpened: async (): Promise<unknown> => undefined,
     broken,
@@ -115,6 +117,16 @@ it('the end of a run waits for other streams of the client, but not in a replay 
   expect(thread.turns).toEqual(['a'])
 })
 
+it('RUN-19: a stream ends after the end of the run with which its thread was deleted', async () => {
+  const thread = newThread()
+  await twoRuns(thread)
+  thread.isGone = true
+  const found: ProtocolItem[] = []
+  const stream = thread.follow({ filter: EVERYTHING, after: 0 }, new AbortController().signal)
+  for await (const items of stream) found.push(...items)
+  expect(inShort(found)).toBe('a+ a1 a2 a- b+ b1 b2 b-')
+})
+
 it('V-30: a stream from a number shows the events that have the numbers of lost ones again', async () => {
   const entry = (position: number, ms: number, event: string, data: object) => {
     return { id: `${ms}-0`, position, run_id: 'a', event, data: JSON.stringify(data) }
@@ -129,7 +141,7 @@ it('V-30: a stream from a number shows the events that have the numbers of lost 
   const log = { runs: [run], oldest: { id: '1-0', position: 0 }, total: 3, last: '3-0' }
   const stream = followThread(
     { events: { read }, index: { of: async () => log }, now: () => 1000 },
-    { ref: REF, threadNow: async () => undefined, waitingNow: async () => [] },
+    { ref: REF, threadNow: async () => undefined, isGone: async () => false, waitingNow: async () => [] },
     { filter: EVERYTHING, after: seqOf(2, 0) },
     { unseen: NOTHING_UNSEEN, turn: async () => undefined, sent: () => undefined, broke: () => undefined },
     new AbortController().signal,

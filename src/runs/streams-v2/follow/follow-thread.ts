@@ -60,6 +60,8 @@ export interface FollowedThread {
   ref: ThreadRef
   /** The thread; undefined while it does not exist. */
   threadNow(): Promise<Thread | undefined>
+  /** Whether the thread was deleted: with its last run, if that was stateless. */
+  isGone(): Promise<boolean>
   /** Interrupts of the thread that wait for an answer. */
   waitingNow(thread: Thread): Promise<PendingInterrupt[]>
 }
@@ -108,7 +110,9 @@ export async function* followThread(
   })
   try {
     for await (const batch of events.read(ref, readsAll ? BEFORE_ALL : { after: begin.before }, signal)) {
-      for (const { items, not_before, told, ended } of follower.take(batch)) {
+      const portions = follower.take(batch)
+      const hasEnded = portions.some(({ ended }) => ended.length > 0)
+      for (const { items, not_before, told, ended } of portions) {
         await pause(Math.min(not_before - now(), END_AFTER_MS), signal)
         if (told !== undefined) await ends.turn(told)
         if (items.length > 0) yield items
@@ -117,7 +121,7 @@ export async function* followThread(
           ends.sent(run_id)
         }
       }
-      if (follower.isOver) return
+      if (follower.isOver || (hasEnded && (await followed.isGone()))) return
     }
   } finally {
     if (signal.aborted && until === undefined) ends.broke(follower.open.keys())

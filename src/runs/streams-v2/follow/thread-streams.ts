@@ -40,6 +40,11 @@ export function createThreadStreams({
       isReadable
         ? await threads.get(call, thread_id).catch((error: unknown) => unlessMissing(error) || undefined)
         : undefined
+    const isGone = (): Promise<boolean> =>
+      threads.get(call, thread_id).then(
+        () => false,
+        (error: unknown) => !unlessMissing(error),
+      )
     const waitingNow = async (thread: Thread): Promise<PendingInterrupt[]> => {
       const isAsking = Object.keys(thread.interrupts).length > 0
       const recent = isAsking && thread.status === 'busy' ? await runs.recent(call, thread_id) : []
@@ -61,7 +66,8 @@ export function createThreadStreams({
     }
     async function* batches(): AsyncGenerator<readonly ProtocolItem[]> {
       let isAllowed = isReadable
-      for await (const batch of followThread(logs, { ref, threadNow, waitingNow }, following, ends, signal)) {
+      const followed = { ref, threadNow, isGone, waitingNow }
+      for await (const batch of followThread(logs, followed, following, ends, signal)) {
         isAllowed ||= await check().then(() => true, unlessMissing)
         if (!isAllowed) return
         ordered?.isSending()

@@ -2,7 +2,9 @@ import { memo, useMemo, useState } from 'react'
 import { parseTyped } from '../../../api/typed-json.ts'
 import { type Assistant, drawingPath, useDeploymentRead } from '../../../data/deployments/contents.ts'
 import { useThreadChange } from '../../../data/studio/history.ts'
+import { uiMessagesOf } from '../../../data/studio/components/ui-messages.ts'
 import { type Difference, differencesOf } from '../../../data/studio/state-diff.ts'
+import type { FullState } from '../../../data/studio/step.ts'
 import { Button, Field, Select } from '../../../parts/controls.tsx'
 import { ownNodes } from '../../../parts/graph/fold.ts'
 import type { GraphDrawing } from '../../../parts/graph/layout.ts'
@@ -10,6 +12,7 @@ import { JsonView } from '../../../parts/json/json-view.tsx'
 import { Failure, Loaded } from '../../../parts/states.tsx'
 import { Link } from '../../../router/link.tsx'
 import type { RunSettings, StudioSession } from '../session.ts'
+import { UiComponents } from '../components/ui-components.tsx'
 import { StepTrace } from './step-trace.tsx'
 import css from '../studio.module.css'
 import { type ShownThread, stepName } from '../thread.ts'
@@ -166,6 +169,30 @@ const Values = memo(function Values({ values }: { values: unknown }) {
   return <JsonView value={values} openDepth={2} />
 })
 
+/** The UI components in the values. They can ask for a run only in the newest state, from which it would begin. */
+function Components({
+  name,
+  assistant,
+  thread,
+  session,
+  shown,
+  values,
+}: Pick<StatePanelProps, 'name' | 'assistant' | 'thread' | 'session' | 'shown'> & {
+  values: FullState['values']
+}) {
+  const components = useMemo(() => uiMessagesOf(values).shown, [values])
+  const { rights, isLoading, submit } = session
+  const refusal =
+    shown.selected === shown.head ? rights.run : 'It is not the newest state: select that in the timeline.'
+  return (
+    <UiComponents
+      {...{ name, thread, values, isLoading, submit, refusal }}
+      graph={assistant.graph_id}
+      shown={components}
+    />
+  )
+}
+
 /** One line for each node whose execution from this checkpoint failed, with its error, and the attempt of the run. */
 function Failures({ of: { tasks, metadata } }: { of: NonNullable<ShownThread['selected']> }) {
   const attempt = metadata?.run_attempt ?? 1
@@ -260,7 +287,14 @@ export function StatePanel(props: StatePanelProps) {
         key={`origin ${checkpoint.checkpoint_id}`}
         {...{ name, thread, selected, shown, choose }}
       />
-      <Loaded from={state}>{({ values }) => <Values values={values} />}</Loaded>
+      <Loaded from={state}>
+        {({ values }) => (
+          <>
+            <Values values={values} />
+            <Components {...{ name, assistant, thread, session, shown, values }} />
+          </>
+        )}
+      </Loaded>
     </section>
   )
 }

@@ -175,6 +175,15 @@ describe('protocol v2', () => {
     expect(events.at(-1)?.params.data).toEqual({ event: 'completed', graph_name: 'tokens' })
   })
 
+  it('the stream of a stateless run’s thread has all events of the run, and ends with it (RUN-19)', async () => {
+    const { thread_id } = await client().runs.create(null, 'tokens', { input: human('hi') })
+    const events = await eventsUntil(thread_id, { channels: ALL, since: 0 }, () => false)
+    expect(events[0]?.params.data).toMatchObject({ event: 'running' })
+    expect(events.filter(isTerminal).map(({ params }) => params.data['event'])).toEqual(['completed'])
+    expect(events.at(-1)?.method).toBe('lifecycle')
+    await expect(client().threads.get(thread_id)).rejects.toThrow('404')
+  })
+
   it('state.get and state.listCheckpoints read the thread, and refuse a namespace without a state (V-2, V-3)', async () => {
     const { thread_id } = await client().threads.create()
     await client().runs.wait(thread_id, 'tokens', { input: human('hi') })
