@@ -64,7 +64,7 @@ export function componentTests(start: () => Promise<WeirProcess>): void {
     await asked().getByRole('button', { name: 'Start the run' }).click()
     const frames = page.getByRole('region', { name: 'Chat' }).locator('iframe')
     await frames.nth(1).contentFrame().getByText('Card of run 2').waitFor()
-    await card.getByText('2 runs, message reply-0').waitFor()
+    await frames.first().contentFrame().getByText('2 runs, message reply-0').waitFor()
   })
 
   it('D-64: a component reaches neither the interface, a server, cookies nor storage', async () => {
