@@ -10,6 +10,8 @@ export class NodeCounter extends BaseCallbackHandler {
   readonly name = 'node_counter'
   /** Without it, LangChain calls the handler later, maybe after the end of the run. */
   override readonly awaitHandlers = true
+  /** Events of models, of which there may be one for each token, are not sent to the handler. */
+  override readonly ignoreLLM = true
   nodes = 0
   readonly #open = new Set<string>()
 
