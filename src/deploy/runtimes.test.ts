@@ -4,6 +4,8 @@ import { createRuntimes, type IsolationInUse } from './runtimes.ts'
 
 const none = async () => ({ ok: false, reason: 'docker is not installed' }) as const
 
+const NO_UV = async (): Promise<string> => 'no uv'
+
 const plain: IsolationInUse = { name: 'none', look: async () => ({ name: 'none', reason: null }) }
 const without: IsolationInUse = {
   name: 'container',
@@ -12,19 +14,20 @@ const without: IsolationInUse = {
 
 describe('what a deployment needs', () => {
   it('P-13: the runtime container needs one that answers, process none', async () => {
-    await expect(createRuntimes('container', without, none).assertUsable()).rejects.toMatchObject({
+    await expect(createRuntimes('container', without, none, NO_UV).assertUsable()).rejects.toMatchObject({
       code: 'container_runtime_unavailable',
       message: 'docker is not installed',
     })
-    await createRuntimes('process', plain, none).assertUsable()
-    expect(await createRuntimes('process', plain, none).report()).toEqual([
-      { runtime: 'process', in_use: true, usable: true, isolation: 'none', reason: null },
+    await createRuntimes('process', plain, none, NO_UV).assertUsable()
+    expect(await createRuntimes('process', plain, none, NO_UV).report()).toEqual([
+      { runtime: 'process', in_use: true, usable: true, isolation: 'none', reason: null, uv_fault: 'no uv' },
       {
         runtime: 'container',
         in_use: false,
         usable: false,
         isolation: null,
         reason: 'docker is not installed',
+        uv_fault: 'no uv',
       },
       expect.objectContaining({ runtime: 'kubernetes', usable: false }),
     ])

@@ -18,6 +18,8 @@ export interface RuntimeReport {
   isolation: string | null
   /** Why the runtime cannot be used, or why its code is not isolated. */
   reason: string | null
+  /** Why it cannot build projects that need uv; null if it can. */
+  uv_fault: string | null
 }
 
 /** The runtimes of a server. */
@@ -37,12 +39,14 @@ export interface IsolationInUse {
 }
 
 /**
- * The runtimes; `name` selects one of them, and `probeContainer` looks for docker and podman if they are not in use.
+ * The runtimes; `name` selects one of them. `probeContainer` looks for docker and podman if they are not in use, and
+ * `uvFault` for uv.
  */
 export function createRuntimes(
   name: 'process' | 'container',
   isolation: IsolationInUse,
   probeContainer: () => Promise<Probe>,
+  uvFault: () => Promise<string | null>,
 ): Runtimes {
   const inUse = async (): Promise<Probe> => {
     const { name: found, reason } = await isolation.look()
@@ -65,8 +69,9 @@ export function createRuntimes(
       const found = await probes[name]()
       if (!found.ok) throw new AppError('container_runtime_unavailable', { message: found.reason })
     },
-    report: () =>
-      Promise.all(
+    async report() {
+      const uv_fault = await uvFault()
+      return await Promise.all(
         Object.entries(probes).map(async ([runtime, probe]): Promise<RuntimeReport> => {
           const found = await probe()
           const { reason = null } = found
@@ -76,8 +81,10 @@ export function createRuntimes(
             usable: found.ok,
             isolation: found.ok ? found.isolation : null,
             reason,
+            uv_fault,
           }
         }),
-      ),
+      )
+    },
   }
 }

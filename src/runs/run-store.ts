@@ -178,7 +178,11 @@ export interface RunEnd {
   partial_messages: JsonValue
   /** Undefined if the run stored nothing, so that the state is unchanged. */
   state: StateSummary | undefined
+  nodes?: ReportedNodes
 }
+
+/** Number of nodes that an attempt has completed, for the usage of deployments; undefined if its host did not tell. */
+export type ReportedNodes = number | undefined
 
 /**
  * Returns the events that end a run with this final status in its thread's log; by default the events of a run that
@@ -330,7 +334,7 @@ export interface RunStore {
    */
   finish(lease: Lease, end: RunEnd, closing?: Closing): Promise<AttemptEnd>
   /** Deletes the run and its checkpoints, which restores the thread's earlier state. */
-  rollback(lease: Lease, closing?: Closing): Promise<AttemptEnd>
+  rollback(lease: Lease, closing?: Closing, nodes?: ReportedNodes): Promise<AttemptEnd>
   /**
    * Makes a run pending again for another attempt. After `max_attempts` attempts the run ends with `error` instead;
    * after an accepted cancel it ends as cancelled.
@@ -340,6 +344,7 @@ export interface RunStore {
     why: { error: string; message: string },
     max_attempts: number,
     closing?: Closing,
+    nodes?: ReportedNodes,
   ): Promise<AttemptEnd>
   /**
    * Recovers runs whose process has ended, each as `release` does. Runs of `owner` are recovered at once, so this must

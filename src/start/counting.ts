@@ -32,7 +32,7 @@ export interface CountingParts {
 /** The parts that count traces, and the sources of reports, which are undefined if reporting is switched off. */
 export interface UsageCounting {
   recorder: UsageRecorder
-  sources: UsageSources | undefined
+  sources: Omit<UsageSources, 'deployments'> | undefined
   limits: UsageLimitStore
   tally: TraceTally | undefined
 }

@@ -54,6 +54,7 @@ export async function startDeployment(
   const { host, watch } = await startGraphHosts(parts, { file, storage, brokered, ownApi, name, maxHosts })
   opened(host)
   await assistants.ensure(tenant, systemAssistants(host.graphs()))
+  await state.usage.keepName({ ...tenant, name })
   const items = itemsOf(parts, state, { file, host })
   const listsOf = startLists({ ...parts, place: state.place })
   const lists = listsOf({ items, ...readStoreTtl(file.store_ttl) })

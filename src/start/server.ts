@@ -256,7 +256,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     repricer,
     ...readPrices({ store, lane: lanes.read, prices }),
     deleter: startDeleting(base, { ...sql, ingester, blobs, clickhouse }),
-    usage: usage.sources,
+    usage: usage.sources && { ...usage.sources, deployments: further.usage },
     usageLimits,
     identity: identityStore,
     blobs,

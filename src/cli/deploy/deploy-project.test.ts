@@ -13,6 +13,8 @@ let dir: string
 let url: string
 let calls: string[] = []
 let isKnown = false
+/** Why the server cannot build with uv. */
+let uv_fault: string | null = null
 /** A server with a full disk, which creates deployments and refuses sources. */
 const server = createServer((req, res) => void answer(req, res))
 
@@ -27,6 +29,7 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
     'POST /api/v1/v2/deployments/d/upload-url': [200, { upload_url: `${url}/upload`, object_path: 'o' }],
     'GET /api/v1/v2/deployments/d/revisions': [200, { resources: [] }],
     'DELETE /api/v1/v2/deployments/d': [204, undefined],
+    'GET /api/v1/deployments/runtimes': [200, [{ runtime: 'process', in_use: true, uv_fault }]],
     'PUT /upload': [503, { detail: FULL, code: 'disk_full' }],
   }
   const [status, body] = answers[call] ?? [404, { detail: 'Not found' }]
@@ -66,4 +69,18 @@ it('a deployment that was there before stays', async () => {
   isKnown = true
   expect(await deploy()).toBe(WORDS)
   expect(calls.at(-1)).toBe('PUT /upload')
+})
+
+it('says before the upload that the server cannot build a project with a uv.lock', async () => {
+  await writeFile(join(dir, 'langgraph.json'), '{"graphs":{"agent":"./agent.py:graph"}}')
+  await writeFile(join(dir, 'uv.lock'), '')
+  uv_fault = 'uv is not installed on this server.'
+  expect(await deploy()).toBe(uv_fault)
+  expect(calls.at(-1)).toBe('GET /api/v1/deployments/runtimes')
+  uv_fault = null
+  expect(await deploy()).toBe(WORDS)
+  await writeFile(join(dir, '.dockerignore'), 'uv.lock')
+  calls = []
+  await deploy()
+  expect(calls).not.toContain('GET /api/v1/deployments/runtimes')
 })

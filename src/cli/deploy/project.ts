@@ -17,6 +17,8 @@ export interface LocalProject {
   dependencies: string[]
   /** `python_version` of langgraph.json, such as 3.12. */
   python_version: string | undefined
+  /** Whether langgraph.json asks for uv. */
+  uses_uv: boolean
   /** The variables of its `.env`; empty without one. */
   env: Readonly<Record<string, string>>
 }
@@ -53,7 +55,8 @@ export async function readProject(flags: {
     named === undefined
       ? await readEnv(ofFile ?? join(dir, '.env'), false)
       : await readEnv(resolve(named), true)
-  return { dir, config: basename(path), graphs, dependencies, python_version, env }
+  const uses_uv = Object(file['source']).kind === 'uv'
+  return { dir, config: basename(path), graphs, dependencies, python_version, uses_uv, env }
 }
 
 /**

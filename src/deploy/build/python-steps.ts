@@ -58,6 +58,14 @@ export function inEnvironment(
   return { VIRTUAL_ENV: environment, PATH: `${join(environment, 'bin')}:${PATH}` }
 }
 
+/** Why builds cannot use uv; null if they can. */
+export async function uvFault(env: Readonly<Record<string, string | undefined>>): Promise<string | null> {
+  const uv = await findProgram('uv', env)
+  if (uv === undefined) return NO_UV
+  if (!SHIM.test(uv)) return null
+  return `${uv} only starts the uv of a version manager, which builds cannot reach. Install uv itself on this server: curl -LsSf https://astral.sh/uv/install.sh | sh`
+}
+
 /**
  * The steps that install the packages of a Python project into its environment: with uv if it has a uv.lock, otherwise
  * with pip (P-20); empty if there is nothing to install. @throws AppError build_failed if uv is missing
@@ -69,12 +77,8 @@ export async function packageSteps(
 ): Promise<BuildStep[]> {
   if (!withScripts) warn(WARNING)
   if (project.uses_uv || existsSync(join(dir, 'uv.lock'))) {
-    const uv = await findProgram('uv', env)
-    if (uv === undefined) throw buildFailed(NO_UV)
-    if (SHIM.test(uv))
-      throw buildFailed(
-        `${uv} only starts the uv of a version manager, which builds cannot reach. Install uv itself on this server: curl -LsSf https://astral.sh/uv/install.sh | sh`,
-      )
+    const fault = await uvFault(env)
+    if (fault !== null) throw buildFailed(fault)
     const args = [
       'sync',
       '--frozen',

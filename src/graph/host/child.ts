@@ -262,8 +262,8 @@ function stateHead(state: GraphState | undefined): StateHead | null {
 }
 
 function sendEnd(channel: Channel<FromHost>, id: number, all: GraphJobEnd): void {
-  const { state, ...end } = isTooLarge(all.state) ? TOO_LARGE : all
-  const about = { type: 'end', id, state: stateHead(state) } as const
+  const { state, nodes = all.nodes ?? 0, ...end } = isTooLarge(all.state) ? TOO_LARGE : all
+  const about = { type: 'end', id, state: stateHead(state), nodes } as const
   if (end.kind !== 'done') {
     const shown = end.kind === 'failed' ? { ...end, message: cut(end.message) } : end
     channel.send({ ...about, end: shown, values: 'none' }, stateParts(state))

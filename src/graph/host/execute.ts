@@ -13,6 +13,7 @@ import { SealableSaver } from './state/sealable-saver.ts'
 import { type StreamChunk, createStreamItems, type StreamItems } from './stream/stream-items.ts'
 import { toGraphState } from './state/thread-state.ts'
 import { createStepPace, PaceHandler, type Receiver } from './state/step-pace.ts'
+import { NodeCounter } from './node-counter.ts'
 import { createRunTracer } from './tracing.ts'
 import { readGraphEvents } from './stream/graph-events.ts'
 
@@ -61,7 +62,9 @@ export async function executeJob(
   const pace = createStepPace([deps.turns, checkpointer, output])
   const saver = new SealableSaver(checkpointer, pace)
   const tracer = job.trace_id === null ? undefined : createRunTracer(deps.project, output.trace)
+  const counter = new NodeCounter()
   const callbacks = [
+    counter,
     ...(tracer === undefined ? [] : [tracer.handler]),
     ...(run.kwargs.durability === 'exit' ? [new PaceHandler(pace)] : []),
   ]
@@ -95,11 +98,12 @@ export async function executeJob(
   const last = isClean ? graph : graph && stored(deps, job, graph)
   const state = isRolledBack ? undefined : last && (await lastState(last, run.thread_id))
   tracer?.end('The run was cancelled.')
-  if (cancelled) return { kind: 'cancelled', state }
-  if (failure !== undefined) return failed(failure.thrown, state, output)
+  const { nodes } = counter
+  if (cancelled) return { kind: 'cancelled', state, nodes }
+  if (failure !== undefined) return { ...failed(failure.thrown, state, output), nodes }
   const closing = items.atEnd()
   if (closing.length > 0) output.items(closing)
-  return { kind: 'done', state, values: items.lastValues() }
+  return { kind: 'done', state, values: items.lastValues(), nodes }
 }
 
 type Configurable = Record<string, unknown>
@@ -171,7 +175,7 @@ function streamOptions(
     ...(config.max_concurrency === undefined ? {} : { maxConcurrency: config.max_concurrency }),
     ...(kwargs.interrupt_before === null ? {} : { interruptBefore: kwargs.interrupt_before }),
     ...(kwargs.interrupt_after === null ? {} : { interruptAfter: kwargs.interrupt_after }),
-    ...(callbacks.length === 0 ? {} : { callbacks }),
+    callbacks,
     // With `sync`, LangGraph waits for the checkpointer after each step. The checkpointer decides whether the run may
     // continue before the step is stored.
     durability: kwargs.durability === 'exit' ? 'exit' : 'sync',

@@ -19,6 +19,8 @@ export function assertHead(checks: HeadChecks, head: JsonObject): void {
 export const isText: FieldCheck = (value) => typeof value === 'string'
 export const isTexts: FieldCheck = (value) => Array.isArray(value) && value.every(isText)
 export const isId: FieldCheck = (value) => Number.isSafeInteger(value)
+/** A number of things: never negative. */
+export const isCount: FieldCheck = (value) => Number.isSafeInteger(value) && Number(value) >= 0
 export const isFields: FieldCheck = isObject
 export const isFieldsOrNull: FieldCheck = (value) => value === null || isObject(value)
 

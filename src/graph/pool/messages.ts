@@ -7,6 +7,7 @@ import type { GraphLogLine } from '../host/logger.ts'
 import type { LoadFailure } from '../project/load-failure.ts'
 import {
   type HeadChecks,
+  isCount,
   isId,
   isFields,
   isFieldsOrNull,
@@ -80,8 +81,16 @@ export type FromHost =
   | { type: 'trace'; id: number }
   /**
    * Parts: the values of the state, the rest of the state, and the last `values` event if it differs from the values.
+   * `nodes`: see `GraphEnd`.
    */
-  | { type: 'end'; id: number; end: EndHead; state: StateHead | null; values: 'none' | 'state' | 'own' }
+  | {
+      type: 'end'
+      id: number
+      end: EndHead
+      state: StateHead | null
+      values: 'none' | 'state' | 'own'
+      nodes?: number
+    }
   /**
    * Parts: the body of the response; if there is a state, also its values and its rest. `next`: the checkpoint from
    * which a truncated history continues.
@@ -149,7 +158,7 @@ export const FROM_HOST_HEADS: HeadChecks = {
   log: { id: maybe(isId), ...LOG_LINE },
   items: { id: isId, events: isTexts },
   trace: { id: isId },
-  end: { id: isId, end: isEnd, state: isState, values: oneOf('none', 'state', 'own') },
+  end: { id: isId, end: isEnd, state: isState, values: oneOf('none', 'state', 'own'), nodes: maybe(isCount) },
   answer: { id: isId, state: isState, next: maybe(isText) },
   refused: { ...REFUSAL, broken: maybe(isBoolean) },
   beat: {},

@@ -2,11 +2,12 @@ import type { GraphAnswer, GraphEnd, GraphState } from '../../runs/execute/graph
 import type { FromHost, StateHead } from './messages.ts'
 
 export function readEnd(head: Extract<FromHost, { type: 'end' }>, parts: readonly Buffer[]): GraphEnd {
-  const state = readState(head.state, parts)
-  if (head.end.kind !== 'done') return { ...head.end, state }
+  const reported = { state: readState(head.state, parts), nodes: head.nodes ?? undefined }
+  if (head.end.kind !== 'done') return { ...head.end, ...reported }
   const own = parts.at(-1)?.toString('utf8') ?? null
-  const values = head.values === 'own' ? own : head.values === 'state' ? (state?.values_json ?? null) : null
-  return { kind: 'done', state, values }
+  const values =
+    head.values === 'own' ? own : head.values === 'state' ? (reported.state?.values_json ?? null) : null
+  return { kind: 'done', values, ...reported }
 }
 
 /** Reads the answer to a call from the host's message and its parts. */

@@ -38,7 +38,7 @@ import type { UsageDetailsSource } from '../../usage/report/details-source.ts'
 import type { UsageRebuilds } from '../../usage/counting/rebuilds.ts'
 import type { UsageRunSource } from '../../usage/report/runs.ts'
 import type { UsageTraceSource } from '../../usage/report/traces.ts'
-import type { UsageCounts } from '../../usage/report/source.ts'
+import type { DeploymentCounts, UsageCounts } from '../../usage/report/source.ts'
 import type { JsonBodies } from '../server/dispatch.ts'
 import type { Drain } from '../server/readiness.ts'
 import type { StoreChecks } from '../server/store-checks.ts'
@@ -52,6 +52,7 @@ export interface HttpLimits extends DecodeLimits, BodyLimits {
 /** The sources of usage reports. */
 export interface UsageSources {
   counts: UsageCounts
+  deployments: DeploymentCounts
   traces: UsageTraceSource
   details: UsageDetailsSource
   runs: UsageRunSource

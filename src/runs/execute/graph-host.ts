@@ -62,18 +62,20 @@ export interface FailurePlace {
   place?: string
 }
 
-/** The end of an execution, as the host reports it. `state` is undefined when there was no checkpoint. */
+/** Fields of every end that a host reports. */
+interface ReportedEnd {
+  /** Undefined when there was no checkpoint. */
+  state: GraphState | undefined
+  /** Number of nodes that the graph and its subgraphs have completed; undefined if the host does not count them. */
+  nodes?: number | undefined
+}
+
+/** The end of an execution. */
 export type GraphEnd =
   /** `values`: data of the last `values` event, with `__interrupt__` when interrupted; null when there was none. */
-  | { kind: 'done'; state: GraphState | undefined; values: string | null }
-  | ({
-      kind: 'failed'
-      error: string
-      message: string
-      retryable: boolean
-      state: GraphState | undefined
-    } & FailurePlace)
-  | { kind: 'cancelled'; state: GraphState | undefined }
+  | ({ kind: 'done'; values: string | null } & ReportedEnd)
+  | ({ kind: 'failed'; error: string; message: string; retryable: boolean } & FailurePlace & ReportedEnd)
+  | ({ kind: 'cancelled' } & ReportedEnd)
   /** The host ended or stopped answering. `culprit`: this job blocked the host and must not be tried again. */
   | { kind: 'lost'; culprit: boolean; error: LostError; message: string; state: GraphState | undefined }
 

@@ -12,7 +12,15 @@ import { answeredIds, pendingInterrupts } from '../streams-v2/interrupts.ts'
 import { runBegun } from '../streams-v2/run-entries.ts'
 import { deletedJson, errorJson, errorOf } from './end-response.ts'
 import { traceAttempt } from '../trace-attempt.ts'
-import type { AttemptEnd, Claim, Closing, RunEnd, RunStore, StateSummary } from '../run-store.ts'
+import type {
+  AttemptEnd,
+  Claim,
+  Closing,
+  ReportedNodes,
+  RunEnd,
+  RunStore,
+  StateSummary,
+} from '../run-store.ts'
 import { type AttemptOutcome, closingEvents, createRunTape } from './tape.ts'
 import { isInterrupted } from '../state.ts'
 
@@ -292,21 +300,28 @@ function finish(
 ): Promise<JobEnd> {
   const { store, claim } = execution
   const partial_messages = status === 'success' ? null : ending.partial()
-  const end: RunEnd = { status, error, partial_messages, state: summary(ending.end.state) }
+  const nodes = nodesOf(ending)
+  const end: RunEnd = { status, error, partial_messages, state: summary(ending.end.state), nodes }
   return conclude(execution, ending, (closing) => store.finish(claim, end, closing), end)
 }
 
 function rollBack(execution: Execution, ending: Ending): Promise<JobEnd> {
   const { store, claim } = execution
   const nothing = { error: null, partial_messages: null }
-  return conclude(execution, ending, (closing) => store.rollback(claim, closing), nothing)
+  return conclude(execution, ending, (closing) => store.rollback(claim, closing, nodesOf(ending)), nothing)
 }
 
 function giveBack(execution: Execution, ending: Ending, error: Failure, always = false): Promise<JobEnd> {
   const { store, claim, rules } = execution
   const attempts = always ? Number.MAX_SAFE_INTEGER : rules.max_attempts
   const end: RunEnd = { status: 'error', error, partial_messages: null, state: undefined }
-  return conclude(execution, ending, (closing) => store.release(claim, error, attempts, closing), end)
+  const release = (closing: Closing): Promise<AttemptEnd> =>
+    store.release(claim, error, attempts, closing, nodesOf(ending))
+  return conclude(execution, ending, release, end)
+}
+
+function nodesOf({ end }: Ending): ReportedNodes {
+  return end.kind === 'lost' ? undefined : end.nodes
 }
 
 /**

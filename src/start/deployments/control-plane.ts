@@ -7,6 +7,7 @@ import type { Sweeps } from '../../base/background/sweeps.ts'
 import type { Config, Environment } from '../../config.ts'
 import { createArtifacts } from '../../deploy/artifacts.ts'
 import { probeContainers } from '../../deploy/build/container-probe.ts'
+import { uvFault } from '../../deploy/build/python-steps.ts'
 import { type ControlPlane, createControlPlane, type ServerDeployment } from '../../deploy/control-plane.ts'
 import { createDeploymentLog, type DeploymentLog } from '../../deploy/log-writer.ts'
 import type { DeploymentFeed } from '../../ingest/live/deployment-feed.ts'
@@ -147,8 +148,11 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     changed,
     isOfServer: (name) => isOfServer(parts, name),
     worker: { wake, interrupted: (revision) => worker.interrupted(revision) },
-    runtimes: createRuntimes(deploy.runtime, { name: isolation, look: parts.isolation }, () =>
-      probeContainers(runs.environment),
+    runtimes: createRuntimes(
+      deploy.runtime,
+      { name: isolation, look: parts.isolation },
+      () => probeContainers(runs.environment),
+      () => uvFault(runs.environment),
     ),
     plan: deploy.plan,
     assertRoom: () => disk.assertRoom(),

@@ -179,7 +179,8 @@ async function assertWanted(opened: OpenRevision, committing: Promise<boolean> |
 }
 
 /**
- * Stores the default assistants of a committed revision before it serves (P-32). SQLite has them in another file than
+ * Stores the default assistants of a committed revision before it serves (P-32), and the deployment's name for reports
+ * of usage. SQLite has them in another file than
  * the revision, so one transaction cannot write both. They are therefore stored after the commit, and again at each
  * start of the revision. A revision that is not committed changes none of them. A server that was killed between commit
  * and storing stores them at its next start, before it serves. While the store cannot be written, the previous revision
@@ -189,9 +190,10 @@ async function ensureAssistants(
   { shared, stopping, logger }: Omit<Host, 'shared'> & { shared: SharedRuns },
   { deployment: { workspace_id, deployment_id, name }, hosts, close }: OpenRevision,
 ): Promise<void> {
-  const { assistants } = shared.state
+  const { assistants, usage } = shared.state
   while (!stopping.signal.aborted) {
     try {
+      await usage.keepName({ workspace_id, deployment_id, name })
       return await assistants.ensure({ workspace_id, deployment_id }, systemAssistants(hosts.graphs()))
     } catch (error) {
       const mayRetry = toAppError(error).retryable

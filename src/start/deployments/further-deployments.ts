@@ -15,6 +15,7 @@ import { residentBytesOf } from '../../graph/pool/watch/memory-watch.ts'
 import { createHosting, type Hosting } from './create-hosting.ts'
 import type { AppOf } from './revision.ts'
 import type { DeploymentParts } from './run-state.ts'
+import type { DeploymentCounts } from '../../usage/report/source.ts'
 import { openSharedRuns, type SharedRuns } from './shared-runs.ts'
 
 /** Inputs of the deployments of the control plane. */
@@ -40,6 +41,8 @@ export interface FurtherDeployments {
   controlPlane(): Promise<ControlPlane>
   /** Streams of the lines of their logs. */
   logStreams: EventStreams
+  /** The usage of all deployments. A read opens their stores. */
+  usage: DeploymentCounts
   /** Starts the deployments of earlier starts again. */
   restore(): Promise<void>
   /** Checks of their stores, if the deployment of `GRAPHS` does not have the same ones. */
@@ -80,7 +83,8 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
   }
   const ends: DeploymentParts['stops'] = []
   let opened: Promise<ControlPlane> | undefined
-  let shares: ReturnType<typeof sharedOf> | undefined
+  const shares = sharedOf(parts)
+  const usage = async (): Promise<DeploymentCounts> => (await shares.shared()).state.usage
   const controlPlane = (): Promise<ControlPlane> => {
     opened ??= open().catch((error: unknown) => {
       opened = undefined
@@ -90,11 +94,14 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
   }
   return {
     controlPlane,
+    usage: {
+      count: async (query) => (await usage()).count(query),
+      names: async (workspace_ids) => (await usage()).names(workspace_ids),
+    },
     logStreams: createEventStreams({ ...config.streams, ...LOG_STREAMS }),
     startHosting(appOf) {
       const { startMs, drainMs } = config.runs
       const times = { start: startMs, drain: drainMs }
-      shares = sharedOf(parts)
       const made = createHosting({ ...parts, times, isolation, ...shares }, appOf)
       stops.push(() => made.stop())
       stops.push(() => endAll(ends))
@@ -104,7 +111,7 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
     checks:
       parts.own !== undefined || config.redisUrl === undefined
         ? {}
-        : { redis: async () => (await shares?.opened())?.checks['redis']?.() },
+        : { redis: async () => (await shares.opened())?.checks['redis']?.() },
     async restore() {
       // Another server may create deployments (P-37).
       const isShared = config.databaseUrl !== undefined && config.blobUrl !== undefined

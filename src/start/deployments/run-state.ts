@@ -37,6 +37,7 @@ import { createPostgresWake } from '../../storage/sql/driver/postgres/wake.ts'
 import { createAssistantStore } from '../../storage/sql/runs/assistant-store.ts'
 import { createCronStore } from '../../storage/sql/runs/cron-store.ts'
 import { createRunStore } from '../../storage/sql/runs/run-store.ts'
+import { createDeploymentUsage, type DeploymentUsage } from '../../storage/sql/runs/usage/deployment-usage.ts'
 import { createWebhookStore } from '../../storage/sql/runs/webhook-store.ts'
 import type { ServerRegistry } from '../../storage/sql/server-registry.ts'
 import type { DecodeLimits } from '../../trace/decode/decoded.ts'
@@ -91,6 +92,7 @@ export interface RunState {
   cronStore: CronStore
   webhookStore: WebhookStore
   largeItems: LargeItems
+  usage: DeploymentUsage
   /** Undefined if runs are not traced. */
   ownTraces: OwnTraces | undefined
   /** The revision that serves each deployment, by deployment id. One assignment switches it. */
@@ -138,7 +140,7 @@ export async function openRunState(parts: DeploymentParts): Promise<RunState> {
   const checkMark = await claimRuns(parts.installation, place, database)
   const { events, runEvents, checks, stop } = await startEventLog({ ...parts, database, clock })
   stops.push(stop)
-  const store = createRunStore(database, clock, runEvents, config.quotas)
+  const store = createRunStore(database, clock, runEvents, config.quotas, config.granularUsage)
   return {
     place,
     database,
@@ -156,6 +158,7 @@ export async function openRunState(parts: DeploymentParts): Promise<RunState> {
     cronStore: createCronStore(database, clock, config.quotas),
     webhookStore: createWebhookStore(database, clock),
     largeItems: startLargeItems(parts),
+    usage: createDeploymentUsage(database),
     ownTraces: hosted.tracing ? createOwnTraces({ ...parts, clock: systemClock }) : undefined,
     served: new Map(),
     crons: new Set(),

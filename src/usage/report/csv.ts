@@ -48,6 +48,14 @@ export function usageCsv(report: GranularUsage): string {
   return csv(report.stride, report.usage, DIMENSIONS, { traces: 'Traces' })
 }
 
+/** The usage of deployments as CSV, like `usageCsv`: two columns of numbers. */
+export function deploymentUsageCsv(report: GranularUsage): string {
+  return csv(report.stride, report.usage, DIMENSIONS, {
+    nodes_executed: 'Nodes Executed',
+    agent_runs: 'Agent Runs',
+  })
+}
+
 /** Tokens and costs as CSV, like `usageCsv`: further columns for provider, model and each sum. */
 export function usageDetailsCsv(report: UsageDetails): string {
   return csv(report.stride, report.usage, MODEL_DIMENSIONS, SUMS)
@@ -55,7 +63,7 @@ export function usageDetailsCsv(report: UsageDetails): string {
 
 function csv<S extends string>(
   stride: UsageStride,
-  lines: readonly (Line & Record<NoInfer<S>, Sum>)[],
+  lines: readonly (Line & { readonly [sum in NoInfer<S>]?: Sum })[],
   dimensions: Readonly<Record<string, string>>,
   sums: Readonly<Record<S, string>>,
 ): string {
@@ -71,7 +79,7 @@ function csv<S extends string>(
     const end = formatUsageTime(Date.parse(line.time_bucket) + strideMillis(stride))
     const known: Readonly<Record<string, string | null>> = { ...line.dimensions }
     const group = keys.map((key) => textCell(known[key] ?? ''))
-    return [line.time_bucket, end, ...group, ...fields.map((field) => sumCell(line[field]))]
+    return [line.time_bucket, end, ...group, ...fields.map((field) => sumCell(line[field] ?? null))]
   })
   return [header, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
 }

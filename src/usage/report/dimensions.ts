@@ -1,6 +1,6 @@
 import { NIL_UUID } from '../../base/ids.ts'
 import type { UsageDimensions } from '../../schema/types.gen.ts'
-import type { Grouping, UsageCount } from './source.ts'
+import type { Group, Grouping } from './source.ts'
 
 /** Names for reports, including those of deleted records. */
 export interface UsageNames {
@@ -13,9 +13,6 @@ export interface UsageNames {
   /** Short keys by key id. */
   short_keys: ReadonlyMap<string, string>
 }
-
-/** A group of a report, without its counts. */
-export type Group = Omit<UsageCount, 'traces'>
 
 /** The dimensions of a group: its id and name, or the id twice if the name is unknown. */
 export function dimensionsOf(group_by: Grouping, group: Group, names: UsageNames): UsageDimensions {

@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts'
 import type { GranularUsage } from '../../schema/types.gen.ts'
 import { type UsageNames, dimensionsOf, orderOf } from './dimensions.ts'
 import { bucketOf, bucketOrigin, chooseStride } from './stride.ts'
-import type { Grouping, UsageQuery, UsageCounts } from './source.ts'
+import type { DeploymentCounts, Group, Grouping, UsageCounts, UsageQuery } from './source.ts'
 import { formatUsageTime } from './time.ts'
 
 /** The parameters of a report, with readable workspaces only. Times are epoch milliseconds, with fractions. */
@@ -36,24 +36,59 @@ export function rangeOf(start: number, end: number): Pick<UsageQuery, 'start' | 
 }
 
 /**
- * The usage report. `loadNames` is called once, if the report has groups. @throws AppError invalid_request unless `end`
- * is after `start`
+ * The report of traces. `loadNames` is called once, if the report has groups. @throws AppError invalid_request unless
+ * `end` is after `start`
  */
-export async function reportUsage(
+export function reportUsage(
   source: UsageCounts,
+  request: UsageRequest<Grouping>,
+  loadNames: () => Promise<UsageNames>,
+): Promise<GranularUsage> {
+  return report(
+    (query) => source.count(query),
+    request,
+    loadNames,
+    ({ traces }) => ({ traces }),
+  )
+}
+
+/** As `reportUsage`, of the runs of deployments. */
+export function reportDeployments(
+  source: DeploymentCounts,
+  request: UsageRequest<Grouping>,
+  loadNames: () => Promise<UsageNames>,
+): Promise<GranularUsage> {
+  return report(
+    (query) => source.count(query),
+    request,
+    loadNames,
+    ({ agent_runs, nodes_executed }) => ({
+      traces: 0,
+      agent_runs,
+      nodes_executed,
+      agent_uptime_seconds: null,
+    }),
+  )
+}
+
+type Line = GranularUsage['usage'][number]
+
+async function report<C extends Group>(
+  countGroups: (query: UsageQuery) => Promise<C[]>,
   { workspace_ids, start, end, group_by }: UsageRequest<Grouping>,
   loadNames: () => Promise<UsageNames>,
+  sumsOf: (group: C) => Omit<Line, 'time_bucket' | 'dimensions'>,
 ): Promise<GranularUsage> {
   const range = rangeOf(start, end)
   const { stride } = range
   if (workspace_ids.length === 0) return { stride, usage: [] }
-  const counts = await source.count({ workspace_ids, ...range, group_by })
-  if (counts.length === 0) return { stride, usage: [] }
+  const groups = await countGroups({ workspace_ids, ...range, group_by })
+  if (groups.length === 0) return { stride, usage: [] }
   const names = await loadNames()
-  const usage = inOrder(counts, (count) => orderOf(group_by, count, names)).map((count) => ({
-    time_bucket: formatUsageTime(count.bucket),
-    dimensions: dimensionsOf(group_by, count, names),
-    traces: count.traces,
+  const usage = inOrder(groups, (group) => orderOf(group_by, group, names)).map((group) => ({
+    time_bucket: formatUsageTime(group.bucket),
+    dimensions: dimensionsOf(group_by, group, names),
+    ...sumsOf(group),
   }))
   return { stride, usage }
 }

@@ -21,8 +21,8 @@ export interface UsageQuery {
   group_by: Grouping
 }
 
-/** The number of traces of one bucket and group; groups without traces are left out. */
-export interface UsageCount {
+/** One bucket and group of a report. */
+export interface Group {
   /** Start of the bucket, epoch milliseconds. */
   bucket: number
   /**
@@ -30,12 +30,29 @@ export interface UsageCount {
    * groupings.
    */
   workspace_id: string
-  /** Id of the project, user or key, or of the workspace for `workspace`; NIL_UUID for a trace without a user. */
+  /** Id of the project, user or key, or of the workspace for `workspace`; NIL_UUID for no user. */
   dimension_id: string
+}
+
+/** The number of traces of a group; groups without traces are left out. */
+export interface UsageCount extends Group {
   traces: number
+}
+
+/** The runs of deployments in a group, where a project is a deployment; groups without runs are left out. */
+export interface DeploymentCount extends Group {
+  agent_runs: number
+  nodes_executed: number
 }
 
 /** Exact counts of traces (D-12, D-30, D-31); acknowledged traces are counted within 1 s. */
 export interface UsageCounts {
   count(query: UsageQuery): Promise<UsageCount[]>
+}
+
+/** Exact counts of the runs of deployments, by the time when they were started. */
+export interface DeploymentCounts {
+  count(query: UsageQuery): Promise<DeploymentCount[]>
+  /** Names of deployments by `workspace_id/deployment_id`, also of deleted ones. */
+  names(workspace_ids: readonly string[]): Promise<ReadonlyMap<string, string>>
 }

@@ -6,7 +6,9 @@ import { createSweeps } from '../../../src/base/background/sweeps.ts'
 import { toAppError } from '../../../src/base/errors.ts'
 import { readConfig } from '../../../src/config.ts'
 import type { Call } from '../../../src/runs/runs.ts'
+import type { UsageQuery } from '../../../src/usage/report/source.ts'
 import { startDeployment } from '../../../src/start/own-deployment.ts'
+import { WORKSPACE_ID } from './server.ts'
 
 // A deployment in a process of its own, without traces and without its API: calls are sent as
 // `{"on":"runs","do":"create","with":[…]}`. Prints its port when it listens.
@@ -23,7 +25,7 @@ const deployment = await startDeployment({
   logger,
   metrics,
   sweeps: createSweeps({ logger, metrics }),
-  workspace_id: '6f1c39c5-6e5b-4b52-a1c5-6a5f0a1b2c3d',
+  workspace_id: WORKSPACE_ID,
   ingester: {
     ingest: noIngest,
     settled: async () => undefined,
@@ -41,13 +43,14 @@ const deployment = await startDeployment({
 const call: Call = { tenant: deployment.tenant, caller: { user_id: null, api_key_id: '' }, headers: {} }
 
 interface Asked {
-  on: 'runs' | 'threads' | 'crons' | 'host'
+  on: 'runs' | 'threads' | 'crons' | 'host' | 'usage'
   do: string
   with: unknown[]
 }
 
 async function answerTo(asked: Asked): Promise<unknown> {
   if (asked.on === 'host') return deployment.host.pids()
+  if (asked.on === 'usage') return await deployment.shared.state.usage.count(asked.with[0] as UsageQuery)
   if (asked.do === 'join') {
     const [thread_id, run_id] = asked.with as [string, string]
     const gone = new AbortController().signal

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { AppError, type ErrorCode } from '../../../src/base/errors.ts'
+import type { DeploymentCount, UsageQuery } from '../../../src/usage/report/source.ts'
 import { NODE_COMPILE_CACHE } from '../compile-cache.ts'
 import { PYTHON } from '../python.ts'
 
@@ -16,11 +17,25 @@ export const PYTHON_RUNS = {
   VIRTUAL_ENV: join(PYTHON, '..', '..'),
 }
 
+/** The workspace of the deployment. */
+export const WORKSPACE_ID = '6f1c39c5-6e5b-4b52-a1c5-6a5f0a1b2c3d'
+
+const EVERYTHING: UsageQuery = {
+  workspace_ids: [WORKSPACE_ID],
+  start: 0,
+  end: Date.UTC(2200, 0),
+  origin: 0,
+  stride: { days: 365_000, hours: 0 },
+  group_by: 'workspace',
+}
+
 /** A deployment in a process of its own, which tests kill. */
 export interface RunServer {
   readonly pid: number
   /** Pids of its graph hosts. */
   hosts(): Promise<number[]>
+  /** All runs that were counted, and their nodes. */
+  usage(): Promise<Pick<DeploymentCount, 'agent_runs' | 'nodes_executed'>[]>
   /** Calls a use case: `ask('runs', 'create', thread_id, request)`. Rejects with the AppError that it throws. */
   ask<T>(on: 'runs' | 'threads' | 'crons', verb: string, ...args: unknown[]): Promise<T>
   /** kill -9; resolves when the process is gone. */
@@ -56,6 +71,7 @@ export async function startRunServer(dataDir: string, env: Record<string, string
   }
   return {
     pid: child.pid ?? 0,
+    usage: async () => (await send({ on: 'usage', do: 'count', with: [EVERYTHING] })) as DeploymentCount[],
     hosts: async () => (await send({ on: 'host', do: 'pids', with: [] })) as number[],
     ask: async <T>(on: string, verb: string, ...args: unknown[]) =>
       (await send({ on, do: verb, with: args })) as T,

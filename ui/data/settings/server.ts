@@ -1,5 +1,6 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
+import type { SpanFilter } from '../../api/platform.gen.ts'
 
 const RETENTION = ['retention'] as const
 export const PROJECTS_PAGE = 50
@@ -28,6 +29,16 @@ export function useRetentionChange() {
   return useMutation({
     mutationFn: ({ id, days }: { id: string; days: number }) =>
       call('PATCH /api/v1/sessions/{id}', { params: { id }, body: { retention_days: days } }),
+    onSuccess: async () => await queries.invalidateQueries({ queryKey: RETENTION }),
+  })
+}
+
+/** Replaces the span filters of a project. */
+export function useSpanFilterChange() {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: ({ id, filters }: { id: string; filters: readonly SpanFilter[] }) =>
+      call('PATCH /api/v1/sessions/{id}', { params: { id }, body: { span_filters: [...filters] } }),
     onSuccess: async () => await queries.invalidateQueries({ queryKey: RETENTION }),
   })
 }

@@ -11,14 +11,13 @@ import { Link } from '../../router/link.tsx'
 import { setParams, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
 import { SettingsSection } from './section.tsx'
+import { type FilteredProject, SpanFiltersDialog } from './span-filters.tsx'
 import css from './settings.module.css'
 
 const SEARCH = textParam('q')
 const FROM = textParam('from', '0')
 
-interface Project {
-  id: string
-  name: string
+interface Project extends FilteredProject {
   retention_days: number | null
 }
 
@@ -66,12 +65,19 @@ function Pages({ from, hasMore }: { from: number; hasMore: boolean }) {
   )
 }
 
+function filtersText({ span_filters: { length } }: FilteredProject): string {
+  if (length === 0) return 'nothing'
+  return length === 1 ? '1 filter' : `${length} filters`
+}
+
 function ProjectTable({ projects }: { projects: readonly Project[] }) {
   const { reason } = usePermission('projects:create')
   const [changed, change] = useState<Project>()
+  const [filtered, filter] = useState<string>()
+  const shown = projects.find(({ id }) => id === filtered)
   return (
     <>
-      <Table label="Retention by project" columns={['Project', 'Runs are kept', CHANGE]}>
+      <Table label="Retention by project" columns={['Project', 'Runs are kept', 'Left out', CHANGE]}>
         {projects.map((project) => (
           <tr key={project.id}>
             <th scope="row">
@@ -79,6 +85,18 @@ function ProjectTable({ projects }: { projects: readonly Project[] }) {
             </th>
             <td>
               {project.retention_days === null ? 'for good' : `${countText(project.retention_days)} days`}
+            </td>
+            <td>
+              <button
+                type="button"
+                className={`${css['value']} ${css['change']}`}
+                aria-label={`${filtersText(project)}: change the filters of ${project.name}`}
+                title={reason ?? `Change the filters of ${project.name}`}
+                disabled={reason !== undefined}
+                onClick={() => filter(project.id)}
+              >
+                {filtersText(project)}
+              </button>
             </td>
             <td className={css['buttons']}>
               <IconButton
@@ -92,11 +110,12 @@ function ProjectTable({ projects }: { projects: readonly Project[] }) {
         ))}
       </Table>
       {changed !== undefined && <DaysDialog project={changed} close={() => change(undefined)} />}
+      {shown !== undefined && <SpanFiltersDialog project={shown} close={() => filter(undefined)} />}
     </>
   )
 }
 
-/** The number of days after which the runs of each project are deleted. */
+/** The number of days after which the runs of each project are deleted, and its span filters. */
 export function Retention() {
   const search = useParam(SEARCH)
   const from = Math.max(0, Math.floor(Number(useParam(FROM)) || 0))
@@ -113,7 +132,7 @@ export function Retention() {
   return (
     <SettingsSection
       title="Retention"
-      about="How long the runs of each project of this workspace are kept."
+      about="How long the runs of each project of this workspace are kept, and which spans are left out."
       action={field}
     >
       <Loaded from={found}>

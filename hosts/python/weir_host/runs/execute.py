@@ -22,6 +22,7 @@ from ..storage.checkpoints import BrokeredSaver
 from ..storage.store import BrokeredStore
 from .factories import FactoryCall
 from .graphs import Broken, Graphs
+from .node_counter import NodeCounter
 from .states import state_parts
 from .stream_items import Item, StreamItems
 from .tracing import RunTracer
@@ -79,6 +80,7 @@ class Execution:
         self._saver = BrokeredSaver(deps.broker, job["lease"], is_ahead, fresh)
         self._stream = StreamItems(self._kwargs["stream_mode"], self._kwargs["subgraphs"])
         self._tracer = None if job["trace_id"] is None else RunTracer(deps.project, trace)
+        self._counter = NodeCounter()
         self._graph: Pregel | None = None
         self._needs_state = True
         self._cancelled = asyncio.Event()
@@ -106,7 +108,7 @@ class Execution:
         state, parts = await self._last_state(is_clean)
         if self._tracer is not None:
             self._tracer.end("The run was cancelled.")
-        about = {"type": "end", "state": state}
+        about = {"type": "end", "state": state, "nodes": self._counter.nodes}
         if self.is_cancelled:
             return End({**about, "end": {"kind": "cancelled"}, "values": "none"}, parts)
         if failure is not None:
@@ -161,7 +163,7 @@ class Execution:
             **config,
             "run_id": self._job["trace_id"] or self._run["run_id"],
             "configurable": {**config["configurable"], "checkpoint_ns": "", **place, **strictness(self._run)},
-            **({} if self._tracer is None else {"callbacks": [self._tracer.handler]}),
+            "callbacks": [self._counter, *([] if self._tracer is None else [self._tracer.handler])],
         }
         if "events" in kwargs["stream_mode"]:
             await self._read_events(graph, begin, whole, options)

@@ -1,18 +1,28 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { Run } from '../../../runs/model.ts'
 import { type EndedStatus, endOutside } from '../../../runs/execute/end-event.ts'
-import type { AttemptEnd, Closing, Lease, Recovered, RunEnd, RunStore } from '../../../runs/run-store.ts'
+import type {
+  AttemptEnd,
+  Closing,
+  Lease,
+  Recovered,
+  ReportedNodes,
+  RunEnd,
+  RunStore,
+} from '../../../runs/run-store.ts'
 import { isInterrupted, type RunEvent, restingStatus, TRANSITIONS } from '../../../runs/state.ts'
 import type { SqlValue } from '../driver/database.ts'
 import { KEY, keyValues, optionalJson, type RunRow } from './rows.ts'
 import { inChunks, type LockedThread, type RunDatabase, type RunSession, writeState } from './session.ts'
 import { removeThreads } from './removal/remove-threads.ts'
 import { goesWithRun, keepEnds } from './removal/stateless-ends.ts'
+import type { CountedRun } from './usage/count-run.ts'
 import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
 
 /** A running run with its lease, and the columns that decide how it ends. */
 type HeldRun = Lease &
-  Pick<RunRow, 'graph_id' | 'cancel_action' | 'attempt' | 'started_at' | 'lease_owner' | 'lease_until'> & {
+  Pick<RunRow, 'graph_id' | 'cancel_action' | 'lease_owner' | 'lease_until'> &
+  CountedRun & {
     has_webhook: number
     /** 1 if the thread has a pending run, else 0. */
     has_more: number
@@ -23,7 +33,7 @@ const HAS_MORE = `CASE WHEN EXISTS (SELECT 1 FROM runs r WHERE r.thread_id = run
   THEN 1 ELSE 0 END AS has_more`
 
 const HELD = `run_id, graph_id, thread_id, deployment_id, workspace_id, lease_token AS token, cancel_action, attempt, started_at,
-  lease_owner, lease_until, ${HAS_WEBHOOK}, ${HAS_MORE}`
+  caller, lease_owner, lease_until, ${HAS_WEBHOOK}, ${HAS_MORE}`
 
 const FIND_HELD = `SELECT ${HELD} FROM runs WHERE run_id = ? AND ${KEY} AND lease_token = ? AND status = 'running'`
 
@@ -110,6 +120,7 @@ async function endHeldRun(
   const more = run.has_more === 1
   const isGone = !more && goesWithRun(thread)
   const values_json = end.state?.values_json ?? null
+  if (status !== 'pending') await session.countRun(run, end.nodes)
   const keep = (ended: EndedStatus): void =>
     keepEnds(session, thread, [{ run_id: run.run_id, status: ended, error: end.error, values_json }], now)
   if (status === 'deleted') {
@@ -141,9 +152,9 @@ async function endHeldRun(
 
 const NOTHING: Omit<RunEnd, 'status'> = { error: null, partial_messages: null, state: undefined }
 
-function givenBack(run: HeldRun, why: NonNullable<Run['error']>, maxAttempts: number) {
+function givenBack(run: HeldRun, why: NonNullable<Run['error']>, maxAttempts: number, nodes?: ReportedNodes) {
   const event = eventOf(run, run.attempt >= maxAttempts ? 'fail' : 'retry')
-  return { event, end: { ...NOTHING, error: why } }
+  return { event, end: { ...NOTHING, error: why, nodes } }
 }
 
 /** A time that no clock reaches. */
@@ -207,9 +218,10 @@ export function createRunEnds(database: RunDatabase, clock: Clock): Pick<RunStor
         (run) => ({ event: eventOf(run, END_EVENTS[end.status]), end }),
         end.state?.values_json?.length,
       ),
-    rollback: (lease, closing) => endLeased(lease, closing, () => ({ event: 'rollback', end: NOTHING })),
-    release: (lease, why, maxAttempts, closing) =>
-      endLeased(lease, closing, (run) => givenBack(run, why, maxAttempts)),
+    rollback: (lease, closing, nodes) =>
+      endLeased(lease, closing, () => ({ event: 'rollback', end: { ...NOTHING, nodes } })),
+    release: (lease, why, maxAttempts, closing, nodes) =>
+      endLeased(lease, closing, (run) => givenBack(run, why, maxAttempts, nodes)),
     async recover(owner, maxAttempts, watch) {
       const now = clock.now()
       const found = await database.query<HeldRun>(

@@ -117,15 +117,16 @@ async function keepCheckpoints(session: SqlSession, key: ThreadKey, run_id: stri
 
 /**
  * Threads and runs in a database that `openRunDatabase` has opened. With `events`, the transaction that ends a run also
- * writes the end to the event log.
+ * writes the end to the event log; with `countsUsage` it counts the run.
  */
 export function createRunStore(
   database: Database,
   clock: Clock,
   events?: RunEvents,
   quotas: Quotas = UNLIMITED,
+  countsUsage = false,
 ): RunStore {
-  const sessions = openRunSessions(database, events)
+  const sessions = openRunSessions(database, events, countsUsage)
   return {
     ...createThreadStore(sessions, clock, quotas),
     searchThreads: createThreadSearch(sessions),

@@ -1,11 +1,12 @@
 import type { EventDraft } from '../../../events/event-log.ts'
 import type { Tenant } from '../../../runs/model.ts'
-import type { StateSummary, Visible } from '../../../runs/run-store.ts'
+import type { ReportedNodes, StateSummary, Visible } from '../../../runs/run-store.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { Database, SqlValue, TxSession } from '../driver/database.ts'
 import type { RunEvents } from '../events/run-events.ts'
 import { deleteRuns } from './rollback.ts'
 import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './rows.ts'
+import { type CountedRun, countRun } from './usage/count-run.ts'
 
 /** The columns of a thread that decisions about its runs need. */
 export interface LockedThread extends ThreadKey {
@@ -43,6 +44,11 @@ export interface RunSession extends TxSession {
    * Must be called when the thread is deleted. Its log is deleted some minutes later, so that clients can read its end.
    */
   retireLog(key: ThreadKey): Promise<void>
+  /**
+   * Counts a run that was executed. Must be called in the transaction that ends the run or deletes its thread, before
+   * its checkpoints are deleted.
+   */
+  countRun(run: CountedRun, nodes: ReportedNodes): Promise<void>
   /** Deletes runs and the checkpoints that they have written; a run that never started has none. */
   deleteRuns(key: ThreadKey, runs: readonly { run_id: string; started_at: number | null }[]): void
 }
@@ -104,8 +110,12 @@ function createThreadWrite() {
   }
 }
 
-/** The transactions of the run store on a database that has been migrated. */
-export function openRunSessions(database: Database, events?: RunEvents): RunDatabase {
+/** The transactions of the run store on a database that has been migrated. Runs are counted if `countsUsage`. */
+export function openRunSessions(
+  database: Database,
+  events: RunEvents | undefined,
+  countsUsage: boolean,
+): RunDatabase {
   const forUpdate = database.dialect === 'postgres' ? ' FOR UPDATE' : ''
   const lockOne = `SELECT ${LOCKED} FROM threads WHERE ${KEY}${forUpdate}`
   const writeThread = createThreadWrite()
@@ -130,6 +140,9 @@ export function openRunSessions(database: Database, events?: RunEvents): RunData
     },
     async retireLog(key) {
       if (events !== undefined) afterCommit.push(await events.retire(session, key))
+    },
+    countRun: async (run, nodes) => {
+      if (countsUsage) await countRun(session, run, nodes)
     },
     deleteRuns: (key, runs) => deleteRuns(session, key, runs),
   })

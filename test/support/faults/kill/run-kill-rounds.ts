@@ -76,6 +76,7 @@ export async function runKillRound(victim: Victim, env: Record<string, string> =
     const settledMs = Date.now() - restarted
     checkEnds(ended)
     checkThreads(await threadsOf(server, runs))
+    checkUsage(await server.usage())
     checkAlone(await readBeats(file))
     return {
       victim,
@@ -174,6 +175,14 @@ function checkThreads(threads: readonly Thread[]): void {
     if (steps?.length !== RUNS * 3)
       throw new Error(`steps are missing or were done twice: ${JSON.stringify(steps)}`)
   }
+}
+
+/** Checks that each run counts once, and each of its nodes once. */
+function checkUsage(counted: Awaited<ReturnType<RunServer['usage']>>): void {
+  const runs = THREADS * RUNS
+  const [all] = counted
+  if (all?.agent_runs !== runs || all.nodes_executed !== 3 * runs)
+    throw new Error(`the counts are wrong: ${JSON.stringify(counted)}`)
 }
 
 /**

@@ -60,6 +60,19 @@ export async function namesOf(
   return { ...known, projects: byProject }
 }
 
+/** As `namesOf`, for the usage of deployments: projects are deployments. */
+export async function deploymentNamesOf(
+  deps: AppDeps,
+  principal: Principal,
+  workspace_ids: readonly string[],
+): Promise<UsageNames> {
+  const [known, projects] = await Promise.all([
+    deps.identity.names(principal.organization_id),
+    sourcesOf(deps).deployments.names(workspace_ids),
+  ])
+  return { ...known, projects }
+}
+
 /** The properties that all usage routes share. */
 export const COMMON = {
   method: 'GET',

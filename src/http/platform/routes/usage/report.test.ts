@@ -21,6 +21,7 @@ import type { UsageQuery } from '../../../../usage/report/source.ts'
 
 const OTHER = '55555555-5555-4555-8555-555555555555'
 const FOREIGN = '66666666-6666-4666-8666-666666666666'
+const DEPLOYMENT = '77777777-7777-4777-8777-777777777777'
 const KEY_ID = '44444444-4444-4444-8444-444444444444'
 const ADMIN = '33333333-3333-4333-8333-333333333333'
 const ACTOR = { api_key_id: KEY_ID, short_key: shortKey(KEY), user_id: ADMIN, at: NOW }
@@ -47,6 +48,17 @@ beforeEach(async () => {
   fixture = await startApp({
     usage: {
       counts: { count: (query) => (asked.push(query), source.count(query)) },
+      deployments: {
+        count: async ({ origin, group_by, workspace_ids }) =>
+          workspace_ids.map((workspace_id) => ({
+            bucket: origin,
+            workspace_id,
+            dimension_id: group_by === 'project' ? DEPLOYMENT : workspace_id,
+            agent_runs: 2,
+            nodes_executed: 7,
+          })),
+        names: async () => new Map([[`${WORKSPACE}/${DEPLOYMENT}`, 'My agent']]),
+      },
       traces: { list: async () => [] },
       runs: { list: async () => [] },
       rebuilds: createUsageRebuilds({
@@ -131,7 +143,12 @@ describe('GET granular-usage', () => {
       fixture.request(`${COUNTS}${form}?${RANGE}&workspace_ids=${WORKSPACE}&${more}`, {
         headers: { 'x-api-key': KEY },
       })
-    for (const more of ['kind=deployments', 'trace_tier=longlived', 'group_by=trace_tier']) {
+    for (const more of [
+      'kind=deployments',
+      'kind=langsmith_deployments&trace_tier=longlived',
+      'trace_tier=longlived',
+      'group_by=trace_tier',
+    ]) {
       const answer = await ask(more)
       expect([more, answer.status, await answer.json()]).toMatchObject([
         more,
@@ -141,6 +158,28 @@ describe('GET granular-usage', () => {
     }
     expect(asked).toEqual([])
     expect((await ask('kind=traces&trace_tier=')).status).toBe(200)
+  })
+
+  it('USAGE-20: answers with the runs of deployments, whose projects are deployments', async () => {
+    const query = `${RANGE}&workspace_ids=${WORKSPACE}&kind=langsmith_deployments&group_by=project`
+    expect((await read(query)).usage).toEqual([
+      {
+        time_bucket: '2026-01-15T00:00:00Z',
+        dimensions: { project_id: DEPLOYMENT, project_name: 'My agent' },
+        traces: 0,
+        agent_runs: 2,
+        nodes_executed: 7,
+        agent_uptime_seconds: null,
+      },
+    ])
+    const csv = await fixture.request(`${COUNTS}/export?${query}`, { headers: { 'x-api-key': KEY } })
+    expect(csv.headers.get('content-disposition')).toContain('deployment-usage_project_2026-01-15')
+    expect(await csv.text()).toBe(
+      'Time Bucket Start,Time Bucket End,Workspace ID,Workspace Name,Project ID,Project Name,User ID,User Email,' +
+        'API Key Short Key,Nodes Executed,Agent Runs\r\n' +
+        `2026-01-15T00:00:00Z,2026-01-16T00:00:00Z,,,${DEPLOYMENT},My agent,,,,7,2\r\n`,
+    )
+    expect(asked).toEqual([])
   })
 
   it('answers in the documented shape, with the current name', async () => {

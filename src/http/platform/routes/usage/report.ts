@@ -1,8 +1,8 @@
 import type { Principal } from '../../../../identity/principal.ts'
 import type { GranularUsage, UsageDetails } from '../../../../schema/types.gen.ts'
-import { usageCsv, usageDetailsCsv } from '../../../../usage/report/csv.ts'
+import { deploymentUsageCsv, usageCsv, usageDetailsCsv } from '../../../../usage/report/csv.ts'
 import type { UsageNames } from '../../../../usage/report/dimensions.ts'
-import { type UsageRequest, reportUsage } from '../../../../usage/report/granular-usage.ts'
+import { type UsageRequest, reportDeployments, reportUsage } from '../../../../usage/report/granular-usage.ts'
 import { DETAIL_GROUPINGS, type DetailGrouping } from '../../../../usage/report/details-source.ts'
 import { reportUsageDetails } from '../../../../usage/report/details.ts'
 import { GROUPINGS, type Grouping } from '../../../../usage/report/source.ts'
@@ -11,16 +11,18 @@ import type { AppDeps } from '../../app-deps.ts'
 import type { Headers } from '../../../server/exchange.ts'
 import { choiceParameter, unsupportedParameter } from '../../../api/parameters.ts'
 import { route, type PlatformRoute } from '../../route.ts'
-import { COMMON, namesOf, PATH, RANGE, readableOf, RULES, sourcesOf } from './common.ts'
+import { COMMON, deploymentNamesOf, namesOf, PATH, RANGE, readableOf, RULES, sourcesOf } from './common.ts'
 import { organizationUsageRoute } from './organization.ts'
 import { usageListRoutes } from './lists.ts'
 
 const CSV_TYPE = 'text/csv'
 
+const KINDS = ['traces', 'langsmith_deployments'] as const
+
 const COUNTS_QUERY = {
   ...RANGE,
-  group_by: choiceParameter('What traces are counted by.', GROUPINGS),
-  kind: choiceParameter('What is counted.', ['traces']),
+  group_by: choiceParameter('What traces or runs are counted by.', GROUPINGS),
+  kind: choiceParameter('What is counted: traces, or runs of deployments and their nodes.', KINDS),
   trace_tier: unsupportedParameter(),
 }
 const DETAILS_QUERY = {
@@ -35,6 +37,8 @@ interface Query<G> {
   group_by: G
 }
 
+type CountsQuery = Query<Grouping> & { kind: (typeof KINDS)[number] }
+
 /** The input of a report: the request, readable workspaces only, and their names. */
 async function requestOf<G extends DetailGrouping>(
   deps: AppDeps,
@@ -46,7 +50,12 @@ async function requestOf<G extends DetailGrouping>(
   return [request, () => namesOf(deps, principal, readable, group_by)]
 }
 
-async function countsOf(deps: AppDeps, principal: Principal, query: Query<Grouping>): Promise<GranularUsage> {
+async function countsOf(deps: AppDeps, principal: Principal, query: CountsQuery): Promise<GranularUsage> {
+  if (query.kind === 'langsmith_deployments') {
+    const [request] = await requestOf(deps, principal, query)
+    const loadNames = () => deploymentNamesOf(deps, principal, request.workspace_ids)
+    return await reportDeployments(sourcesOf(deps).deployments, request, loadNames)
+  }
   return await reportUsage(sourcesOf(deps).counts, ...(await requestOf(deps, principal, query)))
 }
 
@@ -78,7 +87,8 @@ export function usageRoutes(): PlatformRoute[] {
     route({
       ...COMMON,
       path: `${PATH}/granular-usage`,
-      summary: 'Count traces per time bucket and workspace, project, user or API key',
+      summary:
+        'Count traces, or runs of deployments, per time bucket and workspace, project, user or API key',
       description: RULES,
       query: COUNTS_QUERY,
       reply: 'granular-usage',
@@ -93,8 +103,10 @@ export function usageRoutes(): PlatformRoute[] {
       reply: 'bytes',
       reply_type: CSV_TYPE,
       async handle({ deps, principal, query }) {
-        const body = usageCsv(await countsOf(deps, principal, query))
-        return { headers: download('granular-usage', query), body }
+        const report = await countsOf(deps, principal, query)
+        const isOfTraces = query.kind === 'traces'
+        const headers = download(isOfTraces ? 'granular-usage' : 'deployment-usage', query)
+        return { headers, body: isOfTraces ? usageCsv(report) : deploymentUsageCsv(report) }
       },
     }),
     route({
