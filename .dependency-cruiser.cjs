@@ -119,6 +119,8 @@ const tops = [
     from: '^src/storage/sql/runs/',
     to: ['^src/runs/(state|multitask|plan-run|execute/end-(event|response))\\.ts$'],
   },
+  // The constants of a token bucket: pure.
+  { from: '^src/storage/redis/rate-buckets\\.ts$', to: ['^src/ingest/rates/bucket\\.ts$'] },
   // What collects changes for a stream, as for other servers: pure.
   { from: '^src/http/platform/reply/live-streams\\.ts$', to: ['^src/ingest/live/run-changes\\.ts$'] },
   // The words that --role takes: pure.

@@ -35,6 +35,7 @@ import type { PriceStore } from '../ingest/prices/price-store.ts'
 import { createPriceLookup } from '../ingest/prices/price-lookup.ts'
 import { type Lanes, startLanes } from '../ingest/start-lanes.ts'
 import { createLiveFeed, type LiveFeed } from '../ingest/live/live-feed.ts'
+import type { RateGate } from '../ingest/rates/rate-gate.ts'
 import { createUsageGate } from '../ingest/usage-gate.ts'
 import { createStoreBatch } from '../ingest/store/store-batch.ts'
 import { STORED_COLUMNS } from '../ingest/store/stored-columns.ts'
@@ -54,6 +55,7 @@ import { openFurtherDeployments } from './deployments/further-deployments.ts'
 import { createFeedback, startDeleting, startRepricing, startUpkeep } from './stored-traces.ts'
 import { createServerRegistry } from '../storage/sql/server-registry.ts'
 import { openSqlStores, type SqlStores } from './sql-stores.ts'
+import { startRates } from './ingest-rates.ts'
 import { type AsLeader, migrationLeader } from '../storage/sql/driver/postgres/migration-leader.ts'
 import { readDeploymentFile } from '../graph/project/deployment-file.ts'
 import { announceServer, type AppLinks, createAppLinks, type MovedAddress } from './server-address.ts'
@@ -204,7 +206,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const disk = await startDisk(base)
   const opening = startClickHouse(base)
   const sql = await openSqlStores(base)
-  const { identity, identityStore, projects, prices, repriceJobs, sharing, usageLimits, installation } = sql
+  const { identity, identityStore, projects, prices, repriceJobs, sharing, installation } = sql
   const servers = config.databaseUrl === undefined ? undefined : createServerRegistry(sql.database)
   const { blobs, checks: blobChecks } = await openBlobs(base, { ...sql, servers })
   const clickhouse = await claimClickHouse(base, await opening, installation)
@@ -216,7 +218,8 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const usage = startCounting({ ...base, ...sql, clickhouse })
   const stored = { store, ready: clickhouse.ready, projects, prices }
   const feeds = startLive(base, sql)
-  const ingestParts = { ...stored, ...feeds, lanes, blobs, usage, disk, deletions: sql.deletions }
+  const rates = await startRates(base, { ...sql, servers })
+  const ingestParts = { ...stored, ...feeds, lanes, blobs, usage, rates, disk, deletions: sql.deletions }
   const ingester = await startIngest(base, ingestParts)
   const repricer = startRepricing(base, ingester, { ...stored, lane: lanes.read, jobs: repriceJobs })
   const reading = { prices, limits, links: sharing, clock: systemClock }
@@ -248,7 +251,9 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     ...readPrices({ store, lane: lanes.read, prices }),
     deleter: startDeleting(base, { ...sql, ingester, blobs, clickhouse }),
     usage: usage.sources,
-    usageLimits,
+    usageLimits: sql.usageLimits,
+    ingestLimits: sql.ingestLimits,
+    rates,
     identity: identityStore,
     blobs,
     ...authDeps(base, sql),
@@ -375,6 +380,7 @@ interface IngestParts {
   blobs: BlobStore
   deletions: DeletionStore
   usage: UsageCounting
+  rates: RateGate
   disk: DataDisk
   feed: LiveFeed
 }
@@ -382,7 +388,7 @@ interface IngestParts {
 /** Starts log, writer and ingester. The stop stores the content of the log, if the store responds. */
 async function startIngest(
   base: Base,
-  { store, ready, lanes, projects, prices, blobs, usage, disk, deletions, feed }: IngestParts,
+  { store, ready, lanes, projects, prices, blobs, usage, rates, disk, deletions, feed }: IngestParts,
 ): Promise<Ingester> {
   const { config, logger, metrics, stops } = base
   const dir = join(config.dataDir, 'ingest-log')
@@ -420,6 +426,7 @@ async function startIngest(
         clock: systemClock,
         logger,
       }),
+    rates,
     ack: config.ingestAck,
     deleted: deletions,
     logger,

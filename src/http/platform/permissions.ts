@@ -139,6 +139,8 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'DELETE /api-key/current/{id}': 'any writing key',
   'GET /orgs/current/audit-logs': 'organization:read',
 
+  'GET /workspaces/{id}/limits': 'workspaces:read',
+  'PUT /workspaces/{id}/limits': 'organization:manage',
   'GET /usage-limits': 'organization:read',
   'PUT /usage-limits': 'organization:manage',
   'DELETE /usage-limits/{id}': 'organization:manage',
@@ -194,6 +196,7 @@ export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
   'GET /usage-limits',
   'PUT /usage-limits',
   'DELETE /usage-limits/{id}',
+  'PUT /workspaces/{id}/limits',
   'POST /orgs/current/billing/usage-rebuild',
 ])
 

@@ -33,6 +33,7 @@ import { facetRoutes } from './routes/tracing/facets.ts'
 import { statsRoutes } from './routes/tracing/stats.ts'
 import { systemRoutes } from './routes/system.ts'
 import { usageLimitRoutes } from './routes/usage/limits.ts'
+import { workspaceLimitRoutes } from './routes/usage/workspace-limits.ts'
 import { usageRoutes } from './routes/usage/report.ts'
 import { usageRebuildRoutes } from './routes/usage/rebuild.ts'
 import { sessionV2Routes } from './routes/v2/sessions.ts'
@@ -85,6 +86,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...usageRoutes(),
     ...usageRebuildRoutes(),
     ...usageLimitRoutes(),
+    ...workspaceLimitRoutes(),
     ...deploymentRoutes(),
     ...revisionRoutes(),
     ...deploymentLogRoutes(),

@@ -327,6 +327,15 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /orgs/current/billing/usage-details/export': usage('usage-details/export'),
   'POST /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
   'GET /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
+  'GET /workspaces/{id}/limits': {
+    reach: 'caller',
+    call: ({ workspace_id }) => at(`/workspaces/${workspace_id}/limits`),
+  },
+  'PUT /workspaces/{id}/limits': {
+    reach: 'caller',
+    call: ({ workspace_id }) =>
+      at(`/workspaces/${workspace_id}/limits`, { ingest: { runs_per_minute: 1_000_000 } }),
+  },
   'GET /usage-limits': fixed('/usage-limits'),
   'PUT /usage-limits': {
     reach: 'caller',
