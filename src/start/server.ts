@@ -53,6 +53,11 @@ import { startDeployment } from './own-deployment.ts'
 import { startPlayground } from './playground/start-playground.ts'
 import { openFurtherDeployments } from './deployments/further-deployments.ts'
 import { createFeedback, startDeleting, startRepricing, startUpkeep } from './stored-traces.ts'
+import { createSetupTransaction } from '../storage/sql/setup-stores.ts'
+import { createApplySetup } from '../setup/apply-setup.ts'
+import { createReadSecret } from '../setup/read-secret.ts'
+import { startAuditRetention } from './audit-retention.ts'
+import { applySetupFile } from './setup-file.ts'
 import { createServerRegistry } from '../storage/sql/server-registry.ts'
 import { openSqlStores, type SqlStores } from './sql-stores.ts'
 import { startRates } from './ingest-rates.ts'
@@ -226,6 +231,15 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const read = createReads({ store, readLane: lanes.read }, reading)
   const served = { ingester, limits, reads: read.reads, disk }
   const parts = { ...base, ...served, workspace_id: identity.workspace.id, installation, servers }
+  startAuditRetention(base, sql.database)
+  const applySetup = createApplySetup({
+    inOneTransaction: createSetupTransaction(sql.database, systemClock),
+    readSecret: createReadSecret(config.runs.environment),
+    registry: createRegistry(),
+    clock: systemClock,
+  })
+  const { id: organization_id } = identity.organization
+  await applySetupFile(config.setupFile, applySetup, { organization_id, logger })
   const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
   const further = await openFurtherDeployments({
     ...parts,
@@ -254,6 +268,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     usageLimits: sql.usageLimits,
     ingestLimits: sql.ingestLimits,
     rates,
+    applySetup,
     identity: identityStore,
     blobs,
     ...authDeps(base, sql),

@@ -35,6 +35,7 @@ import type { BrowserGates } from '../server/browser/browser-gates.ts'
 import type { Registry } from '../../schema/registry.ts'
 import type { DecodeLimits } from '../../trace/decode/decoded.ts'
 import type { IngestLimitStore, UsageLimitStore } from '../../usage/limits.ts'
+import type { ApplySetup } from '../../setup/apply-setup.ts'
 import type { UsageDetailsSource } from '../../usage/report/details-source.ts'
 import type { UsageRebuilds } from '../../usage/counting/rebuilds.ts'
 import type { UsageRunSource } from '../../usage/report/runs.ts'
@@ -109,6 +110,7 @@ export interface AppDeps {
   usageLimits: UsageLimitStore
   ingestLimits: IngestLimitStore
   rates: RateGate
+  applySetup: ApplySetup
   identity: IdentityStore
   blobs: BlobStore
   authenticator: Authenticator

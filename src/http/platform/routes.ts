@@ -40,6 +40,7 @@ import { sessionV2Routes } from './routes/v2/sessions.ts'
 import { runV2Routes } from './routes/v2/runs.ts'
 import { threadV2Routes } from './routes/v2/threads.ts'
 import { traceV2Routes } from './routes/v2/traces.ts'
+import { setupRoutes } from './routes/identity/setup.ts'
 import { workspaceRoutes } from './routes/identity/workspaces.ts'
 
 /** Every route of the platform API, each with its requirement. */
@@ -87,6 +88,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...usageRebuildRoutes(),
     ...usageLimitRoutes(),
     ...workspaceLimitRoutes(),
+    ...setupRoutes(),
     ...deploymentRoutes(),
     ...revisionRoutes(),
     ...deploymentLogRoutes(),

@@ -37,6 +37,9 @@ import { createSignIn } from '../../../src/http/platform/sign-in.ts'
 import { createFeedback, createSharing } from '../../../src/start/stored-traces.ts'
 import { createLocalBuckets } from '../../../src/ingest/rates/buckets.ts'
 import { createRateGate } from '../../../src/ingest/rates/rate-gate.ts'
+import { createApplySetup } from '../../../src/setup/apply-setup.ts'
+import { createReadSecret } from '../../../src/setup/read-secret.ts'
+import { createSetupTransaction } from '../../../src/storage/sql/setup-stores.ts'
 import { createIngestLimitStore } from '../../../src/storage/sql/identity/ingest-limit-store.ts'
 import { createUsageLimitStore } from '../../../src/storage/sql/identity/usage-limit-store.ts'
 import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
@@ -269,6 +272,12 @@ export async function startApp(options: FixtureOptions = {}) {
     usage: options.usage,
     usageLimits: createUsageLimitStore(database, clock),
     ingestLimits,
+    applySetup: createApplySetup({
+      inOneTransaction: createSetupTransaction(database, clock),
+      readSecret: createReadSecret({}),
+      registry: createRegistry(),
+      clock,
+    }),
     rates: createRateGate({ limits: ingestLimits, buckets, clock, logger, metrics }),
     identity,
     blobs: options.blobs ?? NO_BLOBS,
