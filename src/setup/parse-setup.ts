@@ -26,12 +26,16 @@ function readText(text: string): Read {
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, strict: true })
   if (document.errors.length > 0)
     throw invalid(
-      document.errors.slice(0, MAX_SHOWN).map(({ message, pos }) => `line ${lines.linePos(pos[0]).line}: ${message}`),
+      document.errors
+        .slice(0, MAX_SHOWN)
+        .map(({ message, pos }) => `line ${lines.linePos(pos[0]).line}: ${message}`),
     )
   const lineOf = (path: string): number | undefined => {
     const steps = stepsOf(path)
     for (let depth = steps.length; depth >= 0; depth--) {
-      const node = document.getIn(steps.slice(0, depth), true) as { range?: [number, number, number] } | undefined
+      const node = document.getIn(steps.slice(0, depth), true) as
+        | { range?: [number, number, number] }
+        | undefined
       if (node?.range) return lines.linePos(node.range[0]).line
     }
     return undefined
@@ -54,7 +58,9 @@ function stepsOf(path: string): (string | number)[] {
 function faultText({ lineOf }: Read, { path, message, code }: FieldFault): string {
   const line = lineOf(path)
   const isKey = /service_keys.*\.key$/.test(path) && code === 'wrong_type'
-  const words = isKey ? 'must be {env: NAME} or {file: /PATH}: the key itself may not stand in the file' : message
+  const words = isKey
+    ? 'must be {env: NAME} or {file: /PATH}: the key itself may not stand in the file'
+    : message
   return `${line === undefined ? '' : `line ${line}: `}${path || 'the document'} ${words}`
 }
 

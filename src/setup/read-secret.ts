@@ -12,7 +12,9 @@ const NO_KEYS = ['SECRETS_KEY', 'SECRETS_KEY_PREVIOUS', 'WEBHOOK_SECRET']
 export function createReadSecret(environment: Readonly<Record<string, string | undefined>>): ReadSecret {
   return async ({ env, file }) => {
     if (env !== undefined && NO_KEYS.includes(env))
-      throw new AppError('invalid_request', { message: `${env} is a secret of the server itself, and no key.` })
+      throw new AppError('invalid_request', {
+        message: `${env} is a secret of the server itself, and no key.`,
+      })
     const value = env === undefined ? await readKeyFile(file ?? '') : environment[env]
     if (value !== undefined && value.trim() !== '') return value.trim()
     const where = env === undefined ? `The file ${file}` : `The environment variable ${env}`

@@ -19,7 +19,10 @@ export async function applySetupFile(
     const actor = { api_key_id: NIL_UUID, short_key: 'SETUP_FILE', user_id: null, at: systemClock.now() }
     const { steps } = await apply({ document, dry_run: false, organization_id, actor })
     const changed = steps.filter(({ action }) => action !== 'keep')
-    logger.info({ file, changed: changed.length, kept: steps.length - changed.length }, 'the set-up was applied')
+    logger.info(
+      { file, changed: changed.length, kept: steps.length - changed.length },
+      'the set-up was applied',
+    )
   } catch (error) {
     if (error instanceof AppError && error.code === 'store_unavailable') throw error
     const reason = error instanceof Error ? error.message : String(error)

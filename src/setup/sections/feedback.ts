@@ -21,7 +21,11 @@ export async function applyFeedback(
       named.add(`${workspace_id} ${key}`)
       const [before] = await feedback.list(workspace_id, { keys: [key], limit: 1, offset: 0 })
       if (before === undefined) {
-        const fields: FeedbackConfigFields = { feedback_config, is_lower_score_better: null, is_enforced: null }
+        const fields: FeedbackConfigFields = {
+          feedback_config,
+          is_lower_score_better: null,
+          is_enforced: null,
+        }
         await feedback.create(workspace_id, key, fields)
         steps.push({ section: SECTION, name: key, action: 'create', fields: [] })
         continue
@@ -33,7 +37,11 @@ export async function applyFeedback(
   }
   if (!prune) return steps
   for (const { id: workspace_id } of await identity.workspaces(run.organization_id))
-    for (const { feedback_key } of await feedback.list(workspace_id, { keys: [], limit: MAX_CONFIGS, offset: 0 })) {
+    for (const { feedback_key } of await feedback.list(workspace_id, {
+      keys: [],
+      limit: MAX_CONFIGS,
+      offset: 0,
+    })) {
       if (named.has(`${workspace_id} ${feedback_key}`)) continue
       await feedback.delete(workspace_id, feedback_key)
       steps.push({ section: SECTION, name: feedback_key, action: 'delete', fields: [] })

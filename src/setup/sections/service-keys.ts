@@ -105,5 +105,8 @@ async function change(
 ): Promise<void> {
   await stores.changeKey(id, to)
   const details = Object.fromEntries(fields.map((field) => [field, to[field]]))
-  await stores.identity.recordChange({ organization_id, action: 'key.change', subject_id: id, details }, actor)
+  await stores.identity.recordChange(
+    { organization_id, action: 'key.change', subject_id: id, details },
+    actor,
+  )
 }

@@ -49,7 +49,9 @@ async function setLimits(run: SetupRun, id: string, { name, limits }: WantedWork
   if (limits?.traces_per_month !== undefined && (await setMonthly(run, id, limits.traces_per_month)))
     fields.push('limits.traces_per_month')
   if (limits?.keys !== undefined)
-    throw new AppError('invalid_request', { message: `workspaces: ${name}: limits of keys have no place here.` })
+    throw new AppError('invalid_request', {
+      message: `workspaces: ${name}: limits of keys have no place here.`,
+    })
   if (limits?.ingest !== undefined && (await setRate(run, id, limits.ingest))) fields.push('limits.ingest')
   return fields
 }

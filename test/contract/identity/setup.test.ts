@@ -129,9 +129,9 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
     const members = (items: string, prune = '') => `{version: 1, members: {${prune} items: [${items}]}}`
     const first = '{email: first@acme.test, role: admin}'
     expect(await changes(members(first))).toEqual([])
-    expect(await changes('{version: 1, members: [{email: bob@acme.test, role: viewer, workspaces: [ml]}]}')).toEqual([
-      'change members bob@acme.test',
-    ])
+    expect(
+      await changes('{version: 1, members: [{email: bob@acme.test, role: viewer, workspaces: [ml]}]}'),
+    ).toEqual(['change members bob@acme.test'])
     expect((await changes(members(first, 'prune: true,'))).toSorted()).toEqual([
       'delete members ada@acme.test',
       'delete members bob@acme.test',
@@ -139,7 +139,9 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
     const last = members('{email: first@acme.test, role: user}', 'prune: true,')
     expect(await refusal(last)).toContain('at least one admin')
     expect((await state()).keys).toEqual(['ci'])
-    expect(await changes('{version: 1, service_keys: {prune: true, items: []}}')).toEqual(['delete service_keys ci'])
+    expect(await changes('{version: 1, service_keys: {prune: true, items: []}}')).toEqual([
+      'delete service_keys ci',
+    ])
   })
 
   it('replaces a key whose secret has changed, and lets the old one overlap', async () => {
@@ -152,7 +154,8 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
   })
 
   it('refuses what it does not know, with the line, and every secret that stands in it', async () => {
-    const at = (line: string): string => WHOLE.replace('{email: bob@acme.test, role: user, workspaces: [ml]}', line)
+    const at = (line: string): string =>
+      WHOLE.replace('{email: bob@acme.test, role: user, workspaces: [ml]}', line)
     expect(await refusal(at('{email: b@acme.test, rol: user}'))).toMatch(/line 9: members\[1\].*rol/)
     expect(await refusal('version: 1\nprises: []')).toMatch(/prises/)
     expect(await refusal('version: 1\nmembers: [')).toMatch(/line 2/)
@@ -160,13 +163,17 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
     const literal = await refusal(WHOLE.replace('{env: CI_KEY}', FIRST_KEY))
     expect(literal).toMatch(/line 11: service_keys\[0\]\.key must be \{env: NAME\}/)
     expect(literal).not.toContain(FIRST_KEY)
-    expect(await refusal(WHOLE.replace('CI_KEY', 'MISSING'))).toMatch(/variable MISSING of the server has no key/)
+    expect(await refusal(WHOLE.replace('CI_KEY', 'MISSING'))).toMatch(
+      /variable MISSING of the server has no key/,
+    )
     expect(await refusal(WHOLE.replace('{env: CI_KEY}', '{file: /nowhere/key}'))).toMatch(/\/nowhere\/key/)
     environment['CI_KEY'] = 'short'
     expect(await refusal(WHOLE)).toMatch(/must have 16 to 128/)
     expect(await refusal('a: &a [1]\nb: [*a, *a]')).toMatch(/Aliases are not accepted/)
     expect(await refusal(WHOLE.replace('"^house-model-9$"', '"(a"'))).not.toContain('no refusal')
-    expect(await refusal({ version: 1, members: [{ email: 'x', role: 'admin' }] })).toMatch(/members\[0\]\.email/)
+    expect(await refusal({ version: 1, members: [{ email: 'x', role: 'admin' }] })).toMatch(
+      /members\[0\]\.email/,
+    )
     expect((await state()).workspaces).toEqual(['Default'])
   })
 })

@@ -10,7 +10,10 @@ interface Plan {
 }
 
 const document = (round: number): string => {
-  const members = Array.from({ length: MEMBERS }, (_, i) => `  - {email: m${round}-${i}@acme.test, role: user}`)
+  const members = Array.from(
+    { length: MEMBERS },
+    (_, i) => `  - {email: m${round}-${i}@acme.test, role: user}`,
+  )
   return `version: 1\nworkspaces:\n  - {name: round ${round}}\nmembers:\n${members.join('\n')}\n`
 }
 

@@ -20,7 +20,6 @@ import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../next-page.ts'
 const TAG = 'Prices'
 type Body = SchemaTypes['model-price-write']
 
-
 function fault(path: string, message: string): AppError {
   return bodyFault([{ code: 'value_error', path, message }])
 }

@@ -26,7 +26,9 @@ describe('TEAM-15: the export of the audit', () => {
     expect(answer.headers.get('content-type')).toBe('application/x-ndjson')
     const lines = (await answer.text()).trimEnd().split('\n')
     const read = lines.map((line) => JSON.parse(line) as { action: string; details: { i: number } })
-    expect(read.slice(0, MANY).map(({ details }) => details.i)).toEqual(Array.from({ length: MANY }, (_, i) => i))
+    expect(read.slice(0, MANY).map(({ details }) => details.i)).toEqual(
+      Array.from({ length: MANY }, (_, i) => i),
+    )
     expect(read.slice(MANY)).toMatchObject([{ action: 'audit.export', details: { format: 'ndjson' } }])
   })
 

@@ -76,7 +76,10 @@ function exportRoute(): PlatformRoute {
       const csv = format === 'csv'
       const lines = exported(deps.identity, organization_id, { csv, ...defined({ from, to }) })
       const type = csv ? 'text/csv; charset=utf-8' : 'application/x-ndjson'
-      const headers = { 'content-type': type, 'content-disposition': `attachment; filename="audit.${format}"` }
+      const headers = {
+        'content-type': type,
+        'content-disposition': `attachment; filename="audit.${format}"`,
+      }
       return { headers, body: Readable.from(lines) }
     },
   })
