@@ -54,7 +54,7 @@ import { startPlayground } from './playground/start-playground.ts'
 import { openFurtherDeployments } from './deployments/further-deployments.ts'
 import { createFeedback, startDeleting, startRepricing, startUpkeep } from './stored-traces.ts'
 import { createSetupTransaction } from '../storage/sql/setup-stores.ts'
-import { createApplySetup } from '../setup/apply-setup.ts'
+import { type ApplySetup, createApplySetup } from '../setup/apply-setup.ts'
 import { createReadSecret } from '../setup/read-secret.ts'
 import { startAuditRetention } from './audit-retention.ts'
 import { applySetupFile } from './setup-file.ts'
@@ -211,7 +211,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const disk = await startDisk(base)
   const opening = startClickHouse(base)
   const sql = await openSqlStores(base)
-  const { identity, identityStore, projects, prices, repriceJobs, sharing, installation } = sql
+  const { identity, projects, prices, repriceJobs, sharing, installation } = sql
   const servers = config.databaseUrl === undefined ? undefined : createServerRegistry(sql.database)
   const { blobs, checks: blobChecks } = await openBlobs(base, { ...sql, servers })
   const clickhouse = await claimClickHouse(base, await opening, installation)
@@ -232,14 +232,6 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const served = { ingester, limits, reads: read.reads, disk }
   const parts = { ...base, ...served, workspace_id: identity.workspace.id, installation, servers }
   startAuditRetention(base, sql.database)
-  const applySetup = createApplySetup({
-    inOneTransaction: createSetupTransaction(sql.database, systemClock),
-    readSecret: createReadSecret(config.runs.environment),
-    registry: createRegistry(),
-    clock: systemClock,
-  })
-  const { id: organization_id } = identity.organization
-  await applySetupFile(config.setupFile, applySetup, { organization_id, logger })
   const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
   const further = await openFurtherDeployments({
     ...parts,
@@ -258,18 +250,13 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     ingester,
     ...read,
     feedback: createFeedback(sql.database, { store, ingester }),
-    sharing,
-    projects,
-    prices,
     repricer,
     ...readPrices({ store, lane: lanes.read, prices }),
     deleter: startDeleting(base, { ...sql, ingester, blobs, clickhouse }),
     usage: usage.sources,
-    usageLimits: sql.usageLimits,
-    ingestLimits: sql.ingestLimits,
     rates,
-    applySetup,
-    identity: identityStore,
+    applySetup: await startSetup(base, sql),
+    ...sqlDeps(sql),
     blobs,
     ...authDeps(base, sql),
     controlPlane: further.controlPlane,
@@ -296,6 +283,25 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   stops.push(withdraw)
   const app = createAppLinks(config, listening.url, sql)
   return { checks, identity, ...news, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
+}
+
+/** The stores that routes use as they are. */
+function sqlDeps({ sharing, projects, prices, usageLimits, ingestLimits, identityStore }: SqlStores) {
+  return { sharing, projects, prices, usageLimits, ingestLimits, identity: identityStore }
+}
+
+/** Applies SETUP_FILE, and returns what applies further set-ups. */
+async function startSetup(base: Base, { database, identity }: SqlStores): Promise<ApplySetup> {
+  const { config, logger } = base
+  const applySetup = createApplySetup({
+    inOneTransaction: createSetupTransaction(database, systemClock),
+    readSecret: createReadSecret(config.runs.environment),
+    registry: createRegistry(),
+    clock: systemClock,
+  })
+  const { id: organization_id } = identity.organization
+  await applySetupFile(config.setupFile, applySetup, { organization_id, logger })
+  return applySetup
 }
 
 function readPrices(deps: PricePreviewDeps): Pick<AppDeps, 'findPrice' | 'previewPrices'> {

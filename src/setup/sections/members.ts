@@ -41,5 +41,5 @@ export async function applyMembers(
 
 /** The order of workspaces does not count. */
 export function sorted(value: unknown): unknown {
-  return Array.isArray(value) ? value.toSorted() : value
+  return Array.isArray(value) ? (value as string[]).toSorted((a, b) => (a < b ? -1 : 1)) : value
 }

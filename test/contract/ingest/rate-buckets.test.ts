@@ -37,7 +37,7 @@ function bucketTests(open: () => Buckets): void {
   it('never takes more than the limit from many requests at the same time', async () => {
     const buckets = open()
     const draws = [{ key: randomUUID(), ...SLOW }]
-    const all = await Promise.all(Array.from({ length: 200 }, () => buckets.take(draws, false)))
+    const all = await Promise.all(Array.from({ length: 200 }, async () => await buckets.take(draws, false)))
     expect(all.filter(({ isTaken }) => isTaken).length).toBeGreaterThanOrEqual(60)
     expect(all.filter(({ isTaken }) => isTaken).length).toBeLessThan(65)
   })
