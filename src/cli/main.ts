@@ -38,7 +38,7 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
   },
   setup: {
     summary: 'Apply a set-up file, or show what it would change.',
-    load: async () => (await import('./commands/setup.ts')).setup,
+    load: async () => (await import('./commands/setup/apply.ts')).setup,
   },
   workspaces: {
     summary: 'List and create workspaces.',

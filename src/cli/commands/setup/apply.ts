@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { AppError } from '../../base/errors.ts'
-import type { SchemaTypes } from '../../schema/types.gen.ts'
-import { API_FLAGS, API_HELP } from '../arguments/api-flags.ts'
-import { misusedWords, readArguments } from '../arguments/command-arguments.ts'
-import { FORMAT_FLAGS, FORMAT_HELP, wantsJson } from '../arguments/output-format.ts'
-import { connectApi } from '../server/api-client.ts'
-import { printable } from '../terminal/printable.ts'
+import { AppError } from '../../../base/errors.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { API_FLAGS, API_HELP } from '../../arguments/api-flags.ts'
+import { misusedWords, readArguments } from '../../arguments/command-arguments.ts'
+import { FORMAT_FLAGS, FORMAT_HELP, wantsJson } from '../../arguments/output-format.ts'
+import { connectApi } from '../../server/api-client.ts'
+import { printable } from '../../terminal/printable.ts'
 
 const HELP = `Usage: weir setup apply FILE [--plan] [options]
 
