@@ -17,6 +17,7 @@ const values = {
   deploy: ['base', 'schema'],
   backup: ['base', 'schema'],
   playground: ['base', 'schema', 'trace'],
+  setup: ['base', 'schema', 'trace', 'identity'],
   graph: ['base', 'schema'],
   storage: ['base', 'schema', 'backup'],
   http: ['base', 'schema', 'trace', 'usage', 'identity', 'runs', 'events', 'deploy', 'playground'],
@@ -28,10 +29,11 @@ const types = {
   processors: ['trace'],
   ingest: ['identity', 'query'],
   query: ['worker-threads'],
-  http: ['ingest', 'query'],
+  http: ['ingest', 'query', 'setup'],
   runs: ['identity'],
+  setup: ['ingest', 'usage'],
   graph: ['runs'],
-  storage: ['trace', 'ingest', 'usage', 'identity', 'runs', 'events', 'deploy', 'playground'],
+  storage: ['trace', 'ingest', 'usage', 'identity', 'runs', 'events', 'deploy', 'playground', 'setup'],
 }
 
 /** room → packages from npm that it may import */
@@ -64,6 +66,7 @@ const vendors = {
     'typescript',
     'ws',
   ],
+  setup: ['yaml'],
   http: ['express', 'ws', '@opentelemetry/api'],
   cli: ['ignore'],
 }
@@ -120,6 +123,8 @@ const tops = [
     from: '^src/storage/sql/runs/',
     to: ['^src/runs/(state|multitask|plan-run|execute/end-(event|response))\\.ts$'],
   },
+  // The constants of a token bucket: pure.
+  { from: '^src/storage/redis/rate-buckets\\.ts$', to: ['^src/ingest/rates/bucket\\.ts$'] },
   // What collects changes for a stream, as for other servers: pure.
   { from: '^src/http/platform/reply/live-streams\\.ts$', to: ['^src/ingest/live/run-changes\\.ts$'] },
   // The words that --role takes: pure.

@@ -16,6 +16,9 @@ COPY ui ./ui
 RUN npm run build && npm prune --omit=dev && rm -rf node_modules/node-linux-*
 
 FROM node:24.21-slim
+LABEL org.opencontainers.image.title="Weir" \
+      org.opencontainers.image.description="The open, self-hosted back end for LLM applications" \
+      org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=1984 \

@@ -51,6 +51,10 @@ export interface Config {
   readonly identityOutageMs: number
   /** Time between the stop signal and the stop, in which the server is not ready. */
   readonly drainDelayMs: number
+  /** Undefined if records of the audit are kept for ever. */
+  readonly auditRetentionDays: number | undefined
+  /** Path of the set-up that the start applies. */
+  readonly setupFile: string | undefined
   /** Retention of new projects; null for unlimited time. */
   readonly defaultRetentionDays: number | null
   /** URL of the platform API for browsers; undefined for `host` and `port`. */
@@ -300,6 +304,8 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     auth: settings.AUTH === 'on',
     identityOutageMs: settings.IDENTITY_OUTAGE_SECONDS * 1000,
     drainDelayMs: settings.DRAIN_DELAY_SECONDS * 1000,
+    auditRetentionDays: settings.AUDIT_RETENTION_DAYS || undefined,
+    setupFile: settings.SETUP_FILE,
     defaultRetentionDays: settings.DEFAULT_RETENTION_DAYS || null,
     publicUrl: settings.PUBLIC_URL,
     deploymentsOrigin: settings.DEPLOYMENTS_ORIGIN && new URL(settings.DEPLOYMENTS_ORIGIN).origin,

@@ -36,6 +36,10 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
     summary: 'List, create and revoke API keys.',
     load: async () => (await import('./commands/keys.ts')).keys,
   },
+  setup: {
+    summary: 'Apply a set-up file, or show what it would change.',
+    load: async () => (await import('./commands/setup/apply.ts')).setup,
+  },
   workspaces: {
     summary: 'List and create workspaces.',
     load: async () => (await import('./commands/workspaces.ts')).workspaces,

@@ -88,6 +88,18 @@ export interface AuditQuery {
   to?: number
 }
 
+/** Selects entries of the audit for an export, oldest first. */
+export interface AuditSpan {
+  /** Only entries after this one, by its number; 0 for all. */
+  after: number
+  /** Only entries up to the one with this id. */
+  last: string
+  limit: number
+  /** Epoch milliseconds; the end is not included. */
+  from?: number
+  to?: number
+}
+
 /** One change of workspaces, members, keys or roles; written in the transaction of the change. */
 export interface AuditEntry {
   id: string
@@ -187,6 +199,8 @@ export interface IdentityStore {
   }>
   /** Newest first. */
   audit(organization_id: string, query: AuditQuery): Promise<AuditEntry[]>
+  /** Oldest first, each with its number. Numbers rise in the order in which the entries were written. */
+  auditSpan(organization_id: string, span: AuditSpan): Promise<(AuditEntry & { seq: number })[]>
   /** Records a change that another store makes. */
   recordChange(
     change: Pick<AuditEntry, 'organization_id' | 'action' | 'subject_id' | 'details'>,

@@ -17,6 +17,7 @@ import type { LaneTasks } from './lane-tasks.ts'
 import type { ProjectStore } from './project-store.ts'
 import { RECORD } from './store/store-batch.ts'
 import type { StoreWriter } from './store/store-writer.ts'
+import type { RateGate } from './rates/rate-gate.ts'
 import type { Passage, UsageGate } from './usage-gate.ts'
 import type { UsageRecorder } from '../usage/counting/recorder.ts'
 import type { WorkerPool } from '../worker-threads/worker-pool.ts'
@@ -32,6 +33,8 @@ export interface IngesterDeps {
   usage: Pick<UsageRecorder, 'periods'>
   /** Enforces the monthly limits of callers; undefined when usage is not counted. */
   gate: UsageGate | undefined
+  /** Enforces the limits a minute. */
+  rates: RateGate
   /**
    * When a request is acknowledged. `log`: once it is on this node's disk; `store`: once ClickHouse has confirmed it.
    */
@@ -81,6 +84,7 @@ export function createIngester(deps: IngesterDeps): Ingester {
       const decoded = await decode(deps.decodeLane, { ...head, received_at, span_filters }, body)
       if (!hold(bytesOf(decoded))) throw new AppError('overloaded')
       await rejectDeleted(deps.deleted, head.workspace_id, decoded, deps.logger)
+      await deps.rates.take(head, { runs: decoded.count, bytes: decoded.body_bytes }, head.is_own)
       const passage = await pass(deps.gate, head, decoded)
       let end: LogPosition | undefined
       try {
@@ -198,8 +202,9 @@ function health(
     derived: store.derived,
     rejected: { ...rejected },
     truncated_requests: tally.truncated,
+    rate_limited: { requests: deps.rates.total.requests, last_at: isoOrNull(deps.rates.total.last_at) },
     waiting: log.items_waiting,
-    oldest_waiting_at: log.oldest_waiting_at === null ? null : new Date(log.oldest_waiting_at).toISOString(),
+    oldest_waiting_at: isoOrNull(log.oldest_waiting_at),
     log: {
       bytes: log.bytes,
       max_bytes: log.max_bytes,
@@ -209,14 +214,17 @@ function health(
     store: {
       up: store.up,
       last_error: store.last_error,
-      last_confirmed_at:
-        store.last_confirmed_at === null ? null : new Date(store.last_confirmed_at).toISOString(),
+      last_confirmed_at: isoOrNull(store.last_confirmed_at),
     },
     disk,
     lanes: Object.fromEntries(
       Object.entries(deps.lanes).map(([name, lane]) => [name, { queued: lane.queued }]),
     ),
   }
+}
+
+function isoOrNull(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString()
 }
 
 /** Registers the gauges of acknowledged items that the store has not confirmed. */

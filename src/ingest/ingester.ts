@@ -23,6 +23,8 @@ export interface IngestHealth {
   derived: number
   rejected: Record<string, number>
   truncated_requests: number
+  /** Requests refused because of a limit a minute; `last_at` is ISO 8601. */
+  rate_limited: { requests: number; last_at: string | null }
   /** Fragments acknowledged and not yet confirmed by the store. */
   waiting: number
   /** Receive time of the oldest waiting fragment, ISO 8601. */
@@ -38,7 +40,7 @@ export interface Ingester {
   /**
    * Decodes, validates and logs one request body; resolves when the accepted items are durable. `hold` reserves memory
    * for the decoded items, which may be much larger than a compressed body; false: there is none. @throws AppError for
-   * whole-body faults, `log_full`, `overloaded`, `shutting_down`, `usage_limit_reached`
+   * whole-body faults, `log_full`, `overloaded`, `shutting_down`, `rate_limited`, `usage_limit_reached`
    */
   ingest(head: RequestHead, body: Uint8Array, hold?: (bytes: number) => boolean): Promise<Accepted>
   /**

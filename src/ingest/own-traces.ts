@@ -122,6 +122,7 @@ function headOf(
     api_key_id,
     received_at,
     limits,
+    is_own: true,
   }
 }
 

@@ -41,6 +41,7 @@ import type { PriceStore } from '../ingest/prices/price-store.ts'
 import { createPriceLookup } from '../ingest/prices/price-lookup.ts'
 import { type Lanes, startLanes } from '../ingest/start-lanes.ts'
 import { createLiveFeed, type LiveFeed } from '../ingest/live/live-feed.ts'
+import type { RateGate } from '../ingest/rates/rate-gate.ts'
 import { createUsageGate } from '../ingest/usage-gate.ts'
 import { createStoreBatch } from '../ingest/store/store-batch.ts'
 import { STORED_COLUMNS } from '../ingest/store/stored-columns.ts'
@@ -58,8 +59,14 @@ import { startDeployment } from './own-deployment.ts'
 import { startPlayground } from './playground/start-playground.ts'
 import { openFurtherDeployments } from './deployments/further-deployments.ts'
 import { createFeedback, startDeleting, startRepricing, startUpkeep } from './stored-traces.ts'
+import { createSetupTransaction } from '../storage/sql/setup-stores.ts'
+import { type ApplySetup, createApplySetup } from '../setup/apply-setup.ts'
+import { createReadSecret } from '../setup/read-secret.ts'
+import { startAuditRetention } from './audit-retention.ts'
+import { applySetupFile } from './setup-file.ts'
 import { createServerRegistry } from '../storage/sql/server-registry.ts'
 import { openSqlStores, type SqlStores } from './sql-stores.ts'
+import { startRates } from './ingest-rates.ts'
 import { type AsLeader, migrationLeader } from '../storage/sql/driver/postgres/migration-leader.ts'
 import { readDeploymentFile } from '../graph/project/deployment-file.ts'
 import { announceServer, type AppLinks, createAppLinks, type MovedAddress } from './server-address.ts'
@@ -210,7 +217,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const disk = await startDisk(base)
   const opening = startClickHouse(base)
   const sql = await openSqlStores(base)
-  const { identity, identityStore, projects, prices, repriceJobs, sharing, usageLimits, installation } = sql
+  const { identity, projects, prices, repriceJobs, sharing, installation } = sql
   const servers = config.databaseUrl === undefined ? undefined : createServerRegistry(sql.database)
   const { blobs, checks: blobChecks } = await openBlobs(base, { ...sql, servers })
   const clickhouse = await claimClickHouse(base, await opening, installation)
@@ -222,13 +229,15 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const usage = startCounting({ ...base, ...sql, clickhouse })
   const stored = { store, ready: clickhouse.ready, projects, prices }
   const feeds = startLive(base, sql)
-  const ingestParts = { ...stored, ...feeds, lanes, blobs, usage, disk, deletions: sql.deletions }
+  const rates = await startRates(base, { ...sql, servers })
+  const ingestParts = { ...stored, ...feeds, lanes, blobs, usage, rates, disk, deletions: sql.deletions }
   const ingester = await startIngest(base, ingestParts)
   const repricer = startRepricing(base, ingester, { ...stored, lane: lanes.read, jobs: repriceJobs })
   const reading = { prices, limits, links: sharing, clock: systemClock }
   const read = createReads({ store, readLane: lanes.read }, reading)
   const served = { ingester, limits, reads: read.reads, disk }
   const parts = { ...base, ...served, workspace_id: identity.workspace.id, installation, servers }
+  startAuditRetention(base, sql.database)
   const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
   const further = await openFurtherDeployments({
     ...parts,
@@ -250,15 +259,13 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     ingester,
     ...read,
     feedback: createFeedback(sql.database, { store, ingester }),
-    sharing,
-    projects,
-    prices,
     repricer,
     ...readPrices({ store, lane: lanes.read, prices }),
     deleter: startDeleting(base, { ...sql, ingester, blobs, clickhouse }),
     usage: usage.sources && { ...usage.sources, deployments: further.usage },
-    usageLimits,
-    identity: identityStore,
+    rates,
+    applySetup: await startSetup(base, sql),
+    ...sqlDeps(sql),
     blobs,
     ...authDeps(base, sql),
     controlPlane: further.controlPlane,
@@ -286,6 +293,25 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   stops.push(withdraw)
   const app = createAppLinks(config, listening.url, sql)
   return { checks, identity, ...news, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
+}
+
+/** The stores that routes use as they are. */
+function sqlDeps({ sharing, projects, prices, usageLimits, ingestLimits, identityStore }: SqlStores) {
+  return { sharing, projects, prices, usageLimits, ingestLimits, identity: identityStore }
+}
+
+/** Applies SETUP_FILE, and returns what applies further set-ups. */
+async function startSetup(base: Base, { database, identity }: SqlStores): Promise<ApplySetup> {
+  const { config, logger } = base
+  const applySetup = createApplySetup({
+    inOneTransaction: createSetupTransaction(database, systemClock),
+    readSecret: createReadSecret(config.runs.environment),
+    registry: createRegistry(),
+    clock: systemClock,
+  })
+  const { id: organization_id } = identity.organization
+  await applySetupFile(config.setupFile, applySetup, { organization_id, logger })
+  return applySetup
 }
 
 function readPrices(deps: PricePreviewDeps): Pick<AppDeps, 'findPrice' | 'previewPrices'> {
@@ -385,6 +411,7 @@ interface IngestParts {
   blobs: BlobStore
   deletions: DeletionStore
   usage: UsageCounting
+  rates: RateGate
   disk: DataDisk
   feed: LiveFeed
 }
@@ -392,7 +419,7 @@ interface IngestParts {
 /** Starts log, writer and ingester. The stop stores the content of the log, if the store responds. */
 async function startIngest(
   base: Base,
-  { store, ready, lanes, projects, prices, blobs, usage, disk, deletions, feed }: IngestParts,
+  { store, ready, lanes, projects, prices, blobs, usage, rates, disk, deletions, feed }: IngestParts,
 ): Promise<Ingester> {
   const { config, logger, metrics, stops } = base
   const dir = join(config.dataDir, 'ingest-log')
@@ -430,6 +457,7 @@ async function startIngest(
         clock: systemClock,
         logger,
       }),
+    rates,
     ack: config.ingestAck,
     deleted: deletions,
     logger,

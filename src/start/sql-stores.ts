@@ -6,6 +6,7 @@ import { bootstrapIdentity } from '../identity/bootstrap.ts'
 import { openInstallation, sqlStore } from '../storage/installation.ts'
 import { createBrowserSessionStore } from '../storage/sql/identity/browser-session-store.ts'
 import { createIdentityStore } from '../storage/sql/identity/identity-store.ts'
+import { createIngestLimitStore } from '../storage/sql/identity/ingest-limit-store.ts'
 import { createUsageLimitStore } from '../storage/sql/identity/usage-limit-store.ts'
 import { switchUsage } from '../storage/sql/identity/usage-switches.ts'
 import { openSql } from '../storage/sql/driver/open.ts'
@@ -70,6 +71,7 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
     prices: createPriceStore(database, systemClock),
     repriceJobs: createRepriceJobStore(database),
     usageLimits: createUsageLimitStore(database, systemClock),
+    ingestLimits: createIngestLimitStore(database, systemClock),
     usagePeriods: await switchUsage(database, config.granularUsage, systemClock.now()),
   }
 }

@@ -36,3 +36,26 @@ export interface TraceTally {
   /** Returns those of the traces that are already counted. */
   known(workspace_id: string, trace_ids: readonly string[]): Promise<ReadonlySet<string>>
 }
+
+/** What a workspace, or one of its keys, may send in a minute. */
+export interface IngestLimit {
+  workspace_id: string
+  /** Null for the workspace as a whole. */
+  api_key_id: string | null
+  /** Null = any number. */
+  runs_per_minute: number | null
+  bytes_per_minute: number | null
+}
+
+/** The limits of the workspaces that have any. */
+export interface IngestLimitStore {
+  /** The limit of the workspace first, then those of its keys. */
+  list(workspace_id: string): Promise<IngestLimit[]>
+  /** Sets the only limit of that workspace or key; one without numbers is removed. */
+  put(limit: IngestLimit): Promise<void>
+  /** The limits of each workspace; see `UsageLimitStore.snapshot`. */
+  snapshot(): IngestLimits | Promise<IngestLimits>
+}
+
+/** Limits by workspace. */
+export type IngestLimits = ReadonlyMap<string, readonly IngestLimit[]>

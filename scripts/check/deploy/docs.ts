@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
 import { readConfig } from '../../../src/config.ts'
+import { createRegistry } from '../../../src/schema/registry.ts'
+import { parseSetup } from '../../../src/setup/parse-setup.ts'
 import { renderChart } from './chart.ts'
 import { loadCompose } from './compose.ts'
 import { type Printed, printedIn } from './printed.ts'
@@ -136,6 +138,12 @@ interface WorkflowStep {
   run?: string
 }
 
+/** The server's own parser reads set-ups. */
+function checkSetup({ text }: Block): Report {
+  parseSetup(text, createRegistry())
+  return NOTHING
+}
+
 /** Checks of YAML by a key that only this kind of configuration has. */
 const YAML: Record<string, Check> = {
   groups: ({ of, path }) => checkWith(PROMTOOL, ['check', 'rules', path], { of }),
@@ -143,6 +151,7 @@ const YAML: Record<string, Check> = {
   exporters: checkCollector,
   receivers: checkCollector,
   jobs: checkWorkflow,
+  workspaces: checkSetup,
   services: ({ of, path }) => loadCompose(path, [], of),
   // Values of the chart.
   image: ({ of, path }) => renderChart(of, ['--values', path]),

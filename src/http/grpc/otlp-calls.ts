@@ -52,6 +52,7 @@ export function createOtlpCalls(deps: AppDeps, entrance: Entrance): GrpcHandler 
       throw new AppError('not_found', { message: `There is no method ${call.path} here.` })
     const principal = await deps.authenticator.authenticate(credentialsOf(call.headers))
     assertAllowed(principal, ACCESS)
+    await deps.rates.assertRoom(principal, undefined)
     const source = { req: call.stream, principal, prefix_bytes: PREFIX_BYTES }
     await withBody(source, entrance.admission, deps.limits, async ({ prefix, bytes, aborted }, hold) => {
       if (aborted) return

@@ -20,6 +20,7 @@ import type { Playground } from '../../playground/playground.ts'
 import type { WorkspaceSecrets } from '../../playground/secrets.ts'
 import type { PricedModels } from '../../ingest/prices/priced-models.ts'
 import type { ProjectStore } from '../../ingest/project-store.ts'
+import type { RateGate } from '../../ingest/rates/rate-gate.ts'
 import type { Repricer } from '../../ingest/prices/repricer.ts'
 import type { ShareStore } from '../../ingest/share-store.ts'
 import type { SelectedReads } from '../../query/selected-reads.ts'
@@ -33,7 +34,8 @@ import type { EventStreams } from './reply/event-streams.ts'
 import type { BrowserGates } from '../server/browser/browser-gates.ts'
 import type { Registry } from '../../schema/registry.ts'
 import type { DecodeLimits } from '../../trace/decode/decoded.ts'
-import type { UsageLimitStore } from '../../usage/limits.ts'
+import type { IngestLimitStore, UsageLimitStore } from '../../usage/limits.ts'
+import type { ApplySetup } from '../../setup/apply-setup.ts'
 import type { UsageDetailsSource } from '../../usage/report/details-source.ts'
 import type { UsageRebuilds } from '../../usage/counting/rebuilds.ts'
 import type { UsageRunSource } from '../../usage/report/runs.ts'
@@ -107,6 +109,9 @@ export interface AppDeps {
   /** Undefined when usage reporting is switched off. */
   usage: UsageSources | undefined
   usageLimits: UsageLimitStore
+  ingestLimits: IngestLimitStore
+  rates: RateGate
+  applySetup: ApplySetup
   identity: IdentityStore
   blobs: BlobStore
   authenticator: Authenticator

@@ -5,7 +5,7 @@ import type { Principal } from '../../identity/principal.ts'
 import type { Accepted } from '../../ingest/ingester.ts'
 import type { Rejected, RequestHead } from '../../trace/decode/decoded.ts'
 import type { AppDeps } from './app-deps.ts'
-import { dropBody, dropRest, withBody } from '../body/body.ts'
+import { announcedLength, dropBody, dropRest, withBody } from '../body/body.ts'
 import { callerOf, sessionOf } from '../server/credentials.ts'
 import type { Entrance } from './entrance.ts'
 import { type Exchange, sendJson } from '../server/exchange.ts'
@@ -127,6 +127,7 @@ export function createIngestHandler(deps: AppDeps, entrance: Entrance) {
       await dropBody(req)
       return sendExported(exchange, kind, entrance.dropMetrics())
     }
+    await deps.rates.assertRoom(principal, announcedLength(req))
     await withBody(exchange, entrance.admission, deps.limits, async ({ bytes, aborted }, hold) => {
       const head = requestHead({ ...match, kind }, req.headers, principal, deps)
       if (aborted && (kind !== 'multipart' || bytes.length === 0)) return

@@ -100,6 +100,7 @@ describe('IDENTITY-7: the table of permissions', () => {
       '/auth/',
       '/orgs/',
       '/workspaces',
+      '/setup',
       '/usage-limits',
       '/metrics',
       '/ingest/health',

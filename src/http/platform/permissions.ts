@@ -138,7 +138,11 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'POST /api-key/current': 'any writing key',
   'DELETE /api-key/current/{id}': 'any writing key',
   'GET /orgs/current/audit-logs': 'organization:read',
+  'GET /orgs/current/audit-logs/export': 'organization:read',
 
+  'POST /setup': 'organization:manage',
+  'GET /workspaces/{id}/limits': 'workspaces:read',
+  'PUT /workspaces/{id}/limits': 'organization:manage',
   'GET /usage-limits': 'organization:read',
   'PUT /usage-limits': 'organization:manage',
   'DELETE /usage-limits/{id}': 'organization:manage',
@@ -191,9 +195,12 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
 export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
   'POST /workspaces',
   'GET /orgs/current/audit-logs',
+  'GET /orgs/current/audit-logs/export',
   'GET /usage-limits',
   'PUT /usage-limits',
   'DELETE /usage-limits/{id}',
+  'PUT /workspaces/{id}/limits',
+  'POST /setup',
   'POST /orgs/current/billing/usage-rebuild',
 ])
 
@@ -203,7 +210,7 @@ export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
  * belong to a workspace.
  */
 const ORGANIZATION_ROUTE =
-  /^\w+ \/(auth|orgs|api-key|workspaces(?!\/current)|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
+  /^\w+ \/(auth|orgs|api-key|workspaces(?!\/current)|setup|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
 
 /** Name of a route in ROUTE_NEEDS. */
 export function routeName({ method, path }: Pick<RouteHead, 'method' | 'path'>): string {

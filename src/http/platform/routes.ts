@@ -33,12 +33,14 @@ import { facetRoutes } from './routes/tracing/facets.ts'
 import { statsRoutes } from './routes/tracing/stats.ts'
 import { systemRoutes } from './routes/system.ts'
 import { usageLimitRoutes } from './routes/usage/limits.ts'
+import { workspaceLimitRoutes } from './routes/usage/workspace-limits.ts'
 import { usageRoutes } from './routes/usage/report.ts'
 import { usageRebuildRoutes } from './routes/usage/rebuild.ts'
 import { sessionV2Routes } from './routes/v2/sessions.ts'
 import { runV2Routes } from './routes/v2/runs.ts'
 import { threadV2Routes } from './routes/v2/threads.ts'
 import { traceV2Routes } from './routes/v2/traces.ts'
+import { setupRoutes } from './routes/identity/setup.ts'
 import { workspaceRoutes } from './routes/identity/workspaces.ts'
 
 /** Every route of the platform API, each with its requirement. */
@@ -85,6 +87,8 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...usageRoutes(),
     ...usageRebuildRoutes(),
     ...usageLimitRoutes(),
+    ...workspaceLimitRoutes(),
+    ...setupRoutes(),
     ...deploymentRoutes(),
     ...revisionRoutes(),
     ...deploymentLogRoutes(),

@@ -61,7 +61,7 @@ const FINAL_STATUSES: ReadonlySet<number> = new Set([409, 501])
  * the request again. WWW-Authenticate with 401, as RFC 9110 requires.
  */
 export function problemHeaders(error: AppError): Headers {
-  if (error.retryable) return { 'retry-after': retryAfter(error.details) }
+  if (error.retryable) return { 'retry-after': retryAfter(error.details), ...rateLimitHeaders(error.details) }
   if (error.status === 401) return { 'www-authenticate': 'Bearer' }
   return FINAL_STATUSES.has(error.status) ? { 'x-should-retry': 'false' } : {}
 }
@@ -70,6 +70,17 @@ function retryAfter(details: unknown): number {
   return isObject(details) && typeof details['retry_after'] === 'number'
     ? details['retry_after']
     : RETRY_AFTER
+}
+
+/** Headers about the limit that refused the request, if the error has its state. */
+function rateLimitHeaders(details: unknown): Headers {
+  if (!isObject(details) || !isObject(details['rate_limit'])) return {}
+  const { limit, remaining, reset } = details['rate_limit']
+  return {
+    'x-ratelimit-limit': Number(limit),
+    'x-ratelimit-remaining': Number(remaining),
+    'x-ratelimit-reset': Number(reset),
+  }
 }
 
 /** The same problem with a text in `detail`, for clients that print only this field (P-9). */

@@ -27,7 +27,7 @@ export function decodeRequest(head: RequestHead, body: Uint8Array): Decoded {
   if (head.kind === 'otlp-traces' || head.kind === 'otlp-logs') {
     // In a truncated message no part is known to be complete, and the sender will send the message again.
     if (truncated || head.truncated === true) throw new AppError('invalid_encoding')
-    return decodeOtlp(head, bytes)
+    return { ...decodeOtlp(head, bytes), body_bytes: bytes.length }
   }
   const operations = gatherOperations()
   let cut = truncated || head.truncated === true
@@ -39,6 +39,7 @@ export function decodeRequest(head: RequestHead, body: Uint8Array): Decoded {
     ...writeFeedbackRows(feedback),
     blobs,
     rejected,
+    body_bytes: bytes.length,
     truncated: cut,
   }
 }

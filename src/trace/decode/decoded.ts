@@ -29,6 +29,8 @@ export interface RequestHead {
    * True if the body stopped before its announced end because the connection broke; the part that arrived is decoded.
    */
   truncated?: boolean
+  /** True for runs that this server executes: they count towards limits a minute, which never refuse them. */
+  is_own?: true
 }
 
 /** Upper limits of a request; documented in `/info`. */
@@ -91,6 +93,8 @@ export interface Decoded {
   feedback_count: number
   blobs: Blob[]
   rejected: Rejected[]
+  /** Bytes of the body after decompression. */
+  body_bytes: number
   /** The multipart body had no closing boundary, or stopped inside a part. */
   truncated: boolean
 }

@@ -7,6 +7,9 @@ import { priceProvider } from './default/default-price-match.ts'
 import type { Price, PriceQuery, PriceSource, Rates } from './price.ts'
 import { type PricePattern, compilePricePattern } from './pattern.ts'
 
+/** Places at which LangSmith searches a model's name by default. */
+export const DEFAULT_MATCH_PATH = ['model', 'model_name', 'model_id', 'model_path', 'endpoint_name']
+
 /** A price that a workspace has added. Costs are dollars per token as decimal strings. */
 export interface PriceEntry {
   id: string

@@ -91,7 +91,7 @@ function sumCell(sum: Sum): string {
 }
 
 /** Adds a tab before text that begins with one of `= + - @`, tab or CR, because spreadsheets execute such text. */
-function textCell(text: string): string {
+export function textCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `\t${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -316,6 +316,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   ...keySamples(SERVICE, PERSONAL),
   ...keySamples('/api-key', '/api-key/current'),
   'GET /orgs/current/audit-logs': fixed('/orgs/current/audit-logs'),
+  'GET /orgs/current/audit-logs/export': fixed('/orgs/current/audit-logs/export'),
   'GET /orgs/current/billing/usage': fixed(
     `/orgs/current/billing/usage?starting_on=${RANGE.start_time}&ending_before=${RANGE.end_time}`,
   ),
@@ -327,6 +328,16 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /orgs/current/billing/usage-details/export': usage('usage-details/export'),
   'POST /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
   'GET /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
+  'POST /setup': fixed('/setup', { document: { version: 1 }, dry_run: true }),
+  'GET /workspaces/{id}/limits': {
+    reach: 'caller',
+    call: ({ workspace_id }) => at(`/workspaces/${workspace_id}/limits`),
+  },
+  'PUT /workspaces/{id}/limits': {
+    reach: 'caller',
+    call: ({ workspace_id }) =>
+      at(`/workspaces/${workspace_id}/limits`, { ingest: { runs_per_minute: 1_000_000 } }),
+  },
   'GET /usage-limits': fixed('/usage-limits'),
   'PUT /usage-limits': {
     reach: 'caller',

@@ -20,7 +20,9 @@ describeOnSql('identity', (engine) => {
   /** Creates a second organization, which only the database can do. */
   const addForeign = async (): Promise<void> => {
     await database.query(`INSERT INTO organizations VALUES ('o2', 'Other', 11)`)
-    await database.query(`INSERT INTO workspaces VALUES ('x1', 'o2', 'Foreign', 11, NULL)`)
+    await database.query(
+      `INSERT INTO workspaces (id, organization_id, display_name, created_at, deleted_at) VALUES ('x1', 'o2', 'Foreign', 11, NULL)`,
+    )
     await database.query(`INSERT INTO users VALUES ('y1', 'x@y', NULL, 11)`)
     await database.query(`INSERT INTO members VALUES ('o2', 'y1', 'admin', 1, 11)`)
   }

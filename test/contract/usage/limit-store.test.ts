@@ -4,6 +4,7 @@ import type { UsageLimitFields, UsageLimitStore } from '../../../src/usage/limit
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
+import { createIngestLimitStore } from '../../../src/storage/sql/identity/ingest-limit-store.ts'
 import { createUsageLimitStore } from '../../../src/storage/sql/identity/usage-limit-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { NOW, testClock } from '../../support/faults/test-clock.ts'
@@ -111,5 +112,24 @@ describeOnSql('usage limits', (engine) => {
     isDown = false
     now += 5_000
     expect(await shaky.snapshot()).toEqual([changed])
+  })
+
+  it('stores limits a minute of workspaces and of keys, which other processes use within seconds', async () => {
+    const clock = testClock(() => now)
+    const own = createIngestLimitStore(database, clock)
+    const other = createIngestLimitStore(database, clock)
+    const ofAll = { workspace_id, api_key_id: null, runs_per_minute: 60, bytes_per_minute: 2 ** 40 }
+    const ofKey = { workspace_id, api_key_id, runs_per_minute: null, bytes_per_minute: 5 }
+    expect(await other.snapshot()).toEqual(new Map())
+    await own.put(ofKey)
+    await own.put({ ...ofAll, runs_per_minute: 1 })
+    await own.put(ofAll)
+    expect(await own.list(workspace_id)).toEqual([ofAll, ofKey])
+    expect(await own.snapshot()).toEqual(new Map([[workspace_id, [ofAll, ofKey]]]))
+    expect(await other.snapshot()).toEqual(new Map())
+    now += 5_001
+    expect(await other.snapshot()).toEqual(new Map([[workspace_id, [ofAll, ofKey]]]))
+    await own.put({ ...ofAll, runs_per_minute: null, bytes_per_minute: null })
+    expect(await own.list(workspace_id)).toEqual([ofKey])
   })
 })

@@ -72,7 +72,10 @@ const loaderOf = ({ database }: Store) =>
 async function fill({ database }: Store): Promise<void> {
   await migrate(database, MIGRATIONS_DIR, VERSION)
   await database.query(`INSERT INTO organizations VALUES ('o', 'O "1" \\ \t', 1)`)
-  await database.query(`INSERT INTO workspaces VALUES ('w', 'o', ?, 2, NULL)`, ['ü\u2028\n\u0001'])
+  await database.query(
+    `INSERT INTO workspaces (id, organization_id, display_name, created_at, deleted_at) VALUES ('w', 'o', ?, 2, NULL)`,
+    ['ü\u2028\n\u0001'],
+  )
   for (let i = 0; i < 12; i++)
     await database.query(
       'INSERT INTO deployment_logs (deployment_id, at_us, kind, level, message, bytes) VALUES (?, ?, ?, ?, ?, ?)',

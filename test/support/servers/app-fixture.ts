@@ -35,6 +35,12 @@ import { createEventStreams } from '../../../src/http/platform/reply/event-strea
 import { createLiveStreams } from '../../../src/http/platform/reply/live-streams.ts'
 import { createSignIn } from '../../../src/http/platform/sign-in.ts'
 import { createFeedback, createSharing } from '../../../src/start/stored-traces.ts'
+import { createLocalBuckets } from '../../../src/ingest/rates/buckets.ts'
+import { createRateGate } from '../../../src/ingest/rates/rate-gate.ts'
+import { createApplySetup } from '../../../src/setup/apply-setup.ts'
+import { createReadSecret } from '../../../src/setup/read-secret.ts'
+import { createSetupTransaction } from '../../../src/storage/sql/setup-stores.ts'
+import { createIngestLimitStore } from '../../../src/storage/sql/identity/ingest-limit-store.ts'
 import { createUsageLimitStore } from '../../../src/storage/sql/identity/usage-limit-store.ts'
 import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
 import { createMemoryFeedback } from '../stores/memory-feedback.ts'
@@ -74,6 +80,7 @@ const HEALTH: IngestHealth = {
   derived: 2,
   rejected: { invalid_run_id: 1 },
   truncated_requests: 0,
+  rate_limited: { requests: 0, last_at: null },
   waiting: 1,
   oldest_waiting_at: new Date(NOW).toISOString(),
   log: { bytes: 100, max_bytes: 1000, segments: 1, last_recovery: null },
@@ -234,6 +241,13 @@ export async function startApp(options: FixtureOptions = {}) {
     ...(openGrant && { openGrant }),
   })
   const openCallers = createOpenCallers(authenticator, options.checkCallersMs)
+  const metrics = createMetrics()
+  const logger = createLogger({
+    level: options.logLevel ?? 'trace',
+    destination: { write: (line: string) => void lines.push(line) },
+  })
+  const ingestLimits = createIngestLimitStore(database, clock)
+  const buckets = createLocalBuckets({ clock, servers: () => 1 })
   const deps: AppDeps = {
     ingester: {
       async ingest(head, body) {
@@ -257,6 +271,14 @@ export async function startApp(options: FixtureOptions = {}) {
     repricer: options.repricer ?? NO_REPRICER,
     usage: options.usage,
     usageLimits: createUsageLimitStore(database, clock),
+    ingestLimits,
+    applySetup: createApplySetup({
+      inOneTransaction: createSetupTransaction(database, clock),
+      readSecret: createReadSecret({}),
+      registry: createRegistry(),
+      clock,
+    }),
+    rates: createRateGate({ limits: ingestLimits, buckets, clock, logger, metrics }),
     identity,
     blobs: options.blobs ?? NO_BLOBS,
     authenticator,
@@ -268,11 +290,8 @@ export async function startApp(options: FixtureOptions = {}) {
     logStreams: createEventStreams({ ...STREAMS, max_unsent_bytes: 1 << 20 }),
     live: createLiveStreams({ feed, deploymentFeed, health: () => HEALTH, limits: STREAMS }),
     registry: createRegistry(),
-    metrics: createMetrics(),
-    logger: createLogger({
-      level: options.logLevel ?? 'trace',
-      destination: { write: (line: string) => void lines.push(line) },
-    }),
+    metrics,
+    logger,
     clock,
     limits: { ...LIMITS, ...options.limits },
     publicUrl: options.publicUrl,

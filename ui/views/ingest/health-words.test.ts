@@ -13,6 +13,7 @@ function health(changed: Partial<IngestHealthRead>): IngestHealthRead {
     derived: 10,
     rejected: {},
     truncated_requests: 0,
+    rate_limited: { requests: 0, last_at: null },
     waiting: 0,
     oldest_waiting_at: null,
     log: { bytes: 2 ** 20, max_bytes: 2 ** 30 + 2 ** 20, segments: 1 },

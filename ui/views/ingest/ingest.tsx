@@ -2,6 +2,7 @@ import { type CSSProperties, type ReactNode, useRef } from 'react'
 import { ERROR_TEXTS } from '../../api/error-texts.gen.ts'
 import type { IngestHealthRead } from '../../api/platform.gen.ts'
 import { useIngestHealth } from '../../data/ingest/health.ts'
+import { useIngestLimits } from '../../data/ingest/limits.ts'
 import { bytesText, countText, shareText } from '../../parts/format/numbers.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
@@ -123,6 +124,50 @@ function Space({ health: { log, disk, store } }: { health: IngestHealthRead }) {
   )
 }
 
+function rateText(value: number | null, text: (value: number) => string): string {
+  return value === null ? 'any number' : text(value)
+}
+
+/** The limits a minute of the workspace, and what they refused: there, and on the whole server. */
+function Limits({ rate_limited }: Pick<IngestHealthRead, 'rate_limited'>) {
+  const limits = useIngestLimits()
+  return (
+    <section className={css['section']}>
+      <h2>Limits a minute</h2>
+      <Loaded from={limits}>
+        {({ ingest, refused }) => (
+          <dl className={css['figures']}>
+            <Figure name="Runs" title="Creates and updates of runs that the workspace may send in a minute">
+              {rateText(ingest.runs_per_minute, countText)}
+            </Figure>
+            <Figure name="Bytes" title="Bytes that the workspace may send in a minute, after decompression">
+              {rateText(ingest.bytes_per_minute, bytesText)}
+            </Figure>
+            <Figure
+              name="Refused here"
+              title="Requests of the workspace that were refused since the server started"
+            >
+              {countText(refused.requests)}
+            </Figure>
+            <Figure
+              name="Refused in all"
+              title="Requests of all workspaces that were refused since the server started"
+            >
+              {countText(rate_limited.requests)}
+            </Figure>
+          </dl>
+        )}
+      </Loaded>
+      {rate_limited.last_at !== null && (
+        <p className={css['note']}>
+          Refused last: <Time time={rate_limited.last_at} />. Senders are answered 429 with the time to wait,
+          and SDKs send again.
+        </p>
+      )}
+    </section>
+  )
+}
+
 const COLUMNS = ['Code', { name: 'Records', isNumber: true }, 'Meaning', 'How senders mend it']
 
 function Rejections({ rejected }: Pick<IngestHealthRead, 'rejected'>) {
@@ -179,6 +224,7 @@ export function Ingest() {
             <State health={found} at={at} />
             <Figures health={found} at={at} />
             <Space health={found} />
+            <Limits rate_limited={found.rate_limited} />
             <Rejections rejected={found.rejected} />
             <Lanes lanes={found.lanes} />
           </>

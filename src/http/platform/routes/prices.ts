@@ -4,7 +4,7 @@ import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import { type Decimal, formatDecimal, parseDecimal } from '../../../trace/price/decimal.ts'
 import { normalizeProvider } from '../../../trace/price/provider-name.ts'
 import type { Price, Rates } from '../../../trace/price/price.ts'
-import type { PriceEntry } from '../../../trace/price/book.ts'
+import { DEFAULT_MATCH_PATH, type PriceEntry } from '../../../trace/price/book.ts'
 import { compilePricePattern } from '../../../trace/price/pattern.ts'
 import { formatTime, parseTime } from '../../../trace/derive/time.ts'
 import { bodyFault } from '../../body/json.ts'
@@ -19,9 +19,6 @@ import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../next-page.ts'
 
 const TAG = 'Prices'
 type Body = SchemaTypes['model-price-write']
-
-/** Places at which LangSmith searches a model's name by default. */
-const MATCH_PATH = ['model', 'model_name', 'model_id', 'model_path', 'endpoint_name']
 
 function fault(path: string, message: string): AppError {
   return bodyFault([{ code: 'value_error', path, message }])
@@ -74,7 +71,7 @@ export function toPriceFields(body: Body, at = ''): PriceFields {
   return {
     name: body.name,
     match_pattern: body.match_pattern,
-    match_path: body.match_path ?? MATCH_PATH,
+    match_path: body.match_path ?? DEFAULT_MATCH_PATH,
     provider: body.provider?.trim() || null,
     start_time,
     prompt_token_threshold: body.prompt_token_threshold ?? null,

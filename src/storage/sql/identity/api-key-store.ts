@@ -137,13 +137,37 @@ async function insertKey(session: SqlSession, key: ApiKey & { key_hash: string }
     [key.key_hash, ...COLUMNS.map((column) => row[column])],
   )
   if (made.length === 0) return false
+  await insertWorkspaces(session, key.id, workspace_ids)
+  return true
+}
+
+async function insertWorkspaces(
+  session: SqlSession,
+  api_key_id: string,
+  workspace_ids: readonly string[] | null,
+): Promise<void> {
   for (const workspace_id of new Set(workspace_ids)) {
     await session.query('INSERT INTO api_key_workspaces (api_key_id, workspace_id) VALUES (?, ?)', [
-      key.id,
+      api_key_id,
       workspace_id,
     ])
   }
-  return true
+}
+
+/** Changes a service key in place; the caller checks the workspaces and records the change. */
+export async function changeServiceKey(
+  session: SqlSession,
+  id: string,
+  { role, workspace_ids, expires_at }: Pick<ApiKey, 'role' | 'workspace_ids' | 'expires_at'>,
+): Promise<void> {
+  await session.query('UPDATE api_keys SET role = ?, all_workspaces = ?, expires_at = ? WHERE id = ?', [
+    role,
+    workspace_ids === null ? 1 : 0,
+    expires_at,
+    id,
+  ])
+  await session.query('DELETE FROM api_key_workspaces WHERE api_key_id = ?', [id])
+  await insertWorkspaces(session, id, workspace_ids)
 }
 
 async function endSessionsOf(session: SqlSession, api_key_id: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Actor, AuditEntry, AuditQuery } from '../../../identity/identity-store.ts'
+import type { Actor, AuditEntry, AuditQuery, AuditSpan } from '../../../identity/identity-store.ts'
 import { newUuid } from '../../../base/ids.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
 
@@ -66,4 +66,32 @@ export async function readAudit(
     [...values, limit],
   )
   return rows.map((row) => ({ ...row, details: JSON.parse(row.details) as Record<string, unknown> }))
+}
+
+/** Reads the entries after the number `after` up to the entry `last`, oldest first. */
+export async function readAuditSpan(
+  database: Database,
+  organization_id: string,
+  { after, last, limit, from = 0, to = Number.MAX_SAFE_INTEGER }: AuditSpan,
+): Promise<(AuditEntry & { seq: number })[]> {
+  const rows = await database.query<AuditRow & { seq: number }>(
+    `SELECT seq, ${COLUMNS} FROM audit_log WHERE organization_id = ? AND seq > ? AND at >= ? AND at < ?
+       AND seq <= (SELECT seq FROM audit_log WHERE organization_id = ? AND id = ?)
+     ORDER BY seq LIMIT ?`,
+    [organization_id, after, from, to, organization_id, last, limit],
+  )
+  return rows.map((row) => ({ ...row, details: JSON.parse(row.details) as Record<string, unknown> }))
+}
+
+/**
+ * Deletes the entries from before `time`, epoch milliseconds. The newest entry of each organization stays, because the
+ * next one has the number after it.
+ */
+export async function forgetAudit(database: Database, time: number): Promise<number> {
+  const rows = await database.query(
+    `DELETE FROM audit_log WHERE at < ? AND seq < (SELECT max(seq) FROM audit_log newest
+       WHERE newest.organization_id = audit_log.organization_id) RETURNING seq`,
+    [time],
+  )
+  return rows.length
 }

@@ -1,6 +1,6 @@
 import type { FirstIdentity, IdentityStore, Organization } from '../../../identity/identity-store.ts'
 import { createApiKeyStore } from './api-key-store.ts'
-import { organizationLock, readAudit, recordChange } from './audit-log.ts'
+import { organizationLock, readAudit, readAuditSpan, recordChange } from './audit-log.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
 import { createMemberStore } from './member-store.ts'
 import { createWorkspaceStore } from './workspace-store.ts'
@@ -76,5 +76,6 @@ export function createIdentityStore(database: Database): IdentityStore {
         recordChange(session, actor, change),
       ),
     audit: (organization_id, page) => readAudit(database, organization_id, page),
+    auditSpan: (organization_id, span) => readAuditSpan(database, organization_id, span),
   }
 }

@@ -3,11 +3,10 @@ import { newUuid } from '../../../base/ids.ts'
 import type { UsageLimit, UsageLimitFields, UsageLimitStore } from '../../../usage/limits.ts'
 import { organizationLock } from './audit-log.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
+import { holdRows } from './held-rows.ts'
 
 const COLUMNS =
   'id, organization_id, workspace_id, api_key_id, limit_type, limit_value, mode, created_at, updated_at'
-/** Maximum delay until a limit set by another process is used. */
-const MAX_AGE_MS = 5_000
 
 /** Sets the only limit of a workspace or a key: changes it, or creates it if there is none. */
 async function set(session: SqlSession, fields: UsageLimitFields, now: number): Promise<UsageLimit> {
@@ -40,30 +39,10 @@ async function set(session: SqlSession, fields: UsageLimitFields, now: number): 
 
 /** Monthly limits in a SQL database that has been migrated. */
 export function createUsageLimitStore(database: Database, clock: Clock): UsageLimitStore {
-  let held: { limits: readonly UsageLimit[]; until: number } | undefined
-  let changes = 0
-
-  /** Makes the cache expire. Also called after a failed change, because the change may have been stored. */
-  const changed = (): void => {
-    changes++
-    if (held !== undefined) held.until = 0
-  }
-
-  const read = async (): Promise<readonly UsageLimit[]> => {
-    const before = changes
-    const until = clock.steady() + MAX_AGE_MS
-    try {
-      const limits = await database.query<UsageLimit>(`SELECT ${COLUMNS} FROM usage_limits ORDER BY id`)
-      // A result that was read before a change must not be cached after it.
-      if (before === changes) held = { limits, until }
-      return limits
-    } catch (error) {
-      if (held === undefined) throw error
-      if (before === changes) held.until = until // the cached limits stay in use while the database cannot be read
-      return held.limits
-    }
-  }
-
+  const held = holdRows(
+    () => database.query<UsageLimit>(`SELECT ${COLUMNS} FROM usage_limits ORDER BY id`),
+    clock,
+  )
   return {
     list: (organization_id) =>
       database.query<UsageLimit>(
@@ -72,13 +51,13 @@ export function createUsageLimitStore(database: Database, clock: Clock): UsageLi
       ),
     async put(fields) {
       const lock = organizationLock(fields.organization_id)
-      return await database.tx(lock, (session) => set(session, fields, clock.now())).finally(changed)
+      return await database.tx(lock, (session) => set(session, fields, clock.now())).finally(held.changed)
     },
     async remove(organization_id, id) {
       const sql = 'DELETE FROM usage_limits WHERE organization_id = ? AND id = ? RETURNING id'
-      const rows = await database.query(sql, [organization_id, id]).finally(changed)
+      const rows = await database.query(sql, [organization_id, id]).finally(held.changed)
       return rows.length > 0
     },
-    snapshot: () => (held !== undefined && clock.steady() < held.until ? held.limits : read()),
+    snapshot: held.read,
   }
 }

@@ -51,7 +51,7 @@ function createMemory(clock: Clock) {
 }
 
 /** Makes a project that has only a name, without storing it. */
-export type FreshProject = (named: Pick<Project, 'workspace_id' | 'id' | 'name'>) => Project
+export type FreshProject = (named: Pick<Project, 'workspace_id' | 'id' | 'name'>) => Promise<Project>
 
 /** Finds or creates the project that a TraceRun names; recent results are cached. */
 export function createProjectResolver(
@@ -62,7 +62,7 @@ export function createProjectResolver(
   const memory = createMemory(clock)
 
   const findOrMake = async (workspace_id: string, name: string): Promise<string> => {
-    const fresh = freshProject({ workspace_id, id: newUuid(), name })
+    const fresh = await freshProject({ workspace_id, id: newUuid(), name })
     let id = (await findProject(database, workspace_id, 'name', fresh.name))?.id
     // If another process has inserted the project after the first read, the insert has no effect, and the row of that
     // process is read.
@@ -90,7 +90,7 @@ export function createProjectResolver(
 
   const findOrMakeId = async (workspace_id: string, id: string, name: string | null): Promise<void> => {
     if ((await findProject(database, workspace_id, 'id', id)) !== undefined) return
-    const named = freshProject({ workspace_id, id, name: name ?? id })
+    const named = await freshProject({ workspace_id, id, name: name ?? id })
     if (!(await insertProject(database, named))) await insertProject(database, { ...named, name: id })
   }
 

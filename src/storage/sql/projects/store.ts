@@ -27,6 +27,7 @@ import {
   type ProjectRow,
   toProject,
 } from './rows.ts'
+import { retentionOf } from './workspace-retention.ts'
 
 const MAX_KEYS = 100_000
 const TYPE = `coalesce(type, CASE WHEN reference_dataset_id IS NULL THEN 'PROJECT' ELSE 'EXPERIMENT' END)`
@@ -146,7 +147,11 @@ export function createProjectStore(
   clock: Clock,
   { retention_days = null }: { retention_days?: number | null } = {},
 ): ProjectStore {
-  const fresh: FreshProject = (named) => emptyProject(named, { now: clock.now(), retention_days })
+  const fresh: FreshProject = async (named) => {
+    const own = await retentionOf(database, named.workspace_id)
+    const days = own === null ? retention_days : own || null
+    return emptyProject(named, { now: clock.now(), retention_days: days })
+  }
   const resolver = createProjectResolver(database, clock, fresh)
   const filters = createSpanFilters(database, clock)
   const forget = (workspace_id: string): void => {
@@ -177,7 +182,7 @@ export function createProjectStore(
       return { projects, more: shown.length < places.length }
     },
     async create(workspace_id, { id, ...fields }, { upsert }) {
-      const base = fresh({ workspace_id, id: id ?? newUuid(), name: fields.name ?? DEFAULT_NAME })
+      const base = await fresh({ workspace_id, id: id ?? newUuid(), name: fields.name ?? DEFAULT_NAME })
       const made = { ...base, ...sentFields(fields), name: base.name }
       const written = await database.tx(`projects:${workspace_id}`, async (session) => {
         if (await insertProject(session, made)) return made

@@ -32,7 +32,7 @@ const DEFAULT_PROJECT = 'default'
  * that belongs to a span. A bad record does not affect the others. Throws AppError unsupported_media_type, invalid_otlp
  * (the whole body is refused), too_many_parts and body_too_large.
  */
-export function decodeOtlp(head: RequestHead, body: Buffer): Decoded {
+export function decodeOtlp(head: RequestHead, body: Buffer): Omit<Decoded, 'body_bytes'> {
   const format = otlpFormat(head.content_type)
   if (format === undefined) throw new AppError('unsupported_media_type')
   const writer = new OtlpWriter(head, body.length)
@@ -130,7 +130,7 @@ class OtlpWriter {
     this.#write(span_id, { run_id: spanUuid(span_id), rank: RANK.update, head, extra, attachments: '' })
   }
 
-  finish(): Decoded {
+  finish(): Omit<Decoded, 'body_bytes'> {
     return {
       rows: this.#rows.finish(),
       count: this.#stored,

@@ -1,10 +1,14 @@
-import type { AuditEntry } from '../../../../identity/identity-store.ts'
+import { Readable } from 'node:stream'
+import type { AuditEntry, IdentityStore } from '../../../../identity/identity-store.ts'
+import { textCell } from '../../../../usage/report/csv.ts'
 import {
+  choiceParameter,
   integerParameter,
   optionalTimeParameter,
   optionalUuidParameter,
   textParameter,
 } from '../../../api/parameters.ts'
+import { actorOf } from '../../actor.ts'
 import { defined } from '../../request/body-fields.ts'
 import { boundedPage } from '../../next-page.ts'
 import { route, type PlatformRoute } from '../../route.ts'
@@ -18,9 +22,73 @@ function toEntry(entry: AuditEntry) {
   return { id, time: new Date(at).toISOString(), action, subject_id, actor, details }
 }
 
+const EXPORT_PAGE = 500
+const COLUMNS = ['Time', 'Id', 'Action', 'Subject Id', 'API Key Id', 'Short Key', 'User Id', 'Details']
+
+function ndjsonLine(entry: AuditEntry): string {
+  return `${JSON.stringify(toEntry(entry))}\n`
+}
+
+/** A line of RFC 4180, in which no cell is a formula. */
+function csvLine(entry: AuditEntry): string {
+  const { time, id, action, subject_id, actor, details } = toEntry(entry)
+  const who = [actor.api_key_id, actor.short_key, actor.user_id ?? '']
+  return `${[time, id, action, subject_id, ...who, JSON.stringify(details)].map(textCell).join(',')}\r\n`
+}
+
+/** The entries that were written before the export began, oldest first. */
+async function* exported(
+  identity: Pick<IdentityStore, 'audit' | 'auditSpan'>,
+  organization_id: string,
+  { csv, ...times }: { csv: boolean; from?: number; to?: number },
+): AsyncGenerator<string> {
+  const [newest] = await identity.audit(organization_id, { limit: 1 })
+  if (csv) yield `${COLUMNS.join(',')}\r\n`
+  if (newest === undefined) return
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const span = { after, last: newest.id, limit: EXPORT_PAGE, ...times }
+    const page: (AuditEntry & { seq: number })[] = await identity.auditSpan(organization_id, span)
+    yield page.map(csv ? csvLine : ndjsonLine).join('')
+    after = page.length < EXPORT_PAGE ? undefined : page.at(-1)?.seq
+  }
+}
+
+function exportRoute(): PlatformRoute {
+  return route({
+    method: 'GET',
+    path: '/orgs/current/audit-logs/export',
+    summary: 'All records of the audit, oldest first, as lines of JSON or CSV',
+    description: 'Records that are written meanwhile are not in it. The export itself is recorded.',
+    tag: 'Identity',
+    query: {
+      format: choiceParameter('The form of the lines.', ['ndjson', 'csv']),
+      start_time: optionalTimeParameter('Only records at or after it.'),
+      end_time: optionalTimeParameter('Only records before it.'),
+    },
+    reply: 'bytes',
+    reply_type: 'application/x-ndjson',
+    async handle({ deps, principal, query: { format, start_time, end_time } }) {
+      const { organization_id } = principal
+      const [from, to] = [start_time, end_time].map((time) => time && Math.ceil(time))
+      const details = defined({ format, from, to })
+      const change = { organization_id, action: 'audit.export', subject_id: organization_id, details }
+      await deps.identity.recordChange(change, actorOf(principal, deps.clock))
+      const csv = format === 'csv'
+      const lines = exported(deps.identity, organization_id, { csv, ...defined({ from, to }) })
+      const type = csv ? 'text/csv; charset=utf-8' : 'application/x-ndjson'
+      const headers = {
+        'content-type': type,
+        'content-disposition': `attachment; filename="audit.${format}"`,
+      }
+      return { headers, body: Readable.from(lines) }
+    },
+  })
+}
+
 /** The history of changes of workspaces, members and keys. */
 export function auditRoutes(): PlatformRoute[] {
   return [
+    exportRoute(),
     route({
       method: 'GET',
       path: '/orgs/current/audit-logs',

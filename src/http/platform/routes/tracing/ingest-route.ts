@@ -8,6 +8,7 @@ export const INGEST_REFUSALS = [
   'log_unavailable',
   'disk_full',
   'disk_unwritable',
+  'rate_limited',
   'usage_limit_reached',
 ] as const
 

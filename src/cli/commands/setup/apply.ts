@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises'
+import { AppError } from '../../../base/errors.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { API_FLAGS, API_HELP } from '../../arguments/api-flags.ts'
+import { misusedWords, readArguments } from '../../arguments/command-arguments.ts'
+import { FORMAT_FLAGS, FORMAT_HELP, wantsJson } from '../../arguments/output-format.ts'
+import { connectApi } from '../../server/api-client.ts'
+import { printable } from '../../terminal/printable.ts'
+
+const HELP = `Usage: weir setup apply FILE [--plan] [options]
+
+Brings workspaces, members, service keys, prices, limits and feedback to the state that a YAML or JSON file names.
+Only what it names is touched; all or nothing. The server reads the keys to which the file refers.
+
+Options:
+  --plan           print what would change; the exit code is 2 if something would, 0 if not, 1 after an error
+${FORMAT_HELP}
+${API_HELP}
+  -h, --help       print this`
+
+const FLAGS = {
+  ...API_FLAGS,
+  plan: { type: 'boolean' },
+  ...FORMAT_FLAGS,
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+type Plan = SchemaTypes['setup-plan']
+
+/** Exit code of a plan with something to do. */
+const TO_DO = 2
+const FAILED = 1
+
+/** `weir setup`: applies a set-up file, or shows what would change. */
+export async function setup(args: string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, FLAGS, HELP)
+  if (values.help === true) {
+    console.log(HELP)
+    return 0
+  }
+  const [action, file, ...rest] = positionals
+  if (action !== 'apply' || file === undefined || rest.length > 0)
+    throw misusedWords(positionals, { apply: 'one file' }, HELP)
+  const asJson = wantsJson(values)
+  const dry_run = values.plan === true
+  try {
+    const document = await readText(file)
+    const api = await connectApi(values)
+    const plan = await api.json<Plan>('/setup', { method: 'POST', body: { document, dry_run } })
+    const changes = plan.steps.filter((step) => step.action !== 'keep')
+    console.log(asJson ? JSON.stringify(plan, null, 2) : planText(plan, changes.length))
+    return dry_run && changes.length > 0 ? TO_DO : 0
+  } catch (error) {
+    // An error must not look like a plan with something to do.
+    if (!(error instanceof AppError)) throw error
+    console.error(`weir setup: ${error.message}`)
+    return FAILED
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (cause) {
+    throw new AppError('invalid_request', { message: `The file ${file} cannot be read.`, cause })
+  }
+}
+
+const MARKS = { create: '+', change: '~', keep: ' ', delete: '-' } as const
+
+function planText({ applied, steps }: Plan, changes: number): string {
+  const lines = steps.map(({ section, name, action, fields }) => {
+    const what = fields.length > 0 && action === 'change' ? `: ${fields.join(', ')}` : ''
+    return `${MARKS[action]} ${section} ${printable(name)} ${action}${what}`
+  })
+  const end = applied ? 'changed' : 'to change'
+  return [...lines, `${changes} ${end}, ${steps.length - changes} kept.`].join('\n')
+}

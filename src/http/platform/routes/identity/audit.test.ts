@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AppFixture, startApp, ORGANIZATION } from '../../../../../test/support/servers/app-fixture.ts'
+import { NOW } from '../../../../../test/support/faults/test-clock.ts'
+import { NIL_UUID } from '../../../../base/ids.ts'
+import { forgetAudit } from '../../../../storage/sql/identity/audit-log.ts'
+
+const PATH = '/api/v1/orgs/current/audit-logs/export'
+const MANY = 1203
+
+describe('TEAM-15: the export of the audit', () => {
+  let fixture: AppFixture
+  beforeAll(async () => {
+    fixture = await startApp()
+    for (let i = 0; i < MANY; i++) await record(i)
+  })
+  afterAll(() => fixture.stop())
+
+  const record = (i: number): Promise<void> =>
+    fixture.deps.identity.recordChange(
+      { organization_id: ORGANIZATION, action: 'test', subject_id: NIL_UUID, details: { i, text: '=1+1' } },
+      { api_key_id: NIL_UUID, short_key: 's', user_id: null, at: NOW + i },
+    )
+
+  it('has every record once, oldest first, with that of the export itself', async () => {
+    const answer = await fixture.request(PATH)
+    expect(answer.headers.get('content-type')).toBe('application/x-ndjson')
+    const lines = (await answer.text()).trimEnd().split('\n')
+    const read = lines.map((line) => JSON.parse(line) as { action: string; details: { i: number } })
+    expect(read.slice(0, MANY).map(({ details }) => details.i)).toEqual(
+      Array.from({ length: MANY }, (_, i) => i),
+    )
+    expect(read.slice(MANY)).toMatchObject([{ action: 'audit.export', details: { format: 'ndjson' } }])
+  })
+
+  it('is CSV without formulas, for a range of times', async () => {
+    const [start, end] = [NOW + 10, NOW + 12].map((time) => new Date(time).toISOString())
+    const answer = await fixture.request(`${PATH}?format=csv&start_time=${start}&end_time=${end}`)
+    expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+    const [head, ...lines] = (await answer.text()).trimEnd().split('\r\n')
+    expect(head).toBe('Time,Id,Action,Subject Id,API Key Id,Short Key,User Id,Details')
+    expect(lines).toHaveLength(2)
+    expect(lines[0]).toContain('"{""i"":10,""text"":""=1+1""}"')
+    expect((await fixture.request(`${PATH}?format=xml`)).status).toBe(422)
+  })
+
+  it('forgets what is older than the retention, but never the newest record', async () => {
+    expect(await forgetAudit(fixture.database, NOW + 1000)).toBeGreaterThanOrEqual(1000)
+    const left = (await (await fixture.request(PATH)).text()).split('\n')[0]
+    expect(JSON.parse(left!)).toMatchObject({ details: { i: 1000 } })
+    await forgetAudit(fixture.database, NOW * 2)
+    const [newest, ...more] = await fixture.deps.identity.audit(ORGANIZATION, { limit: 10 })
+    expect([newest?.action, more]).toEqual(['audit.export', []])
+  })
+})

@@ -1,0 +1,45 @@
+import { isDeepStrictEqual } from 'node:util'
+import { newUuid } from '../../base/ids.ts'
+import type { Section, SetupStep, WantedMember } from '../setup.ts'
+import { changeStep, type SetupRun, workspaceIds } from '../setup-run.ts'
+
+const SECTION = 'members'
+
+/** Adds and changes members, each known by the email. The last admin of all workspaces cannot be demoted or removed. */
+export async function applyMembers(
+  run: SetupRun,
+  { items, prune }: Section<WantedMember>,
+): Promise<SetupStep[]> {
+  const { stores, organization_id, actor } = run
+  const known = await stores.identity.members(organization_id)
+  const steps: SetupStep[] = []
+  for (const item of items) {
+    const email = item.email.toLowerCase()
+    const workspace_ids = await workspaceIds(run, item.workspaces)
+    const wanted = { role: item.role, workspace_ids, ...(item.full_name && { full_name: item.full_name }) }
+    const found = known.find((member) => member.email === email)
+    if (found === undefined) {
+      const member = { organization_id, user_id: newUuid(), email, created_at: actor.at }
+      await stores.identity.addMember({ full_name: null, ...member, ...wanted }, actor)
+      steps.push({ section: SECTION, name: email, action: 'create', fields: [] })
+      continue
+    }
+    const fields = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
+      (name) => !isDeepStrictEqual(sorted(wanted[name]), sorted(found[name])),
+    )
+    if (fields.length > 0) await stores.identity.changeMember(organization_id, found.user_id, wanted, actor)
+    steps.push(changeStep(SECTION, email, fields))
+  }
+  if (!prune) return steps
+  const named = new Set(items.map(({ email }) => email.toLowerCase()))
+  for (const { user_id, email } of known.filter((member) => !named.has(member.email))) {
+    await stores.identity.removeMember(organization_id, user_id, actor)
+    steps.push({ section: SECTION, name: email, action: 'delete', fields: [] })
+  }
+  return steps
+}
+
+/** The order of workspaces does not count. */
+export function sorted(value: unknown): unknown {
+  return Array.isArray(value) ? (value as string[]).toSorted((a, b) => (a < b ? -1 : 1)) : value
+}
