@@ -1,11 +1,12 @@
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
-/** Every check by name, as a script for the running Node with its arguments. */
+/** Every check by name, as a script for the running Node with its arguments; the longest first. */
 const CHECKS: Record<string, readonly string[]> = {
-  format: ['node_modules/@biomejs/biome/bin/biome', 'format', '--reporter=summary', '--colors=off'],
   lint: ['node_modules/oxlint/bin/oxlint', '--type-aware', '--format=unix'],
   // tsc keeps build info, with which the next check is several times faster if few files have changed.
   types: [
@@ -15,6 +16,7 @@ const CHECKS: Record<string, readonly string[]> = {
     '--tsBuildInfoFile',
     'node_modules/.cache/types.tsbuildinfo',
   ],
+  walls: ['scripts/check/walls.ts'],
   'ui-types': [
     'node_modules/typescript/bin/tsc',
     '--project',
@@ -23,39 +25,48 @@ const CHECKS: Record<string, readonly string[]> = {
     '--tsBuildInfoFile',
     'node_modules/.cache/ui-types.tsbuildinfo',
   ],
-  bundle: ['scripts/check/bundle.ts'],
-  walls: ['scripts/check/walls.ts'],
+  python: ['scripts/check/python.ts'],
   unused: ['node_modules/knip/bin/knip.js'],
+  format: ['node_modules/@biomejs/biome/bin/biome', 'format', '--reporter=summary', '--colors=off'],
+  bundle: ['scripts/check/bundle.ts'],
+  deploy: ['scripts/check/deploy.ts'],
   generated: ['scripts/generate.ts', '--check'],
   house: ['scripts/check/house.ts'],
-  python: ['scripts/check/python.ts'],
   lock: ['scripts/check/lock.ts'],
-  deploy: ['scripts/check/deploy.ts'],
 }
+/** Checks that run at a time. Most use one core and up to 2 GB of memory. */
+const AT_ONCE = Math.min(2, availableParallelism())
 
 /** Runs one check; if it passes, prints what it has skipped and one line, otherwise its whole output. */
-function runCheck(name: string, script: readonly string[]): boolean {
+async function runCheck(name: string, script: readonly string[]): Promise<boolean> {
   const started = performance.now()
-  const done = spawnSync(process.execPath, script, { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 28 })
+  const child = spawn(process.execPath, script, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = new Promise((resolve) => child.once('close', resolve))
+  const [printed, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  const passed = done.status === 0
-  if (!passed) console.log(`${done.stdout}${done.stderr}`.trimEnd())
-  else for (const line of done.stdout.split('\n')) if (line.startsWith('skipped: ')) console.log(line)
-  const said = passed ? (done.stdout.trim().split('\n').at(-1) ?? '') : 'see above'
+  const passed = code === 0
+  if (!passed) console.log(`${printed}${errors}`.trimEnd())
+  else for (const line of printed.split('\n')) if (line.startsWith('skipped: ')) console.log(line)
+  const said = passed ? (printed.trim().split('\n').at(-1) ?? '') : 'see above'
   console.log(`${passed ? 'ok  ' : 'FAIL'} ${name.padEnd(9)} ${seconds} s  ${said}`.trimEnd())
   return passed
 }
 
-function main(wanted: readonly string[]): void {
+async function main(wanted: readonly string[]): Promise<void> {
   const unknown = wanted.filter((name) => CHECKS[name] === undefined)
   if (unknown.length > 0) {
     console.error(`no check named ${unknown.join(', ')}; there are ${Object.keys(CHECKS).join(', ')}`)
     process.exit(2)
   }
-  const chosen = Object.entries(CHECKS).filter(([name]) => wanted.length === 0 || wanted.includes(name))
-  const failed = chosen.filter(([name, script]) => !runCheck(name, script)).map(([name]) => name)
+  const waiting = Object.entries(CHECKS).filter(([name]) => wanted.length === 0 || wanted.includes(name))
+  const failed: string[] = []
+  const runWaiting = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      if (!(await runCheck(...next))) failed.push(next[0])
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, runWaiting))
   if (failed.length > 0) console.log(`failed: ${failed.join(', ')}`)
   process.exit(failed.length === 0 ? 0 : 1)
 }
 
-main(process.argv.slice(2))
+await main(process.argv.slice(2))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Cruise, roomDiagram, unseenFiles } from './wall-rules.ts'
+import { type Cruise, roomDiagram, unseenFiles, withDiagram } from './wall-rules.ts'
 
 function cruise(edges: readonly [from: string, to: string, type: string][]): Cruise {
   const modules = edges.map(([source, resolved, type]) => ({
@@ -29,6 +29,14 @@ describe('roomDiagram', () => {
       '  storage -.-> trace',
       '```',
     ])
+  })
+})
+
+describe('withDiagram', () => {
+  it('replaces the diagram of a page, and nothing else', () => {
+    const page = (diagram: string) => `# Rooms\n<!-- rooms -->\n${diagram}\n<!-- /rooms -->\nText.\n`
+    const edges = cruise([['src/http/c.ts', 'src/trace/d.ts', 'import']])
+    expect(withDiagram(page('old'), edges)).toBe(page(roomDiagram(edges)))
   })
 })
 

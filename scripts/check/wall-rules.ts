@@ -44,6 +44,14 @@ function roomOf(path: string): string | undefined {
   return room === 'start' ? undefined : room
 }
 
+const ROOMS = /(<!-- rooms -->\n)[\s\S]*?(\n<!-- \/rooms -->)/
+
+/** ARCHITECTURE.md with the current diagram of rooms between `<!-- rooms -->` and `<!-- /rooms -->`. */
+export function withDiagram(page: string, cruise: Cruise): string {
+  const diagram = roomDiagram(cruise)
+  return page.replace(ROOMS, (_, open: string, close: string) => open + diagram + close)
+}
+
 /** A mermaid graph of the rooms: solid arrows for imports of values, dotted ones for imports of types only. */
 export function roomDiagram(cruise: Cruise): string {
   const arrows = new Map<string, boolean>()

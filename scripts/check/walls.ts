@@ -1,4 +1,5 @@
-import { cruiseSources, unseenFiles } from './wall-rules.ts'
+import { readFileSync } from 'node:fs'
+import { cruiseSources, unseenFiles, withDiagram } from './wall-rules.ts'
 
 const cruise = cruiseSources()
 const unseen = unseenFiles(cruise)
@@ -7,6 +8,8 @@ const problems = [
   ...unseen.map((file) => `not looked at: ${file}`),
 ]
 const own = cruise.modules.filter(({ source }) => /^(src|processors|ui)\//.test(source)).length
+const page = readFileSync(new URL('../../ARCHITECTURE.md', import.meta.url), 'utf8')
+if (withDiagram(page, cruise) !== page) problems.push('stale: ARCHITECTURE.md. Run: npm run generate')
 if (own === 0) problems.push('no module was looked at')
 for (const problem of problems) console.error(problem)
 console.log(`${own} modules, ${problems.length} problems`)

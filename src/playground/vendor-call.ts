@@ -32,7 +32,6 @@ export interface VendorCallerOptions {
 }
 
 const IDLE_MS = 120_000
-/** Maximum bytes of one answer. */
 const MAX_ANSWER_BYTES = 32 << 20
 /** Maximum bytes that are read of an unsuccessful answer. */
 const MAX_PROBLEM_BYTES = 64 << 10

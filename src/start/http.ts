@@ -63,7 +63,6 @@ export interface MovedPort {
   port: number | undefined
 }
 
-/** URLs of all listeners. */
 export interface ListenerUrls {
   url: string
   deploymentUrl: string | undefined

@@ -6,7 +6,6 @@ const START_PAUSE_MS = 1_000
 const MAX_SHORT_LIVES = 3
 const SHORT_LIFE_MS = 10_000
 
-/** A process that was started. */
 export interface StartedProcess {
   /** Must be called when the process cannot serve. */
   failed(error: AppError): void

@@ -1,8 +1,6 @@
 /** Limits of frames from a process that is not trusted. */
 export interface FrameBounds {
-  /** Maximum bytes of a frame. */
   max_bytes: number
-  /** Maximum bytes of its head. */
   max_head_bytes: number
 }
 

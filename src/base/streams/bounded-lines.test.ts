@@ -23,6 +23,12 @@ it('a character may be split between chunks', async () => {
   expect(await linesOf([bytes.subarray(0, 1), bytes.subarray(1)])).toEqual(['ä'])
 })
 
+it('the last line needs no line break, also after more lines than are handled at once', async () => {
+  const lines = Array.from({ length: 1_000 }, (_, n) => `line ${n}`)
+  const found = await linesOf([lines.join('\n')])
+  await expect.poll(() => found).toEqual(lines)
+})
+
 it('D-64: of an endless line its first characters are kept, and nothing more is held', async () => {
   function* endless(): Generator<string> {
     for (let n = 0; n < 1_000; n++) yield 'a'.repeat(1 << 16)
@@ -51,6 +57,10 @@ it('D-64: while lines come without end, the thread does other work', async () =>
     longest = Math.max(longest, process.cpuUsage().user - before)
   }
   stream.destroy()
+  const handled = lines
+  // Longer than the pause between two turns, in which nothing may happen any more.
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(lines).toBe(handled)
   expect(lines).toBeGreaterThan(1_000)
   // Microseconds of processor time in one turn.
   expect(longest).toBeLessThan(100_000)

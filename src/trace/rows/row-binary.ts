@@ -121,7 +121,6 @@ export class RowWriter {
     for (const value of values) this.string(value)
   }
 
-  /** Writes null, or the value with `write`. */
   nullable<T>(value: T | null | undefined, write: (value: T) => void): void {
     if (value === null || value === undefined) return this.u8(1)
     this.u8(0)

@@ -24,13 +24,15 @@ const LOOKUP = {
 /** Runs of one trace: an agent with a model call whose model has no price, and a tool. */
 function supportTrace(start: number, { topic, fails }: { topic: string; fails: boolean }) {
   const [root, call, tool] = [randomUUID(), randomUUID(), randomUUID()]
+  // Runs that start at the same time are in the order of their ids, which are random.
+  const after_ms = { [root]: 0, [call]: 100, [tool]: 500 }
   const at = (id: string, name: string, run_type: string, rest: object) => ({
     id,
     name,
     run_type,
     trace_id: root,
     session_name: PROJECT,
-    start_time: new Date(start).toISOString(),
+    start_time: new Date(start + (after_ms[id] ?? 0)).toISOString(),
     end_time: new Date(start + 900).toISOString(),
     ...(id !== root && { parent_run_id: root }),
     ...rest,
@@ -164,6 +166,26 @@ export function listTests({ server, used }: Used): void {
       await eventually(async () => expect(await rows().count()).toBe(2))
       expect(page.url()).toContain(list.split('?')[0] ?? '')
       await page.getByText('name = refund_agent').waitFor()
+    })
+
+    it('has the number of matches of a search, and Enter goes from one to the next', async () => {
+      const { page, open } = used.current()
+      await open(`${await sent()}?q=${encodeURIComponent('eq(name, "invoice_agent")')}`)
+      await eventually(async () => expect(await rows().count()).toBe(1))
+      await rows().first().click()
+      await page.getByRole('treegrid').waitFor()
+      const field = page.getByRole('searchbox', { name: 'Find in the trace' })
+      await field.fill('order')
+      const matches = page.getByRole('status').filter({ hasText: /found|of/ })
+      await matches.getByText('2 found').waitFor()
+      await field.press('Enter')
+      await matches.getByText('1 of 2').waitFor()
+      await page.locator('#run').getByRole('heading', { name: 'chat' }).waitFor()
+      await field.press('Enter')
+      await matches.getByText('2 of 2').waitFor()
+      await page.locator('#run').getByRole('heading', { name: 'lookup_order' }).waitFor()
+      await field.press('Enter')
+      await matches.getByText('1 of 2').waitFor()
     })
   })
 }

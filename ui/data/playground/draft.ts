@@ -126,7 +126,6 @@ export function withEntry<T extends { id: string }>(
   return list.map((entry) => (entry.id === id ? change(entry) : entry))
 }
 
-/** The list without the entry `id`. */
 export function withoutEntry<T extends { id: string }>(list: readonly T[], id: string): T[] {
   return list.filter((entry) => entry.id !== id)
 }

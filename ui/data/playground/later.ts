@@ -4,7 +4,6 @@ export interface Later {
   ask(): void
   /** As `ask`, but further calls make the pause begin again, until it is ten times as long. */
   askAgain(): void
-  /** Executes the action at once. */
   now(): void
   /** Executes the action at once if it was requested and is not done yet. */
   flush(): void

@@ -30,7 +30,6 @@ const THREAD_WORDS: Readonly<Record<string, string>> = {
   error: 'failed',
 }
 
-/** The state of a thread. */
 export function threadWord(status: string): string {
   return THREAD_WORDS[status] ?? status
 }

@@ -100,7 +100,6 @@ function Status({ run }: { run: ListedRun }) {
   return <Icon name="warning" color="var(--warn)" label={`success, but ${failed} below it failed`} />
 }
 
-/** Number of failed runs below a run. */
 function failedBelow({ error_runs, status }: ListedRun): number {
   return (error_runs ?? 0) - Number(status === 'error')
 }

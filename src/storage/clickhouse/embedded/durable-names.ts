@@ -46,9 +46,9 @@ export function createDurableNames(root: string, sync = syncDirectory): DurableN
     async syncAll() {
       const folders = await foldersOf(root, TABLE_DEPTH)
       tables = folders.filter(({ depth }) => depth === TABLE_DEPTH).map(({ path }) => path)
-      for (const path of synced.keys())
-        if (!folders.some((folder) => folder.path === path)) synced.delete(path)
-      await syncEach(folders.map(({ path }) => path))
+      const found = new Set(folders.map(({ path }) => path))
+      for (const path of synced.keys()) if (!found.has(path)) synced.delete(path)
+      await syncEach([...found])
     },
   }
 }

@@ -6,7 +6,6 @@ import type { SpanRecord } from './span.ts'
 
 export type SpanFilter = SchemaTypes['span-filter']
 
-/** The filters of one project. */
 export interface ProjectFilters {
   project_id: string
   project_name: string
