@@ -9,12 +9,12 @@ const MAX_LIVE = 1_000
 /** The last hour whose start is a DateTime64. */
 const LAST_HOUR = 2_800_000
 
-const TIME = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64})`
+const timeOf = (name: string): string => `fromUnixTimestamp64Micro({${name}:Int64})`
 
-/** SQL conditions on rows of `figure_hours`. An hour without roots has no times. */
-const HAS_ROOTS = "last_start != toDateTime64(0, 6, 'UTC')"
-const IS_INSIDE = `first_start >= ${TIME('hours_from')} AND last_start < ${TIME('hours_to')}`
-const IS_OUTSIDE = `(last_start < ${TIME('hours_from')} OR first_start >= ${TIME('hours_to')})`
+/** SQL conditions on rows of `figure_hours`. An hour without traces of threads has no times. */
+const HAS_THREADS = "last_start != toDateTime64(0, 6, 'UTC')"
+const IS_INSIDE = `first_start >= ${timeOf('hours_from')} AND last_start < ${timeOf('hours_to')}`
+const IS_OUTSIDE = `(last_start < ${timeOf('hours_from')} OR first_start >= ${timeOf('hours_to')})`
 
 /** Which hours of a project have complete figures for a window. */
 export interface KnownHours {
@@ -60,8 +60,8 @@ const OPEN = `SELECT arrayJoin(arrayPushBack(strays, hour)) FROM figure_hours FI
 const HOURS = `SELECT (SELECT count() FROM repairs WHERE name = '${FILLED}') AS filled,
     countIf(hour IN (${OPEN})) AS open, groupArrayIf(${MAX_LIVE + 1})((hour, run_hours), is_live) AS live
   FROM (
-    SELECT hour, run_hours, now_changes != changes OR as_of > ${TIME('hours_as_of')}
-      OR (${HAS_ROOTS} AND NOT (${IS_INSIDE}) AND NOT ${IS_OUTSIDE}) AS is_live
+    SELECT hour, run_hours, now_changes != changes OR as_of > ${timeOf('hours_as_of')}
+      OR (${HAS_THREADS} AND NOT (${IS_INSIDE}) AND NOT ${IS_OUTSIDE}) AS is_live
     FROM (
       SELECT hour, sum(changes) AS now_changes, groupUniqArray(run_hour) AS run_hours FROM hour_changes
       WHERE ${PROJECT} GROUP BY hour
@@ -72,5 +72,5 @@ const HOURS = `SELECT (SELECT count() FROM repairs WHERE name = '${FILLED}') AS 
 function keptSql(live: readonly HourRows[]): string {
   const others = live.length === 0 ? '' : `AND hour NOT IN (${live.map(({ hour }) => hour).join(', ')})`
   return `SELECT hour, changes FROM figure_hours FINAL
-    WHERE ${PROJECT} AND ${HAS_ROOTS} AND ${IS_INSIDE} ${others}`
+    WHERE ${PROJECT} AND ${HAS_THREADS} AND ${IS_INSIDE} ${others}`
 }

@@ -49,7 +49,9 @@ export function readingThreads(clickhouse: ClickHouse) {
       const latest = Math.min(to, after?.last_start ?? to)
       let part = Math.max(HOUR, Math.ceil((to - from) * FIRST_PART))
       while (!isFiltered && latest - part > from) {
-        const found = await pageFrom(workspace_id, query, latest - part, isFiltered)
+        // A whole hour may have kept figures, the rest of one has none.
+        const start = Math.max(from, Math.floor((latest - part) / HOUR) * HOUR)
+        const found = await pageFrom(workspace_id, query, start, isFiltered)
         if (found.length === limit) return found
         part *= GROWTH
       }
