@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../connect.ts'
-import { THREAD_HOUR_COLUMNS, threadHoursSql } from '../threads/thread-hours-sql.ts'
+import { THREAD_HOUR_COLUMNS, threadHoursSql } from '../threads/hours-sql.ts'
 import { PROJECT } from '../threads/turns-sql.ts'
 import { usageShape } from '../usage/counted-sql.ts'
 import { type HourRows, inHours, TRACE_HOUR } from './trace-hour.ts'

@@ -9,7 +9,7 @@ import type {
 import type { ClickHouse, SqlParams } from '../connect.ts'
 import { THREAD_TIMES, turnCondition } from '../list-sql.ts'
 import { countedSql, HAS_USAGE, type UsageShape, usageShape } from '../usage/counted-sql.ts'
-import { threadTotals } from './thread-totals.ts'
+import { threadTotals } from './kept-totals.ts'
 import { CANDIDATES, turnsSql } from './turns-sql.ts'
 
 /** Maximum number of traces whose ids are parameters of a statement. */

@@ -4,7 +4,7 @@ import { type KnownHours, knownHours } from '../hours/known-hours.ts'
 import { inHours } from '../hours/trace-hour.ts'
 import { PROJECT } from './turns-sql.ts'
 import { usageShape } from '../usage/counted-sql.ts'
-import { THREAD_HOUR_COLUMNS, threadHoursSql, threadTotalsSql } from './thread-hours-sql.ts'
+import { THREAD_HOUR_COLUMNS, threadHoursSql, threadTotalsSql } from './hours-sql.ts'
 import { THREAD_TIMES } from '../list-sql.ts'
 
 type Texts = 'first_inputs' | 'last_outputs' | 'last_error'
