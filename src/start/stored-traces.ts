@@ -11,6 +11,7 @@ import type { Ingester } from '../ingest/ingester.ts'
 import { type Repricer, type RepricerDeps, startRepricer } from '../ingest/prices/repricer.ts'
 import { STORED_COLUMNS } from '../ingest/store/stored-columns.ts'
 import { createTraceDeletion } from '../storage/clickhouse/deleting/deletion.ts'
+import { startKeepingHours } from '../storage/clickhouse/hours/keep-hours.ts'
 import { startIndexingWords } from '../storage/clickhouse/search/index-words.ts'
 import type { OpenedClickHouse } from '../storage/clickhouse/open.ts'
 import { startRepair } from '../storage/clickhouse/repair-double-rows.ts'
@@ -47,12 +48,16 @@ interface Background {
   stops: (() => Promise<unknown> | void)[]
 }
 
-/** Starts the repairs and the indexing of stored rows in the background. */
+/** Starts the repairs, the indexing and the figures of stored rows in the background. */
 export function startUpkeep(
   { logger, stops }: Background,
   { connection, ready }: Pick<OpenedClickHouse, 'connection' | 'ready'>,
 ): void {
-  stops.push(startRepair(connection, ready, logger), startIndexingWords(connection, ready, logger))
+  stops.push(
+    startRepair(connection, ready, logger),
+    startIndexingWords(connection, ready, logger),
+    startKeepingHours(connection, ready, logger),
+  )
 }
 
 /** The dependencies of sharing. */

@@ -1,6 +1,6 @@
 import type { FeedbackStats } from '../../trace/json/feedback-stats.ts'
 import type { OutlineStore } from './outline-store.ts'
-import type { ThreadStore } from './thread-store.ts'
+import type { ThreadStore, ThreadWindow } from './thread-store.ts'
 import type { ListQuery, TraceStore } from './trace-store.ts'
 
 /** Groupings of TraceRuns; `metadata` needs a key. TraceRuns without a value are in no group. */
@@ -132,6 +132,12 @@ export interface StatsStore {
   feedbackOfOwners(
     workspace_id: string,
     runs: readonly { run_id: string; owner: string }[],
+  ): Promise<Map<string, FeedbackStats>>
+  /** The feedback of the roots of these threads' traces in the window, by thread. */
+  feedbackOfThreads(
+    workspace_id: string,
+    window: ThreadWindow,
+    thread_ids: readonly string[],
   ): Promise<Map<string, FeedbackStats>>
   /** The distribution over all TraceRuns that the query finds. */
   feedbackStats(workspace_id: string, query: StatsQuery): Promise<FeedbackStats>

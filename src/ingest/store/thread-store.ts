@@ -124,7 +124,10 @@ export interface ThreadStore {
     places: readonly Pick<ThreadTurn, 'run_id' | 'sort_time'>[],
     columns: readonly string[],
   ): Promise<Uint8Array>
-  /** Figures of those threads (at most 1,000) that have a matching trace in the window, in any order. */
+  /**
+   * Figures of those threads (at most 1,000) that have a matching trace in the window, in any order. Latencies may have an
+   * error of 1 %.
+   */
   threadSummaries(
     workspace_id: string,
     window: ThreadWindow & TurnFilters,

@@ -145,30 +145,22 @@ export async function summariesOf(
 
 /** Adds the feedback on the roots of the threads' traces. */
 export async function withFeedback(
-  steps: ReadSteps,
+  { store }: ReadSteps,
   workspace_id: string,
   { project_id, from, to }: ThreadWindow,
-  summarized: readonly FoundThread[],
+  found: readonly FoundThread[],
 ): Promise<ThreadItem[]> {
-  const { store } = steps
-  const found = await withRoots(steps, workspace_id, { project_id, from, to }, summarized)
   const owners = found.flatMap(({ place, roots = [] }) =>
     roots.map((run_id) => ({ run_id, owner: place.thread_id })),
   )
   const feedback = await store.feedbackOfOwners(workspace_id, owners)
-  const items: ThreadItem[] = []
-  for (const { place, summary, roots } of found) {
-    const of = {
-      project_ids: [project_id],
-      is_root: true,
-      start_time: from,
-      end_time: to,
-      of_threads: [place.thread_id],
-    }
-    const own = roots ? feedback.get(place.thread_id) : await store.feedbackStats(workspace_id, of)
-    items.push({ ...summary, feedback: own ?? {} })
+  const many = found.filter(({ roots }) => roots === undefined).map(({ place }) => place.thread_id)
+  if (many.length > 0) {
+    const window = { project_id, from, to }
+    for (const [id, given] of await store.feedbackOfThreads(workspace_id, window, many))
+      feedback.set(id, given)
   }
-  return items
+  return found.map(({ place, summary }) => ({ ...summary, feedback: feedback.get(place.thread_id) ?? {} }))
 }
 
 /**
@@ -192,24 +184,6 @@ export async function fewTurns(
     ({ thread_id, root }) => wanted.has(thread_id) && root.sort_time >= from && root.sort_time < to,
   )
   return turns && { turns, rows }
-}
-
-/** The same threads, with the ids of their roots if they have few traces. */
-async function withRoots(
-  steps: ReadSteps,
-  workspace_id: string,
-  window: ThreadWindow,
-  found: readonly FoundThread[],
-): Promise<readonly FoundThread[]> {
-  if (found.every(({ roots }) => roots !== undefined)) return found
-  const thread_ids = found.map(({ place }) => place.thread_id)
-  const few = await fewTurns(steps, workspace_id, window, thread_ids)
-  if (few === undefined) return found
-  const roots = Map.groupBy(few.turns, ({ thread_id }) => thread_id)
-  return found.map((one) => ({
-    ...one,
-    roots: (roots.get(one.place.thread_id) ?? []).map(({ root }) => root.run_id),
-  }))
 }
 
 function filteredThread(summary: ThreadSummary): FilteredThread {

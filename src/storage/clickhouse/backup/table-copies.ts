@@ -23,8 +23,16 @@ export const COPIED_TABLES = [
   'run_fragments',
 ] as const
 
-/** Tables that views fill from the rows of `runs` and `run_fragments`. */
-export const VIEWED_TABLES = ['trace_runs', 'run_places', 'thread_runs', 'filtered_spans'] as const
+/** Tables that views fill from the rows of `runs` and `run_fragments`, and the figures that are computed from them. */
+export const VIEWED_TABLES = [
+  'trace_runs',
+  'run_places',
+  'thread_runs',
+  'filtered_spans',
+  'hour_changes',
+  'figure_hours',
+  'thread_hours',
+] as const
 
 const TAB = 0x09
 const NEWLINE = 0x0a

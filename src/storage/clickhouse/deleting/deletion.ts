@@ -2,6 +2,7 @@ import { NIL_UUID } from '../../../base/ids.ts'
 import type { RunOfTrace, TraceDeletion } from '../../../ingest/deletion/trace-deletion.ts'
 import type { ClickHouse } from '../connect.ts'
 import { freeDeletedRows } from './deleted-rows.ts'
+import { MARKED, markingDeletedHours } from '../hours/deleted-hours.ts'
 import { listSql } from '../list-sql.ts'
 
 /**
@@ -64,14 +65,15 @@ export function createTraceDeletion(clickhouse: ClickHouse, columns: readonly st
          WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)} AND attachments != ''`,
         { workspace_id, run_ids },
       ),
-    async deleteRuns(workspace_id, run_ids) {
-      for (const table of TABLES) {
-        await clickhouse.command(
-          `DELETE FROM ${table} WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}`,
-          { params: { workspace_id, run_ids } },
-        )
-      }
-    },
+    deleteRuns: (workspace_id, run_ids) =>
+      markingDeletedHours(clickhouse, workspace_id, run_ids, async () => {
+        for (const table of TABLES) {
+          await clickhouse.command(
+            `DELETE FROM ${table} WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)} AND ${MARKED}`,
+            { params: { workspace_id, run_ids } },
+          )
+        }
+      }),
     async freeSpace(signal) {
       for (const table of TABLES) await freeDeletedRows(clickhouse, table, signal)
     },

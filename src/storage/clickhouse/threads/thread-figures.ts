@@ -9,6 +9,7 @@ import type {
 import type { ClickHouse, SqlParams } from '../connect.ts'
 import { THREAD_TIMES, turnCondition } from '../list-sql.ts'
 import { countedSql, HAS_USAGE, type UsageShape, usageShape } from '../usage/counted-sql.ts'
+import { threadTotals } from './kept-totals.ts'
 import { CANDIDATES, turnsSql } from './turns-sql.ts'
 
 /** Maximum number of traces whose ids are parameters of a statement. */
@@ -92,6 +93,11 @@ export function readingThreadFigures(clickhouse: ClickHouse) {
       thread_ids: readonly string[],
     ) => {
       if (thread_ids.length === 0) return []
+      const { filter, trace_filter, tree_filter } = window
+      if ((filter ?? trace_filter ?? tree_filter) === undefined) {
+        const totals = await threadTotals(clickhouse, workspace_id, window, thread_ids)
+        if (totals !== undefined) return totals
+      }
       const turns = await turnsOf(clickhouse, workspace_id, window, thread_ids)
       if (turns === undefined) return []
       const { params } = turns

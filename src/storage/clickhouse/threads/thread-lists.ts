@@ -8,6 +8,8 @@ import type {
 } from '../../../ingest/store/thread-store.ts'
 import type { ClickHouse } from '../connect.ts'
 import { THREAD_TIMES, threadConditions, turnCondition } from '../list-sql.ts'
+import { type KnownHours, knownHours } from '../hours/known-hours.ts'
+import { inRunHours } from '../hours/trace-hour.ts'
 import { turnsSql } from './turns-sql.ts'
 
 const HOUR = 3_600_000_000
@@ -21,9 +23,11 @@ const GROWTH = 8
 const SETTLED = 'INTERVAL 10 SECOND'
 
 export function readingThreads(clickhouse: ClickHouse) {
-  const pageFrom = (workspace_id: string, query: ThreadQuery, threads_from: number) => {
-    const { sql, params } = pageSql(query)
-    return clickhouse.rows<ThreadPlace>(sql, { params: { ...params, workspace_id, threads_from } })
+  const pageFrom = async (workspace_id: string, query: ThreadQuery, from: number, isFiltered: boolean) => {
+    const window = { project_id: query.project_id, from, to: query.to }
+    const known = isFiltered ? undefined : await knownHours(clickhouse, workspace_id, window, query.written)
+    const { sql, params } = known ? knownPageSql(query, known) : pageSql(query)
+    return clickhouse.rows<ThreadPlace>(sql, { params: { ...params, workspace_id, threads_from: from } })
   }
   return {
     threadMark: async (workspace_id: string, project_id: string) => {
@@ -45,11 +49,13 @@ export function readingThreads(clickhouse: ClickHouse) {
       const latest = Math.min(to, after?.last_start ?? to)
       let part = Math.max(HOUR, Math.ceil((to - from) * FIRST_PART))
       while (!isFiltered && latest - part > from) {
-        const found = await pageFrom(workspace_id, query, latest - part)
+        // A whole hour may have kept figures, the rest of one has none.
+        const start = Math.max(from, Math.floor((latest - part) / HOUR) * HOUR)
+        const found = await pageFrom(workspace_id, query, start, isFiltered)
         if (found.length === limit) return found
         part *= GROWTH
       }
-      return pageFrom(workspace_id, query, from)
+      return pageFrom(workspace_id, query, from, isFiltered)
     },
 
     countThreads: async (workspace_id: string, query: ThreadSelection) => {
@@ -86,6 +92,31 @@ function pageSql(query: ThreadQuery): { sql: string; params: Record<string, unkn
       GROUP BY thread HAVING ${[`countIf(${isSeen}) > 0`, ...having].join(' AND ')})
     ORDER BY place DESC LIMIT {limit:UInt32}`
   return { sql, params: { ...params, written, limit } }
+}
+
+/**
+ * As pageSql, for a query without filters: the latest trace of each thread in the kept hours, and in the hours in which
+ * the others have rows. A trace may be in both.
+ */
+function knownPageSql(
+  query: ThreadQuery,
+  { live, kept, params: known }: KnownHours,
+): { sql: string; params: Record<string, unknown> } {
+  const { project_id, to, after, written, limit } = query
+  const params: Record<string, unknown> = { ...known, project: project_id, threads_to: to, written, limit }
+  const keptPlaces = `SELECT thread, (last_root.1, last_root.2) AS place FROM thread_hours FINAL
+    WHERE workspace_id = {workspace_id:UUID} AND project_id = {project:UUID} AND (hour, changes) IN (${kept})`
+  const times = `${THREAD_TIMES} AND ${inRunHours(live, 'root_time')}`
+  const livePlaces = `SELECT thread, (root_time, trace_id) AS place FROM (${turnsSql({ times, named: false })})
+    WHERE written <= fromUnixTimestamp64Micro({written:Int64})`
+  if (after) Object.assign(params, { after_time: after.last_start, after_id: after.last_trace_id })
+  const sql = `SELECT thread AS thread_id, toUnixTimestamp64Micro(latest.1) AS last_start, latest.2 AS last_trace_id FROM (
+      SELECT thread, max(place) AS latest
+      FROM (${live.length > 0 ? `${keptPlaces} UNION ALL ${livePlaces}` : keptPlaces})
+      GROUP BY thread
+      ${after ? 'HAVING latest < (fromUnixTimestamp64Micro({after_time:Int64}), {after_id:UUID})' : ''})
+    ORDER BY latest DESC LIMIT {limit:UInt32}`
+  return { sql, params }
 }
 
 /** The traces of the thread are numbered before filters and paging are applied. */

@@ -1,4 +1,5 @@
-const PROJECT = 'workspace_id = {workspace_id:UUID} AND project_id = {project:UUID}'
+/** SQL condition: the row is one of the project. */
+export const PROJECT = 'workspace_id = {workspace_id:UUID} AND project_id = {project:UUID}'
 
 /** The traces that the statement reads. */
 export interface TurnsScope {

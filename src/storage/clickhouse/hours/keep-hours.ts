@@ -1,0 +1,36 @@
+import { startWhenReady } from '../../../base/background/background.ts'
+import { toAppError } from '../../../base/errors.ts'
+import type { Logger } from '../../../base/log.ts'
+import { pause } from '../../../base/pause.ts'
+import type { ClickHouse } from '../connect.ts'
+import { markForeignDeletions } from './deleted-hours.ts'
+import { fillHourChanges } from './fill-hour-changes.ts'
+import { rollHours } from './roll-hours.ts'
+
+const INTERVAL_MS = 10_000
+
+/**
+ * Keeps the figures of hours up to date in the background once the store is `ready`; returns the function that stops
+ * it. After a failure it tries again: meanwhile reads compute what is not kept.
+ */
+export function startKeepingHours(
+  clickhouse: ClickHouse,
+  ready: Promise<void>,
+  logger: Logger,
+  intervalMs = INTERVAL_MS,
+): () => Promise<void> {
+  return startWhenReady(ready, async (signal) => {
+    while (!signal.aborted) {
+      try {
+        await fillHourChanges(clickhouse, signal, logger)
+        await markForeignDeletions(clickhouse)
+        await rollHours(clickhouse, signal)
+      } catch (thrown) {
+        const { code, retryable } = toAppError(thrown)
+        if (!signal.aborted)
+          logger[retryable ? 'info' : 'error']({ err: thrown, code }, 'figures of hours are not kept now')
+      }
+      await pause(intervalMs, signal)
+    }
+  })
+}

@@ -1,0 +1,147 @@
+import type { ClickHouse } from '../connect.ts'
+import { THREAD_HOUR_COLUMNS, threadHoursSql } from '../threads/hours-sql.ts'
+import { PROJECT } from '../threads/turns-sql.ts'
+import { usageShape } from '../usage/counted-sql.ts'
+import { type HourRows, inHours, TRACE_HOUR } from './trace-hour.ts'
+
+/** Seconds without a change after which the figures of an hour are computed again. */
+const QUIET_SECONDS = 15
+/** Seconds after which an interrupted deletion has certainly ended. */
+const DELETION_SECONDS = 3_600
+/** Maximum number of changes, and so of rows, of the hours that are computed together, unless one hour has more. */
+const AT_ONCE = 200_000
+/** Maximum number of hours of one call, and of hours that are computed together. */
+const MAX_HOURS = 5_000
+const MAX_TOGETHER = 240
+const PATIENT = { max_execution_time: 300 }
+
+/** An hour of a project to compute. */
+interface DueHour extends HourRows {
+  workspace_id: string
+  project_id: string
+  changes: number
+}
+
+/**
+ * Computes the figures of the hours that have changed since they were last computed. Hours that changed within the last
+ * `quiet` seconds are left for a later call. Returns the number of computed hours. Several processes may call this at
+ * the same time.
+ */
+export async function rollHours(
+  clickhouse: ClickHouse,
+  signal: AbortSignal,
+  quiet = QUIET_SECONDS,
+): Promise<number> {
+  const due = await clickhouse.rows<DueHour>(DUE, { params: { quiet } })
+  const slices = slicesOf(due)
+  for (const slice of slices) {
+    if (signal.aborted) break
+    await rollSlice(clickhouse, slice, signal)
+  }
+  return due.length
+}
+
+// The number of changes is read before the rows. It only grows, and it grows after the rows of a change can be read, so
+// that figures which lack a row never have the current number.
+const DUE = `SELECT workspace_id, project_id, hour, now_changes AS changes, run_hours FROM (
+    SELECT workspace_id, project_id, hour, sum(changes) AS now_changes, sum(deletions) AS deleting,
+      max(changed_at) AS last_change, groupUniqArray(run_hour) AS run_hours
+    FROM hour_changes GROUP BY workspace_id, project_id, hour) AS marked
+  LEFT JOIN (SELECT workspace_id, project_id, hour, max(changes) AS changes FROM figure_hours
+             GROUP BY workspace_id, project_id, hour) AS rolled
+  USING (workspace_id, project_id, hour)
+  WHERE now_changes != rolled.changes AND last_change <= now64(6, 'UTC') - toIntervalSecond({quiet:UInt32})
+    AND (deleting <= 0 OR last_change < now64(6, 'UTC') - toIntervalSecond(${DELETION_SECONDS}))
+  ORDER BY workspace_id, project_id, hour DESC LIMIT ${MAX_HOURS}`
+
+function slicesOf(due: readonly DueHour[]): DueHour[][] {
+  const slices: DueHour[][] = []
+  let rows = 0
+  for (const hour of due) {
+    const last = slices.at(-1)
+    const [first] = last ?? []
+    rows += hour.changes
+    const isSame = first?.workspace_id === hour.workspace_id && first.project_id === hour.project_id
+    if (last && isSame && rows <= AT_ONCE && last.length < MAX_TOGETHER) last.push(hour)
+    else {
+      slices.push([hour])
+      rows = hour.changes
+    }
+  }
+  return slices
+}
+
+async function rollSlice(
+  clickhouse: ClickHouse,
+  hours: readonly DueHour[],
+  signal: AbortSignal,
+): Promise<void> {
+  const [{ workspace_id, project_id }] = hours as [DueHour]
+  const scope = inHours(hours)
+  const params = {
+    workspace_id,
+    project: project_id,
+    hours: hours.map(({ hour }) => hour),
+    changes: hours.map(({ changes }) => changes),
+  }
+  const options = { params, settings: PATIENT, signal }
+  const [clock] = await clickhouse.rows<{ now: string }>("SELECT toString(now64(6, 'UTC')) AS now", {
+    signal,
+  })
+  const shape = await usageShape(clickhouse, scope, options)
+  await clickhouse.command(
+    `INSERT INTO thread_hours (workspace_id, project_id, changes, ${THREAD_HOUR_COLUMNS.join(', ')})
+     SELECT {workspace_id:UUID}, {project:UUID},
+       transform(hour, {hours:Array(Int32)}, {changes:Array(UInt64)}, toUInt64(0)) AS changes,
+       ${THREAD_HOUR_COLUMNS.join(', ')}
+     FROM (${threadHoursSql(scope, shape)})`,
+    options,
+  )
+  await clickhouse.command(stateSql(scope), { ...options, params: { ...params, as_of: clock!.now } })
+  await removeVanished(clickhouse, options)
+}
+
+/** Writes that the hours are computed, after their figures. */
+function stateSql(scope: string): string {
+  return `INSERT INTO figure_hours (workspace_id, project_id, hour, changes, as_of, first_start, last_start, strays)
+    SELECT {workspace_id:UUID}, {project:UUID}, due_hours.hour, due_hours.changes,
+      toDateTime64({as_of:String}, 6, 'UTC'), first_start, last_start, strays
+    FROM (
+      SELECT due.1 AS hour, due.2 AS changes
+      FROM (SELECT arrayJoin(arrayZip({hours:Array(Int32)}, {changes:Array(UInt64)})) AS due)) AS due_hours
+    LEFT JOIN (
+      SELECT hour, changes, min(first_root.1) AS first_start, max(last_root.1) AS last_start FROM thread_hours FINAL
+      WHERE ${PROJECT} AND hour IN {hours:Array(Int32)} GROUP BY hour, changes) AS times
+    ON due_hours.hour = times.hour AND due_hours.changes = times.changes
+    LEFT JOIN (${straysSql(scope)}) AS others ON due_hours.hour = others.hour`
+}
+
+/**
+ * SQL of the other hours in which traces of `scope` have rows. The root of a trace has the id of the trace, so a trace
+ * that is in several hours lacks its root in at least one of them.
+ */
+function straysSql(scope: string): string {
+  const rootless = `SELECT ${TRACE_HOUR} AS hour, trace_id FROM runs FINAL WHERE ${scope}
+    GROUP BY hour, trace_id HAVING countIf(run_id = trace_id) = 0`
+  return `SELECT hour, groupUniqArray(other) AS strays
+    FROM (${rootless}) AS lacking
+    INNER JOIN (
+      SELECT DISTINCT trace_id, ${TRACE_HOUR} AS other FROM runs FINAL
+      WHERE ${PROJECT} AND trace_id IN (SELECT trace_id FROM (${rootless})) AND (sort_time, run_id) IN (
+        SELECT sort_time, run_id FROM trace_runs
+        WHERE workspace_id = {workspace_id:UUID} AND trace_id IN (SELECT trace_id FROM (${rootless})))) AS rows
+    USING (trace_id)
+    WHERE other != hour
+    GROUP BY hour`
+}
+
+/** Deletes rows of threads that have no trace in these hours any more. */
+async function removeVanished(
+  clickhouse: ClickHouse,
+  options: { params: Readonly<Record<string, unknown>>; signal: AbortSignal },
+): Promise<void> {
+  const old = `${PROJECT} AND hour IN {hours:Array(Int32)}
+    AND changes < transform(hour, {hours:Array(Int32)}, {changes:Array(UInt64)}, toUInt64(0))`
+  const found = await clickhouse.rows(`SELECT 1 FROM thread_hours FINAL WHERE ${old} LIMIT 1`, options)
+  if (found.length > 0) await clickhouse.command(`DELETE FROM thread_hours WHERE ${old}`, options)
+}
