@@ -16,6 +16,7 @@ import { FIND_RUN, inList, KEY, keyValues, RUN_FIELDS, type RunRow, type ThreadK
 import { CHECKPOINT_TABLES } from './rollback.ts'
 import { openRunSessions, type RunDatabase } from './session.ts'
 import { createThreadSearch } from './search.ts'
+import { createTaskReads } from './task-reads.ts'
 import { createStatelessEnds } from './removal/stateless-ends.ts'
 import { createThreadStore } from './threads.ts'
 
@@ -134,6 +135,7 @@ export function createRunStore(
     ...createRunEnds(sessions, clock),
     requestCancel: createRequestCancel(sessions, clock),
     ...createRunReads(sessions),
+    ...createTaskReads(sessions),
     ...createStatelessEnds(sessions, clock),
   }
 }
