@@ -35,6 +35,7 @@ import { systemRoutes } from './routes/system.ts'
 import { usageLimitRoutes } from './routes/usage/limits.ts'
 import { usageRoutes } from './routes/usage/report.ts'
 import { usageRebuildRoutes } from './routes/usage/rebuild.ts'
+import { oauthRoutes } from './routes/identity/oauth.ts'
 import { sessionV2Routes } from './routes/v2/sessions.ts'
 import { runV2Routes } from './routes/v2/runs.ts'
 import { threadV2Routes } from './routes/v2/threads.ts'
@@ -90,6 +91,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...deploymentLogRoutes(),
     ...serverFactRoutes(),
     ...mcpRoutes(() => routes),
+    ...oauthRoutes(),
     ...systemRoutes(openApi),
   ])
   return routes

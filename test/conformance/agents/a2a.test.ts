@@ -91,7 +91,11 @@ async function rpc(method: string, params: unknown, graph = 'talking', headers: 
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }),
   })
-  return (await response.json()) as { id: number; result?: any; error?: { code: number; data?: unknown } }
+  return (await response.json()) as {
+    id: number
+    result?: { history: { taskId: string }[] }
+    error?: { code: number; data?: unknown }
+  }
 }
 
 async function codeOf(method: string, params: unknown, graph?: string, headers?: Record<string, string>) {
@@ -192,9 +196,9 @@ describe('messages of the newest client', () => {
     const again = await client.getTask({ tenant: '', id: first.id })
     expect(textsOf(again)).toEqual(textsOf(first))
     const own = await rpc('GetTask', { id: second.id, historyScope: 'task' }, 'tokens')
-    expect(own.result.history.map(({ taskId }: { taskId: string }) => taskId)).toEqual([second.id, second.id])
+    expect(own.result?.history.map(({ taskId }) => taskId)).toEqual([second.id, second.id])
     const short = await rpc('GetTask', { id: second.id, historyLength: 1 }, 'tokens')
-    expect(short.result.history).toMatchObject([{ role: 'ROLE_AGENT' }])
+    expect(short.result?.history).toMatchObject([{ role: 'ROLE_AGENT' }])
     expect(await codeOf('GetTask', { id: second.id, historyLength: 11 }, 'tokens')).toBe(-32602)
   })
 
@@ -293,7 +297,13 @@ describe('messages of the newest client', () => {
     const made: string[] = []
     for (const text of ['a', 'b', 'c'])
       made.unshift((await send(client, message([{ data: { text } }], { contextId }))).id)
-    const list = { tenant: '', contextId, status: 0, pageToken: '', statusTimestampAfter: undefined }
+    const list = {
+      tenant: '',
+      contextId,
+      status: TaskState.TASK_STATE_UNSPECIFIED,
+      pageToken: '',
+      statusTimestampAfter: undefined,
+    }
     const page = await client.listTasks({ ...list, pageSize: 2 })
     expect(page.tasks.map(({ id }) => id)).toEqual(made.slice(0, 2))
     expect([page.totalSize, page.pageSize]).toEqual([3, 2])

@@ -84,7 +84,7 @@ function fileBlock({ raw, url, type, name }: { raw: Sent; url: Sent; type: Sent;
   const [kind = ''] = typeof type === 'string' ? type.split('/') : []
   return {
     type: ['image', 'audio', 'video'].includes(kind) ? kind : 'file',
-    ...(isRaw ? { base64: raw } : { url: url as string }),
+    ...(isRaw ? { base64: raw } : { url }),
     ...(typeof type === 'string' && type !== '' && { mime_type: type }),
     ...(typeof name === 'string' && name !== '' && { extras: { filename: name } }),
   }

@@ -81,9 +81,9 @@ async function assertTakes(
 ): Promise<void> {
   if (!hasContent(incoming)) return
   // If the graph cannot be asked, the run tells what is wrong with it.
-  const schemas = await askGraph(context, assistant_id, { name: 'schemas' }).then(
+  const schemas: JsonObject = await askGraph(context, assistant_id, { name: 'schemas' }).then(
     (body) => JSON.parse(body) as JsonObject,
-    () => ({}) as JsonObject,
+    () => ({}),
   )
   const { input_schema } = schemas
   const properties = isObject(input_schema) ? input_schema['properties'] : undefined
