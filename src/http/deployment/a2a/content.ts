@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
-import type { Message, Part } from './model.ts'
+import type { AgentMessage, Part } from './model.ts'
 
 /** What wrote a message of LangChain, by its `type` or `role`; undefined for those that are not shown. */
 function writerOf({ type, role }: JsonObject): 'user' | 'agent' | 'tool' | undefined {
@@ -91,9 +91,9 @@ interface HistoryOptions {
 }
 
 /** Messages of a state in the form of the protocol. Those that follow a message of the task belong to the task. */
-export function historyOf(messages: JsonValue | undefined, options: HistoryOptions): Message[] {
+export function historyOf(messages: JsonValue | undefined, options: HistoryOptions): AgentMessage[] {
   const { taskId, contextId, own, scope, length } = options
-  const shown: Message[] = []
+  const shown: AgentMessage[] = []
   let isOwn = false
   for (const [place, message] of (Array.isArray(messages) ? messages : []).entries()) {
     if (!isObject(message)) continue

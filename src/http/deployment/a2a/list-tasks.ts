@@ -4,7 +4,7 @@ import { parseUuid } from '../../../base/ids.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentContext } from '../route.ts'
 import { A2aFault } from './faults.ts'
-import { findTask, stateOf, taskOf, type TaskView } from './load-task.ts'
+import { findTask, taskState, taskOf, type TaskView } from './load-task.ts'
 import type { Task } from './model.ts'
 import { stateName, taskJson } from './wire.ts'
 
@@ -55,7 +55,7 @@ function selector({ status, statusTimestampAfter }: JsonObject): (head: TaskHead
     throw invalid('status must be a state such as TASK_STATE_COMPLETED.')
   const after = typeof statusTimestampAfter === 'string' ? Date.parse(statusTimestampAfter) : -1
   if (Number.isNaN(after)) throw invalid('statusTimestampAfter must be a time such as 2026-01-31T00:00:00Z.')
-  return (head) => head.updated_at >= after && (isAny || stateName(stateOf(head)) === status)
+  return (head) => head.updated_at >= after && (isAny || stateName(taskState(head)) === status)
 }
 
 function numberOf(value: JsonValue | undefined, name: string, otherwise: number): number {

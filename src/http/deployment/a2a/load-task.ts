@@ -40,12 +40,12 @@ export async function findTask(
   if (found.run.assistant_id !== assistant_id) throw unknown()
   const thread = await threads.get(call, place.thread_id)
   const { status, interrupted } = found.run
-  const state = stateOf({ status, interrupted, is_last: found.is_last, thread_status: thread.status })
+  const state = taskState({ status, interrupted, is_last: found.is_last, thread_status: thread.status })
   return { ...found, id, thread, state }
 }
 
 /** The state of a task from its newest run (rule A2A-6). */
-export function stateOf({
+export function taskState({
   status,
   interrupted,
   is_last,

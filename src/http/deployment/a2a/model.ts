@@ -12,7 +12,7 @@ export type Part =
   | { data: JsonValue }
   | { file: { raw: string } | { url: string }; mediaType?: string; filename?: string }
 
-export interface Message {
+export interface AgentMessage {
   messageId: string
   contextId: string
   /** Undefined for messages of other tasks of the context. */
@@ -32,7 +32,7 @@ export interface TaskStatus {
   state: TaskState
   /** ISO 8601. */
   timestamp: string
-  message?: Message
+  message?: AgentMessage
 }
 
 export interface Task {
@@ -40,7 +40,7 @@ export interface Task {
   contextId: string
   status: TaskStatus
   artifacts?: Artifact[]
-  history?: Message[]
+  history?: AgentMessage[]
 }
 
 /** An item of a stream. */

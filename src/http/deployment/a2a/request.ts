@@ -63,7 +63,7 @@ export function readEnvelope(body: Uint8Array): Envelope {
 }
 
 /** @throws A2aFault invalid_request, unknown_method, invalid_params, version */
-export function readRequest({ id, message }: Envelope, headers: IncomingMessage['headers']): A2aRequest {
+export function readA2aRequest({ id, message }: Envelope, headers: IncomingMessage['headers']): A2aRequest {
   const { jsonrpc, method, params = {} } = message
   if (jsonrpc !== '2.0') throw new A2aFault('invalid_request', 'jsonrpc must be "2.0".')
   if (typeof method !== 'string') throw new A2aFault('invalid_request', 'method must be a text.')

@@ -9,7 +9,7 @@ import { A2aFault, faultJson, toFault } from './faults.ts'
 import { listTasks } from './list-tasks.ts'
 import { type FoundTask, findTask, taskOf, type TaskView } from './load-task.ts'
 import { isFinished, type Task, type TaskEvent } from './model.ts'
-import { type A2aRequest, type Envelope, readEnvelope, readRequest } from './request.ts'
+import { type A2aRequest, type Envelope, readEnvelope, readA2aRequest } from './request.ts'
 import { planMessage } from './send-message.ts'
 import { endEvents, taskEvents } from './task-stream.ts'
 import { eventJson, taskJson } from './wire.ts'
@@ -56,7 +56,7 @@ export async function serveA2a(
   let envelope: Envelope = { id: null, version: '0.3', message: {} }
   try {
     envelope = readEnvelope(body)
-    const request = readRequest(envelope, context.req.headers)
+    const request = readA2aRequest(envelope, context.req.headers)
     if (assistant_id === undefined)
       throw new A2aFault('invalid_params', 'There is no assistant at this address.')
     return await answer({ context, assistant_id, request }, card)

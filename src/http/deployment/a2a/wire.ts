@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../schema/json.ts'
-import type { Artifact, Message, Part, Task, TaskEvent, TaskStatus, Version } from './model.ts'
+import type { Artifact, AgentMessage, Part, Task, TaskEvent, TaskStatus, Version } from './model.ts'
 
 /** A task in the form of a version (rule A2A-3). */
 export function taskJson(task: Task, version: Version): JsonObject {
@@ -47,7 +47,10 @@ function statusJson({ state, timestamp, message }: TaskStatus, version: Version)
   }
 }
 
-function messageJson({ messageId, contextId, taskId, role, parts }: Message, version: Version): JsonObject {
+function messageJson(
+  { messageId, contextId, taskId, role, parts }: AgentMessage,
+  version: Version,
+): JsonObject {
   return kinded('message', version, {
     messageId,
     contextId,
