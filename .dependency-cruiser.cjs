@@ -114,7 +114,7 @@ const tops = [
     ],
   },
   // The tables and decisions that the run store carries out in its transactions: pure.
-  { from: '^src/storage/sql/identity/', to: ['^src/identity/browser-sessions\\.ts$'] },
+  { from: '^src/storage/sql/identity/', to: ['^src/identity/(browser-sessions|oauth)\\.ts$'] },
   {
     from: '^src/storage/sql/deployments/',
     to: ['^src/deploy/(model|revision-states|stores/log-lines)\\.ts$'],

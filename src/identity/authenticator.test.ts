@@ -52,6 +52,7 @@ function setUp(grant: Partial<KeyGrant> = {}, options: { openGrant?: KeyGrant; o
   const authenticator = createAuthenticator({
     store,
     sessions: { find: async () => undefined, touch: async () => undefined },
+    tokens: { access: async () => undefined },
     clock: { now: () => now - back, steady: () => now - 12_345.625 },
     ...options,
   })

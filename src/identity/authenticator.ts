@@ -6,6 +6,7 @@ import { hashApiKey, isApiKey } from './api-keys.ts'
 import { type BrowserSessionStore, sessionEnd, hashSecret } from './browser-sessions.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { type Permission, permissionsOf } from './permissions.ts'
+import { hashToken, isAccessToken, type OauthStore } from './oauth.ts'
 import type { KeyGrant, Principal, PrincipalSession } from './principal.ts'
 
 export interface Credentials {
@@ -15,6 +16,8 @@ export interface Credentials {
   session?: string | undefined
   /** `X-Tenant-Id` as sent. */
   workspace: string | undefined
+  /** The resource of OAuth that the request is for, such as `/mcp`; undefined where access tokens are not accepted. */
+  resource?: string | undefined
 }
 
 /**
@@ -52,6 +55,8 @@ interface KnownKey {
   grant: KeyGrant
   permissions: ReadonlySet<Permission>
   session?: PrincipalSession
+  /** Of an access token: where it is valid. */
+  resource?: string
 }
 
 function toKnownKey(grant: KeyGrant, session?: PrincipalSession): KnownKey {
@@ -62,6 +67,7 @@ function toKnownKey(grant: KeyGrant, session?: PrincipalSession): KnownKey {
 interface Choice {
   workspace: string | undefined
   acts_in: ActsIn
+  resource: string | undefined
 }
 
 /**
@@ -92,11 +98,12 @@ function assertKey(text: string): void {
 }
 
 function toPrincipal(
-  { grant, permissions, session }: KnownKey,
-  { workspace, acts_in }: Choice,
+  { grant, permissions, session, resource }: KnownKey,
+  { workspace, acts_in, resource: asked }: Choice,
   now: number,
 ): Principal {
   const { workspace_ids, expires_at } = grant
+  if (resource !== undefined && resource !== asked) throw unknownKey()
   if (session !== undefined && session.expires_at <= now) throw unknownSession()
   if (expires_at !== null && expires_at <= now) throw unknownKey()
   const [first] = workspace_ids
@@ -131,6 +138,7 @@ function sameHash(a: string, b: string): boolean {
 /** The parts of the identity store that an authenticator uses. */
 type Keys = Pick<IdentityStore, 'findKey' | 'touchKey' | 'adminGrant'>
 type Sessions = Pick<BrowserSessionStore, 'find' | 'touch'>
+type Tokens = Pick<OauthStore, 'access'>
 
 /** Grants by the hash of a key or of a session's secret, cached for a while. */
 interface KeySource {
@@ -157,6 +165,18 @@ async function findSession(store: Sessions, secret_hash: string, now: number): P
   store.touch(session.id, now).catch(() => undefined)
   const expires_at = sessionEnd({ ...session, last_used_at: now }, grant.expires_at)
   return toKnownKey(grant, { id: session.id, expires_at })
+}
+
+/** Finds an access token by its hash, and records that its key was used. @throws AppError unauthorized */
+async function findToken(
+  { tokens, store }: { tokens: Tokens; store: Keys },
+  token_hash: string,
+  now: number,
+): Promise<KnownKey> {
+  const found = await tokens.access(token_hash, now)
+  if (found === undefined) throw unknownKey()
+  store.touchKey(found.grant.api_key_id, now).catch(() => undefined)
+  return { ...toKnownKey(found.grant), resource: found.resource }
 }
 
 function isAway(error: unknown): boolean {
@@ -265,28 +285,32 @@ function createOpenKey(store: Keys, clock: Clock, first: KeyGrant): KeySource {
 export function createAuthenticator(options: {
   store: Keys
   sessions: Sessions
+  tokens: Tokens
   clock: Clock
   openGrant?: KeyGrant
   outageMs?: number
 }): Authenticator {
-  const { store, clock, openGrant, outageMs = 0 } = options
+  const { store, tokens, clock, openGrant, outageMs = 0 } = options
   const cached = { clock, outageMs }
   const keys = openGrant
     ? createOpenKey(store, clock, openGrant)
     : createKeyCache((key_hash, now) => findKey(store, key_hash, now), cached)
   const sessions = createKeyCache((hash, now) => findSession(options.sessions, hash, now), cached)
+  const accessTokens = createKeyCache((hash, now) => findToken({ tokens, store }, hash, now), cached)
 
   /** Returns the source in which to look up the credentials, and their hash. @throws AppError unauthorized */
   const placeOf = ({ key = '', session }: Credentials): { source: KeySource; hash: string } => {
     if (openGrant !== undefined) return { source: keys, hash: '' }
     if (session !== undefined) return { source: sessions, hash: hashSecret(session) }
     assertKey(key)
+    if (isAccessToken(key)) return { source: accessTokens, hash: hashToken(key) }
     return { source: keys, hash: hashApiKey(key) }
   }
   const listeners: (() => void)[] = []
   const forget = (isGone: (known: KnownKey) => boolean): void => {
     keys.forget(isGone)
     sessions.forget(isGone)
+    accessTokens.forget(isGone)
     for (const listener of listeners) listener()
   }
 
@@ -294,7 +318,7 @@ export function createAuthenticator(options: {
     authenticate(credentials, acts_in = 'workspace', fresh = false) {
       const { source, hash } = placeOf(credentials)
       const known = fresh ? undefined : source.known(hash)
-      const choice = { workspace: credentials.workspace, acts_in }
+      const choice = { workspace: credentials.workspace, acts_in, resource: credentials.resource }
       if (known !== undefined) return toPrincipal(known, choice, clock.now())
       return source.find(hash).then((found) => toPrincipal(found, choice, clock.now()))
     },

@@ -59,6 +59,13 @@ export function createRuns(deps: RunsDeps): Runs {
     async recent({ tenant }, thread_id) {
       return (await store.listRuns(tenant, thread_id, RECENT))?.runs ?? []
     },
+    async ofTask({ tenant }, thread_id, task_id) {
+      const found = await store.taskRun(tenant, thread_id, task_id)
+      if (found === undefined) throw noRun()
+      return found
+    },
+    tasks: ({ tenant, access }, search) =>
+      store.tasks(tenant, { ...search, ...(access?.visible && { visible: access.visible }) }),
     async remove({ tenant }, thread_id, run_id) {
       const outcome = await store.deleteRun(tenant, thread_id, run_id)
       if (outcome === 'not_found') throw noRun()

@@ -240,6 +240,32 @@ export interface CancelResult {
   status: RunStatus | 'deleted' | null
 }
 
+/** The newest run of an A2A task; `is_last`: the thread has no later run. */
+export interface TaskRun {
+  run: Run
+  is_last: boolean
+}
+
+/** The newest run of an A2A task, without its content. */
+export interface TaskHead {
+  task_id: string
+  thread_id: string
+  run_id: string
+  status: RunStatus
+  interrupted: boolean
+  /** Epoch milliseconds. */
+  updated_at: number
+  is_last: boolean
+  thread_status: ThreadStatus
+}
+
+export interface TaskSearch {
+  assistant_id: string
+  thread_id?: string | undefined
+  /** Only tasks of threads whose metadata satisfy this condition; default: all. */
+  visible?: Visible | undefined
+}
+
 export interface NewThread {
   thread_id: string
   metadata: JsonObject
@@ -372,6 +398,9 @@ export interface RunStore {
     page: { limit: number; offset: number; status?: RunStatus; max_bytes?: number },
   ): Promise<{ runs: Run[]; more: boolean } | undefined>
   activeRunIds(tenant: Tenant, thread_id: string): Promise<string[]>
+  taskRun(tenant: Tenant, thread_id: string, task_id: string): Promise<TaskRun | undefined>
+  /** The A2A tasks of an assistant, those whose runs changed last first, at most 10,000. */
+  tasks(tenant: Tenant, search: TaskSearch): Promise<TaskHead[]>
   /**
    * Deletes the run but not its checkpoints, which belong to the thread. Returns `active` for an active run, which must
    * be cancelled first.

@@ -1,6 +1,15 @@
 import type { JsonObject, JsonValue } from '../schema/json.ts'
 import type { Caller, CancelAction, MultitaskStrategy, Run, Tenant } from './model.ts'
-import type { CancelResult, CancelSelector, CronDate, StatelessEnd, Visible } from './run-store.ts'
+import type {
+  CancelResult,
+  CancelSelector,
+  CronDate,
+  StatelessEnd,
+  TaskHead,
+  TaskRun,
+  TaskSearch,
+  Visible,
+} from './run-store.ts'
 
 /** The caller, the deployment, and the headers of the request that graphs may read. */
 export interface Call {
@@ -112,6 +121,10 @@ export interface Runs {
   statelessEnd(call: Call, run_id: string): Promise<StatelessEnd | undefined>
   /** The newest runs of a thread, newest first, as many as fit into some megabytes; none for an unknown thread. */
   recent(call: Call, thread_id: string): Promise<Run[]>
+  /** The newest run of an A2A task. */
+  ofTask(call: Call, thread_id: string, task_id: string): Promise<TaskRun>
+  /** The A2A tasks of an assistant, those whose runs changed last first. */
+  tasks(call: Call, search: Omit<TaskSearch, 'visible'>): Promise<TaskHead[]>
   /** Deletes a run that has ended. @throws AppError conflict for an active run */
   remove(call: Call, thread_id: string, run_id: string): Promise<void>
   cancel(call: Call, thread_id: string | null, run_id: string, options: CancelOptions): Promise<void>

@@ -17,7 +17,7 @@ import { prepareDataDir, toStartError } from './data-dir.ts'
 import { createBrowserGates } from '../http/server/browser/browser-gates.ts'
 import type { AppDeps } from '../http/platform/app-deps.ts'
 import { createLiveStreams } from '../http/platform/reply/live-streams.ts'
-import { createSignIn } from '../http/platform/sign-in.ts'
+import { createOauth, createSignIn } from '../http/platform/sign-in.ts'
 import { createDrain, type Drain } from '../http/server/readiness.ts'
 import {
   downStores,
@@ -271,6 +271,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     controlPlane: further.controlPlane,
     logStreams: further.logStreams,
     signIn: createSignIn(sql.sessions, hosted?.name),
+    oauth: createOauth(sql.oauth),
     ...(await startPlayground({ ...base, ...stored, ingester, limits, database: sql.database, lanes })),
     live: createLiveStreams({ ...feeds, health: () => ingester.health(), limits: config.streams }),
     registry: createRegistry(),
@@ -350,10 +351,10 @@ async function prepare({ config, logger, metrics, stops }: Base): Promise<void> 
 /** Authenticates by key or session; with AUTH=off, accepts every request that the browser gates accept. */
 function authDeps(
   { config: { auth, host, publicUrl, identityOutageMs: outageMs }, stops }: Base,
-  { identityStore: store, sessions, identity }: SqlStores,
+  { identityStore: store, sessions, oauth: tokens, identity }: SqlStores,
 ): Pick<AppDeps, 'authenticator' | 'gates' | 'openCallers' | 'sessionGates'> {
   const gates = createBrowserGates({ host, publicUrl })
-  const stored = { store, sessions, clock: systemClock, outageMs }
+  const stored = { store, sessions, tokens, clock: systemClock, outageMs }
   const authenticator = createAuthenticator(auth ? stored : { ...stored, openGrant: identity.grant })
   const openCallers = createOpenCallers(authenticator)
   stops.push(() => openCallers.close())

@@ -88,8 +88,18 @@ export interface RouteHead {
   revalidates: boolean
 }
 
+/** A resource of OAuth. */
+export interface OauthResource<D> {
+  /** Its path, such as `/mcp`: only access tokens for this resource are accepted. */
+  path: string
+  /** The header WWW-Authenticate of 401, which tells clients where to get a token. */
+  challenge(deps: D, asked: { req: IncomingMessage; whole_path: string }): string
+}
+
 /** A route as it is registered in an API with dependencies `D`; the types of its parameters and bodies are not kept. */
 export interface Route<D> extends RouteHead {
+  /** Absent: the route accepts no access tokens of OAuth. */
+  oauth?: OauthResource<D>
   /** Throws if the route is switched off. Called after the permission check and before parameters are read. */
   available?(deps: D): void
   handle(context: RouteContext<Parameters, Parameters, unknown, D>): Promise<RouteReply<unknown>>
@@ -140,6 +150,7 @@ export interface RouteDefinition<D, P, Q, B, R> {
   hot?: boolean
   any_origin?: boolean
   revalidates?: boolean
+  oauth?: OauthResource<D>
   handle(context: RouteContext<P, Q, BodyOf<B>, D>): Promise<RouteReply<ReplyOf<R>>>
 }
 

@@ -58,8 +58,8 @@ export interface DeploymentAppOptions {
   customApp?: CustomAppPort | undefined
   /** Authenticates keys besides the auth file; undefined with AUTH=off, where every key would be accepted. */
   keys?: Pick<Authenticator, 'authenticate'> | undefined
-  /** Replaces `cors` and `gates` at the origin of the interface. */
-  mounted?: Pick<DeploymentDeps, 'cors' | 'gates'> | undefined
+  /** Replaces `cors`, `gates` and `public_url` at the origin of the interface. */
+  mounted?: Pick<DeploymentDeps, 'cors' | 'gates' | 'public_url'> | undefined
   /** Checks of requests with a session cookie at the origin of the interface; undefined if cookies never authenticate. */
   sessionGates?: BrowserGates | undefined
   /** The platform API, for requests sent to the wrong listener. */

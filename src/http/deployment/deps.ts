@@ -38,6 +38,8 @@ export interface DeploymentDeps extends DispatchDeps, DeploymentServices {
   /** The observer of the server, which measures requests of both APIs. */
   observer: Observer
   cors: CorsRules
+  /** Origin under which clients reach this address; undefined for that of the request. */
+  public_url?: string | undefined
   sse: Sse
   /** The server's writer of large responses. */
   outflow: Outflow

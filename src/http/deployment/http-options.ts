@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
 
 /** Groups of routes that langgraph.json can disable. */
-export const ROUTE_GROUPS = ['assistants', 'threads', 'runs', 'store', 'mcp', 'meta'] as const
+export const ROUTE_GROUPS = ['assistants', 'threads', 'runs', 'store', 'mcp', 'a2a', 'meta'] as const
 export type RouteGroup = (typeof ROUTE_GROUPS)[number]
 
 /** The served routes and their prefix: `http` of langgraph.json. */
@@ -38,6 +38,7 @@ export function readHttpOptions(http: JsonObject): HttpOptions {
 /** The group of a route by its path; run routes are one group under every path. Undefined for UI components. */
 export function routeGroup(path: string): RouteGroup | undefined {
   if (path.startsWith('/ui/')) return undefined
+  if (path.startsWith('/.well-known/agent')) return 'a2a'
   if (/^(\/threads\/\{thread_id\})?\/runs(\/|$)/.test(path)) return 'runs'
   const first = path.split('/')[1] ?? ''
   return ROUTE_GROUPS.find((group) => group === first) ?? 'meta'

@@ -71,6 +71,13 @@ export const DEPLOYMENT_NEEDS: Readonly<Record<string, Need>> = {
 
   'POST /mcp': 'assistants:read',
 
+  'GET /.well-known/agent-card.json': 'assistants:read',
+  'GET /a2a/{assistant_id}': 'assistants:read',
+  'GET /a2a/{assistant_id}/.well-known/agent-card.json': 'assistants:read',
+  'GET /a2a/{assistant_id}/.well-known/agent.json': 'assistants:read',
+  // Messages and cancels also require threads:create.
+  'POST /a2a/{assistant_id}': 'threads:read',
+
   'POST /ui/{graph_id}': 'assistants:read',
   // Browsers load these as frames, scripts and styles, without a key.
   'GET /ui/{graph_id}': 'open',

@@ -4,6 +4,7 @@ import type { GuardedRoute } from '../api/route.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { type RouteGroup, routeGroup } from './http-options.ts'
 import { DEPLOYMENT_NEEDS } from './permissions.ts'
+import { a2aRoutes } from './routes/a2a.ts'
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts'
 import { assistantRoutes } from './routes/assistants.ts'
 import { cancelRoutes } from './routes/cancel.ts'
@@ -50,6 +51,7 @@ export function deploymentRoutes(
       ...cronRoutes(),
       ...uiRoutes(),
       ...mcpRoutes(() => all),
+      ...a2aRoutes(),
       ...systemRoutes(openApi),
     ],
     DEPLOYMENT_NEEDS,

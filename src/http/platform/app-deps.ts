@@ -1,6 +1,7 @@
 import type { Authenticator } from '../../identity/authenticator.ts'
 import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
 import type { IdentityStore } from '../../identity/identity-store.ts'
+import type { OauthStore } from '../../identity/oauth.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { RecentMap } from '../../base/recent-map.ts'
 import type { ControlPlane } from '../../deploy/control-plane.ts'
@@ -79,6 +80,13 @@ export interface SignIn {
   deployment: string | undefined
 }
 
+/** The authorization server for clients of MCP. */
+export interface Oauth {
+  store: OauthStore
+  /** Limit of registrations by address. */
+  registrations: RateLimit
+}
+
 /** The shares, which need no key to read, and their limits. */
 export interface Sharing {
   shares: ShareStore
@@ -122,6 +130,7 @@ export interface AppDeps {
   /** Checks of requests with a session cookie; undefined with AUTH=off, where cookies do not count. */
   sessionGates: BrowserGates | undefined
   signIn: SignIn
+  oauth: Oauth
   live: LiveStreams
   secrets: WorkspaceSecrets
   playground: Playground

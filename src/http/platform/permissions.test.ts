@@ -42,6 +42,10 @@ describe('IDENTITY-7: the table of permissions', () => {
     const open = platformRoutes().filter(({ access }) => access.need === 'open')
     expect(open.map(({ path }) => path).toSorted()).toEqual([
       '/',
+      '/.well-known/oauth-authorization-server',
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-protected-resource/api/mcp',
+      '/.well-known/oauth-protected-resource/mcp',
       '/auth/session',
       '/auth/session',
       '/docs',
@@ -53,6 +57,11 @@ describe('IDENTITY-7: the table of permissions', () => {
       '/info',
       // A redirect, which reveals nothing about the deployment.
       '/o/{tenant}/host/deployments/{id}',
+      // Clients of OAuth have no key; the consent needs a session.
+      '/oauth/authorize',
+      '/oauth/register',
+      '/oauth/revoke',
+      '/oauth/token',
       '/ok',
       '/openapi.json',
       '/public/attachments/{id}/{name}',
@@ -99,6 +108,7 @@ describe('IDENTITY-7: the table of permissions', () => {
     const roots = [
       '/auth/',
       '/orgs/',
+      '/oauth/',
       '/workspaces',
       '/setup',
       '/usage-limits',
@@ -110,7 +120,7 @@ describe('IDENTITY-7: the table of permissions', () => {
     expect(paths.filter((path) => !roots.some((root) => path.startsWith(root)))).toEqual([])
     expect(paths).toEqual(
       expect.arrayContaining([
-        ...roots.slice(2),
+        ...roots.slice(3),
         '/auth/tickets',
         '/orgs/current/members',
         '/workspaces/{id}',

@@ -179,6 +179,17 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
 
   'POST /mcp': 'any key',
 
+  // Clients have no key yet. What they may do is decided by the session that gives its consent.
+  'GET /.well-known/oauth-protected-resource': 'open',
+  'GET /.well-known/oauth-protected-resource/mcp': 'open',
+  'GET /.well-known/oauth-protected-resource/api/mcp': 'open',
+  'GET /.well-known/oauth-authorization-server': 'open',
+  'POST /oauth/register': 'open',
+  'GET /oauth/authorize': 'open',
+  'POST /oauth/authorize': 'any key',
+  'POST /oauth/token': 'open',
+  'POST /oauth/revoke': 'open',
+
   'GET /ingest/health': 'organization:read',
   'GET /metrics': 'organization:read',
   'GET /ok': 'open',
@@ -210,7 +221,7 @@ export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
  * belong to a workspace.
  */
 const ORGANIZATION_ROUTE =
-  /^\w+ \/(auth|orgs|api-key|workspaces(?!\/current)|setup|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
+  /^\w+ \/(auth|oauth|orgs|api-key|workspaces(?!\/current)|setup|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
 
 /** Name of a route in ROUTE_NEEDS. */
 export function routeName({ method, path }: Pick<RouteHead, 'method' | 'path'>): string {

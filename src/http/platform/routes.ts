@@ -36,6 +36,7 @@ import { usageLimitRoutes } from './routes/usage/limits.ts'
 import { workspaceLimitRoutes } from './routes/usage/workspace-limits.ts'
 import { usageRoutes } from './routes/usage/report.ts'
 import { usageRebuildRoutes } from './routes/usage/rebuild.ts'
+import { oauthRoutes } from './routes/identity/oauth.ts'
 import { sessionV2Routes } from './routes/v2/sessions.ts'
 import { runV2Routes } from './routes/v2/runs.ts'
 import { threadV2Routes } from './routes/v2/threads.ts'
@@ -94,6 +95,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...deploymentLogRoutes(),
     ...serverFactRoutes(),
     ...mcpRoutes(() => routes),
+    ...oauthRoutes(),
     ...systemRoutes(openApi),
   ])
   return routes

@@ -92,7 +92,14 @@ export function callerOf(
     basic = false,
     acts_in,
     fresh,
-  }: { basic?: boolean | undefined; acts_in?: ActsIn | undefined; fresh?: boolean } = {},
+    resource,
+  }: {
+    basic?: boolean | undefined
+    acts_in?: ActsIn | undefined
+    fresh?: boolean
+    /** The resource of OAuth whose access tokens are accepted; undefined for none. */
+    resource?: string | undefined
+  } = {},
 ): Principal | Promise<Principal> {
   const { req, sessionGates } = exchange
   gates?.assertOwn(req)
@@ -100,7 +107,7 @@ export function callerOf(
   if (session !== undefined) sessionGates?.assertOwn(req)
   exchange.hasKey = true
   return authenticator.authenticate(
-    { ...credentialsOf(callerHeaders(exchange), { basic }), session },
+    { ...credentialsOf(callerHeaders(exchange), { basic }), session, resource },
     acts_in,
     fresh,
   )

@@ -182,6 +182,21 @@ function unreadableIn({ unreadable }: RouteHead): (error: unknown) => typeof UNR
 
 const BODY_FAULTS: ReadonlySet<string> = new Set(['invalid_json', 'invalid_request'])
 
+/** The caller of a route. @throws AppError as `callerOf`; unauthorized with the challenge of a resource of OAuth */
+async function callerFor<D extends DispatchDeps>(
+  exchange: Exchange,
+  { access, oauth }: GuardedRoute<D>,
+  deps: D,
+): Promise<Principal> {
+  try {
+    return await callerOf(exchange, deps, { ...access, resource: oauth?.path })
+  } catch (error) {
+    if (oauth === undefined || !(error instanceof AppError) || error.code !== 'unauthorized') throw error
+    const details = { challenge: oauth.challenge(deps, exchange) }
+    throw new AppError('unauthorized', { message: error.message, details })
+  }
+}
+
 /**
  * Runs one matched route: caller, permission, parameters, body, handler, response. Rejects with the error that the
  * response must report. `params` are the decoded parameters of the path.
@@ -195,7 +210,7 @@ export async function dispatch<D extends DispatchDeps>(
 ): Promise<void> {
   exchange.route ||= route.path
   if (route.access.need !== 'open') {
-    exchange.principal ??= await callerOf(exchange, deps, route.access)
+    exchange.principal ??= await callerFor(exchange, route, deps)
     assertAllowed(exchange.principal, route.access)
   }
   route.available?.(deps)

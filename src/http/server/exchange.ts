@@ -15,6 +15,8 @@ export interface Exchange {
   readonly request_id: string
   /** Path as sent, without prefix (`/api/v1`, `/api`, `/api-host`) and without query. */
   readonly path: string
+  /** Path as sent, with its prefix. */
+  readonly whole_path: string
   /** Query without `?`. */
   readonly search: string
   /** Pattern of the route, e.g. `/runs/{id}`; '' until a route has matched. */
@@ -60,12 +62,14 @@ export function createExchange(
 ): Exchange {
   const url = req.url ?? '/'
   const mark = url.indexOf('?')
+  const whole_path = mark < 0 ? url : url.slice(0, mark)
   const sent = req.headers['x-request-id']
   return {
     req,
     res,
     request_id: typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : newUuid(),
-    path: pathOf(mark < 0 ? url : url.slice(0, mark)),
+    path: pathOf(whole_path),
+    whole_path,
     search: mark < 0 ? '' : url.slice(mark + 1),
     route: '',
     principal: undefined,

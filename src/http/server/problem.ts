@@ -62,8 +62,13 @@ const FINAL_STATUSES: ReadonlySet<number> = new Set([409, 501])
  */
 export function problemHeaders(error: AppError): Headers {
   if (error.retryable) return { 'retry-after': retryAfter(error.details), ...rateLimitHeaders(error.details) }
-  if (error.status === 401) return { 'www-authenticate': 'Bearer' }
+  if (error.status === 401) return { 'www-authenticate': challengeOf(error.details) }
   return FINAL_STATUSES.has(error.status) ? { 'x-should-retry': 'false' } : {}
+}
+
+/** What a 401 asks for: a key, unless the route names more. */
+function challengeOf(details: unknown): string {
+  return isObject(details) && typeof details['challenge'] === 'string' ? details['challenge'] : 'Bearer'
 }
 
 function retryAfter(details: unknown): number {

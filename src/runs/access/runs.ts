@@ -38,6 +38,14 @@ export function runsFor(runs: Runs, checks: RunChecks, ask: Ask): Runs {
       await checks.thread(call, thread_id, 'threads:read')
       return runs.recent(call, thread_id)
     },
+    async ofTask(call, thread_id, task_id) {
+      await checks.thread(call, thread_id, 'threads:read')
+      return runs.ofTask(call, thread_id, task_id)
+    },
+    async tasks(call, search) {
+      const { visible } = await ask('threads:search', { metadata: { assistant_id: search.assistant_id } })
+      return runs.tasks({ ...call, access: { visible } }, search)
+    },
     async remove(call, thread_id, run_id) {
       await checks.run(call, thread_id, run_id, 'threads:delete')
       await runs.remove(call, thread_id, run_id)

@@ -358,6 +358,18 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /docs': fixed('/docs'),
   'GET /docs/{file}': fixed('/docs/page.js'),
   'POST /mcp': fixed('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  'GET /.well-known/oauth-protected-resource': fixed('/.well-known/oauth-protected-resource'),
+  'GET /.well-known/oauth-protected-resource/mcp': fixed('/.well-known/oauth-protected-resource/mcp'),
+  'GET /.well-known/oauth-protected-resource/api/mcp': fixed('/.well-known/oauth-protected-resource/api/mcp'),
+  'GET /.well-known/oauth-authorization-server': fixed('/.well-known/oauth-authorization-server'),
+  // Registrations are limited per address, so the matrix makes none.
+  'POST /oauth/register': { ...fixed('/oauth/register', {}), status: () => [400] },
+  // No caller names a client that exists.
+  'GET /oauth/authorize': { ...fixed('/oauth/authorize'), status: () => [400] },
+  // A consent needs a session of a browser, which no caller has.
+  'POST /oauth/authorize': { ...fixed('/oauth/authorize', {}), status: () => [403] },
+  'POST /oauth/token': { ...fixed('/oauth/token', {}), status: () => [400] },
+  'POST /oauth/revoke': fixed('/oauth/revoke', {}),
   'GET /openapi.json': fixed('/openapi.json'),
   'GET /': fixed('/'),
 }

@@ -25,6 +25,7 @@ import type { ThreadReads } from '../../../src/query/threads/thread-reads.ts'
 import type { TraceReads } from '../../../src/query/trace-reads.ts'
 import { createRegistry } from '../../../src/schema/registry.ts'
 import { createBrowserSessionStore } from '../../../src/storage/sql/identity/browser-session-store.ts'
+import { createOauthStore } from '../../../src/storage/sql/identity/oauth-store.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createPriceStore } from '../../../src/storage/sql/prices/price-store.ts'
@@ -33,7 +34,7 @@ import { createDeploymentFeed } from '../../../src/ingest/live/deployment-feed.t
 import { createLiveFeed } from '../../../src/ingest/live/live-feed.ts'
 import { createEventStreams } from '../../../src/http/platform/reply/event-streams.ts'
 import { createLiveStreams } from '../../../src/http/platform/reply/live-streams.ts'
-import { createSignIn } from '../../../src/http/platform/sign-in.ts'
+import { createOauth, createSignIn } from '../../../src/http/platform/sign-in.ts'
 import { createFeedback, createSharing } from '../../../src/start/stored-traces.ts'
 import { createLocalBuckets } from '../../../src/ingest/rates/buckets.ts'
 import { createRateGate } from '../../../src/ingest/rates/rate-gate.ts'
@@ -230,6 +231,7 @@ export async function startApp(options: FixtureOptions = {}) {
   const feed = createLiveFeed(undefined)
   const deploymentFeed = createDeploymentFeed()
   const sessions = createBrowserSessionStore(database)
+  const tokens = createOauthStore(database)
   const gates = createBrowserGates({ publicUrl: options.publicUrl })
   const ingested: Ingested[] = []
   const lines: string[] = []
@@ -237,6 +239,7 @@ export async function startApp(options: FixtureOptions = {}) {
   const authenticator = createAuthenticator({
     store: identity,
     sessions,
+    tokens,
     clock,
     ...(openGrant && { openGrant }),
   })
@@ -286,6 +289,7 @@ export async function startApp(options: FixtureOptions = {}) {
     gates: openGrant && gates,
     sessionGates: openGrant === undefined ? gates : undefined,
     signIn: createSignIn(sessions, undefined, clock),
+    oauth: createOauth(tokens, clock),
     ...NO_PLAYGROUND,
     logStreams: createEventStreams({ ...STREAMS, max_unsent_bytes: 1 << 20 }),
     live: createLiveStreams({ feed, deploymentFeed, health: () => HEALTH, limits: STREAMS }),

@@ -15,7 +15,11 @@ type Question<C = GraphCall> = C extends { graph_id: string; config: JsonObject 
 /**
  * Calls an assistant's graph. A graph factory receives the assistant's config and the request's headers, as for a run.
  */
-async function ask({ deps, req }: DeploymentContext, asked: string, question: Question): Promise<string> {
+export async function askGraph(
+  { deps, req }: DeploymentContext,
+  asked: string,
+  question: Question,
+): Promise<string> {
   const assistant = await deps.findAssistant(deps.tenant, asked)
   if (assistant === undefined) throw new AppError('not_found', { message: 'Assistant not found' })
   const { graph_id, assistant_id } = assistant
@@ -65,7 +69,7 @@ function subgraphRoutes(): DeploymentRoute[] {
       async handle(context) {
         const { params, query: asked } = context
         const question = { name: 'subgraphs', namespace: null, recurse: asked.recurse } as const
-        return { body: await ask(context, params.assistant_id, question) }
+        return { body: await askGraph(context, params.assistant_id, question) }
       },
     }),
     route({
@@ -79,7 +83,7 @@ function subgraphRoutes(): DeploymentRoute[] {
       async handle(context) {
         const { params, query: asked } = context
         const question = { name: 'subgraphs', namespace: params.namespace, recurse: asked.recurse } as const
-        return { body: await ask(context, params.assistant_id, question) }
+        return { body: await askGraph(context, params.assistant_id, question) }
       },
     }),
   ]
@@ -101,7 +105,7 @@ export function assistantGraphRoutes(): DeploymentRoute[] {
       errors: ['not_found', 'graph_not_loaded', 'host_unavailable', 'conflict'],
       async handle(context) {
         const { params, query } = context
-        return { body: await ask(context, params.assistant_id, { name: 'graph', xray: query.xray }) }
+        return { body: await askGraph(context, params.assistant_id, { name: 'graph', xray: query.xray }) }
       },
     }),
     ...subgraphRoutes(),
@@ -116,7 +120,7 @@ export function assistantGraphRoutes(): DeploymentRoute[] {
       revalidates: true,
       errors: ['not_found', 'graph_not_loaded', 'host_unavailable', 'conflict'],
       handle: async (context) => ({
-        body: await ask(context, context.params.assistant_id, { name: 'schemas' }),
+        body: await askGraph(context, context.params.assistant_id, { name: 'schemas' }),
       }),
     }),
   ]

@@ -18,6 +18,11 @@ export interface Sse {
   body(stream: EventStream, options: BodyOptions): LiveBody
   /** The body of a stream of protocol v2, written in the same way. */
   protocolBody(stream: ProtocolStream, holder: string): LiveBody
+  /** The body of a stream whose frames are complete, written in the same way; `close` ends the source of the frames. */
+  framesBody(
+    frames: AsyncIterable<readonly Uint8Array[]>,
+    options: { holder: string; close(): void },
+  ): LiveBody
 }
 
 export interface BodyOptions {
@@ -78,6 +83,7 @@ export function createSse({ logger, outflow, limits, heartbeat_ms = HEARTBEAT_MS
     },
     protocolBody: (stream, holder) =>
       bodyOf(encoded(stream.batches, protocolFrames), holder, () => stream.close()),
+    framesBody: (frames, { holder, close }) => bodyOf(frames, holder, close),
   }
 }
 

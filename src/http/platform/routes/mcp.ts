@@ -1,5 +1,6 @@
 import { serveMcp } from '../../mcp/serve-mcp.ts'
 import { createAskRoute } from '../../mcp/ask-route.ts'
+import { challenge, MCP_RESOURCE } from '../oauth/metadata.ts'
 import { createTokenCounter } from '../mcp/budget.ts'
 import { platformTools, toolServer } from '../mcp/tools.ts'
 import { type GuardedPlatformRoute, type PlatformRoute, route } from '../route.ts'
@@ -19,6 +20,7 @@ export function mcpRoutes(routes: () => readonly GuardedPlatformRoute[]): Platfo
       body: 'raw',
       reply: 'bytes',
       wire_types: ['application/json'],
+      oauth: { path: MCP_RESOURCE, challenge },
       errors: ['body_too_large'],
       async handle({ deps, principal, body, req, gone }) {
         const { workspace_id, workspace_ids } = principal

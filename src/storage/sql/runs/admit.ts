@@ -83,7 +83,28 @@ function compose(admission: RunAdmission, thread: LockedThread): Composed {
   return { ...(admission.compose?.({ metadata, config }) ?? run), columns }
 }
 
-function rowOf(admission: RunAdmission, thread: LockedThread, composed: Composed, now: number): RunRow {
+/** The A2A task of a run: that of its metadata, or that of the waiting run which it answers. */
+async function taskOf(
+  session: RunSession,
+  thread: LockedThread,
+  { metadata, kwargs: { command } }: Composed,
+): Promise<string | null> {
+  const own = isObject(metadata['a2a']) ? metadata['a2a']['task_id'] : undefined
+  if (typeof own === 'string') return own
+  if (!isObject(command) || !('resume' in command)) return null
+  const [newest] = await session.query<{ a2a_task: string | null }>(
+    `SELECT a2a_task FROM runs WHERE ${KEY} ORDER BY seq DESC LIMIT 1`,
+    keyValues(thread),
+  )
+  return newest?.a2a_task ?? null
+}
+
+function rowOf(
+  admission: RunAdmission,
+  thread: LockedThread,
+  composed: Composed,
+  { now, a2a_task }: { now: number; a2a_task: string | null },
+): RunRow {
   const { input, command, ...kwargs } = composed.kwargs
   const { run, multitask_strategy, delay_ms } = admission
   return {
@@ -117,6 +138,7 @@ function rowOf(admission: RunAdmission, thread: LockedThread, composed: Composed
     partial_messages: null,
     interrupted: 0,
     needs_version: RUN_VERSION,
+    a2a_task,
   }
 }
 
@@ -160,7 +182,8 @@ async function insert(
   const { action } = decision
   const cancelled = action === null ? undefined : await cancelRuns(session, thread, active, action, now)
   const composed = compose(admission, thread)
-  const pending = rowOf(admission, thread, composed, now)
+  const a2a_task = await taskOf(session, thread, composed)
+  const pending = rowOf(admission, thread, composed, { now, a2a_task })
   const isFree = admission.delay_ms === 0 && decision.free
   const claimer =
     isFree && admission.claim && mayClaim(admission.claim, pending, now) ? admission.claim : null

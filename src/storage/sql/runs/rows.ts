@@ -121,6 +121,7 @@ export interface RunRow extends ThreadKey {
   partial_messages: string | null
   interrupted: number
   needs_version: number
+  a2a_task: string | null
 }
 
 const RUN_COLUMNS = [
@@ -154,6 +155,7 @@ const RUN_COLUMNS = [
   'partial_messages',
   'interrupted',
   'needs_version',
+  'a2a_task',
 ] as const satisfies readonly (keyof RunRow)[]
 
 /** All columns of `runs`, for SELECT and RETURNING. */

@@ -1,0 +1,114 @@
+import { AppError } from '../../../base/errors.ts'
+import { generateApiKey, hashApiKey, shortKey } from '../../../identity/api-keys.ts'
+import {
+  ACCESS_MS,
+  type Consent,
+  fitsChallenge,
+  hashToken,
+  type KeyRef,
+  newToken,
+  READ_SCOPE,
+  type TokenPair,
+} from '../../../identity/oauth.ts'
+import type { JsonObject } from '../../../schema/json.ts'
+import type { AppDeps } from '../app-deps.ts'
+
+/** An error of the token endpoint (RFC 6749, 5.2). */
+export class OauthFault extends Error {
+  readonly error: string
+
+  constructor(error: string, description: string) {
+    super(description)
+    this.error = error
+  }
+}
+
+/** After this many collisions of short keys in a row, nearly all of an organization are used. */
+const MAX_DRAWS = 200
+
+function newPair(): TokenPair {
+  return { access: newToken('access'), refresh: newToken('refresh') }
+}
+
+function pairJson({ access, refresh }: TokenPair): JsonObject {
+  return {
+    access_token: access,
+    token_type: 'Bearer',
+    expires_in: ACCESS_MS / 1000,
+    refresh_token: refresh,
+    scope: READ_SCOPE,
+  }
+}
+
+/** Ends the key of a consent, and with it all of its tokens. */
+export async function endKey(
+  { identity, authenticator, clock }: AppDeps,
+  { id, organization_id, short_key, user_id }: KeyRef,
+): Promise<void> {
+  const kind = user_id === null ? 'service' : 'personal'
+  const actor = { api_key_id: id, short_key, user_id, at: clock.now() }
+  await identity.deleteKey(organization_id, kind, id, actor)
+  authenticator.forget(id)
+}
+
+/** Exchanges a code for tokens, once. @throws OauthFault */
+export async function exchangeCode(
+  deps: AppDeps,
+  sent: URLSearchParams,
+  resource: string | undefined,
+): Promise<JsonObject> {
+  const { oauth, clock } = deps
+  const taken = await oauth.store.takeCode(hashToken(sent.get('code') ?? ''), clock.now())
+  const refused = new OauthFault('invalid_grant', 'The code is unknown, was used, or is older than a minute.')
+  if (taken === undefined) throw refused
+  if ('reused' in taken) {
+    if (taken.reused !== undefined) await endKey(deps, taken.reused)
+    throw refused
+  }
+  const redirect_uri = sent.get('redirect_uri')
+  if (
+    taken.client_id !== sent.get('client_id') ||
+    (redirect_uri !== null && redirect_uri !== taken.redirect_uri)
+  )
+    throw new OauthFault('invalid_grant', 'The code belongs to another client or address.')
+  if (!fitsChallenge(sent.get('code_verifier') ?? '', taken.challenge))
+    throw new OauthFault('invalid_grant', 'code_verifier does not fit the challenge.')
+  if (resource !== undefined && resource !== taken.resource)
+    throw new OauthFault('invalid_target', 'The code is for another resource.')
+  await createKey(deps, taken)
+  const pair = newPair()
+  await oauth.store.start(taken, pair, clock.now())
+  return pairJson(pair)
+}
+
+/** Stores the key of a consent. @throws OauthFault if the member has left since */
+async function createKey({ identity, clock }: AppDeps, { key, actor: author }: Consent): Promise<void> {
+  const { user_id } = key
+  const actor = { ...author, at: clock.now() }
+  for (let draws = 0; draws < MAX_DRAWS; draws++) {
+    const secret = generateApiKey(user_id === null ? 'service' : 'personal')
+    const stored = { ...key, key_hash: hashApiKey(secret), short_key: shortKey(secret) }
+    try {
+      if (await identity.createKey(stored, actor)) return
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
+      throw new OauthFault('invalid_grant', error.message)
+    }
+  }
+  throw new AppError('internal', { message: 'No short key is left for another key.' })
+}
+
+/** Replaces a refresh token. One that was replaced before ends its whole family (rule OAU-5). @throws OauthFault */
+export async function refreshTokens(
+  deps: AppDeps,
+  sent: URLSearchParams,
+  resource: string | undefined,
+): Promise<JsonObject> {
+  const pair = newPair()
+  const refresh_hash = hashToken(sent.get('refresh_token') ?? '')
+  const asked = { client_id: sent.get('client_id') ?? '', resource }
+  const result = await deps.oauth.store.rotate(refresh_hash, asked, pair, deps.clock.now())
+  if (result === 'rotated') return pairJson(pair)
+  if (result !== undefined) await endKey(deps, result.reused)
+  throw new OauthFault('invalid_grant', 'The refresh token is unknown, was used, or has ended.')
+}

@@ -1,0 +1,139 @@
+import {
+  ACCESS_MS,
+  CLIENT_MS,
+  CODE_MS,
+  type Consent,
+  hashToken,
+  type KeyRef,
+  MAX_CLIENTS,
+  type OauthClient,
+  type OauthStore,
+  REFRESH_MS,
+  type TokenPair,
+} from '../../../identity/oauth.ts'
+import type { Database, SqlSession } from '../driver/database.ts'
+import { findGrant } from './api-key-store.ts'
+
+/** Time for which a used code is kept, so that its second use is noticed. */
+const USED_CODE_MS = 10 * CODE_MS
+
+interface TokenRow {
+  kind: 'access' | 'refresh'
+  api_key_id: string
+  client_id: string
+  resource: string
+  expires_at: number
+  ends_at: number | null
+  replaced: number
+}
+
+type Family = Pick<TokenRow, 'api_key_id' | 'client_id' | 'resource' | 'ends_at'>
+
+/** Stores a pair of tokens. The key lives as long as its refresh token. */
+async function addTokens(session: SqlSession, family: Family, tokens: TokenPair, now: number): Promise<void> {
+  const { api_key_id, client_id, resource, ends_at } = family
+  const latest = ends_at ?? Infinity
+  const until = { access: Math.min(now + ACCESS_MS, latest), refresh: Math.min(now + REFRESH_MS, latest) }
+  for (const kind of ['access', 'refresh'] as const)
+    await session.query(
+      `INSERT INTO oauth_tokens (token_hash, kind, api_key_id, client_id, resource, expires_at, ends_at, replaced)
+        VALUES (?, ?, ?, ?, ?, ?, ?, 0)`,
+      [hashToken(tokens[kind]), kind, api_key_id, client_id, resource, until[kind], ends_at],
+    )
+  await session.query('UPDATE api_keys SET expires_at = ? WHERE id = ?', [until.refresh, api_key_id])
+  await session.query('UPDATE oauth_clients SET last_used_at = ? WHERE id = ?', [now, client_id])
+  await session.query('DELETE FROM oauth_tokens WHERE expires_at <= ?', [now])
+}
+
+async function keyRef(session: SqlSession, id: string): Promise<KeyRef | undefined> {
+  const sql =
+    'SELECT id, organization_id, short_key, user_id FROM api_keys WHERE id = ? AND deleted_at IS NULL'
+  return (await session.query<KeyRef>(sql, [id]))[0]
+}
+
+async function tokenRow(session: SqlSession, token_hash: string): Promise<TokenRow | undefined> {
+  const sql = `SELECT kind, api_key_id, client_id, resource, expires_at, ends_at, replaced FROM oauth_tokens
+    WHERE token_hash = ?`
+  return (await session.query<TokenRow>(sql, [token_hash]))[0]
+}
+
+function clientStore(database: Database): Pick<OauthStore, 'addClient' | 'client'> {
+  return {
+    addClient: ({ id, name, redirect_uris, created_at }) =>
+      database.tx('oauth:clients', async (session) => {
+        await session.query('DELETE FROM oauth_clients WHERE last_used_at <= ?', [created_at - CLIENT_MS])
+        const [all] = await session.query<{ count: number }>('SELECT count(*) AS count FROM oauth_clients')
+        if ((all?.count ?? 0) >= MAX_CLIENTS) return false
+        await session.query(
+          'INSERT INTO oauth_clients (id, name, redirect_uris, created_at, last_used_at) VALUES (?, ?, ?, ?, ?)',
+          [id, name, JSON.stringify(redirect_uris), created_at, created_at],
+        )
+        return true
+      }),
+    async client(id) {
+      const [row] = await database.query<Omit<OauthClient, 'redirect_uris'> & { redirect_uris: string }>(
+        'SELECT id, name, redirect_uris, created_at FROM oauth_clients WHERE id = ?',
+        [id],
+      )
+      return row && { ...row, redirect_uris: JSON.parse(row.redirect_uris) as string[] }
+    },
+  }
+}
+
+/** Clients, codes and tokens of OAuth in a SQL database that has been migrated. */
+export function createOauthStore(database: Database): OauthStore {
+  return {
+    ...clientStore(database),
+    async addCode(code_hash, consent, now) {
+      await database.query('DELETE FROM oauth_codes WHERE expires_at <= ?', [now - USED_CODE_MS])
+      await database.query('INSERT INTO oauth_codes (code_hash, consent, expires_at) VALUES (?, ?, ?)', [
+        code_hash,
+        JSON.stringify(consent),
+        now + CODE_MS,
+      ])
+    },
+    async takeCode(code_hash, now) {
+      const [taken] = await database.query<{ consent: string }>(
+        'UPDATE oauth_codes SET used = 1 WHERE code_hash = ? AND used = 0 AND expires_at > ? RETURNING consent',
+        [code_hash, now],
+      )
+      if (taken !== undefined) return JSON.parse(taken.consent) as Consent
+      const [row] = await database.query<{ consent: string }>(
+        'SELECT consent FROM oauth_codes WHERE code_hash = ? AND used = 1',
+        [code_hash],
+      )
+      return row && { reused: await keyRef(database, (JSON.parse(row.consent) as Consent).key.id) }
+    },
+    start: ({ key, client_id, resource, ends_at }, tokens, now) =>
+      database.tx(`oauth:${key.id}`, (session) =>
+        addTokens(session, { api_key_id: key.id, client_id, resource, ends_at }, tokens, now),
+      ),
+    async rotate(refresh_hash, { client_id, resource }, tokens, now) {
+      const known = await tokenRow(database, refresh_hash)
+      if (known === undefined) return undefined
+      return await database.tx(`oauth:${known.api_key_id}`, async (session) => {
+        const row = await tokenRow(session, refresh_hash)
+        if (row === undefined || row.kind !== 'refresh' || row.client_id !== client_id) return undefined
+        if (row.expires_at <= now || (resource !== undefined && resource !== row.resource)) return undefined
+        const key = await keyRef(session, row.api_key_id)
+        if (key === undefined) return undefined
+        if (row.replaced === 1) return { reused: key }
+        await session.query('UPDATE oauth_tokens SET replaced = 1 WHERE token_hash = ?', [refresh_hash])
+        await addTokens(session, row, tokens, now)
+        return 'rotated'
+      })
+    },
+    async access(token_hash, now) {
+      const row = await tokenRow(database, token_hash)
+      if (row === undefined || row.kind !== 'access' || row.expires_at <= now) return undefined
+      const grant = await findGrant(database, row.api_key_id)
+      if (grant === undefined) return undefined
+      const expires_at = Math.min(row.expires_at, grant.expires_at ?? Infinity)
+      return { grant: { ...grant, expires_at }, resource: row.resource }
+    },
+    async keyOf(token_hash) {
+      const row = await tokenRow(database, token_hash)
+      return row && (await keyRef(database, row.api_key_id))
+    },
+  }
+}

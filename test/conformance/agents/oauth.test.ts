@@ -1,0 +1,315 @@
+import { createHash } from 'node:crypto'
+import { auth, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
+import { describe, expect, it } from 'vitest'
+import { useWeir } from '../../support/servers/use-weir.ts'
+
+const weirOfFile = useWeir()
+const server = () => weirOfFile.current()
+const CALLBACK = 'http://127.0.0.1:33418/callback'
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+/** Signs a browser in with a key; returns its cookie. */
+async function signIn(key = server().key): Promise<string> {
+  const response = await fetch(`${server().url}/auth/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ key }),
+  })
+  return (response.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+}
+
+/** Sends the form of the consent page, as a browser does; returns the answer at the client's address. */
+async function decide(address: URL, cookie: string, decision: string, changed: Record<string, string> = {}) {
+  const page = await fetch(address, { headers: { cookie } })
+  const html = await page.text()
+  const fields = [...html.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+    name,
+    value.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCodePoint(Number(code))),
+  ])
+  const sent = { ...(Object.fromEntries(fields) as Record<string, string>), decision, ...changed }
+  const response = await fetch(`${server().url}/oauth/authorize`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { ...FORM, cookie, origin: server().url, 'sec-fetch-site': 'same-origin' },
+    body: new URLSearchParams(sent),
+  })
+  return { html, page, response, at: new URL(response.headers.get('location') ?? 'http://none/') }
+}
+
+/** A client of MCP that has no key; `asked` is the page to which it sends its user. */
+function provider(): OAuthClientProvider & { asked: URL | undefined; held: OAuthTokens | undefined } {
+  let information: OAuthClientInformationMixed | undefined
+  let verifier = ''
+  return {
+    asked: undefined,
+    held: undefined,
+    redirectUrl: CALLBACK,
+    clientMetadata: { redirect_uris: [CALLBACK], client_name: 'Coding <agent>' },
+    state: () => 'the state',
+    clientInformation: () => information,
+    saveClientInformation: (saved) => void (information = saved),
+    tokens() {
+      return this.held
+    },
+    saveTokens(tokens) {
+      this.held = tokens
+    },
+    redirectToAuthorization(url) {
+      this.asked = url
+    },
+    saveCodeVerifier: (text) => void (verifier = text),
+    codeVerifier: () => verifier,
+  }
+}
+
+async function connect(authProvider: OAuthClientProvider, path = '/mcp') {
+  const transport = new StreamableHTTPClientTransport(new URL(server().url + path), { authProvider })
+  const client = new Client({ name: 'test', version: '1' })
+  return { client, transport, connected: client.connect(transport) }
+}
+
+/** A client that a member has allowed. */
+async function allowed(path = '/mcp', cookie?: string) {
+  const mine = provider()
+  const first = await connect(mine, path)
+  await expect(first.connected).rejects.toBeInstanceOf(UnauthorizedError)
+  const { at } = await decide(mine.asked as URL, cookie ?? (await signIn()), 'allow')
+  await first.transport.finishAuth(at.searchParams.get('code') ?? '')
+  return mine
+}
+
+/** A client that sends no `resource`, as most do today; `code` asks for a code and returns it. */
+async function plainClient() {
+  const registered = await fetch(`${server().url}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ redirect_uris: [CALLBACK], client_name: 'plain' }),
+  })
+  const { client_id } = (await registered.json()) as { client_id: string }
+  const verifier = 'v'.repeat(43)
+  const query = (changed: Record<string, string> = {}) =>
+    new URLSearchParams({
+      response_type: 'code',
+      client_id,
+      redirect_uri: CALLBACK,
+      state: 's',
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+      ...changed,
+    })
+  const address = (changed?: Record<string, string>) =>
+    new URL(`${server().url}/oauth/authorize?${query(changed).toString()}`)
+  const token = async (fields: Record<string, string>) => {
+    const body = new URLSearchParams({ client_id, ...fields })
+    const response = await fetch(`${server().url}/oauth/token`, { method: 'POST', headers: FORM, body })
+    return (await response.json()) as { access_token: string; refresh_token: string; error?: string }
+  }
+  const exchange = async (code: string, changed: Record<string, string> = {}) =>
+    await token({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: CALLBACK,
+      code_verifier: verifier,
+      ...changed,
+    })
+  const code = async (cookie: string) =>
+    (await decide(address(), cookie, 'allow')).at.searchParams.get('code') ?? ''
+  return { client_id, address, token, exchange, code }
+}
+
+async function listTools(token: string, path = '/mcp'): Promise<number> {
+  const response = await fetch(server().url + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  })
+  return response.status
+}
+
+describe('a client without a key', () => {
+  it.each(['/mcp', '/api/mcp'])(
+    'OAU-1 to OAU-5: signs in at %s with the official client, and calls a tool',
+    async (path) => {
+      const mine = await allowed(path)
+      const { client, connected } = await connect(mine, path)
+      await connected
+      const result = await client.callTool({ name: 'list_projects', arguments: {} })
+      expect(result.isError).not.toBe(true)
+      await client.close()
+      // The client refreshes by itself; here it is made to.
+      const before = mine.held?.access_token
+      await auth(mine, { serverUrl: `${server().url}${path}` })
+      expect(mine.held?.access_token).not.toBe(before)
+      expect(await listTools(mine.held?.access_token ?? '')).toBe(200)
+    },
+  )
+
+  it('OAU-1, OAU-2: 401 names the metadata, which names the server', async () => {
+    const { url } = server()
+    const refused = await fetch(`${url}/mcp`, { method: 'POST', body: '{}' })
+    const metadata = `${url}/.well-known/oauth-protected-resource/mcp`
+    expect(refused.headers.get('www-authenticate')).toBe(
+      `Bearer resource_metadata="${metadata}", scope="read"`,
+    )
+    expect(await (await fetch(metadata)).json()).toEqual({
+      resource: `${url}/mcp`,
+      authorization_servers: [url],
+      scopes_supported: ['read'],
+      bearer_methods_supported: ['header'],
+    })
+    const alias = await fetch(`${url}/.well-known/oauth-protected-resource/api/mcp`)
+    expect(await alias.json()).toMatchObject({ resource: `${url}/api/mcp` })
+    expect(await (await fetch(`${url}/.well-known/oauth-authorization-server`)).json()).toMatchObject({
+      issuer: url,
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['none'],
+      authorization_response_iss_parameter_supported: true,
+    })
+  })
+
+  it('OAU-6: works without resource; a foreign one is refused', async () => {
+    const { address, exchange, code } = await plainClient()
+    const cookie = await signIn()
+    const tokens = await exchange(await code(cookie))
+    expect(await listTools(tokens.access_token)).toBe(200)
+    const asked = await fetch(address({ resource: 'https://other.example/mcp' }), { redirect: 'manual' })
+    expect(asked.headers.get('location')).toContain('error=invalid_target')
+  })
+
+  it('OAU-3: registers https and loopback addresses only, and returns to the registered one at any port', async () => {
+    const register = async (uri: string) =>
+      (
+        await fetch(`${server().url}/oauth/register`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ redirect_uris: [uri] }),
+        })
+      ).status
+    for (const uri of ['http://evil.example/', 'javascript:alert(1)', 'https://a.example/#x', 'cursor://x'])
+      expect([uri, await register(uri)]).toEqual([uri, 400])
+    expect(await register('https://a.example/callback')).toBe(201)
+    const { address } = await plainClient()
+    const cookie = await signIn()
+    const status = async (redirect_uri: string) =>
+      (await fetch(address({ redirect_uri }), { headers: { cookie }, redirect: 'manual' })).status
+    expect(await status('http://127.0.0.1:50000/callback')).toBe(200)
+    expect(await status('http://127.0.0.1:50000/other')).toBe(400)
+    expect(await status('https://evil.example/callback')).toBe(400)
+  })
+})
+
+describe('the consent', () => {
+  it('OAU-4: names client, address and workspace, cannot be framed, and answers with state and iss', async () => {
+    const { address } = await plainClient()
+    const { html, page, at } = await decide(address(), await signIn(), 'allow')
+    expect(html).toContain('plain')
+    expect(html).toContain('127.0.0.1:33418/callback')
+    expect(html).toContain('<option')
+    expect(page.headers.get('x-frame-options')).toBe('DENY')
+    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    expect([at.searchParams.get('state'), at.searchParams.get('iss')]).toEqual(['s', server().url])
+    const denied = await decide(address(), await signIn(), 'deny')
+    expect(denied.at.searchParams.get('error')).toBe('access_denied')
+    expect(denied.at.searchParams.get('code')).toBeNull()
+  })
+
+  it('OAU-4: shows names of clients as text', async () => {
+    const mine = provider()
+    await expect((await connect(mine)).connected).rejects.toBeInstanceOf(UnauthorizedError)
+    const { html } = await decide(mine.asked as URL, await signIn(), 'deny')
+    expect(html).not.toContain('<agent>')
+  })
+
+  it('OAU-4: cannot be skipped or forged: no session, another site, a key instead of a session', async () => {
+    const { address } = await plainClient()
+    const body = address().searchParams
+    body.set('decision', 'allow')
+    const post = async (headers: Record<string, string>) =>
+      (
+        await fetch(`${server().url}/oauth/authorize`, {
+          method: 'POST',
+          redirect: 'manual',
+          headers: { ...FORM, ...headers },
+          body: new URLSearchParams(body),
+        })
+      ).status
+    const cookie = await signIn()
+    expect(await post({})).toBe(401)
+    expect(await post({ cookie, origin: 'https://evil.example' })).toBe(403)
+    expect(await post({ cookie, 'sec-fetch-site': 'cross-site' })).toBe(403)
+    expect(await post({ 'x-api-key': server().key })).toBe(403)
+    const unsigned = await fetch(address())
+    expect(await unsigned.text()).not.toContain('name="decision"')
+  })
+
+  it('OAU-4: refuses a workspace that the member may not use', async () => {
+    const { address } = await plainClient()
+    const { response } = await decide(address(), await signIn(), 'allow', { workspace: crypto.randomUUID() })
+    expect(response.status).toBe(403)
+  })
+})
+
+describe('tokens', () => {
+  it('OAU-5, OAU-6: read over MCP only, whatever the role', async () => {
+    const { exchange, code } = await plainClient()
+    const { access_token, refresh_token } = await exchange(await code(await signIn()))
+    const get = async (path: string, token: string) =>
+      (await fetch(server().url + path, { headers: { authorization: `Bearer ${token}` } })).status
+    expect(await get('/sessions', access_token)).toBe(401)
+    expect(await get('/auth/session', access_token)).toBe(401)
+    expect(await listTools(access_token, '/api/mcp')).toBe(200)
+    expect(await listTools(refresh_token)).toBe(401)
+  })
+
+  it('OAU-5: a code is exchanged once, by its client, with its verifier', async () => {
+    const { exchange, code } = await plainClient()
+    const other = await plainClient()
+    const cookie = await signIn()
+    expect(await exchange(await code(cookie), { code_verifier: 'w'.repeat(43) })).toMatchObject({
+      error: 'invalid_grant',
+    })
+    expect(await other.exchange(await code(cookie))).toMatchObject({ error: 'invalid_grant' })
+    const once = await code(cookie)
+    const tokens = await exchange(once)
+    expect(await exchange(once)).toMatchObject({ error: 'invalid_grant' })
+    expect(await listTools(tokens.access_token)).toBe(401)
+  })
+
+  it('OAU-5: a refresh token is replaced; its second use ends the family', async () => {
+    const { token, exchange, code } = await plainClient()
+    const first = await exchange(await code(await signIn()))
+    const refresh = async (refresh_token: string) =>
+      await token({ grant_type: 'refresh_token', refresh_token })
+    const second = await refresh(first.refresh_token)
+    expect(await listTools(second.access_token)).toBe(200)
+    expect(await refresh(first.refresh_token)).toMatchObject({ error: 'invalid_grant' })
+    expect(await listTools(second.access_token)).toBe(401)
+    expect(await refresh(second.refresh_token)).toMatchObject({ error: 'invalid_grant' })
+  })
+
+  it('OAU-5: are listed as a key, and end with it, or when the client revokes them', async () => {
+    const weir = server()
+    const client = await plainClient()
+    const cookie = await signIn()
+    const tokens = await client.exchange(await client.code(cookie))
+    type Key = { id: string; description: string; read_only: boolean }
+    // The key of this server is that of a service or of a member; the key of the consent is of the same kind.
+    const paths = ['/orgs/current/personal-access-tokens', '/orgs/current/service-keys']
+    const lists = await Promise.all(
+      paths.map(async (path) => (await weir.json<Key[]>(path)).map((key) => ({ ...key, path }))),
+    )
+    const key = lists.flat().find(({ description }) => description === 'plain (OAuth)')
+    expect(key).toMatchObject({ read_only: true })
+    await weir.request(`${key?.path}/${key?.id}`, { method: 'DELETE' })
+    expect(await listTools(tokens.access_token)).toBe(401)
+    const again = await client.exchange(await client.code(cookie))
+    const body = new URLSearchParams({ token: again.refresh_token })
+    expect((await fetch(`${weir.url}/oauth/revoke`, { method: 'POST', headers: FORM, body })).status).toBe(
+      200,
+    )
+    expect(await listTools(again.access_token)).toBe(401)
+  })
+})
