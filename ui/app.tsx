@@ -101,6 +101,11 @@ function NoSession({ error, retry }: { error: Error; retry(): void }) {
   )
 }
 
+/** Paths that open the first page once somebody is signed in. */
+function isEntrance(path: string): boolean {
+  return path === '/' || path === '/sign-in'
+}
+
 function Shell() {
   useChosenWorkspace()
   const path = usePath()
@@ -126,7 +131,7 @@ function Shell() {
   }, [])
   useKeys(keys)
   useEffect(() => {
-    if (path === '/') navigate(FIRST_PAGE, { replace: true })
+    if (isEntrance(path)) navigate(FIRST_PAGE, { replace: true })
   }, [path])
   return (
     <div className={css['shell']}>
@@ -154,7 +159,7 @@ function Shell() {
 
 function PageOf({ path }: { path: string }) {
   const found = findPage(path)
-  if (path === '/') return <Skeleton />
+  if (isEntrance(path)) return <Skeleton />
   if (found === undefined) return <NoPage path={path} />
   const { page, params } = found
   return <PageView page={page} params={params} />
@@ -241,7 +246,7 @@ function SignOutButton() {
   const { data } = useSession()
   const signingOut = useSignOut()
   if (data === undefined || data === null || data.auth === 'off') return null
-  const who = data.user?.email ?? data.api_key.short_key
+  const who = data.user?.email ?? data.api_key?.short_key
   return <IconButton icon="out" label={`Sign out ${who}`} onClick={() => signingOut.mutate()} />
 }
 

@@ -31,6 +31,7 @@ export function hashSecret(secret: string): string {
 /** A browser's sign-in with one API key. Times are epoch milliseconds. */
 export interface BrowserSession {
   id: string
+  /** For a session of a member, who signed in without a key, the id of the member. */
   api_key_id: string
   created_at: number
   /** Exact to a minute. */
@@ -67,4 +68,15 @@ export interface BrowserSessionStore {
   touch(id: string, now: number): Promise<void>
   /** Ends the session, with an audit entry; returns its id, or undefined if there is none. */
   end(secret_hash: string, now: number): Promise<string | undefined>
+}
+
+type Sessions = Pick<BrowserSessionStore, 'find' | 'touch'>
+
+/** The sessions of both: those of `first` are looked up first. */
+export function eitherSessions(first: Sessions, second: Sessions): Sessions {
+  return {
+    find: async (secret_hash, now) =>
+      (await first.find(secret_hash, now)) ?? (await second.find(secret_hash, now)),
+    touch: async (id, now) => void (await Promise.all([first.touch(id, now), second.touch(id, now)])),
+  }
 }

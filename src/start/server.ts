@@ -18,6 +18,9 @@ import { createBrowserGates } from '../http/server/browser/browser-gates.ts'
 import type { AppDeps } from '../http/platform/app-deps.ts'
 import { createLiveStreams } from '../http/platform/reply/live-streams.ts'
 import { createSignIn } from '../http/platform/sign-in.ts'
+import { eitherSessions, newSecret } from '../identity/browser-sessions.ts'
+import type { ProviderSignIn } from '../identity/oidc/sign-in.ts'
+import { startProviderSignIn } from './provider-sign-in.ts'
 import { createDrain, type Drain } from '../http/server/readiness.ts'
 import { downStores, oneAtATime, type StoreChecks, watchStores } from '../http/server/store-checks.ts'
 import { createIngester, observeIngest } from '../ingest/create-ingester.ts'
@@ -237,6 +240,8 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const checkClickHouse = (): Promise<void> => clickhouse.check().then(() => ingester.checkStoring())
   const own = oneAtATime({ clickhouse: checkClickHouse, sql: sql.check, disk: checkDisk })
   const checks = { ...own, ...blobChecks, ...hosted?.checks, ...further.checks }
+  const people = startProviderSignIn(base, sql)
+  const localSecret = newSecret()
   const deps: AppDeps = {
     ingester,
     ...read,
@@ -251,10 +256,10 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     usageLimits,
     identity: identityStore,
     blobs,
-    ...authDeps(base, sql),
+    ...authDeps(base, sql, people),
     controlPlane: further.controlPlane,
     logStreams: further.logStreams,
-    signIn: createSignIn(sql.sessions, hosted?.name),
+    signIn: createSignIn(sql.sessions, hosted?.name, { people, localSecret }),
     ...(await startPlayground({ ...base, ...stored, ingester, limits, database: sql.database, lanes })),
     live: createLiveStreams({ ...feeds, health: () => ingester.health(), limits: config.streams }),
     registry: createRegistry(),
@@ -272,7 +277,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   stops.push(watchStores({ checks, metrics }))
   const listening = await startHttp({ config, logger, deps, hosted, stops, ...further })
   await further.restore()
-  const { withdraw, ...news } = await announceServer(config.dataDir, listening)
+  const { withdraw, ...news } = await announceServer(config.dataDir, listening, localSecret)
   stops.push(withdraw)
   const app = createAppLinks(config, listening.url, sql)
   return { checks, identity, ...news, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
@@ -314,9 +319,11 @@ async function prepare({ config, logger, metrics, stops }: Base): Promise<void> 
 /** Authenticates by key or session; with AUTH=off, accepts every request that the browser gates accept. */
 function authDeps(
   { config: { auth, host, publicUrl, identityOutageMs: outageMs }, stops }: Base,
-  { identityStore: store, sessions, identity }: SqlStores,
+  { identityStore: store, sessions: keyed, identity }: SqlStores,
+  people: ProviderSignIn | undefined,
 ): Pick<AppDeps, 'authenticator' | 'gates' | 'openCallers' | 'sessionGates'> {
   const gates = createBrowserGates({ host, publicUrl })
+  const sessions = people === undefined ? keyed : eitherSessions(keyed, people.sessions)
   const stored = { store, sessions, clock: systemClock, outageMs }
   const authenticator = createAuthenticator(auth ? stored : { ...stored, openGrant: identity.grant })
   const openCallers = createOpenCallers(authenticator)

@@ -106,6 +106,9 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'GET /auth/session': 'any key',
   'DELETE /auth/session': 'open',
   'POST /auth/tickets': 'any key',
+  'GET /auth/providers': 'open',
+  'GET /oauth/{id}/login': 'open',
+  'GET /oauth/{id}/callback': 'open',
 
   'GET /workspaces': 'workspaces:read',
   'POST /workspaces': 'workspaces:manage',

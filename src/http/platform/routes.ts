@@ -16,6 +16,7 @@ import { ingestRoutes } from './routes/tracing/ingest.ts'
 import { liveRoutes } from './routes/tracing/live.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { memberRoutes } from './routes/identity/members.ts'
+import { oauthRoutes } from './routes/identity/oauth.ts'
 import { organizationRoutes } from './routes/identity/organization.ts'
 import { otlpRoutes } from './routes/tracing/otlp.ts'
 import { pricePreviewRoutes } from './routes/price-preview.ts'
@@ -77,6 +78,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...playgroundRoutes(),
     ...secretRoutes(),
     ...browserSessionRoutes(),
+    ...oauthRoutes(),
     ...organizationRoutes(),
     ...workspaceRoutes(),
     ...memberRoutes(),

@@ -273,8 +273,12 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   // The key in the body is missing, because every caller could send one.
   'POST /auth/session': { ...fixed('/auth/session', {}), status: () => [422] },
   'GET /auth/session': fixed('/auth/session'),
-  'DELETE /auth/session': fixed('/auth/session'),
+  'DELETE /auth/session': { ...fixed('/auth/session'), status: () => [204] },
   'POST /auth/tickets': fixed('/auth/tickets'),
+  'GET /auth/providers': fixed('/auth/providers'),
+  // These servers have no provider.
+  'GET /oauth/{id}/login': unknown('/oauth/custom-oidc/login'),
+  'GET /oauth/{id}/callback': unknown('/oauth/custom-oidc/callback?state=s&code=c'),
   'GET /workspaces': fixed('/workspaces'),
   'POST /workspaces': fixed('/workspaces', { display_name: 'made' }),
   'GET /workspaces/{id}': {

@@ -24,6 +24,10 @@ import type { SelectedReads } from '../../../src/query/selected-reads.ts'
 import type { ThreadReads } from '../../../src/query/threads/thread-reads.ts'
 import type { TraceReads } from '../../../src/query/trace-reads.ts'
 import { createRegistry } from '../../../src/schema/registry.ts'
+import { eitherSessions } from '../../../src/identity/browser-sessions.ts'
+import type { SignInStore } from '../../../src/identity/oidc/sign-in-store.ts'
+import type { ProviderSignIn } from '../../../src/identity/oidc/sign-in.ts'
+import { createSignInStore } from '../../../src/storage/sql/identity/sign-in-store.ts'
 import { createBrowserSessionStore } from '../../../src/storage/sql/identity/browser-session-store.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
@@ -185,6 +189,11 @@ export interface FixtureOptions {
   publicUrl?: string
   /** Time between two checks of the callers of open streams. */
   checkCallersMs?: number
+  /** The sign-in at providers, over the sign-ins of this database. */
+  people?(store: SignInStore, organization_id: string): ProviderSignIn
+  localSecret?: string
+  /** Default: any free port. */
+  port?: number
 }
 
 const NO_PLAYGROUND: Pick<AppDeps, 'secrets' | 'playground' | 'playgroundStreams' | 'pricedModels'> = {
@@ -227,9 +236,10 @@ export async function startApp(options: FixtureOptions = {}) {
   const ingested: Ingested[] = []
   const lines: string[] = []
   const openGrant = options.openAccess === true ? await identity.adminGrant(ORGANIZATION) : undefined
+  const people = options.people?.(createSignInStore(database), ORGANIZATION)
   const authenticator = createAuthenticator({
     store: identity,
-    sessions,
+    sessions: people === undefined ? sessions : eitherSessions(sessions, people.sessions),
     clock,
     ...(openGrant && { openGrant }),
   })
@@ -263,7 +273,7 @@ export async function startApp(options: FixtureOptions = {}) {
     openCallers,
     gates: openGrant && gates,
     sessionGates: openGrant === undefined ? gates : undefined,
-    signIn: createSignIn(sessions, undefined, clock),
+    signIn: createSignIn(sessions, undefined, { clock, people, localSecret: options.localSecret }),
     ...NO_PLAYGROUND,
     logStreams: createEventStreams({ ...STREAMS, max_unsent_bytes: 1 << 20 }),
     live: createLiveStreams({ feed, deploymentFeed, health: () => HEALTH, limits: STREAMS }),
@@ -284,7 +294,7 @@ export async function startApp(options: FixtureOptions = {}) {
   }
   const entrance = createEntrance(deps)
   const app = createApp(deps, { entrance, ...(options.mounts && { mounts: options.mounts }) })
-  const server = await startHttpServer(app, { host: '127.0.0.1', port: 0 })
+  const server = await startHttpServer(app, { host: '127.0.0.1', port: options.port ?? 0 })
   type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
   const request = (path: string, init: Init = {}): Promise<Response> =>
     fetch(server.url + path, { ...init, headers: { 'x-api-key': KEY, ...init.headers } })

@@ -1,0 +1,234 @@
+import type { Clock } from '../../base/clock.ts'
+import { AppError } from '../../base/errors.ts'
+import { newUuid } from '../../base/ids.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Sealer } from '../../base/node/sealer.ts'
+import { type BrowserSessionStore, hashSecret, isSecret, newSecret } from '../browser-sessions.ts'
+import { type Admission, admit, type Refusal, verifiedEmail } from './admission.ts'
+import { reasonOf } from './discovery.ts'
+import type { Described, KeptTokens, Provider } from './provider.ts'
+import type { SignInSettings } from './provider-settings.ts'
+import { returnPath } from './return-path.ts'
+import type { Arrival, Entered, MemberSession, SignInStore } from './sign-in-store.ts'
+
+/** Time between two questions to the provider about a person who is signed in. */
+const ASK_EVERY_MS = 30_000
+/** Time for which a request waits for the provider. */
+const ASK_WAIT_MS = 3_000
+
+/** The answer to a callback. */
+export type Finished =
+  | { refused: Refusal }
+  | { return_to: string; secret: string; expires_at: number; member_changed: boolean }
+
+/** Sign-in of people with the providers of the settings. */
+export interface ProviderSignIn {
+  readonly settings: SignInSettings
+  /** The providers, and whether each can be used now. */
+  providers(): Promise<{ id: string; name: string; available: boolean }[]>
+  /**
+   * Begins a sign-in: the address at the provider with its `state`, and the secret of the attempt for a cookie.
+   * @throws AppError not_found for an unknown provider; an error when the provider cannot be reached
+   */
+  begin(id: string, return_to: string | undefined): Promise<{ url: string; state: string; secret: string }>
+  /** Ends a sign-in with the provider's answer, the search of the callback's address. Never rejects for a wrong answer. */
+  finish(
+    id: string,
+    answer: { search: string; secret: string | undefined; address: string },
+  ): Promise<Finished>
+  /** The sessions of members. The provider is asked from time to time whether the rights of a session still hold. */
+  sessions: Pick<BrowserSessionStore, 'find' | 'touch'>
+  /**
+   * Ends the session with this secret: its id, undefined without such a session, and the address that signs the browser
+   * out at the provider, if that is on.
+   */
+  signOut(secret: string): Promise<{ id: string; logout_url: string | undefined } | undefined>
+}
+
+export interface SignInDeps {
+  settings: SignInSettings
+  providers: readonly Provider[]
+  store: SignInStore
+  sealer(): Promise<Sealer>
+  organization_id: string
+  /** PUBLIC_URL, to which the provider sends browsers back. */
+  publicUrl: string
+  clock: Clock
+  logger: Logger
+}
+
+/** The path of the callback of a provider. */
+export function callbackPath(id: string): string {
+  return `/api/v1/oauth/${id}/callback`
+}
+
+function placeOf(session_id: string): string {
+  return `member-session/${session_id}`
+}
+
+/**
+ * Asks the provider, if it is time, whether the rights of a session still hold; then they are up to date in the store,
+ * and the session is ended if the person may not enter any more. Returns whether the provider was asked.
+ */
+function createConfirm(
+  { store, sealer, clock, logger }: SignInDeps,
+  {
+    provider,
+    enter,
+  }: {
+    provider(id: string): Provider | undefined
+    enter(described: Pick<Described, 'person'>, from: Provider): Promise<Entered>
+  },
+): (session: MemberSession) => Promise<boolean> {
+  const ask = async (session: MemberSession): Promise<void> => {
+    const from = provider(session.provider)
+    if (from === undefined) return await store.endSession(session, 'provider_removed', clock.now())
+    if (session.tokens === null) return
+    const secrets = await sealer()
+    const tokens = JSON.parse(secrets.open(placeOf(session.id), session.tokens)) as KeptTokens
+    const asked = await from.ask(tokens)
+    if (asked === undefined) return
+    if (asked === 'ended') return await store.endSession(session, 'provider_ended', clock.now())
+    await store.keepTokens(session.id, secrets.seal(placeOf(session.id), JSON.stringify(asked.tokens)))
+    if (asked.person === undefined) return
+    const entered = await enter({ person: asked.person }, from)
+    if ('refused' in entered) await store.endSession(session, entered.refused, clock.now())
+  }
+  return async (session) => {
+    const now = clock.now()
+    if (Math.abs(now - session.checked_at) < ASK_EVERY_MS || !(await store.takeTurn(session, now)))
+      return false
+    const { promise: waited, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, ASK_WAIT_MS)
+    const asking = ask(session).catch((error: unknown) => {
+      // A provider that does not answer signs nobody out.
+      logger.warn(
+        { provider: session.provider, reason: reasonOf(error) },
+        'the sign-in provider was not asked',
+      )
+    })
+    await Promise.race([asking, waited])
+    clearTimeout(timer)
+    return true
+  }
+}
+
+/** The sign-in of people over the given providers. */
+export function createProviderSignIn(deps: SignInDeps): ProviderSignIn {
+  const { settings, providers, store, sealer, organization_id, publicUrl, clock, logger } = deps
+  const own = publicUrl.replace(/\/+$/, '')
+  const known = (id: string): Provider | undefined => providers.find((one) => one.settings.id === id)
+  const named = (id: string): Provider => {
+    const provider = known(id)
+    if (provider === undefined)
+      throw new AppError('not_found', { message: 'There is no sign-in provider with this id.' })
+    return provider
+  }
+  const enter = async (
+    { person }: Pick<Described, 'person'>,
+    { settings: rules }: Provider,
+    session?: Parameters<SignInStore['enter']>[2]['session'],
+  ): Promise<Entered> => {
+    const { admin_email } = settings
+    const arrival: Arrival = { person, verified_email: verifiedEmail(person, rules), provider: rules.id }
+    const decide: Parameters<SignInStore['enter']>[1] = (before, workspaces): Admission =>
+      admit(person, rules, { known: before, admin_email, workspaces })
+    const at = { organization_id, now: clock.now(), ...(session && { session }) }
+    const entered = await store.enter(arrival, decide, at)
+    if ('refused' in entered)
+      logger.warn(
+        { provider: rules.id, reason: entered.refused, subject: person.subject },
+        'a sign-in was refused',
+      )
+    else if (entered.kept_last_admin)
+      logger.warn(
+        { user_id: entered.user_id },
+        'the groups of the last admin do not make it an admin; it stays one',
+      )
+    return entered
+  }
+  const confirm = createConfirm(deps, { provider: known, enter })
+  const signOutUrl = async ({ id, provider: of, tokens }: MemberSession): Promise<string | undefined> => {
+    const provider = known(of)
+    if (provider === undefined || tokens === null || !provider.settings.idp_logout) return undefined
+    try {
+      const opened = (await sealer()).open(placeOf(id), tokens)
+      return await provider.signOutUrl((JSON.parse(opened) as KeptTokens).id_token, `${own}/app/`)
+    } catch (error) {
+      logger.warn({ provider: of, reason: reasonOf(error) }, 'no sign-out at the sign-in provider')
+      return undefined
+    }
+  }
+  const refuse = async (reason: Refusal, provider: string, address: string): Promise<Finished> => {
+    await store.recordRefusal({ reason, provider, address }, { organization_id, now: clock.now() })
+    return { refused: reason }
+  }
+
+  return {
+    settings,
+    providers: () =>
+      Promise.all(
+        providers.map(async (provider) => {
+          const { id, name } = provider.settings
+          return { id, name, available: await provider.isAvailable() }
+        }),
+      ),
+    async begin(id, return_to) {
+      const provider = named(id)
+      const checks = { state: newSecret(), nonce: newSecret(), code_verifier: newSecret() }
+      const url = await provider.signInUrl(checks, own + callbackPath(id))
+      const secret = newSecret()
+      const attempt = { ...checks, provider: id, return_to: returnPath(return_to) }
+      await store.addAttempt(hashSecret(secret), attempt, clock.now())
+      return { url, state: checks.state, secret }
+    },
+    async finish(id, { search, secret, address }) {
+      const provider = named(id)
+      const attempt =
+        secret !== undefined && isSecret(secret)
+          ? await store.takeAttempt(hashSecret(secret), clock.now())
+          : undefined
+      const isOwn = attempt?.provider === id && new URLSearchParams(search).get('state') === attempt.state
+      if (attempt === undefined || !isOwn) return await refuse('attempt_expired', id, address)
+      let described: Described
+      try {
+        described = await provider.redeem(new URL(own + callbackPath(id) + search), attempt)
+      } catch (error) {
+        logger.warn(
+          { provider: id, reason: reasonOf(error) },
+          'the answer of the sign-in provider was refused',
+        )
+        return await refuse('provider_failed', id, address)
+      }
+      const now = clock.now()
+      const session_id = newUuid()
+      const session_secret = newSecret()
+      const entered = await enter(described, provider, {
+        id: session_id,
+        secret_hash: hashSecret(session_secret),
+        tokens: (await sealer()).seal(placeOf(session_id), JSON.stringify(described.tokens)),
+        expires_at: now + provider.settings.session_max_ms,
+        address,
+      })
+      if ('refused' in entered) return { refused: entered.refused }
+      const { return_to } = attempt
+      const expires_at = now + provider.settings.session_max_ms
+      return { return_to, secret: session_secret, expires_at, member_changed: entered.changed }
+    },
+    sessions: {
+      async find(secret_hash, now) {
+        const found = await store.findSession(secret_hash, now)
+        const wasAsked = found !== undefined && (await confirm(found.session))
+        return wasAsked ? await store.findSession(secret_hash, now) : found
+      },
+      touch: store.touchSession,
+    },
+    async signOut(secret) {
+      const found = await store.findSession(hashSecret(secret), clock.now())
+      if (found === undefined) return undefined
+      const logout_url = await signOutUrl(found.session)
+      await store.endSession(found.session, 'signed_out', clock.now())
+      return { id: found.session.id, logout_url }
+    },
+  }
+}
