@@ -113,7 +113,11 @@ const tops = [
   // The tables and decisions that the run store carries out in its transactions: pure.
   {
     from: '^src/storage/sql/identity/',
-    to: ['^src/identity/browser-sessions\\.ts$', '^src/identity/oidc/sign-in-store\\.ts$'],
+    to: [
+      '^src/identity/browser-sessions\\.ts$',
+      '^src/identity/oidc/sign-in-store\\.ts$',
+      '^src/identity/invites\\.ts$',
+    ],
   },
   {
     from: '^src/storage/sql/deployments/',

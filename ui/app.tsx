@@ -17,7 +17,7 @@ import { Link } from './router/link.tsx'
 import { Palette } from './parts/keyboard/palette.tsx'
 import { frozenAddress, RangeOfPage, type ShownRange } from './router/frozen-range.ts'
 import { matchPath, type PathParams } from './router/match.ts'
-import { findPage, type Page, type PageCode, PAGES, SHARED_PAGE } from './routes.tsx'
+import { findPage, INVITE_PAGE, type Page, type PageCode, PAGES, SHARED_PAGE } from './routes.tsx'
 import { Elsewhere, FIRST_PAGE, useChosenWorkspace, WORKSPACE, WorkspaceSwitch } from './workspace.tsx'
 
 const KeyHelp = lazy(() =>
@@ -42,15 +42,16 @@ function InWorkspace() {
   )
 }
 
-/** A shared trace, the sign-in screen, or the shell with the page of the address. */
+/** A shared trace, an invitation, the sign-in screen, or the shell with the page of the address. */
 function Opened() {
   useEffect(noteKeys, [])
-  const shared = matchPath(SHARED_PAGE.path, usePath())
-  if (shared === undefined) return <Signed />
+  const path = usePath()
+  const page = [SHARED_PAGE, INVITE_PAGE].find((one) => matchPath(one.path, path) !== undefined)
+  if (page === undefined) return <Signed />
   return (
     <PanelBoundary heading="h1">
       <Suspense fallback={<Skeleton />}>
-        <PageView page={SHARED_PAGE} params={shared} />
+        <PageView page={page} params={matchPath(page.path, path) ?? {}} />
       </Suspense>
     </PanelBoundary>
   )

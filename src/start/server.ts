@@ -240,8 +240,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const checkClickHouse = (): Promise<void> => clickhouse.check().then(() => ingester.checkStoring())
   const own = oneAtATime({ clickhouse: checkClickHouse, sql: sql.check, disk: checkDisk })
   const checks = { ...own, ...blobChecks, ...hosted?.checks, ...further.checks }
-  const people = startProviderSignIn(base, sql)
-  const localSecret = newSecret()
+  const [people, localSecret] = [startProviderSignIn(base, sql), newSecret()]
   const deps: AppDeps = {
     ingester,
     ...read,
@@ -319,9 +318,9 @@ async function prepare({ config, logger, metrics, stops }: Base): Promise<void> 
 /** Authenticates by key or session; with AUTH=off, accepts every request that the browser gates accept. */
 function authDeps(
   { config: { auth, host, publicUrl, identityOutageMs: outageMs }, stops }: Base,
-  { identityStore: store, sessions: keyed, identity }: SqlStores,
+  { identityStore: store, sessions: keyed, identity, invites }: SqlStores,
   people: ProviderSignIn | undefined,
-): Pick<AppDeps, 'authenticator' | 'gates' | 'openCallers' | 'sessionGates'> {
+): Pick<AppDeps, 'authenticator' | 'gates' | 'invites' | 'openCallers' | 'sessionGates'> {
   const gates = createBrowserGates({ host, publicUrl })
   const sessions = people === undefined ? keyed : eitherSessions(keyed, people.sessions)
   const stored = { store, sessions, clock: systemClock, outageMs }
@@ -330,6 +329,7 @@ function authDeps(
   stops.push(() => openCallers.close())
   return {
     authenticator,
+    invites,
     openCallers,
     ...(auth ? { gates: undefined, sessionGates: gates } : { gates, sessionGates: undefined }),
   }

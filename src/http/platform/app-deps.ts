@@ -1,6 +1,7 @@
 import type { Authenticator } from '../../identity/authenticator.ts'
 import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
 import type { ProviderSignIn } from '../../identity/oidc/sign-in.ts'
+import type { InviteStore } from '../../identity/invites.ts'
 import type { IdentityStore } from '../../identity/identity-store.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { RecentMap } from '../../base/recent-map.ts'
@@ -114,6 +115,7 @@ export interface AppDeps {
   usage: UsageSources | undefined
   usageLimits: UsageLimitStore
   identity: IdentityStore
+  invites: InviteStore
   blobs: BlobStore
   authenticator: Authenticator
   /** Checks of every request with AUTH=off. */

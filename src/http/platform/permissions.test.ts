@@ -42,6 +42,10 @@ describe('IDENTITY-7: the table of permissions', () => {
     const open = platformRoutes().filter(({ access }) => access.need === 'open')
     expect(open.map(({ path }) => path).toSorted()).toEqual([
       '/',
+      // The token of the link gives the permission.
+      '/auth/invites',
+      '/auth/invites/accept',
+      '/auth/providers',
       '/auth/session',
       '/auth/session',
       '/docs',
@@ -53,6 +57,9 @@ describe('IDENTITY-7: the table of permissions', () => {
       '/info',
       // A redirect, which reveals nothing about the deployment.
       '/o/{tenant}/host/deployments/{id}',
+      // The provider, and the cookie of the attempt, prove who comes back.
+      '/oauth/{id}/callback',
+      '/oauth/{id}/login',
       '/ok',
       '/openapi.json',
       '/public/attachments/{id}/{name}',

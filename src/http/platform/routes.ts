@@ -15,6 +15,7 @@ import { feedbackTokenRoutes } from './routes/feedback/tokens.ts'
 import { ingestRoutes } from './routes/tracing/ingest.ts'
 import { liveRoutes } from './routes/tracing/live.ts'
 import { mcpRoutes } from './routes/mcp.ts'
+import { inviteRoutes } from './routes/identity/invites.ts'
 import { memberRoutes } from './routes/identity/members.ts'
 import { oauthRoutes } from './routes/identity/oauth.ts'
 import { organizationRoutes } from './routes/identity/organization.ts'
@@ -82,6 +83,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...organizationRoutes(),
     ...workspaceRoutes(),
     ...memberRoutes(),
+    ...inviteRoutes(),
     ...apiKeyRoutes(),
     ...auditRoutes(),
     ...usageRoutes(),

@@ -28,10 +28,11 @@ const WORKSPACES = [
   { id: 'w1', display_name: 'ml' },
   { id: 'w2', display_name: 'data' },
 ]
-const NEW: Known = { rights: undefined, by_groups: false }
+const NEW: Known = { rights: undefined, by_groups: false, invited: undefined }
 const member = (by_groups: boolean): Known => ({
   rights: { role: 'operator', workspace_ids: null },
   by_groups,
+  invited: undefined,
 })
 
 const decide = (
@@ -102,6 +103,16 @@ describe('TEAM-4, TEAM-7: who enters', () => {
     })
     expect(decide({ groups: ['staff'] }, {}, member(false))).toMatchObject({ rights: { role: 'viewer' } })
     expect(decide({ groups: ['staff'] }, { sign_up: false }, member(true))).toMatchObject({ by_groups: true })
+  })
+
+  it('TEAM-9: an invitation lets in and gives its rights, unless a group gives some', () => {
+    const invited = { ...NEW, invited: { role: 'operator' as const, workspace_ids: ['w1'] } }
+    const byInvite = { rights: invited.invited, by_groups: false }
+    expect(decide({}, { sign_up: false, default_role: 'viewer' }, invited)).toEqual(byInvite)
+    expect(decide({ groups: ['staff'] }, { sign_up: false }, invited)).toMatchObject({
+      rights: { role: 'viewer' },
+    })
+    expect(decide({}, { allowed_groups: ['ml'] }, invited)).toEqual({ refused: 'group_required' })
   })
 
   it('the first admin is one by a verified address only', () => {

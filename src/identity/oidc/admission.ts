@@ -24,6 +24,8 @@ export interface Known {
   rights: Rights | undefined
   /** Whether the rights came from groups at an earlier sign-in. */
   by_groups: boolean
+  /** The rights of an invitation of the person's verified address. */
+  invited: Rights | undefined
 }
 
 export type Admission =
@@ -114,12 +116,13 @@ export function admit(
   if (email !== undefined && email === admin_email)
     return { rights: { role: 'admin', workspace_ids: null }, by_groups: false }
   const isNew = known.rights === undefined
-  if (isNew && !rules.sign_up) return { refused: 'sign_up_off' }
+  if (isNew && !rules.sign_up && known.invited === undefined) return { refused: 'sign_up_off' }
   const follows = rules.role_sync && rules.group_roles.length > 0
   const byGroups = isNew || follows ? rightsOfGroups(person.groups, rules.group_roles, workspaces) : undefined
   if (byGroups !== undefined) return { rights: byGroups, by_groups: true }
   // Rights that people gave by hand stay; those that groups gave end with the groups.
   if (!isNew && !(follows && known.by_groups)) return { rights: undefined, by_groups: known.by_groups }
+  if (isNew && known.invited !== undefined) return { rights: known.invited, by_groups: false }
   const { default_role } = rules
   return default_role === undefined
     ? { refused: 'no_role' }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
+import { setTimeout } from 'node:timers/promises'
 import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
 import { createDiscovery, loadClient } from './discovery.ts'
 import { type Claims, groupsIn, type Person, personOf } from './person.ts'
@@ -51,6 +52,8 @@ export interface Provider {
   signOutUrl(id_token: string, back_to: string): Promise<string | undefined>
 }
 
+/** Time after which a provider counts as not available. */
+const ANSWER_MS = 2_000
 /** Lifetime of an access token whose provider does not tell it. */
 const ACCESS_MS = 60_000
 
@@ -106,62 +109,101 @@ async function userinfoOf(configuration: Configuration, access_token: string, su
   return await fetchUserInfo(configuration, access_token, sub)
 }
 
+/** What the calls of a provider share. */
+interface Calls {
+  settings: ProviderSettings
+  clock: Clock
+  configured(): Promise<Configuration>
+}
+
+function keep({ clock }: Calls, tokens: Tokens, before?: KeptTokens): Omit<KeptTokens, 'groups_in'> {
+  const lifetime = tokens.expiresIn()
+  return {
+    id_token: tokens.id_token ?? before?.id_token ?? '',
+    refresh_token: tokens.refresh_token ?? before?.refresh_token,
+    access_token: tokens.access_token,
+    access_expires_at: clock.now() + (lifetime === undefined ? ACCESS_MS : lifetime * 1000),
+  }
+}
+
+/** The person of an id token, and of userinfo if the token lacks something. */
+async function describe(
+  calls: Calls,
+  tokens: Tokens,
+  token: Claims,
+  before?: KeptTokens,
+): Promise<Described> {
+  const { settings, configured } = calls
+  const sub = String(token['sub'])
+  const userinfo = needsUserinfo(token, settings)
+    ? await userinfoOf(await configured(), tokens.access_token, sub)
+    : {}
+  const person = personOf(settings, token, userinfo)
+  if (person === undefined) throw new Error('The id token names nobody.')
+  const isOutside = groupsIn(userinfo, settings.groups_claim) !== undefined
+  return { person, tokens: { ...keep(calls, tokens, before), groups_in: isOutside ? 'userinfo' : 'token' } }
+}
+
+async function refresh(calls: Calls, refresh_token: string, before: KeptTokens): Promise<Asked> {
+  const { settings, configured } = calls
+  const { refreshTokenGrant } = await loadClient()
+  const configuration = await configured()
+  const answer = await refreshTokenGrant(configuration, refresh_token)
+  const known = claimsOf(before.id_token)
+  const claims = idClaims(answer, settings)
+  if (claims !== undefined) {
+    if (claims['sub'] !== known['sub']) throw new Error('The new id token names another person.')
+    return await describe(calls, answer, { ...withoutGroups(known, settings), ...claims }, before)
+  }
+  const tokens = { ...keep(calls, answer, before), groups_in: before.groups_in }
+  const userinfo = await userinfoOf(configuration, tokens.access_token, String(known['sub']))
+  return { person: personOfUserinfo(settings, before, userinfo), tokens }
+}
+
+async function askUserinfo(
+  { settings, configured, clock }: Calls,
+  tokens: KeptTokens,
+): Promise<Asked | undefined> {
+  if (tokens.access_expires_at <= clock.now()) return undefined
+  const configuration = await configured()
+  if (configuration.serverMetadata().userinfo_endpoint === undefined) return undefined
+  const sub = String(claimsOf(tokens.id_token)['sub'])
+  const userinfo = await userinfoOf(configuration, tokens.access_token, sub)
+  return { person: personOfUserinfo(settings, tokens, userinfo), tokens }
+}
+
+/** Asks again; the refusal of a token that the provider has withdrawn is `ended`. */
+async function ask(calls: Calls, tokens: KeptTokens): Promise<Asked | undefined> {
+  const { ResponseBodyError, WWWAuthenticateChallengeError } = await loadClient()
+  try {
+    if (tokens.refresh_token === undefined) return await askUserinfo(calls, tokens)
+    return await refresh(calls, tokens.refresh_token, tokens)
+  } catch (error) {
+    const isEnded =
+      (error instanceof ResponseBodyError && error.error === 'invalid_grant') ||
+      (error instanceof WWWAuthenticateChallengeError && error.status === 401)
+    if (isEnded) return 'ended'
+    throw error
+  }
+}
+
 export function createProvider(
   settings: ProviderSettings,
   { clock, logger }: { clock: Clock; logger: Logger },
 ): Provider {
   const configured = createDiscovery(settings, { clock, logger })
-
-  const keep = (tokens: Tokens, before?: KeptTokens): Omit<KeptTokens, 'groups_in'> => {
-    const lifetime = tokens.expiresIn()
-    return {
-      id_token: tokens.id_token ?? before?.id_token ?? '',
-      refresh_token: tokens.refresh_token ?? before?.refresh_token,
-      access_token: tokens.access_token,
-      access_expires_at: clock.now() + (lifetime === undefined ? ACCESS_MS : lifetime * 1000),
-    }
-  }
-  /** The person of an id token, and of userinfo if the token lacks something. */
-  const describe = async (tokens: Tokens, token: Claims, before?: KeptTokens): Promise<Described> => {
-    const sub = String(token['sub'])
-    const userinfo = needsUserinfo(token, settings)
-      ? await userinfoOf(await configured(), tokens.access_token, sub)
-      : {}
-    const person = personOf(settings, token, userinfo)
-    if (person === undefined) throw new Error('The id token names nobody.')
-    const isOutside = groupsIn(userinfo, settings.groups_claim) !== undefined
-    return { person, tokens: { ...keep(tokens, before), groups_in: isOutside ? 'userinfo' : 'token' } }
-  }
-  const refresh = async (refresh_token: string, before: KeptTokens): Promise<Asked> => {
-    const { refreshTokenGrant } = await loadClient()
-    const configuration = await configured()
-    const answer = await refreshTokenGrant(configuration, refresh_token)
-    const known = claimsOf(before.id_token)
-    const claims = idClaims(answer, settings)
-    if (claims !== undefined) {
-      if (claims.sub !== known['sub']) throw new Error('The new id token names another person.')
-      return await describe(answer, { ...withoutGroups(known, settings), ...claims }, before)
-    }
-    const tokens = { ...keep(answer, before), groups_in: before.groups_in }
-    const userinfo = await userinfoOf(configuration, tokens.access_token, String(known['sub']))
-    return { person: personOfUserinfo(settings, before, userinfo), tokens }
-  }
-  const askUserinfo = async (tokens: KeptTokens): Promise<Asked | undefined> => {
-    const configuration = await configured()
-    if (tokens.access_expires_at <= clock.now()) return undefined
-    if (configuration.serverMetadata().userinfo_endpoint === undefined) return undefined
-    const sub = String(claimsOf(tokens.id_token)['sub'])
-    const userinfo = await userinfoOf(configuration, tokens.access_token, sub)
-    return { person: personOfUserinfo(settings, tokens, userinfo), tokens }
-  }
+  const calls = { settings, clock, configured }
 
   return {
     settings,
     isAvailable: () =>
-      configured().then(
-        () => true,
-        () => false,
-      ),
+      Promise.race([
+        configured().then(
+          () => true,
+          () => false,
+        ),
+        setTimeout(ANSWER_MS, false, { ref: false }),
+      ]),
     async signInUrl({ state, nonce, code_verifier }, redirect_uri) {
       const { buildAuthorizationUrl, calculatePKCECodeChallenge } = await loadClient()
       const parameters = {
@@ -183,21 +225,9 @@ export function createProvider(
         expectedNonce: nonce,
         idTokenExpected: true,
       })
-      return await describe(tokens, idClaims(tokens, settings) ?? {})
+      return await describe(calls, tokens, idClaims(tokens, settings) ?? {})
     },
-    async ask(tokens) {
-      const { ResponseBodyError, WWWAuthenticateChallengeError } = await loadClient()
-      try {
-        if (tokens.refresh_token === undefined) return await askUserinfo(tokens)
-        return await refresh(tokens.refresh_token, tokens)
-      } catch (error) {
-        const isEnded =
-          (error instanceof ResponseBodyError && error.error === 'invalid_grant') ||
-          (error instanceof WWWAuthenticateChallengeError && error.status === 401)
-        if (isEnded) return 'ended'
-        throw error
-      }
-    },
+    ask: (tokens) => ask(calls, tokens),
     async signOutUrl(id_token, back_to) {
       const configuration = await configured()
       if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined

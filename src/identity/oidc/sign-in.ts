@@ -9,7 +9,7 @@ import { reasonOf } from './discovery.ts'
 import type { Described, KeptTokens, Provider } from './provider.ts'
 import type { SignInSettings } from './provider-settings.ts'
 import { returnPath } from './return-path.ts'
-import type { Arrival, Entered, MemberSession, SignInStore } from './sign-in-store.ts'
+import type { Arrival, Entered, MemberSession, NewSession, SignInStore } from './sign-in-store.ts'
 
 /** Time between two questions to the provider about a person who is signed in. */
 const ASK_EVERY_MS = 30_000
@@ -66,6 +66,54 @@ function placeOf(session_id: string): string {
   return `member-session/${session_id}`
 }
 
+type Enter = (described: Pick<Described, 'person'>, from: Provider, session?: NewSession) => Promise<Entered>
+
+/** Lets people in as the settings of their provider say. */
+function createEnter({ settings, store, organization_id, clock, logger }: SignInDeps): Enter {
+  const { admin_email } = settings
+  return async ({ person }, { settings: rules }, session) => {
+    const arrival: Arrival = { person, verified_email: verifiedEmail(person, rules), provider: rules.id }
+    const decide: Parameters<SignInStore['enter']>[1] = (known, workspaces): Admission =>
+      admit(person, rules, { known, admin_email, workspaces })
+    const at = { organization_id, now: clock.now(), ...(session && { session }) }
+    const entered = await store.enter(arrival, decide, at)
+    const { id: provider } = rules
+    if ('refused' in entered)
+      logger.warn({ provider, reason: entered.refused, subject: person.subject }, 'a sign-in was refused')
+    else if (entered.kept_last_admin)
+      logger.warn(
+        { user_id: entered.user_id },
+        'the groups of the last admin do not make it an admin; it stays one',
+      )
+    return entered
+  }
+}
+
+/** Signs out at the provider too; a provider that does not answer does not keep anybody signed in here. */
+function createSignOutUrl(
+  { sealer, logger, publicUrl }: SignInDeps,
+  known: (id: string) => Provider | undefined,
+): (session: MemberSession) => Promise<string | undefined> {
+  return async ({ id, provider: of, tokens }) => {
+    const provider = known(of)
+    if (provider === undefined || tokens === null || !provider.settings.idp_logout) return undefined
+    try {
+      const opened = (await sealer()).open(placeOf(id), tokens)
+      return await provider.signOutUrl(
+        (JSON.parse(opened) as KeptTokens).id_token,
+        `${ownOf(publicUrl)}/app/`,
+      )
+    } catch (error) {
+      logger.warn({ provider: of, reason: reasonOf(error) }, 'no sign-out at the sign-in provider')
+      return undefined
+    }
+  }
+}
+
+function ownOf(publicUrl: string): string {
+  return publicUrl.replace(/\/+$/, '')
+}
+
 /**
  * Asks the provider, if it is time, whether the rights of a session still hold; then they are up to date in the store,
  * and the session is ended if the person may not enter any more. Returns whether the provider was asked.
@@ -77,7 +125,7 @@ function createConfirm(
     enter,
   }: {
     provider(id: string): Provider | undefined
-    enter(described: Pick<Described, 'person'>, from: Provider): Promise<Entered>
+    enter: Enter
   },
 ): (session: MemberSession) => Promise<boolean> {
   const ask = async (session: MemberSession): Promise<void> => {
@@ -113,86 +161,44 @@ function createConfirm(
   }
 }
 
-/** The sign-in of people over the given providers. */
-export function createProviderSignIn(deps: SignInDeps): ProviderSignIn {
-  const { settings, providers, store, sealer, organization_id, publicUrl, clock, logger } = deps
-  const own = publicUrl.replace(/\/+$/, '')
-  const known = (id: string): Provider | undefined => providers.find((one) => one.settings.id === id)
-  const named = (id: string): Provider => {
-    const provider = known(id)
-    if (provider === undefined)
-      throw new AppError('not_found', { message: 'There is no sign-in provider with this id.' })
-    return provider
-  }
-  const enter = async (
-    { person }: Pick<Described, 'person'>,
-    { settings: rules }: Provider,
-    session?: Parameters<SignInStore['enter']>[2]['session'],
-  ): Promise<Entered> => {
-    const { admin_email } = settings
-    const arrival: Arrival = { person, verified_email: verifiedEmail(person, rules), provider: rules.id }
-    const decide: Parameters<SignInStore['enter']>[1] = (before, workspaces): Admission =>
-      admit(person, rules, { known: before, admin_email, workspaces })
-    const at = { organization_id, now: clock.now(), ...(session && { session }) }
-    const entered = await store.enter(arrival, decide, at)
-    if ('refused' in entered)
-      logger.warn(
-        { provider: rules.id, reason: entered.refused, subject: person.subject },
-        'a sign-in was refused',
-      )
-    else if (entered.kept_last_admin)
-      logger.warn(
-        { user_id: entered.user_id },
-        'the groups of the last admin do not make it an admin; it stays one',
-      )
-    return entered
-  }
-  const confirm = createConfirm(deps, { provider: known, enter })
-  const signOutUrl = async ({ id, provider: of, tokens }: MemberSession): Promise<string | undefined> => {
-    const provider = known(of)
-    if (provider === undefined || tokens === null || !provider.settings.idp_logout) return undefined
-    try {
-      const opened = (await sealer()).open(placeOf(id), tokens)
-      return await provider.signOutUrl((JSON.parse(opened) as KeptTokens).id_token, `${own}/app/`)
-    } catch (error) {
-      logger.warn({ provider: of, reason: reasonOf(error) }, 'no sign-out at the sign-in provider')
-      return undefined
-    }
-  }
+/** Sign-ins from their beginning to the answer of the provider. */
+function createAttempts(
+  { store, sealer, organization_id, publicUrl, clock, logger }: SignInDeps,
+  { named, enter }: { named(id: string): Provider; enter: Enter },
+): Pick<ProviderSignIn, 'begin' | 'finish'> {
+  const callbackOf = (id: string): string => ownOf(publicUrl) + callbackPath(id)
   const refuse = async (reason: Refusal, provider: string, address: string): Promise<Finished> => {
     await store.recordRefusal({ reason, provider, address }, { organization_id, now: clock.now() })
     return { refused: reason }
   }
-
+  const admitPerson = async (described: Described, provider: Provider, address: string) => {
+    const [id, secret] = [newUuid(), newSecret()]
+    const expires_at = clock.now() + provider.settings.session_max_ms
+    const tokens = (await sealer()).seal(placeOf(id), JSON.stringify(described.tokens))
+    const session = { id, secret_hash: hashSecret(secret), tokens, expires_at, address }
+    return { entered: await enter(described, provider, session), secret, expires_at }
+  }
   return {
-    settings,
-    providers: () =>
-      Promise.all(
-        providers.map(async (provider) => {
-          const { id, name } = provider.settings
-          return { id, name, available: await provider.isAvailable() }
-        }),
-      ),
     async begin(id, return_to) {
       const provider = named(id)
       const checks = { state: newSecret(), nonce: newSecret(), code_verifier: newSecret() }
-      const url = await provider.signInUrl(checks, own + callbackPath(id))
+      const url = await provider.signInUrl(checks, callbackOf(id))
       const secret = newSecret()
       const attempt = { ...checks, provider: id, return_to: returnPath(return_to) }
       await store.addAttempt(hashSecret(secret), attempt, clock.now())
       return { url, state: checks.state, secret }
     },
-    async finish(id, { search, secret, address }) {
+    async finish(id, { search, secret: sent, address }) {
       const provider = named(id)
       const attempt =
-        secret !== undefined && isSecret(secret)
-          ? await store.takeAttempt(hashSecret(secret), clock.now())
+        sent !== undefined && isSecret(sent)
+          ? await store.takeAttempt(hashSecret(sent), clock.now())
           : undefined
       const isOwn = attempt?.provider === id && new URLSearchParams(search).get('state') === attempt.state
       if (attempt === undefined || !isOwn) return await refuse('attempt_expired', id, address)
       let described: Described
       try {
-        described = await provider.redeem(new URL(own + callbackPath(id) + search), attempt)
+        described = await provider.redeem(new URL(callbackOf(id) + search), attempt)
       } catch (error) {
         logger.warn(
           { provider: id, reason: reasonOf(error) },
@@ -200,21 +206,35 @@ export function createProviderSignIn(deps: SignInDeps): ProviderSignIn {
         )
         return await refuse('provider_failed', id, address)
       }
-      const now = clock.now()
-      const session_id = newUuid()
-      const session_secret = newSecret()
-      const entered = await enter(described, provider, {
-        id: session_id,
-        secret_hash: hashSecret(session_secret),
-        tokens: (await sealer()).seal(placeOf(session_id), JSON.stringify(described.tokens)),
-        expires_at: now + provider.settings.session_max_ms,
-        address,
-      })
+      const { entered, secret, expires_at } = await admitPerson(described, provider, address)
       if ('refused' in entered) return { refused: entered.refused }
-      const { return_to } = attempt
-      const expires_at = now + provider.settings.session_max_ms
-      return { return_to, secret: session_secret, expires_at, member_changed: entered.changed }
+      return { return_to: attempt.return_to, secret, expires_at, member_changed: entered.changed }
     },
+  }
+}
+
+/** The sign-in of people over the given providers. */
+export function createProviderSignIn(deps: SignInDeps): ProviderSignIn {
+  const { settings, providers, store, clock } = deps
+  const known = (id: string): Provider | undefined => providers.find((one) => one.settings.id === id)
+  const named = (id: string): Provider => {
+    const provider = known(id)
+    if (provider !== undefined) return provider
+    throw new AppError('not_found', { message: 'There is no sign-in provider with this id.' })
+  }
+  const enter = createEnter(deps)
+  const confirm = createConfirm(deps, { provider: known, enter })
+  const signOutUrl = createSignOutUrl(deps, known)
+  return {
+    settings,
+    ...createAttempts(deps, { named, enter }),
+    providers: () =>
+      Promise.all(
+        providers.map(async (provider) => {
+          const { id, name } = provider.settings
+          return { id, name, available: await provider.isAvailable() }
+        }),
+      ),
     sessions: {
       async find(secret_hash, now) {
         const found = await store.findSession(secret_hash, now)

@@ -53,6 +53,7 @@ export const mayManage = ({ role, member_role, read_only }: Caller): boolean =>
 const SERVICE = '/orgs/current/service-keys'
 const PERSONAL = '/orgs/current/personal-access-tokens'
 const MEMBERS = '/orgs/current/members'
+const INVITES = '/orgs/current/invites'
 const INGEST_OTLP = { 'content-type': 'application/json' }
 
 /** Calls of the routes of service keys and personal access tokens under these paths. */
@@ -275,6 +276,9 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /auth/session': fixed('/auth/session'),
   'DELETE /auth/session': { ...fixed('/auth/session'), status: () => [204] },
   'POST /auth/tickets': fixed('/auth/tickets'),
+  // The invitation is unknown, because every caller could send one.
+  'POST /auth/invites': { ...fixed('/auth/invites', { token: 'none' }), status: () => [401] },
+  'POST /auth/invites/accept': { ...fixed('/auth/invites/accept', { token: 'none' }), status: () => [401] },
   'GET /auth/providers': fixed('/auth/providers'),
   // These servers have no provider.
   'GET /oauth/{id}/login': unknown('/oauth/custom-oidc/login'),
@@ -301,6 +305,19 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /settings': fixed('/settings'),
   'GET /orgs/current': fixed('/orgs/current'),
   'GET /orgs/current/roles': fixed('/orgs/current/roles'),
+  [`GET ${INVITES}`]: fixed(INVITES),
+  [`POST ${INVITES}`]: {
+    reach: 'grant',
+    call: ({ workspace_id }) => at(INVITES, { role: 'viewer', workspace_ids: [workspace_id] }),
+  },
+  [`POST ${INVITES}/{id}/renew`]: {
+    reach: 'caller',
+    call: ({ objects }) => at(`${INVITES}/${objects.invite_id}/renew`),
+  },
+  [`DELETE ${INVITES}/{id}`]: {
+    reach: 'caller',
+    call: ({ objects }) => at(`${INVITES}/${objects.invite_id}`),
+  },
   [`GET ${MEMBERS}`]: fixed(MEMBERS),
   [`POST ${MEMBERS}`]: {
     reach: 'grant',
@@ -386,6 +403,8 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
     return having({ token_id })
   }
   if (name.includes(MEMBERS)) return having({ member_id: await addMember(api, tenant, 'user') })
+  if (name.includes(INVITES))
+    return having({ invite_id: await post(INVITES, { role: 'user', workspace_ids: [workspace_id] }) })
   if (name.includes('usage-limits'))
     return having({ limit_id: await putLimit(api, tenant, objects.service_key_id) })
   if (name === 'DELETE /v2/deployments/{id}')

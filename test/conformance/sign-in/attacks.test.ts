@@ -41,7 +41,7 @@ async function comeBack(
   parameters: Record<string, string>,
   id?: string,
 ): Promise<string> {
-  const answer = await browser.fetch(`${world.callback(id)}?${new URLSearchParams(parameters)}`)
+  const answer = await browser.fetch(`${world.callback(id)}?${new URLSearchParams(parameters).toString()}`)
   return answer.headers.get('location') ?? `status ${answer.status}`
 }
 
@@ -123,10 +123,10 @@ describe('TEAM-3: an id token is refused', () => {
     ],
     ['used by another client', (honest) => token({ ...honest, azp: 'other' })],
     ['that has expired', (honest) => token({ ...honest, exp: 1 })],
-    ['without an end', ({ exp: _, ...honest }) => token(honest)],
+    ['without an end', (honest) => token({ ...honest, exp: undefined })],
     ['with another nonce', (honest) => token({ ...honest, nonce: 'other' })],
-    ['without a nonce', ({ nonce: _, ...honest }) => token(honest)],
-    ['that names nobody', ({ sub: _, ...honest }) => token(honest)],
+    ['without a nonce', (honest) => token({ ...honest, nonce: undefined })],
+    ['that names nobody', (honest) => token({ ...honest, sub: undefined })],
     ['that is no token', () => 'abc'],
   ]
   it.each(cases)('%s', async (_, forge) => {

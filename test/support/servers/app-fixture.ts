@@ -27,6 +27,7 @@ import { createRegistry } from '../../../src/schema/registry.ts'
 import { eitherSessions } from '../../../src/identity/browser-sessions.ts'
 import type { SignInStore } from '../../../src/identity/oidc/sign-in-store.ts'
 import type { ProviderSignIn } from '../../../src/identity/oidc/sign-in.ts'
+import { createInviteStore } from '../../../src/storage/sql/identity/invite-store.ts'
 import { createSignInStore } from '../../../src/storage/sql/identity/sign-in-store.ts'
 import { createBrowserSessionStore } from '../../../src/storage/sql/identity/browser-session-store.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
@@ -268,6 +269,7 @@ export async function startApp(options: FixtureOptions = {}) {
     usage: options.usage,
     usageLimits: createUsageLimitStore(database, clock),
     identity,
+    invites: createInviteStore(database),
     blobs: options.blobs ?? NO_BLOBS,
     authenticator,
     openCallers,

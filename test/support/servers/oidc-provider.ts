@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import Provider, { type ClientMetadata, type Configuration, type KoaContextWithOIDC } from 'oidc-provider'
+import { type ClientMetadata, type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider'
 
 /** A person at the provider; each test changes the claims as it needs. */
 export interface Account {

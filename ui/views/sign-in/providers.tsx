@@ -24,7 +24,9 @@ export function refusalText(): string | undefined {
 
 /** The page that is opened after the sign-in: the one of the address. */
 function returnTo(): string {
-  return currentPath() === '/sign-in' ? '/app/' : location.pathname + location.search + location.hash
+  return ['/sign-in', '/invite'].includes(currentPath())
+    ? '/app/'
+    : location.pathname + location.search + location.hash
 }
 
 type Provider = SignInWays['providers'][number]

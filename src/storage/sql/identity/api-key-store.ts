@@ -158,7 +158,7 @@ export async function findMemberGrant(
 }
 
 /** Inserts the key. Returns false, without inserting it, if its hash or its short key is taken. */
-async function insertKey(session: SqlSession, key: ApiKey & { key_hash: string }): Promise<boolean> {
+export async function insertKey(session: SqlSession, key: ApiKey & { key_hash: string }): Promise<boolean> {
   const { workspace_ids } = key
   const row: ApiKeyRow = { ...key, read_only: key.read_only ? 1 : 0, all_workspaces: workspace_ids ? 0 : 1 }
   const made = await session.query(

@@ -129,13 +129,15 @@ async function setColumn(
   ])
 }
 
-/** Ends the member's sessions, and forgets which person of a provider it is. */
+/** Ends the member's sessions and its invitations of others, and forgets which person of a provider it is. */
 async function forgetPerson(session: SqlSession, organization_id: string, user_id: string): Promise<void> {
   for (const table of ['member_sessions', 'sign_in_identities'])
     await session.query(`DELETE FROM ${table} WHERE organization_id = ? AND user_id = ?`, [
       organization_id,
       user_id,
     ])
+  const invites = 'DELETE FROM invites WHERE organization_id = ? AND created_by = ?'
+  await session.query(invites, [organization_id, user_id])
 }
 
 /** Makes the user a member, with an audit entry. @throws AppError conflict when the user is one already */

@@ -1,5 +1,6 @@
 import { newUuid, NIL_UUID } from '../../../base/ids.ts'
 import type { Actor, Member, Workspace } from '../../../identity/identity-store.ts'
+import type { Invite } from '../../../identity/invites.ts'
 import type { Admission, Known, Rights } from '../../../identity/oidc/admission.ts'
 import type {
   Arrival,
@@ -10,6 +11,7 @@ import type {
 } from '../../../identity/oidc/sign-in-store.ts'
 import { ATTEMPT_MS, MAX_ATTEMPTS } from '../../../identity/oidc/sign-in-store.ts'
 import { organizationLock, recordChange } from './audit-log.ts'
+import { openInvite, takeInvite } from './invite-store.ts'
 import {
   difference,
   findOrMakeUser,
@@ -111,13 +113,17 @@ function placeholderEmail({ issuer, subject }: Arrival['person']): string {
   return `${name}@${URL.parse(issuer)?.hostname ?? 'provider'}.invalid`
 }
 
-/** The address that the user of a person may have: the verified one, unless another user has it. */
-async function freeEmail(session: SqlSession, { verified_email, person }: Arrival, user_id?: string) {
-  if (verified_email === undefined) return placeholderEmail(person)
-  const [owner] = await session.query<{ id: string }>('SELECT id FROM users WHERE email = ?', [
-    verified_email,
-  ])
-  return owner === undefined || owner.id === user_id ? verified_email : placeholderEmail(person)
+/** Gives the user the verified address, unless another user has it; returns whether it has changed. */
+async function updateEmail(
+  session: SqlSession,
+  { user_id, email }: Member,
+  { verified_email }: Arrival,
+): Promise<boolean> {
+  if (verified_email === undefined || verified_email === email) return false
+  const taken = await session.query('SELECT 1 AS known FROM users WHERE email = ?', [verified_email])
+  if (taken.length > 0) return false
+  await session.query('UPDATE users SET email = ? WHERE id = ?', [verified_email, user_id])
+  return true
 }
 
 /** Makes the person a member. A user with its verified address that is no member any more is used again. */
@@ -153,27 +159,39 @@ async function updateMember(
   const fields: MemberFields = { ...rights, ...(person.name !== undefined && { full_name: person.name }) }
   const details = difference(member, fields)
   if (details !== undefined) await writeChange(session, member, details.to)
-  const email = verified_email === undefined ? member.email : await freeEmail(session, arrival, user_id)
-  if (email === verified_email && email !== member.email)
-    await session.query('UPDATE users SET email = ? WHERE id = ?', [email, user_id])
-  const where = [organization_id, user_id]
+  const hasNewEmail = await updateEmail(session, member, arrival)
   if (member.suspended !== undefined)
     await session.query(
       'UPDATE members SET suspended_by = NULL WHERE organization_id = ? AND user_id = ?',
-      where,
+      [organization_id, user_id],
     )
   const isChanged =
     member.suspended !== undefined ||
     details?.to.role !== undefined ||
     details?.to.workspace_ids !== undefined
-  if (details !== undefined || isChanged)
+  if (details !== undefined || hasNewEmail || isChanged)
     await recordChange(session, actorWithoutKey(user_id, now), {
       organization_id,
       action: member.suspended !== undefined ? 'member.resume' : 'member.change',
       subject_id: user_id,
-      details: { ...details, provider: arrival.provider },
+      details: {
+        ...details,
+        ...(hasNewEmail && { email: { from: member.email, to: verified_email } }),
+        provider: arrival.provider,
+      },
     })
   return isChanged
+}
+
+/** The invitation of the person's verified address. */
+async function inviteOf(
+  session: SqlSession,
+  { verified_email: value }: Arrival,
+  { organization_id, now }: At,
+): Promise<Invite | undefined> {
+  return value === undefined
+    ? undefined
+    : await openInvite(session, { column: 'email', value, organization_id }, now)
 }
 
 async function suspend(
@@ -291,7 +309,10 @@ export function createSignInStore(database: Database): SignInStore {
         const { identity, member } = await memberOf(session, arrival, { organization_id, members })
         const isLast = member !== undefined && isLastAdmin(members, member)
         const rights = member && { role: member.role, workspace_ids: member.workspace_ids }
-        const known = { rights, by_groups: identity?.by_groups === 1 }
+        const invite = member === undefined ? await inviteOf(session, arrival, at) : undefined
+        // A member that its groups suspended comes back by groups only, also with another identity.
+        const by_groups = identity === undefined ? member?.suspended === 'groups' : identity.by_groups === 1
+        const known = { rights, by_groups, invited: invite }
         const { admission, kept_last_admin } = admissionOf(decide, known, { workspaces, member, isLast })
         if ('refused' in admission)
           return await refuse(session, admission.refused, { arrival, at, identity, member, isLast })
@@ -305,6 +326,7 @@ export function createSignInStore(database: Database): SignInStore {
           organization_id,
           now,
         })
+        if (invite !== undefined) await takeInvite(session, invite, { user_id, now })
         if (wanted !== undefined) await signIn(session, arrival, { at, wanted, user_id, kept_last_admin })
         return { user_id, changed, kept_last_admin }
       })
