@@ -106,6 +106,9 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'GET /auth/session': 'any key',
   'DELETE /auth/session': 'open',
   'POST /auth/tickets': 'any key',
+  'GET /auth/sessions': 'any key',
+  'DELETE /auth/sessions/{id}': 'any key',
+  'GET /orgs/current/sessions': 'organization:manage',
   'GET /auth/providers': 'open',
   'POST /auth/invites': 'open',
   'POST /auth/invites/accept': 'open',
@@ -200,6 +203,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
 export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
   'POST /workspaces',
   'GET /orgs/current/audit-logs',
+  'GET /orgs/current/sessions',
   'GET /usage-limits',
   'PUT /usage-limits',
   'DELETE /usage-limits/{id}',

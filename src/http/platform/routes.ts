@@ -2,6 +2,7 @@ import { openApiDocument } from '../api/openapi.ts'
 import { guardRoutes } from './permissions.ts'
 import type { GuardedPlatformRoute } from './route.ts'
 import { apiKeyRoutes } from './routes/identity/api-keys.ts'
+import { listedSessionRoutes } from './routes/identity/listed-sessions.ts'
 import { browserSessionRoutes } from './routes/identity/sessions.ts'
 import { auditRoutes } from './routes/identity/audit.ts'
 import { deletionRoutes } from './routes/deleting/deletion.ts'
@@ -79,6 +80,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...playgroundRoutes(),
     ...secretRoutes(),
     ...browserSessionRoutes(),
+    ...listedSessionRoutes(),
     ...oauthRoutes(),
     ...organizationRoutes(),
     ...workspaceRoutes(),

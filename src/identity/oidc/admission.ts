@@ -3,7 +3,7 @@ import type { Person } from './person.ts'
 import type { GroupRole, ProviderSettings } from './provider-settings.ts'
 
 /** Why a person may not enter; the sign-in page has words for each (TEAM-7). */
-export type Refusal =
+export type SignInRefusal =
   | 'domain_not_allowed'
   | 'group_required'
   | 'no_role'
@@ -29,7 +29,7 @@ export interface Known {
 }
 
 export type Admission =
-  | { refused: Refusal }
+  | { refused: SignInRefusal }
   /** `rights` undefined = the member keeps its own. */
   | { rights: Rights | undefined; by_groups: boolean }
 
@@ -53,7 +53,7 @@ export function verifiedEmail(
 }
 
 /** Whether a person of the provider may enter at all. */
-function refusalOf(person: Person, rules: Rules): Refusal | undefined {
+function refusalOf(person: Person, rules: Rules): SignInRefusal | undefined {
   const { allowed_domains, allowed_groups } = rules
   if (person.email_verified === false) return 'email_not_verified'
   if (allowed_domains.length > 0) {

@@ -1,7 +1,6 @@
 import type { Configuration } from 'openid-client'
 import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
-import { boundedFetch } from './bounded-fetch.ts'
 import type { ProviderSettings } from './provider-settings.ts'
 
 const TIMEOUT_S = 10
@@ -11,6 +10,24 @@ const KNOWN_MS = 60 * 60_000
 const FAILED_MS = 5_000
 /** Loaded by the first sign-in, because most servers have no provider. */
 export const loadClient = () => import('openid-client')
+
+/** Maximum bytes of a provider's answer. */
+const MAX_BYTES = 1024 * 1024
+
+/** `fetch` for answers of providers, which are read up to a limit. @throws Error when an answer is larger */
+async function boundedFetch(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init)
+  if (response.body === null) return response
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of response.body) {
+    bytes += part.length
+    if (bytes > MAX_BYTES) throw new Error(`The provider's answer is larger than ${MAX_BYTES} bytes.`)
+    parts.push(part)
+  }
+  const { status, statusText, headers } = response
+  return new Response(Buffer.concat(parts), { status, statusText, headers })
+}
 
 async function discover(settings: ProviderSettings): Promise<Configuration> {
   const client = await loadClient()

@@ -35,7 +35,7 @@ export interface Described {
 export type Asked = { person: Person | undefined; tokens: KeptTokens } | 'ended'
 
 /** A provider of OpenID Connect. What it sends is checked before it is returned; all methods reject when it does not answer. */
-export interface Provider {
+export interface SignInProvider {
   readonly settings: ProviderSettings
   /** Whether the provider can be used: asks for its discovery document, unless that was read or failed a moment ago. */
   isAvailable(): Promise<boolean>
@@ -190,7 +190,7 @@ async function ask(calls: Calls, tokens: KeptTokens): Promise<Asked | undefined>
 export function createProvider(
   settings: ProviderSettings,
   { clock, logger }: { clock: Clock; logger: Logger },
-): Provider {
+): SignInProvider {
   const configured = createDiscovery(settings, { clock, logger })
   const calls = { settings, clock, configured }
 

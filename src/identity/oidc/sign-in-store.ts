@@ -1,7 +1,7 @@
 import type { BrowserSession } from '../browser-sessions.ts'
 import type { Workspace } from '../identity-store.ts'
 import type { KeyGrant } from '../principal.ts'
-import type { Admission, Known, Refusal } from './admission.ts'
+import type { Admission, Known, SignInRefusal } from './admission.ts'
 import type { Person } from './person.ts'
 import type { AttemptChecks } from './provider.ts'
 
@@ -47,7 +47,7 @@ export interface NewSession {
 }
 
 export type Entered =
-  | { refused: Refusal; user_id: string | undefined }
+  | { refused: SignInRefusal; user_id: string | undefined }
   | {
       user_id: string
       /** Whether rights of the member changed. */
@@ -84,7 +84,7 @@ export interface SignInStore {
   endSession(session: MemberSession, reason: string, now: number): Promise<void>
   /** Records a sign-in that failed before the person was known. */
   recordRefusal(
-    details: { reason: Refusal; provider: string; address: string },
+    details: { reason: SignInRefusal; provider: string; address: string },
     at: { organization_id: string; now: number },
   ): Promise<void>
 }

@@ -4,21 +4,16 @@ import { newUuid } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Sealer } from '../../base/node/sealer.ts'
 import { type BrowserSessionStore, hashSecret, isSecret, newSecret } from '../browser-sessions.ts'
-import { type Admission, admit, type Refusal, verifiedEmail } from './admission.ts'
+import { type Admission, admit, type SignInRefusal, verifiedEmail } from './admission.ts'
+import { createConfirm, type Enter, placeOf } from './confirm.ts'
 import { reasonOf } from './discovery.ts'
-import type { Described, KeptTokens, Provider } from './provider.ts'
+import type { Described, KeptTokens, SignInProvider } from './provider.ts'
 import type { SignInSettings } from './provider-settings.ts'
-import { returnPath } from './return-path.ts'
-import type { Arrival, Entered, MemberSession, NewSession, SignInStore } from './sign-in-store.ts'
-
-/** Time between two questions to the provider about a person who is signed in. */
-const ASK_EVERY_MS = 30_000
-/** Time for which a request waits for the provider. */
-const ASK_WAIT_MS = 3_000
+import type { Arrival, MemberSession, SignInStore } from './sign-in-store.ts'
 
 /** The answer to a callback. */
 export type Finished =
-  | { refused: Refusal }
+  | { refused: SignInRefusal }
   | { return_to: string; secret: string; expires_at: number; member_changed: boolean }
 
 /** Sign-in of people with the providers of the settings. */
@@ -47,7 +42,7 @@ export interface ProviderSignIn {
 
 export interface SignInDeps {
   settings: SignInSettings
-  providers: readonly Provider[]
+  providers: readonly SignInProvider[]
   store: SignInStore
   sealer(): Promise<Sealer>
   organization_id: string
@@ -61,12 +56,6 @@ export interface SignInDeps {
 export function callbackPath(id: string): string {
   return `/api/v1/oauth/${id}/callback`
 }
-
-function placeOf(session_id: string): string {
-  return `member-session/${session_id}`
-}
-
-type Enter = (described: Pick<Described, 'person'>, from: Provider, session?: NewSession) => Promise<Entered>
 
 /** Lets people in as the settings of their provider say. */
 function createEnter({ settings, store, organization_id, clock, logger }: SignInDeps): Enter {
@@ -92,7 +81,7 @@ function createEnter({ settings, store, organization_id, clock, logger }: SignIn
 /** Signs out at the provider too; a provider that does not answer does not keep anybody signed in here. */
 function createSignOutUrl(
   { sealer, logger, publicUrl }: SignInDeps,
-  known: (id: string) => Provider | undefined,
+  known: (id: string) => SignInProvider | undefined,
 ): (session: MemberSession) => Promise<string | undefined> {
   return async ({ id, provider: of, tokens }) => {
     const provider = known(of)
@@ -114,64 +103,32 @@ function ownOf(publicUrl: string): string {
   return publicUrl.replace(/\/+$/, '')
 }
 
-/**
- * Asks the provider, if it is time, whether the rights of a session still hold; then they are up to date in the store,
- * and the session is ended if the person may not enter any more. Returns whether the provider was asked.
- */
-function createConfirm(
-  { store, sealer, clock, logger }: SignInDeps,
-  {
-    provider,
-    enter,
-  }: {
-    provider(id: string): Provider | undefined
-    enter: Enter
-  },
-): (session: MemberSession) => Promise<boolean> {
-  const ask = async (session: MemberSession): Promise<void> => {
-    const from = provider(session.provider)
-    if (from === undefined) return await store.endSession(session, 'provider_removed', clock.now())
-    if (session.tokens === null) return
-    const secrets = await sealer()
-    const tokens = JSON.parse(secrets.open(placeOf(session.id), session.tokens)) as KeptTokens
-    const asked = await from.ask(tokens)
-    if (asked === undefined) return
-    if (asked === 'ended') return await store.endSession(session, 'provider_ended', clock.now())
-    await store.keepTokens(session.id, secrets.seal(placeOf(session.id), JSON.stringify(asked.tokens)))
-    if (asked.person === undefined) return
-    const entered = await enter({ person: asked.person }, from)
-    if ('refused' in entered) await store.endSession(session, entered.refused, clock.now())
-  }
-  return async (session) => {
-    const now = clock.now()
-    if (Math.abs(now - session.checked_at) < ASK_EVERY_MS || !(await store.takeTurn(session, now)))
-      return false
-    const { promise: waited, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, ASK_WAIT_MS)
-    const asking = ask(session).catch((error: unknown) => {
-      // A provider that does not answer signs nobody out.
-      logger.warn(
-        { provider: session.provider, reason: reasonOf(error) },
-        'the sign-in provider was not asked',
-      )
-    })
-    await Promise.race([asking, waited])
-    clearTimeout(timer)
-    return true
-  }
+/** The first page of the interface. */
+const HOME = '/app/'
+const MAX_LENGTH = 2000
+/** Any origin: only what the path becomes is of interest. */
+const SOME_ORIGIN = 'http://weir.invalid'
+
+/** The path of a page of the interface, or that of its first page if the text is none. It never leads to another origin. */
+function returnPath(text: string | undefined): string {
+  if (text === undefined || text.length > MAX_LENGTH || !text.startsWith('/') || text.includes('\\'))
+    return HOME
+  const url = URL.parse(text, SOME_ORIGIN)
+  if (url === null || url.origin !== SOME_ORIGIN || !url.pathname.startsWith(HOME)) return HOME
+  return url.pathname + url.search + url.hash
 }
 
 /** Sign-ins from their beginning to the answer of the provider. */
 function createAttempts(
   { store, sealer, organization_id, publicUrl, clock, logger }: SignInDeps,
-  { named, enter }: { named(id: string): Provider; enter: Enter },
+  { named, enter }: { named(id: string): SignInProvider; enter: Enter },
 ): Pick<ProviderSignIn, 'begin' | 'finish'> {
   const callbackOf = (id: string): string => ownOf(publicUrl) + callbackPath(id)
-  const refuse = async (reason: Refusal, provider: string, address: string): Promise<Finished> => {
+  const refuse = async (reason: SignInRefusal, provider: string, address: string): Promise<Finished> => {
     await store.recordRefusal({ reason, provider, address }, { organization_id, now: clock.now() })
     return { refused: reason }
   }
-  const admitPerson = async (described: Described, provider: Provider, address: string) => {
+  const admitPerson = async (described: Described, provider: SignInProvider, address: string) => {
     const [id, secret] = [newUuid(), newSecret()]
     const expires_at = clock.now() + provider.settings.session_max_ms
     const tokens = (await sealer()).seal(placeOf(id), JSON.stringify(described.tokens))
@@ -216,8 +173,8 @@ function createAttempts(
 /** The sign-in of people over the given providers. */
 export function createProviderSignIn(deps: SignInDeps): ProviderSignIn {
   const { settings, providers, store, clock } = deps
-  const known = (id: string): Provider | undefined => providers.find((one) => one.settings.id === id)
-  const named = (id: string): Provider => {
+  const known = (id: string): SignInProvider | undefined => providers.find((one) => one.settings.id === id)
+  const named = (id: string): SignInProvider => {
     const provider = known(id)
     if (provider !== undefined) return provider
     throw new AppError('not_found', { message: 'There is no sign-in provider with this id.' })

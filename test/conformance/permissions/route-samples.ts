@@ -276,6 +276,9 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /auth/session': fixed('/auth/session'),
   'DELETE /auth/session': { ...fixed('/auth/session'), status: () => [204] },
   'POST /auth/tickets': fixed('/auth/tickets'),
+  'GET /auth/sessions': fixed('/auth/sessions'),
+  'DELETE /auth/sessions/{id}': unknown(`/auth/sessions/${newUuid()}`),
+  'GET /orgs/current/sessions': fixed('/orgs/current/sessions'),
   // The invitation is unknown, because every caller could send one.
   'POST /auth/invites': { ...fixed('/auth/invites', { token: 'none' }), status: () => [401] },
   'POST /auth/invites/accept': { ...fixed('/auth/invites/accept', { token: 'none' }), status: () => [401] },
@@ -374,7 +377,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
 
 /** A target that may be destroyed: the tenant's records, with new ones where the route deletes one. */
 export async function disposable(api: CheckedApi, name: string, tenant: Tenant): Promise<Target> {
-  if (!name.startsWith('DELETE ') || name === 'DELETE /auth/session')
+  if (!name.startsWith('DELETE ') || name.startsWith('DELETE /auth/session'))
     return { ...tenant, objects: tenant.own }
   const { admin: key, workspace_id, own: objects } = tenant
   const having = (changed: Partial<Objects>) => ({ ...tenant, objects: { ...objects, ...changed } })

@@ -4,8 +4,8 @@ import {
   type ForgingProvider,
   startForgingProvider,
   token,
-} from '../../support/servers/forging-provider.ts'
-import type { HttpBrowser } from '../../support/servers/http-browser.ts'
+} from '../../support/sign-in/forging-provider.ts'
+import type { HttpBrowser } from '../../support/sign-in/http-browser.ts'
 import { type SignInWorld, startSignInWorld } from './world.ts'
 
 let world: SignInWorld

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { settableClock } from '../../support/faults/test-clock.ts'
 import { type AppFixture, KEY, startApp } from '../../support/servers/app-fixture.ts'
-import { CLIENT, type OidcProvider, startOidcProvider } from '../../support/servers/oidc-provider.ts'
+import { CLIENT, type OidcProvider, startOidcProvider } from '../../support/sign-in/oidc-provider.ts'
 import { type SignInWorld, startSignInWorld } from './world.ts'
 
 const HOUR = 3_600_000

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { WORKSPACE } from '../../support/servers/app-fixture.ts'
-import { CLIENT, type OidcProvider, startOidcProvider } from '../../support/servers/oidc-provider.ts'
+import { CLIENT, type OidcProvider, startOidcProvider } from '../../support/sign-in/oidc-provider.ts'
 import { type SignInWorld, startSignInWorld } from './world.ts'
 
 let provider: OidcProvider
@@ -123,6 +123,41 @@ describe('TEAM-2, TEAM-3: sign-in at a provider', () => {
     const ada = (await members()).find(({ email }) => email === 'ada@acme.test')
     await world.fixture.request(`/orgs/current/members/${ada?.user_id}`, { method: 'DELETE' })
     expect((await world.session(browser)).status).toBe(401)
+  })
+
+  it('TEAM-6: people see and end their sessions, admins those of all', async () => {
+    await start()
+    const [one, two] = [world.browser(), world.browser()]
+    await world.signIn(one)
+    await world.signIn(two)
+    const list = async (path: string, browser = one): Promise<{ id: string; is_current: boolean }[]> =>
+      (await (await browser.fetch(`${world.url}/api/v1${path}`)).json()) as never
+    const own = await list('/auth/sessions')
+    expect(own.map(({ is_current }) => is_current).toSorted()).toEqual([false, true])
+    expect(own[0]).toMatchObject({ provider: 'custom-oidc', short_key: null, user_id: expect.any(String) })
+    expect((await one.fetch(`${world.url}/api/v1/orgs/current/sessions`)).status).toBe(403)
+    const other = own.find(({ is_current }) => !is_current)?.id
+    const end = (id: string | undefined, key?: string): Promise<Response> => {
+      const url = `${world.url}/api/v1/auth/sessions/${id}`
+      const headers = key === undefined ? {} : { 'x-api-key': key }
+      return key === undefined
+        ? one.fetch(url, { method: 'DELETE' })
+        : fetch(url, { method: 'DELETE', headers })
+    }
+    expect((await end(other)).status).toBe(204)
+    expect([(await world.session(two)).status, (await end(other)).status]).toEqual([401, 404])
+
+    const stranger = await world.fixture.postJson('/orgs/current/service-keys', {
+      description: 'k',
+      role: 'viewer',
+    })
+    const { key } = (await stranger.json()) as { key: string }
+    const [mine] = await list('/auth/sessions')
+    expect((await end(mine?.id, key)).status).toBe(404)
+    const all = await world.fixture.request('/orgs/current/sessions')
+    expect(await all.json()).toMatchObject([{ id: mine?.id, is_current: false }])
+    expect((await world.fixture.request(`/auth/sessions/${mine?.id}`, { method: 'DELETE' })).status).toBe(204)
+    expect((await world.session(one)).status).toBe(401)
   })
 
   it('TEAM-1: with KEY_SIGN_IN=off no key signs in and no ticket is made, except on the machine of the server', async () => {

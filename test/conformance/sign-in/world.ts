@@ -11,7 +11,7 @@ import { createProviderSignIn } from '../../../src/identity/oidc/sign-in.ts'
 import { fixedPort } from '../../support/fixed-port.ts'
 import { testClock } from '../../support/faults/test-clock.ts'
 import { type AppFixture, startApp } from '../../support/servers/app-fixture.ts'
-import { createHttpBrowser, type HttpBrowser } from '../../support/servers/http-browser.ts'
+import { createHttpBrowser, type HttpBrowser } from '../../support/sign-in/http-browser.ts'
 
 export interface SignInWorld {
   fixture: AppFixture

@@ -49,7 +49,8 @@ describeOnSql('sign-ins', (engine) => {
     }
     return of.enter(who, decide, at)
   }
-  const emails = async (): Promise<string[]> => (await identity.members('o1')).map(({ email }) => email)
+  const emails = async (): Promise<string[]> =>
+    (await identity.members('o1')).map(({ email }) => email).toSorted()
 
   it('TEAM-3: an attempt is taken once, by one of several servers, within ten minutes', async () => {
     await store.addAttempt('a1', ATTEMPT, NOW)
@@ -83,7 +84,7 @@ describeOnSql('sign-ins', (engine) => {
       user_id: 'u1',
     })
     await enter(arrival('bob'), { rights: USER, by_groups: true })
-    expect(await emails()).toEqual(['a@b', expect.stringMatching(/\.invalid$/), 'bob@id.test.invalid'])
+    expect(await emails()).toEqual(['a@b', 'bob@id.test.invalid', 'eve@id.test.invalid'])
     await enter(arrival('eve', 'a@b'), { rights: undefined, by_groups: true })
     expect(known).toMatchObject({ rights: USER, by_groups: true })
   })

@@ -97,7 +97,7 @@ function Shown({ token }: { token: string }) {
         .
       </p>
       {by_provider ? (
-        <Providers ways={ways.data} />
+        <Providers ways={ways.data} mayLeave={false} />
       ) : (
         <AcceptForm token={token} needsEmail={email === null} />
       )}

@@ -37,9 +37,16 @@ function open({ login_url }: Provider): void {
 }
 
 /** A button for each provider; leads straight to the only one if the server says so, except after a sign-out. */
-export function Providers({ ways: { providers, auto_login } }: { ways: SignInWays }) {
+export function Providers({
+  ways: { providers, auto_login },
+  mayLeave,
+}: {
+  ways: SignInWays
+  /** Whether the page has nothing to read. */
+  mayLeave: boolean
+}) {
   const [only] = providers
-  const isStraight = auto_login && only?.available === true
+  const isStraight = mayLeave && auto_login && only?.available === true
   useEffect(() => {
     if (isStraight && refusalText() === undefined && sessionStorage.getItem(SIGNED_OUT) === null) open(only)
   }, [isStraight, only])

@@ -75,10 +75,13 @@ export function SignIn() {
           <img src="/app/icon.svg" alt="" width="28" height="28" />
           Weir
         </h1>
-        {hasProviders && !signing.isPending && <Providers ways={ways.data} />}
+        {hasProviders && !signing.isPending && (
+          <Providers ways={ways.data} mayLeave={signing.error === null} />
+        )}
+        {hasProviders && <Alert error={signing.error} />}
         {hasProviders && ways.data.key_sign_in && <div className={css['or']}>or</div>}
         {ways.data?.key_sign_in !== false && <KeyForm signing={signing} isFirst={!hasProviders} />}
-        <Alert error={signing.error} />
+        {!hasProviders && <Alert error={signing.error} />}
       </div>
     </main>
   )

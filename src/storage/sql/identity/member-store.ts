@@ -11,7 +11,7 @@ interface MemberRow extends Omit<Member, 'workspace_ids' | 'suspended'> {
   suspended_by: 'groups' | 'scim' | null
 }
 
-export async function membersOf(session: SqlSession, organization_id: string): Promise<Member[]> {
+export async function memberRecords(session: SqlSession, organization_id: string): Promise<Member[]> {
   const rows = await session.query<MemberRow>(
     `SELECT m.organization_id, m.user_id, u.email, u.full_name, m.role, m.all_workspaces, m.suspended_by,
        m.created_at
@@ -158,18 +158,18 @@ export function createMemberStore(
   database: Database,
 ): Pick<IdentityStore, 'members' | 'addMember' | 'changeMember' | 'removeMember'> {
   return {
-    members: (organization_id) => membersOf(database, organization_id),
+    members: (organization_id) => memberRecords(database, organization_id),
     addMember: (wanted, actor) =>
       database.tx(organizationLock(wanted.organization_id), async (session) => {
         const member = { ...wanted, email: wanted.email.toLowerCase() }
         const user_id = await findOrMakeUser(session, member)
         await insertMember(session, { ...member, user_id }, actor)
-        const members = await membersOf(session, member.organization_id)
+        const members = await memberRecords(session, member.organization_id)
         return members.find((one) => one.user_id === user_id) ?? { ...member, user_id }
       }),
     changeMember: (organization_id, user_id, change, actor) =>
       database.tx(organizationLock(organization_id), async (session) => {
-        const members = await membersOf(session, organization_id)
+        const members = await memberRecords(session, organization_id)
         const before = members.find((one) => one.user_id === user_id)
         const details = before && difference(before, change)
         if (before === undefined || details === undefined) return before
@@ -177,11 +177,11 @@ export function createMemberStore(
         await writeChange(session, before, details.to)
         const action = 'member.change'
         await recordChange(session, actor, { organization_id, action, subject_id: user_id, details })
-        return (await membersOf(session, organization_id)).find((one) => one.user_id === user_id)
+        return (await memberRecords(session, organization_id)).find((one) => one.user_id === user_id)
       }),
     removeMember: (organization_id, user_id, actor) =>
       database.tx(organizationLock(organization_id), async (session) => {
-        const members = await membersOf(session, organization_id)
+        const members = await memberRecords(session, organization_id)
         const gone = members.find((one) => one.user_id === user_id)
         if (gone === undefined) return undefined
         refuseWithoutAdmin(members, gone, undefined)

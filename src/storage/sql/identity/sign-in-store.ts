@@ -18,7 +18,7 @@ import {
   insertMember,
   isLastAdmin,
   type MemberFields,
-  membersOf,
+  memberRecords,
   writeChange,
 } from './member-store.ts'
 import { memberSessionStore, startMemberSession } from './member-session-store.ts'
@@ -161,10 +161,10 @@ async function updateMember(
   if (details !== undefined) await writeChange(session, member, details.to)
   const hasNewEmail = await updateEmail(session, member, arrival)
   if (member.suspended !== undefined)
-    await session.query(
-      'UPDATE members SET suspended_by = NULL WHERE organization_id = ? AND user_id = ?',
-      [organization_id, user_id],
-    )
+    await session.query('UPDATE members SET suspended_by = NULL WHERE organization_id = ? AND user_id = ?', [
+      organization_id,
+      user_id,
+    ])
   const isChanged =
     member.suspended !== undefined ||
     details?.to.role !== undefined ||
@@ -305,7 +305,7 @@ export function createSignInStore(database: Database): SignInStore {
       const { organization_id, now, session: wanted } = at
       return await database.tx(organizationLock(organization_id), async (session) => {
         const workspaces = await liveWorkspaces(session, organization_id)
-        const members = await membersOf(session, organization_id)
+        const members = await memberRecords(session, organization_id)
         const { identity, member } = await memberOf(session, arrival, { organization_id, members })
         const isLast = member !== undefined && isLastAdmin(members, member)
         const rights = member && { role: member.role, workspace_ids: member.workspace_ids }

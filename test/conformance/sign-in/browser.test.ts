@@ -1,7 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fixedPort } from '../../support/fixed-port.ts'
-import { CLIENT, type OidcProvider, startOidcProvider } from '../../support/servers/oidc-provider.ts'
+import { CLIENT, type OidcProvider, startOidcProvider } from '../../support/sign-in/oidc-provider.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
 import {
   buildInterface,
@@ -29,6 +30,7 @@ describe.skipIf(!HAS_BROWSER)(`TEAM-2: sign-in at a provider in a browser${NO_BR
       OAUTH_NAME: 'Acme',
       OAUTH_GROUP_ROLES: 'staff=operator',
       OAUTH_AUTO_LOGIN: 'on',
+      KEY_SIGN_IN: 'off',
       OAUTH_IDP_LOGOUT_ENABLED: 'true',
     })
     browser = await launchBrowser()
@@ -50,7 +52,7 @@ describe.skipIf(!HAS_BROWSER)(`TEAM-2: sign-in at a provider in a browser${NO_BR
     await page.goto(`${weir.url}/app/usage`)
     await page.getByRole('alert').getByText('Your account has no role here').waitFor()
     expect(new URL(page.url()).pathname).toBe('/app/sign-in')
-    await page.getByLabel('API key').waitFor()
+    expect(await page.getByLabel('API key').count()).toBe(0)
 
     provider.accounts.get('ada')!.claims['groups'] = ['staff']
     await acme.click()
@@ -67,5 +69,16 @@ describe.skipIf(!HAS_BROWSER)(`TEAM-2: sign-in at a provider in a browser${NO_BR
     // The provider asks whether to sign out there too. Back at Weir, nothing signs in by itself.
     await fresh.goto(`${weir.url}/app/`)
     await fresh.getByRole('button', { name: 'Sign in with Acme' }).waitFor()
+  })
+
+  it('TEAM-1: weir open signs in although keys do not, on the machine of the server only', async () => {
+    const { dataDir: DATA_DIR, key: WEIR_API_KEY, url } = weir
+    const { stdout } = await runCommand(['open'], { env: { DATA_DIR, WEIR_API_KEY } })
+    const fresh = await (await browser.newContext()).newPage()
+    await fresh.goto(stdout.trim())
+    await fresh.getByRole('button', { name: 'Sign out admin@localhost' }).waitFor()
+    const elsewhere = { WEIR_API_KEY, WEIR_URL: url, DATA_DIR: '/nowhere' }
+    const refused = await runCommand(['open'], { env: elsewhere })
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('Keys do not sign in here') })
   })
 })
