@@ -54,6 +54,7 @@ const vendors = {
     '@langchain/langgraph-checkpoint',
   ],
   runs: ['croner'],
+  identity: ['openid-client'],
   graph: [
     '@langchain/core',
     '@langchain/langgraph',
@@ -114,7 +115,10 @@ const tops = [
     ],
   },
   // The tables and decisions that the run store carries out in its transactions: pure.
-  { from: '^src/storage/sql/identity/', to: ['^src/identity/(browser-sessions|oauth)\\.ts$'] },
+  {
+    from: '^src/storage/sql/identity/',
+    to: ['^src/identity/(browser-sessions|invites|oauth)\\.ts$', '^src/identity/oidc/sign-in-store\\.ts$'],
+  },
   {
     from: '^src/storage/sql/deployments/',
     to: ['^src/deploy/(model|revision-states|stores/log-lines)\\.ts$'],
@@ -133,7 +137,10 @@ const tops = [
   { from: '^src/cli/deploy/project\\.ts$', to: ['^src/graph/project/graph-spec\\.ts$'] },
   // What a processor is built with: the contract and the makers of canonical messages.
   { from: '^processors/', to: ['^src/trace/messages/(processor|messages|message-checks)\\.ts$'] },
-  { from: '^src/config\\.ts$', to: ['^src/(base|schema)/'] },
+  {
+    from: '^src/config(-sign-in)?\\.ts$',
+    to: ['^src/(base|schema)/', '^src/config-sign-in\\.ts$', '^src/identity/oidc/provider-settings\\.ts$'],
+  },
   // Puts the parts together: it alone may import every room.
   {
     from: '^src/start/((backups|cluster|deployments|playground|worker-threads)/)?[^/]+\\.ts$',

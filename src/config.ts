@@ -7,8 +7,10 @@ import type { LogLevel } from './base/log.ts'
 import { isLoopback } from './base/loopback.ts'
 import { findMisspelt, type MisspeltName } from './base/text/misspelt-names.ts'
 import type { Quotas } from './base/quotas.ts'
+import type { SignInSettings } from './identity/oidc/provider-settings.ts'
 import { createRegistry } from './schema/registry.ts'
 import type { SchemaTypes } from './schema/types.gen.ts'
+import { readSignIn } from './config-sign-in.ts'
 
 /** One variable with its effective value, which is masked if it is a secret. */
 export interface EffectiveSetting {
@@ -49,6 +51,7 @@ export interface Config {
   /** False only on a loopback host. */
   readonly auth: boolean
   readonly identityOutageMs: number
+  readonly signIn: SignInSettings
   /** Time between the stop signal and the stop, in which the server is not ready. */
   readonly drainDelayMs: number
   /** Undefined if records of the audit are kept for ever. */
@@ -284,7 +287,10 @@ function toRuns(settings: Settings, environment: Environment): RunsConfig {
   })
 }
 
-function toConfig(settings: Settings, effective: EffectiveSetting[], env: Environment): Config {
+function toConfig(
+  settings: Settings,
+  { effective, env, signIn }: { effective: EffectiveSetting[]; env: Environment; signIn: SignInSettings },
+): Config {
   const runs = toRuns(settings, env)
   return Object.freeze({
     host: settings.HOST,
@@ -303,6 +309,7 @@ function toConfig(settings: Settings, effective: EffectiveSetting[], env: Enviro
     bootstrapApiKey: settings.BOOTSTRAP_API_KEY,
     auth: settings.AUTH === 'on',
     identityOutageMs: settings.IDENTITY_OUTAGE_SECONDS * 1000,
+    signIn,
     drainDelayMs: settings.DRAIN_DELAY_SECONDS * 1000,
     auditRetentionDays: settings.AUDIT_RETENTION_DAYS || undefined,
     setupFile: settings.SETUP_FILE,
@@ -373,9 +380,10 @@ export function readConfig(env: Environment = process.env): Config {
       : []
   })
   if (!result.ok || mistakes.length > 0) throw configError(mistakes)
-  const crossing = crossMistakes(result.value, effective)
+  const { signIn, mistakes: wrongSignIn } = readSignIn(result.value)
+  const crossing = [...crossMistakes(result.value, effective), ...wrongSignIn]
   if (crossing.length > 0) throw configError(crossing)
-  return toConfig(result.value, effective, env)
+  return toConfig(result.value, { effective, env, signIn })
 }
 
 /** Message about quotes or `~` in a value; a shell would remove or replace them, files of Docker and systemd do not. */

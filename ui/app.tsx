@@ -17,7 +17,7 @@ import { Link } from './router/link.tsx'
 import { Palette } from './parts/keyboard/palette.tsx'
 import { frozenAddress, RangeOfPage, type ShownRange } from './router/frozen-range.ts'
 import { matchPath, type PathParams } from './router/match.ts'
-import { findPage, type Page, type PageCode, PAGES, SHARED_PAGE } from './routes.tsx'
+import { findPage, INVITE_PAGE, type Page, type PageCode, PAGES, SHARED_PAGE } from './routes.tsx'
 import { Elsewhere, FIRST_PAGE, useChosenWorkspace, WORKSPACE, WorkspaceSwitch } from './workspace.tsx'
 
 const KeyHelp = lazy(() =>
@@ -42,15 +42,16 @@ function InWorkspace() {
   )
 }
 
-/** A shared trace, the sign-in screen, or the shell with the page of the address. */
+/** A shared trace, an invitation, the sign-in screen, or the shell with the page of the address. */
 function Opened() {
   useEffect(noteKeys, [])
-  const shared = matchPath(SHARED_PAGE.path, usePath())
-  if (shared === undefined) return <Signed />
+  const path = usePath()
+  const page = [SHARED_PAGE, INVITE_PAGE].find((one) => matchPath(one.path, path) !== undefined)
+  if (page === undefined) return <Signed />
   return (
     <PanelBoundary heading="h1">
       <Suspense fallback={<Skeleton />}>
-        <PageView page={SHARED_PAGE} params={shared} />
+        <PageView page={page} params={matchPath(page.path, path) ?? {}} />
       </Suspense>
     </PanelBoundary>
   )
@@ -101,6 +102,11 @@ function NoSession({ error, retry }: { error: Error; retry(): void }) {
   )
 }
 
+/** Paths that open the first page once somebody is signed in. */
+function isEntrance(path: string): boolean {
+  return path === '/' || path === '/sign-in'
+}
+
 function Shell() {
   useChosenWorkspace()
   const path = usePath()
@@ -126,7 +132,7 @@ function Shell() {
   }, [])
   useKeys(keys)
   useEffect(() => {
-    if (path === '/') navigate(FIRST_PAGE, { replace: true })
+    if (isEntrance(path)) navigate(FIRST_PAGE, { replace: true })
   }, [path])
   return (
     <div className={css['shell']}>
@@ -154,7 +160,7 @@ function Shell() {
 
 function PageOf({ path }: { path: string }) {
   const found = findPage(path)
-  if (path === '/') return <Skeleton />
+  if (isEntrance(path)) return <Skeleton />
   if (found === undefined) return <NoPage path={path} />
   const { page, params } = found
   return <PageView page={page} params={params} />
@@ -241,7 +247,7 @@ function SignOutButton() {
   const { data } = useSession()
   const signingOut = useSignOut()
   if (data === undefined || data === null || data.auth === 'off') return null
-  const who = data.user?.email ?? data.api_key.short_key
+  const who = data.user?.email ?? data.api_key?.short_key
   return <IconButton icon="out" label={`Sign out ${who}`} onClick={() => signingOut.mutate()} />
 }
 

@@ -132,6 +132,12 @@ export const SHARED_PAGE: Page = {
   code: codeOf(() => import('./views/trace/trace.tsx').then(({ SharedTrace }) => SharedTrace)),
 }
 
+/** The page of an invitation's link, for people who are not signed in. */
+export const INVITE_PAGE: Page = {
+  path: '/invite',
+  code: codeOf(() => import('./views/sign-in/invitation.tsx').then(({ Invitation }) => Invitation)),
+}
+
 /** The page of a path, with its parameters. */
 export function findPage(path: string): { page: Page; params: PathParams } | undefined {
   for (const page of PAGES) {

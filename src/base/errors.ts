@@ -34,6 +34,7 @@ export const ERRORS = {
   unauthorized: kind(401, 'Invalid token'),
   forbidden: kind(403, 'Forbidden'),
   permission_required: kind(403, 'Forbidden: the key lacks the permission that this needs.'),
+  key_sign_in_off: kind(403, 'Keys do not sign in here: use a sign-in provider, or weir open on the server.'),
   foreign_origin: kind(403, 'Requests without a key are not accepted from pages of other sites.'),
   misdirected_request: kind(
     421,

@@ -44,8 +44,10 @@ export interface Authenticator {
   onChange(listener: () => void): void
 }
 
-/** Time for which a look-up is valid (at most 30 s). */
+/** Time for which a look-up of a key is valid (at most 30 s). */
 const CACHE_MS = 30_000
+/** Time for which a look-up of a session is valid: what the provider answers about its member must work within a minute. */
+const SESSION_CACHE_MS = 10_000
 /** Interval at which the look-up of a key is repeated while the store is not reachable. */
 const OUTAGE_RETRY_MS = 5_000
 const MAX_CACHED = 10_000
@@ -189,7 +191,7 @@ function isAway(error: unknown): boolean {
  */
 function createKeyCache(
   read: (hash: string, now: number) => Promise<KnownKey>,
-  { clock, outageMs }: { clock: Clock; outageMs: number },
+  { clock, outageMs, cacheMs }: { clock: Clock; outageMs: number; cacheMs: number },
 ): KeySource {
   const cache = new Map<string, KnownKey & { until: number; outage_until: number }>()
   const underWay = new Map<string, Promise<KnownKey>>()
@@ -198,7 +200,7 @@ function createKeyCache(
   const lookUp = async (key_hash: string): Promise<KnownKey> => {
     const before = changes
     const known = await read(key_hash, clock.now())
-    const until = clock.steady() + CACHE_MS
+    const until = clock.steady() + cacheMs
     if (cache.size >= MAX_CACHED) cache.clear()
     // A result that was read before a change must not be cached after it.
     if (before === changes) cache.set(key_hash, { ...known, until, outage_until: until + outageMs })
@@ -291,11 +293,14 @@ export function createAuthenticator(options: {
   outageMs?: number
 }): Authenticator {
   const { store, tokens, clock, openGrant, outageMs = 0 } = options
-  const cached = { clock, outageMs }
+  const cached = { clock, outageMs, cacheMs: CACHE_MS }
   const keys = openGrant
     ? createOpenKey(store, clock, openGrant)
     : createKeyCache((key_hash, now) => findKey(store, key_hash, now), cached)
-  const sessions = createKeyCache((hash, now) => findSession(options.sessions, hash, now), cached)
+  const sessions = createKeyCache((hash, now) => findSession(options.sessions, hash, now), {
+    ...cached,
+    cacheMs: SESSION_CACHE_MS,
+  })
   const accessTokens = createKeyCache((hash, now) => findToken({ tokens, store }, hash, now), cached)
 
   /** Returns the source in which to look up the credentials, and their hash. @throws AppError unauthorized */

@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
+import type { Actor } from './identity-store.ts'
 import type { KeyGrant } from './principal.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -31,6 +32,7 @@ export function hashSecret(secret: string): string {
 /** A browser's sign-in with one API key. Times are epoch milliseconds. */
 export interface BrowserSession {
   id: string
+  /** For a session of a member, who signed in without a key, the id of the member. */
   api_key_id: string
   created_at: number
   /** Exact to a minute. */
@@ -45,6 +47,18 @@ export function sessionEnd(
   key_expires_at: number | null,
 ): number {
   return Math.min(last_used_at + SESSION_IDLE_MS, expires_at, key_expires_at ?? Infinity)
+}
+
+/** A session in a list: of a key, or of a member who signed in at a provider. */
+export interface ListedSession
+  extends Pick<BrowserSession, 'id' | 'created_at' | 'last_used_at' | 'expires_at'> {
+  /** The member who is signed in; null for a service key. */
+  user_id: string | null
+  /** Null without a key. */
+  api_key_id: string | null
+  short_key: string | null
+  /** Null with a key. */
+  provider: string | null
 }
 
 /** Browser sessions and tickets. Sessions and tickets of a revoked or expired key are not found. */
@@ -67,4 +81,19 @@ export interface BrowserSessionStore {
   touch(id: string, now: number): Promise<void>
   /** Ends the session, with an audit entry; returns its id, or undefined if there is none. */
   end(secret_hash: string, now: number): Promise<string | undefined>
+  /** All sessions of the organization, also of members without a key; the last used first. */
+  list(organization_id: string, now: number): Promise<ListedSession[]>
+  /** Ends a session of the list, with an audit entry; returns false if there is none with that id. */
+  endListed(organization_id: string, id: string, actor: Actor): Promise<boolean>
+}
+
+type Sessions = Pick<BrowserSessionStore, 'find' | 'touch'>
+
+/** The sessions of both: those of `first` are looked up first. */
+export function eitherSessions(first: Sessions, second: Sessions): Sessions {
+  return {
+    find: async (secret_hash, now) =>
+      (await first.find(secret_hash, now)) ?? (await second.find(secret_hash, now)),
+    touch: async (id, now) => void (await Promise.all([first.touch(id, now), second.touch(id, now)])),
+  }
 }

@@ -27,6 +27,8 @@ export interface Member {
   role: Role
   /** Null = every workspace, also later ones. */
   workspace_ids: string[] | null
+  /** Who has ended the member's access: its groups at a sign-in, or SCIM; undefined for a member with access. */
+  suspended?: 'groups' | 'scim'
   /** Epoch milliseconds. */
   created_at: number
 }
@@ -66,7 +68,9 @@ export interface FirstIdentity {
 
 /** The author of a change, for the audit. */
 export interface Actor {
+  /** As in Principal: the member's id without a key, and the nil UUID for nobody. */
   api_key_id: string
+  /** Empty without a key. */
   short_key: string
   user_id: string | null
   /** Epoch milliseconds. */

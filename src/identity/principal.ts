@@ -9,8 +9,9 @@ export interface Principal {
   workspace_chosen: boolean
   /** Null for a service key. */
   user_id: string | null
+  /** For a member who signed in without a key, the id of the member. */
   api_key_id: string
-  /** E.g. `lsv2...abcd`; safe to log and show. */
+  /** E.g. `lsv2...abcd`; safe to log and show. Empty without a key. */
   short_key: string
   /** Key of per-caller limits: the id of the API key, or the user that a deployment's auth file authenticated. */
   holder: string

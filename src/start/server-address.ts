@@ -22,6 +22,8 @@ export interface ServerAddress {
 /** The running server of a data directory. */
 export interface RunningServer extends ServerAddress {
   readonly pid: number
+  /** Proves to the server that a command reads this file; undefined for an older server. */
+  readonly localSecret?: string | undefined
 }
 
 /** Content of DATA_DIR/server.json. The file is kept after the server has ended. */
@@ -30,6 +32,8 @@ interface AddressFile {
   deployment_url: string | null
   /** Missing in files of older servers. */
   otlp_grpc_url?: string | null
+  /** Missing in files of older servers. */
+  local_secret?: string | undefined
   /** Id of the data directory, so that a copy of the file in another directory is recognised. */
   folder: string
   /** Null once the server stops. */
@@ -44,6 +48,7 @@ const ALL_INTERFACES = { '0.0.0.0': '127.0.0.1', '[::]': '[::1]' }
 export async function announceServer(
   dataDir: string,
   { url, deploymentUrl, otlpGrpcUrl }: ServerAddress,
+  localSecret?: string,
 ): Promise<{
   /** Whether this is the first server that uses this directory. */
   isFirst: boolean
@@ -59,6 +64,7 @@ export async function announceServer(
     url: toReachable(url),
     deployment_url: deploymentUrl === undefined ? null : toReachable(deploymentUrl),
     otlp_grpc_url: otlpGrpcUrl === undefined ? null : toReachable(otlpGrpcUrl),
+    local_secret: localSecret,
     folder,
     process: started === undefined ? null : { pid: process.pid, started },
   }
@@ -80,7 +86,7 @@ export async function findServer(dataDir: string): Promise<RunningServer | undef
   if (!file || !owner) return undefined
   const folder = await folderId(dataDir).catch(() => undefined)
   if (file.folder !== folder || (await startTime(owner.pid)) !== owner.started) return undefined
-  return { ...addressOf(file), pid: owner.pid }
+  return { ...addressOf(file), pid: owner.pid, localSecret: file.local_secret }
 }
 
 function addressOf({ url, deployment_url, otlp_grpc_url }: AddressFile): ServerAddress {
@@ -128,6 +134,7 @@ function isAddressFile(value: unknown): value is AddressFile {
     url,
     deployment_url,
     otlp_grpc_url,
+    local_secret,
     folder,
     process: owner,
   } = value as Partial<Record<keyof AddressFile, unknown>>
@@ -136,6 +143,7 @@ function isAddressFile(value: unknown): value is AddressFile {
     URL.canParse(url) &&
     (deployment_url === null || typeof deployment_url === 'string') &&
     (otlp_grpc_url === undefined || otlp_grpc_url === null || typeof otlp_grpc_url === 'string') &&
+    (local_secret === undefined || typeof local_secret === 'string') &&
     typeof folder === 'string' &&
     (owner === null || isProcess(owner))
   )

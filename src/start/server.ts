@@ -18,6 +18,9 @@ import { createBrowserGates } from '../http/server/browser/browser-gates.ts'
 import type { AppDeps } from '../http/platform/app-deps.ts'
 import { createLiveStreams } from '../http/platform/reply/live-streams.ts'
 import { createOauth, createSignIn } from '../http/platform/sign-in.ts'
+import { eitherSessions, newSecret } from '../identity/browser-sessions.ts'
+import type { ProviderSignIn } from '../identity/oidc/sign-in.ts'
+import { startProviderSignIn } from './provider-sign-in.ts'
 import { createDrain, type Drain } from '../http/server/readiness.ts'
 import {
   downStores,
@@ -255,6 +258,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     { ...own, ...blobChecks, ...hosted?.checks, ...further.checks },
     () => performance.now(),
   )
+  const [people, localSecret] = [startProviderSignIn(base, sql), newSecret()]
   const deps: AppDeps = {
     ingester,
     ...read,
@@ -267,10 +271,10 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     applySetup: await startSetup(base, sql),
     ...sqlDeps(sql),
     blobs,
-    ...authDeps(base, sql),
+    ...authDeps(base, sql, people),
     controlPlane: further.controlPlane,
     logStreams: further.logStreams,
-    signIn: createSignIn(sql.sessions, hosted?.name),
+    signIn: createSignIn(sql.sessions, hosted?.name, { people, localSecret }),
     oauth: createOauth(sql.oauth),
     ...(await startPlayground({ ...base, ...stored, ingester, limits, database: sql.database, lanes })),
     live: createLiveStreams({ ...feeds, health: () => ingester.health(), limits: config.streams }),
@@ -290,7 +294,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   stops.push(watchStores({ checks, metrics }))
   const listening = await startHttp({ config, logger, deps, hosted, stops, ...further })
   await further.restore()
-  const { withdraw, ...news } = await announceServer(config.dataDir, listening)
+  const { withdraw, ...news } = await announceServer(config.dataDir, listening, localSecret)
   stops.push(withdraw)
   const app = createAppLinks(config, listening.url, sql)
   return { checks, identity, ...news, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
@@ -351,15 +355,18 @@ async function prepare({ config, logger, metrics, stops }: Base): Promise<void> 
 /** Authenticates by key or session; with AUTH=off, accepts every request that the browser gates accept. */
 function authDeps(
   { config: { auth, host, publicUrl, identityOutageMs: outageMs }, stops }: Base,
-  { identityStore: store, sessions, oauth: tokens, identity }: SqlStores,
-): Pick<AppDeps, 'authenticator' | 'gates' | 'openCallers' | 'sessionGates'> {
+  { identityStore: store, sessions: keyed, oauth: tokens, identity, invites }: SqlStores,
+  people: ProviderSignIn | undefined,
+): Pick<AppDeps, 'authenticator' | 'gates' | 'invites' | 'openCallers' | 'sessionGates'> {
   const gates = createBrowserGates({ host, publicUrl })
+  const sessions = people === undefined ? keyed : eitherSessions(keyed, people.sessions)
   const stored = { store, sessions, tokens, clock: systemClock, outageMs }
   const authenticator = createAuthenticator(auth ? stored : { ...stored, openGrant: identity.grant })
   const openCallers = createOpenCallers(authenticator)
   stops.push(() => openCallers.close())
   return {
     authenticator,
+    invites,
     openCallers,
     ...(auth ? { gates: undefined, sessionGates: gates } : { gates, sessionGates: undefined }),
   }

@@ -6,6 +6,8 @@ import { bootstrapIdentity } from '../identity/bootstrap.ts'
 import { openInstallation, sqlStore } from '../storage/installation.ts'
 import { createBrowserSessionStore } from '../storage/sql/identity/browser-session-store.ts'
 import { createOauthStore } from '../storage/sql/identity/oauth-store.ts'
+import { createInviteStore } from '../storage/sql/identity/invite-store.ts'
+import { createSignInStore } from '../storage/sql/identity/sign-in-store.ts'
 import { createIdentityStore } from '../storage/sql/identity/identity-store.ts'
 import { createIngestLimitStore } from '../storage/sql/identity/ingest-limit-store.ts'
 import { createUsageLimitStore } from '../storage/sql/identity/usage-limit-store.ts'
@@ -63,6 +65,8 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
         : createPostgresLivePeers({ url: config.databaseUrl, database, logger }),
     sessions: createBrowserSessionStore(database),
     oauth: createOauthStore(database),
+    signIns: createSignInStore(database),
+    invites: createInviteStore(database),
     installation,
     check: await installation.claim(sqlStore('sql', place, database)),
     sharing: createSharing(database),

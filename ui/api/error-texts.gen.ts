@@ -15,6 +15,7 @@ export const ERROR_TEXTS: Readonly<Record<string, string>> = {
   "unauthorized": "Invalid token",
   "forbidden": "Forbidden",
   "permission_required": "Forbidden: the key lacks the permission that this needs.",
+  "key_sign_in_off": "Keys do not sign in here: use a sign-in provider, or weir open on the server.",
   "foreign_origin": "Requests without a key are not accepted from pages of other sites.",
   "misdirected_request": "Requests without a key must use a loopback host name, HOST, or the host name of PUBLIC_URL.",
   "auth_unavailable": "The deployment's auth handler does not answer. Try again shortly.",

@@ -1,4 +1,4 @@
-import { call, type Reply } from './call.ts'
+import { call, callRaw, type Reply } from './call.ts'
 import { ApiError } from './problem.ts'
 
 /** The caller and its permissions. */
@@ -19,7 +19,11 @@ export async function signIn(proof: { key: string } | { ticket: string }): Promi
   return await call('POST /api/v1/auth/session', { body: proof })
 }
 
-/** Ends the session. @throws ApiError */
-export async function signOut(): Promise<void> {
-  await call('DELETE /api/v1/auth/session')
+/** Ends the session; returns the address at which the provider is signed out too, if there is one. @throws ApiError */
+export async function signOut(): Promise<string | undefined> {
+  const answer = await callRaw('DELETE /api/v1/auth/session')
+  return answer.status === 200 ? ((await answer.json()) as { logout_url: string }).logout_url : undefined
 }
+
+/** Remembered in this tab after a sign-out, so that the sign-in page does not sign in again by itself. */
+export const SIGNED_OUT = 'weir:signed-out'

@@ -1,6 +1,6 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { DeploymentApi } from '../api/deployment.ts'
-import { readSession, signIn, signOut } from '../api/session.ts'
+import { readSession, SIGNED_OUT, signIn, signOut } from '../api/session.ts'
 import { useDeploymentApi } from './deployments/deployment-api.ts'
 import { missingPermission } from './settings/missing-permission.ts'
 
@@ -39,10 +39,12 @@ export function useSignOut() {
   const deployments = useDeploymentApi()
   return useMutation({
     mutationFn: signOut,
-    onSuccess: () => {
+    onSuccess: (elsewhere) => {
+      sessionStorage.setItem(SIGNED_OUT, '1')
       queries.setQueryData(SESSION, null)
       indexedDB.deleteDatabase(DRAFTS)
       forgetOthers(queries, deployments)
+      if (elsewhere !== undefined) location.assign(elsewhere)
     },
   })
 }

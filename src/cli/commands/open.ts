@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
-import { connectApi } from '../server/api-client.ts'
+import { connectTarget } from '../server/api-client.ts'
+import { findTarget } from '../server/find-target.ts'
 import { misused, readArguments } from '../arguments/command-arguments.ts'
 
 const HELP = `Usage: weir open [options]
@@ -31,8 +32,12 @@ export async function open(args: string[]): Promise<number> {
   if (positionals.length > 0)
     throw misused(`weir open takes options only, not ${positionals.join(' ')}.`, HELP)
   const { url, key } = values
-  const api = await connectApi({ url, key })
-  const made = await api.json<SchemaTypes['auth-ticket']>('/auth/tickets', { method: 'POST' })
+  const target = await findTarget('platform', { url, key })
+  const { localSecret } = target
+  const made = await connectTarget(target, undefined).json<SchemaTypes['auth-ticket']>('/auth/tickets', {
+    method: 'POST',
+    ...(localSecret !== undefined && { headers: { 'x-weir-local': localSecret } }),
+  })
   console.log(made.url)
   if (process.stdout.isTTY && values['no-browser'] !== true) openBrowser(made.url)
   return 0

@@ -22,6 +22,8 @@ export interface Target {
   keyFlag?: string | undefined
   /** The key file of this machine's server; undefined for a server on another machine, which must not get that key. */
   keyFile: string | undefined
+  /** Proves to the server that this command runs on its machine; undefined for another server. */
+  localSecret?: string | undefined
 }
 
 /** Flags of every command that calls a server. */
@@ -56,7 +58,8 @@ export async function findTarget(
   const keyFile = isOurs ? join(resolve(settings.dataDir), KEY_FILE) : undefined
   const movedTo =
     isRunning || !isOurs ? undefined : api === 'platform' ? running?.url : running?.deploymentUrl
-  const target = { url, urlSource: isRunning ? undefined : named?.source, movedTo, keyFile }
+  const localSecret = isRunning ? running?.localSecret : undefined
+  const target = { url, urlSource: isRunning ? undefined : named?.source, movedTo, keyFile, localSecret }
   if (flags.key !== undefined) return { ...target, key: flags.key.trim(), keySource: '--key' }
   if (settings.apiKey !== undefined) return { ...target, key: settings.apiKey, keySource: 'WEIR_API_KEY' }
   const kept = keyFile === undefined ? '' : await readFile(keyFile, 'utf8').catch(() => '')

@@ -1,5 +1,7 @@
 import type { Authenticator } from '../../identity/authenticator.ts'
 import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
+import type { ProviderSignIn } from '../../identity/oidc/sign-in.ts'
+import type { InviteStore } from '../../identity/invites.ts'
 import type { IdentityStore } from '../../identity/identity-store.ts'
 import type { OauthStore } from '../../identity/oauth.ts'
 import type { Clock } from '../../base/clock.ts'
@@ -76,6 +78,12 @@ export interface SignIn {
   sessions: BrowserSessionStore
   /** Limit of failed attempts by address. */
   failures: RateLimit
+  /** Limit of sign-ins that begin at a provider, by address. */
+  beginnings: RateLimit
+  /** Sign-in at a provider; undefined if the settings name none. */
+  people: ProviderSignIn | undefined
+  /** What only commands on the server's machine know, from DATA_DIR. */
+  localSecret: string | undefined
   /** Name of the hosted deployment; undefined if there is none. */
   deployment: string | undefined
 }
@@ -121,6 +129,7 @@ export interface AppDeps {
   rates: RateGate
   applySetup: ApplySetup
   identity: IdentityStore
+  invites: InviteStore
   blobs: BlobStore
   authenticator: Authenticator
   /** Checks of every request with AUTH=off. */

@@ -46,6 +46,10 @@ describe('IDENTITY-7: the table of permissions', () => {
       '/.well-known/oauth-protected-resource',
       '/.well-known/oauth-protected-resource/api/mcp',
       '/.well-known/oauth-protected-resource/mcp',
+      // The token of the link gives the permission.
+      '/auth/invites',
+      '/auth/invites/accept',
+      '/auth/providers',
       '/auth/session',
       '/auth/session',
       '/docs',
@@ -62,6 +66,9 @@ describe('IDENTITY-7: the table of permissions', () => {
       '/oauth/register',
       '/oauth/revoke',
       '/oauth/token',
+      // The provider, and the cookie of the attempt, prove who comes back.
+      '/oauth/{id}/callback',
+      '/oauth/{id}/login',
       '/ok',
       '/openapi.json',
       '/public/attachments/{id}/{name}',

@@ -2,6 +2,7 @@ import { openApiDocument } from '../api/openapi.ts'
 import { guardRoutes } from './permissions.ts'
 import type { GuardedPlatformRoute } from './route.ts'
 import { apiKeyRoutes } from './routes/identity/api-keys.ts'
+import { listedSessionRoutes } from './routes/identity/listed-sessions.ts'
 import { browserSessionRoutes } from './routes/identity/sessions.ts'
 import { auditRoutes } from './routes/identity/audit.ts'
 import { deletionRoutes } from './routes/deleting/deletion.ts'
@@ -15,7 +16,9 @@ import { feedbackTokenRoutes } from './routes/feedback/tokens.ts'
 import { ingestRoutes } from './routes/tracing/ingest.ts'
 import { liveRoutes } from './routes/tracing/live.ts'
 import { mcpRoutes } from './routes/mcp.ts'
+import { inviteRoutes } from './routes/identity/invites.ts'
 import { memberRoutes } from './routes/identity/members.ts'
+import { providerRoutes } from './routes/identity/providers.ts'
 import { organizationRoutes } from './routes/identity/organization.ts'
 import { otlpRoutes } from './routes/tracing/otlp.ts'
 import { pricePreviewRoutes } from './routes/price-preview.ts'
@@ -80,9 +83,12 @@ export function platformRoutes(): GuardedPlatformRoute[] {
     ...playgroundRoutes(),
     ...secretRoutes(),
     ...browserSessionRoutes(),
+    ...listedSessionRoutes(),
+    ...providerRoutes(),
     ...organizationRoutes(),
     ...workspaceRoutes(),
     ...memberRoutes(),
+    ...inviteRoutes(),
     ...apiKeyRoutes(),
     ...auditRoutes(),
     ...usageRoutes(),

@@ -1,19 +1,33 @@
-import { systemClock } from '../../base/clock.ts'
 import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
 import type { OauthStore } from '../../identity/oauth.ts'
+import type { ProviderSignIn } from '../../identity/oidc/sign-in.ts'
+import { type Clock, systemClock } from '../../base/clock.ts'
 import type { Oauth, SignIn } from './app-deps.ts'
 import { createRateLimit } from './rate-limit.ts'
 
 /** Maximum number of failed sign-ins from one address in a minute, and of guesses of share tokens. */
 export const FAILURES = { max: 10, window_ms: 60_000 }
+/** Maximum number of sign-ins at a provider that one address begins in a minute; behind a proxy all people have one. */
+const BEGINNINGS = { max: 300, window_ms: 60_000 }
 
 /** The dependencies of the sign-in routes. */
 export function createSignIn(
   sessions: BrowserSessionStore,
   deployment: string | undefined,
-  clock = systemClock,
+  {
+    clock = systemClock,
+    people,
+    localSecret,
+  }: { clock?: Clock; people?: ProviderSignIn | undefined; localSecret?: string | undefined } = {},
 ): SignIn {
-  return { sessions, failures: createRateLimit({ ...FAILURES, clock }), deployment }
+  return {
+    sessions,
+    failures: createRateLimit({ ...FAILURES, clock }),
+    beginnings: createRateLimit({ ...BEGINNINGS, clock }),
+    deployment,
+    people,
+    localSecret,
+  }
 }
 
 /** Maximum number of clients of OAuth that one address registers in an hour. */

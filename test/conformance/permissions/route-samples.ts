@@ -53,6 +53,7 @@ export const mayManage = ({ role, member_role, read_only }: Caller): boolean =>
 const SERVICE = '/orgs/current/service-keys'
 const PERSONAL = '/orgs/current/personal-access-tokens'
 const MEMBERS = '/orgs/current/members'
+const INVITES = '/orgs/current/invites'
 const INGEST_OTLP = { 'content-type': 'application/json' }
 
 /** Calls of the routes of service keys and personal access tokens under these paths. */
@@ -273,8 +274,18 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   // The key in the body is missing, because every caller could send one.
   'POST /auth/session': { ...fixed('/auth/session', {}), status: () => [422] },
   'GET /auth/session': fixed('/auth/session'),
-  'DELETE /auth/session': fixed('/auth/session'),
+  'DELETE /auth/session': { ...fixed('/auth/session'), status: () => [204] },
   'POST /auth/tickets': fixed('/auth/tickets'),
+  'GET /auth/sessions': fixed('/auth/sessions'),
+  'DELETE /auth/sessions/{id}': unknown(`/auth/sessions/${newUuid()}`),
+  'GET /orgs/current/sessions': fixed('/orgs/current/sessions'),
+  // The invitation is unknown, because every caller could send one.
+  'POST /auth/invites': { ...fixed('/auth/invites', { token: 'none' }), status: () => [401] },
+  'POST /auth/invites/accept': { ...fixed('/auth/invites/accept', { token: 'none' }), status: () => [401] },
+  'GET /auth/providers': fixed('/auth/providers'),
+  // These servers have no provider.
+  'GET /oauth/{id}/login': unknown('/oauth/custom-oidc/login'),
+  'GET /oauth/{id}/callback': unknown('/oauth/custom-oidc/callback?state=s&code=c'),
   'GET /workspaces': fixed('/workspaces'),
   'POST /workspaces': fixed('/workspaces', { display_name: 'made' }),
   'GET /workspaces/{id}': {
@@ -297,6 +308,19 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /settings': fixed('/settings'),
   'GET /orgs/current': fixed('/orgs/current'),
   'GET /orgs/current/roles': fixed('/orgs/current/roles'),
+  [`GET ${INVITES}`]: fixed(INVITES),
+  [`POST ${INVITES}`]: {
+    reach: 'grant',
+    call: ({ workspace_id }) => at(INVITES, { role: 'viewer', workspace_ids: [workspace_id] }),
+  },
+  [`POST ${INVITES}/{id}/renew`]: {
+    reach: 'caller',
+    call: ({ objects }) => at(`${INVITES}/${objects.invite_id}/renew`),
+  },
+  [`DELETE ${INVITES}/{id}`]: {
+    reach: 'caller',
+    call: ({ objects }) => at(`${INVITES}/${objects.invite_id}`),
+  },
   [`GET ${MEMBERS}`]: fixed(MEMBERS),
   [`POST ${MEMBERS}`]: {
     reach: 'grant',
@@ -376,7 +400,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
 
 /** A target that may be destroyed: the tenant's records, with new ones where the route deletes one. */
 export async function disposable(api: CheckedApi, name: string, tenant: Tenant): Promise<Target> {
-  if (!name.startsWith('DELETE ') || name === 'DELETE /auth/session')
+  if (!name.startsWith('DELETE ') || name.startsWith('DELETE /auth/session'))
     return { ...tenant, objects: tenant.own }
   const { admin: key, workspace_id, own: objects } = tenant
   const having = (changed: Partial<Objects>) => ({ ...tenant, objects: { ...objects, ...changed } })
@@ -405,6 +429,8 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
     return having({ token_id })
   }
   if (name.includes(MEMBERS)) return having({ member_id: await addMember(api, tenant, 'user') })
+  if (name.includes(INVITES))
+    return having({ invite_id: await post(INVITES, { role: 'user', workspace_ids: [workspace_id] }) })
   if (name.includes('usage-limits'))
     return having({ limit_id: await putLimit(api, tenant, objects.service_key_id) })
   if (name === 'DELETE /v2/deployments/{id}')

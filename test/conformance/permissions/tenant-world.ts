@@ -21,6 +21,7 @@ export interface Objects {
   job_id: string
   deletion_id: string
   member_id: string
+  invite_id: string
   service_key_id: string
   token_id: string
   /** A limit of the service key. */
@@ -62,6 +63,7 @@ export function missingObjects(): Objects {
     'job_id',
     'deletion_id',
     'member_id',
+    'invite_id',
     'service_key_id',
     'token_id',
     'limit_id',
@@ -197,6 +199,7 @@ export async function fillTenant(api: CheckedApi, tenant: Bare): Promise<Objects
     workspaces,
   })
   const member_id = await addMember(api, tenant, 'user')
+  const invite_id = await post('/orgs/current/invites', { role: 'user', workspace_ids: workspaces })
   const token = { description: marker, user_id: member_id, workspaces }
   const token_id = await post('/orgs/current/personal-access-tokens', token)
   const limit_id = await putLimit(api, tenant, service_key_id)
@@ -214,6 +217,7 @@ export async function fillTenant(api: CheckedApi, tenant: Bare): Promise<Objects
     deletion_id,
     service_key_id,
     member_id,
+    invite_id,
     token_id,
     limit_id,
     deployment_id,

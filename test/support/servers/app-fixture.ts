@@ -24,6 +24,11 @@ import type { SelectedReads } from '../../../src/query/selected-reads.ts'
 import type { ThreadReads } from '../../../src/query/threads/thread-reads.ts'
 import type { TraceReads } from '../../../src/query/trace-reads.ts'
 import { createRegistry } from '../../../src/schema/registry.ts'
+import { eitherSessions } from '../../../src/identity/browser-sessions.ts'
+import type { SignInStore } from '../../../src/identity/oidc/sign-in-store.ts'
+import type { ProviderSignIn } from '../../../src/identity/oidc/sign-in.ts'
+import { createInviteStore } from '../../../src/storage/sql/identity/invite-store.ts'
+import { createSignInStore } from '../../../src/storage/sql/identity/sign-in-store.ts'
 import { createBrowserSessionStore } from '../../../src/storage/sql/identity/browser-session-store.ts'
 import { createOauthStore } from '../../../src/storage/sql/identity/oauth-store.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
@@ -193,6 +198,11 @@ export interface FixtureOptions {
   publicUrl?: string
   /** Time between two checks of the callers of open streams. */
   checkCallersMs?: number
+  /** The sign-in at providers, over the sign-ins of this database. */
+  people?(store: SignInStore, organization_id: string): ProviderSignIn
+  localSecret?: string
+  /** Default: any free port. */
+  port?: number
 }
 
 const NO_PLAYGROUND: Pick<AppDeps, 'secrets' | 'playground' | 'playgroundStreams' | 'pricedModels'> = {
@@ -236,9 +246,10 @@ export async function startApp(options: FixtureOptions = {}) {
   const ingested: Ingested[] = []
   const lines: string[] = []
   const openGrant = options.openAccess === true ? await identity.adminGrant(ORGANIZATION) : undefined
+  const people = options.people?.(createSignInStore(database), ORGANIZATION)
   const authenticator = createAuthenticator({
     store: identity,
-    sessions,
+    sessions: people === undefined ? sessions : eitherSessions(sessions, people.sessions),
     tokens,
     clock,
     ...(openGrant && { openGrant }),
@@ -283,12 +294,13 @@ export async function startApp(options: FixtureOptions = {}) {
     }),
     rates: createRateGate({ limits: ingestLimits, buckets, clock, logger, metrics }),
     identity,
+    invites: createInviteStore(database),
     blobs: options.blobs ?? NO_BLOBS,
     authenticator,
     openCallers,
     gates: openGrant && gates,
     sessionGates: openGrant === undefined ? gates : undefined,
-    signIn: createSignIn(sessions, undefined, clock),
+    signIn: createSignIn(sessions, undefined, { clock, people, localSecret: options.localSecret }),
     oauth: createOauth(tokens, clock),
     ...NO_PLAYGROUND,
     logStreams: createEventStreams({ ...STREAMS, max_unsent_bytes: 1 << 20 }),
@@ -308,7 +320,7 @@ export async function startApp(options: FixtureOptions = {}) {
   }
   const entrance = createEntrance(deps)
   const app = createApp(deps, { entrance, ...(options.mounts && { mounts: options.mounts }) })
-  const server = await startHttpServer(app, { host: '127.0.0.1', port: 0 })
+  const server = await startHttpServer(app, { host: '127.0.0.1', port: options.port ?? 0 })
   type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
   const request = (path: string, init: Init = {}): Promise<Response> =>
     fetch(server.url + path, { ...init, headers: { 'x-api-key': KEY, ...init.headers } })

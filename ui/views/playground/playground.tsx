@@ -192,7 +192,7 @@ function Opened({ from }: { from: string }) {
   const { data: session } = useSession()
   const [turn, setTurn] = useState(0)
   const place = [
-    session?.user?.id ?? session?.api_key.id,
+    session?.user?.id ?? session?.api_key?.id,
     new URLSearchParams(location.search).get('ws'),
     from,
   ]

@@ -9,6 +9,7 @@ import { Loaded } from '../../parts/states.tsx'
 import { CHANGE, Table } from '../../parts/table/table.tsx'
 import { Confirm } from '../../parts/forms/confirm.tsx'
 import { ROLE_OPTIONS, type RoleName } from './role-names.ts'
+import { InviteDialog, Invites } from './invites.tsx'
 import { Locked, SettingsSection } from './section.tsx'
 import css from './settings.module.css'
 import { readWorkspaces, WorkspaceChoice } from './workspace-choice.tsx'
@@ -64,7 +65,7 @@ function RemoveDialog({ member, close }: { member: MemberRead; close(): void }) 
   )
 }
 
-type Opened = { form: MemberRead | undefined } | { removed: MemberRead }
+type Opened = { form: MemberRead | undefined } | { removed: MemberRead } | 'invitation'
 
 function MemberRow({
   member,
@@ -103,22 +104,23 @@ export function Members() {
   const { reason } = usePermission('organization:manage')
   const found = useMembers(reading.isAllowed)
   const [opened, open] = useState<Opened>()
-  const button = (
-    <Button
-      icon="plus"
-      disabled={reason !== undefined}
-      title={reason}
-      onClick={() => open({ form: undefined })}
-    >
-      Add a member
-    </Button>
+  const locked = { disabled: reason !== undefined, title: reason }
+  const buttons = (
+    <div className={css['actions']}>
+      <Button icon="plus" {...locked} onClick={() => open('invitation')}>
+        Invite
+      </Button>
+      <Button {...locked} onClick={() => open({ form: undefined })}>
+        Add a member
+      </Button>
+    </div>
   )
   const close = (): void => open(undefined)
   return (
     <SettingsSection
       title="Members"
-      about="People of the organization. What a role may do is under Roles; a member signs in with a personal token."
-      action={button}
+      about="People of the organization. What a role may do is under Roles; a member signs in at a provider, or with a personal token."
+      action={buttons}
     >
       {reading.isAllowed ? (
         <Loaded from={found}>
@@ -137,8 +139,12 @@ export function Members() {
       ) : (
         <Locked reason={reading.reason ?? ''} />
       )}
-      {opened !== undefined && 'form' in opened && <MemberDialog member={opened.form} close={close} />}
-      {opened !== undefined && 'removed' in opened && <RemoveDialog member={opened.removed} close={close} />}
+      <Invites isAllowed={reason === undefined} />
+      {opened === 'invitation' && <InviteDialog close={close} />}
+      {typeof opened === 'object' && 'form' in opened && <MemberDialog member={opened.form} close={close} />}
+      {typeof opened === 'object' && 'removed' in opened && (
+        <RemoveDialog member={opened.removed} close={close} />
+      )}
     </SettingsSection>
   )
 }

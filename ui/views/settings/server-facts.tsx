@@ -30,7 +30,12 @@ export function ServerFacts() {
           <Fact name="Version">{session?.version}</Fact>
           <Fact name="Organization">{session?.organization.display_name}</Fact>
           <Fact name="You">
-            {session?.user?.email ?? 'a service key'}, <code>{session?.api_key.short_key}</code>,{' '}
+            {session?.user?.email ?? 'a service key'},{' '}
+            {session?.api_key && (
+              <>
+                <code>{session.api_key.short_key}</code>,{' '}
+              </>
+            )}
             {session?.role}
           </Fact>
           <Fact name="Sign-in">{session?.auth === 'off' ? 'off (AUTH=off)' : 'needed'}</Fact>

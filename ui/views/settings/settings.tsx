@@ -10,6 +10,7 @@ import { Members } from './members.tsx'
 import { Retention } from './retention.tsx'
 import { Roles } from './roles.tsx'
 import { Secrets } from './secrets.tsx'
+import { Sessions } from './sessions.tsx'
 import { ServerFacts } from './server-facts.tsx'
 import css from './settings.module.css'
 import { Workspaces } from './workspaces.tsx'
@@ -18,6 +19,7 @@ const VIEWS = [
   'keys',
   'workspaces',
   'members',
+  'sessions',
   'roles',
   'secrets',
   'retention',
@@ -32,6 +34,7 @@ const SHOWN: Readonly<Record<View, readonly [name: string, content: () => ReactN
   keys: ['API keys', () => <Keys />],
   workspaces: ['Workspaces', () => <Workspaces />],
   members: ['Members', () => <Members />],
+  sessions: ['Sessions', () => <Sessions />],
   roles: ['Roles', () => <Roles />],
   secrets: ['Secrets', () => <Secrets />],
   retention: ['Retention', () => <Retention />],
@@ -40,7 +43,7 @@ const SHOWN: Readonly<Record<View, readonly [name: string, content: () => ReactN
   server: ['Server', () => <ServerFacts />],
 }
 
-/** API keys, workspaces, members, roles, secrets, retention, the audit log, the display of this browser, and facts about the server. */
+/** API keys, workspaces, members, sessions, roles, secrets, retention, the audit log, the display of this browser, and facts about the server. */
 export function Settings() {
   const view = useParam(VIEW)
   const page = useRef<HTMLDivElement>(null)

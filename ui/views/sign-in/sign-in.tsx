@@ -1,8 +1,10 @@
 import { type FormEvent, useEffect, useRef } from 'react'
 import { ApiError } from '../../api/problem.ts'
 import { useSignIn } from '../../data/session.ts'
+import { useSignInWays } from '../../data/sign-in.ts'
 import { Button, Field } from '../../parts/controls.tsx'
-import { ErrorFacts } from '../../parts/states.tsx'
+import { ErrorFacts, Skeleton } from '../../parts/states.tsx'
+import { Providers, refusalText } from './providers.tsx'
 import css from './sign-in.module.css'
 
 const TICKET = '#ticket='
@@ -15,11 +17,48 @@ function takeTicket(): string | undefined {
   return ticket
 }
 
-/** Shows the form for a key, or signs in with the ticket of the address. */
-export function SignIn() {
+/** The form for a key. */
+function KeyForm({ signing, isFirst }: { signing: ReturnType<typeof useSignIn>; isFirst: boolean }) {
   const field = useRef<HTMLInputElement>(null)
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    signing.mutate({ key: field.current?.value.trim() ?? '' })
+  }
+  return (
+    <form className={css['form']} onSubmit={submit}>
+      <label className={css['label']}>
+        API key
+        <Field ref={field} type="password" name="key" required autoFocus={isFirst} placeholder="lsv2_…" />
+      </label>
+      <Button look={isFirst ? 'primary' : 'usual'} type="submit" disabled={signing.isPending}>
+        {signing.isPending ? 'Signing in' : 'Sign in'}
+      </Button>
+      {isFirst && (
+        <p className={css['note']}>
+          The first key is printed when the server starts for the first time, and is in the file{' '}
+          <code>api-key</code> of its data folder. It is sent once and not kept by this page.
+        </p>
+      )}
+    </form>
+  )
+}
+
+function Alert({ error }: { error: Error | null }) {
+  const refusal = refusalText()
+  if (error === null && refusal === undefined) return null
+  return (
+    <div className={css['error']} role="alert">
+      {error?.message ?? refusal}
+      {error instanceof ApiError && <ErrorFacts of={error} />}
+    </div>
+  )
+}
+
+/** Shows the providers and the form for a key, or signs in with the ticket of the address. */
+export function SignIn() {
   const taken = useRef(false)
   const signing = useSignIn()
+  const ways = useSignInWays()
   const { mutate } = signing
   useEffect(() => {
     if (taken.current) return
@@ -27,35 +66,23 @@ export function SignIn() {
     const ticket = takeTicket()
     if (ticket !== undefined) mutate({ ticket })
   }, [mutate])
-  const submit = (event: FormEvent): void => {
-    event.preventDefault()
-    mutate({ key: field.current?.value.trim() ?? '' })
-  }
+  if (ways.isPending) return <Skeleton />
+  const hasProviders = ways.data !== undefined && ways.data.providers.length > 0
   return (
     <main className={css['page']}>
-      <form className={css['form']} onSubmit={submit}>
+      <div className={css['form']}>
         <h1 className={css['brand']}>
           <img src="/app/icon.svg" alt="" width="28" height="28" />
           Weir
         </h1>
-        <label className={css['label']}>
-          API key
-          <Field ref={field} type="password" name="key" required autoFocus placeholder="lsv2_…" />
-        </label>
-        <Button look="primary" type="submit" disabled={signing.isPending}>
-          {signing.isPending ? 'Signing in' : 'Sign in'}
-        </Button>
-        {signing.error !== null && (
-          <div className={css['error']} role="alert">
-            {signing.error.message}
-            {signing.error instanceof ApiError && <ErrorFacts of={signing.error} />}
-          </div>
+        {hasProviders && !signing.isPending && (
+          <Providers ways={ways.data} mayLeave={signing.error === null} />
         )}
-        <p className={css['note']}>
-          The first key is printed when the server starts for the first time, and is in the file{' '}
-          <code>api-key</code> of its data folder. It is sent once and not kept by this page.
-        </p>
-      </form>
+        {hasProviders && <Alert error={signing.error} />}
+        {hasProviders && ways.data.key_sign_in && <div className={css['or']}>or</div>}
+        {ways.data?.key_sign_in !== false && <KeyForm signing={signing} isFirst={!hasProviders} />}
+        {!hasProviders && <Alert error={signing.error} />}
+      </div>
     </main>
   )
 }

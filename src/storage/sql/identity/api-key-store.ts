@@ -32,11 +32,11 @@ const COLUMNS = [
   'expires_at',
   'last_used_at',
 ] as const
-/** SELECT of valid keys: keys that are not deleted and whose owner is a member of the organization. */
+/** SELECT of valid keys: keys that are not deleted and whose owner is a member with access. */
 const SELECT_GRANT = `SELECT ${COLUMNS.map((column) => `k.${column}`).join(', ')}, k.key_hash, m.role AS member_role,
     COALESCE(m.all_workspaces, 1) AS member_all_workspaces
   FROM api_keys k LEFT JOIN members m ON m.organization_id = k.organization_id AND m.user_id = k.user_id
-  WHERE k.deleted_at IS NULL AND (k.user_id IS NULL OR m.user_id IS NOT NULL)`
+  WHERE k.deleted_at IS NULL AND (k.user_id IS NULL OR (m.user_id IS NOT NULL AND m.suspended_by IS NULL))`
 /** Precision of `last_used_at`: it is written at most once in this time. */
 const TOUCH_MS = 60_000
 
@@ -127,8 +127,38 @@ export async function findGrant(session: SqlSession, api_key_id: string): Promis
   return row === undefined ? undefined : await toGrant(session, row)
 }
 
+/** The rights of a member who acts without a key; undefined for a suspended member. */
+export async function findMemberGrant(
+  session: SqlSession,
+  organization_id: string,
+  user_id: string,
+): Promise<KeyGrant | undefined> {
+  const [member] = await session.query<{ role: Role; member_all_workspaces: number }>(
+    `SELECT role, all_workspaces AS member_all_workspaces FROM members
+     WHERE organization_id = ? AND user_id = ? AND suspended_by IS NULL`,
+    [organization_id, user_id],
+  )
+  if (member === undefined) return undefined
+  return await toGrant(session, {
+    ...member,
+    id: user_id,
+    organization_id,
+    user_id,
+    key_hash: '',
+    short_key: '',
+    description: '',
+    member_role: member.role,
+    read_only: 0,
+    all_workspaces: 1,
+    default_workspace_id: null,
+    created_at: 0,
+    expires_at: null,
+    last_used_at: null,
+  })
+}
+
 /** Inserts the key. Returns false, without inserting it, if its hash or its short key is taken. */
-async function insertKey(session: SqlSession, key: ApiKey & { key_hash: string }): Promise<boolean> {
+export async function insertKey(session: SqlSession, key: ApiKey & { key_hash: string }): Promise<boolean> {
   const { workspace_ids } = key
   const row: ApiKeyRow = { ...key, read_only: key.read_only ? 1 : 0, all_workspaces: workspace_ids ? 0 : 1 }
   const made = await session.query(

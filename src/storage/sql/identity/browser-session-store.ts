@@ -1,6 +1,7 @@
 import {
   type BrowserSession,
   type BrowserSessionStore,
+  type ListedSession,
   sessionEnd,
   MAX_OF_KEY,
   SESSION_MAX_MS,
@@ -79,10 +80,57 @@ function ticketStore(database: Database): Pick<BrowserSessionStore, 'addTicket' 
   }
 }
 
+interface ListedRow extends ListedSession {
+  key_expires_at: number | null
+}
+
+const SELECT_LISTED = `SELECT s.id, k.user_id, s.api_key_id, k.short_key, NULL AS provider, s.created_at, s.last_used_at,
+    s.expires_at, k.expires_at AS key_expires_at
+  FROM browser_sessions s JOIN api_keys k ON k.id = s.api_key_id WHERE k.organization_id = ? AND k.deleted_at IS NULL
+  UNION ALL SELECT id, user_id, NULL, NULL, provider, created_at, last_used_at, expires_at, NULL
+  FROM member_sessions WHERE organization_id = ?`
+
+/** Sessions as people see them: those of keys and those of members. */
+function listedSessions(database: Database): Pick<BrowserSessionStore, 'list' | 'endListed'> {
+  return {
+    async list(organization_id, now) {
+      const rows = await database.query<ListedRow>(SELECT_LISTED, [organization_id, organization_id])
+      return rows
+        .map(({ key_expires_at, ...row }) => ({ ...row, expires_at: sessionEnd(row, key_expires_at) }))
+        .filter(({ expires_at }) => expires_at > now)
+        .toSorted((a, b) => b.last_used_at - a.last_used_at)
+    },
+    endListed: (organization_id, id, actor) =>
+      database.tx(organizationLock(organization_id), async (session) => {
+        const own = 'SELECT id FROM api_keys WHERE organization_id = ?'
+        const ended = [
+          ...(await session.query<{ owner: string }>(
+            `DELETE FROM browser_sessions WHERE id = ? AND api_key_id IN (${own}) RETURNING api_key_id AS owner`,
+            [id, organization_id],
+          )),
+          ...(await session.query<{ owner: string }>(
+            'DELETE FROM member_sessions WHERE id = ? AND organization_id = ? RETURNING user_id AS owner',
+            [id, organization_id],
+          )),
+        ]
+        if (ended[0] === undefined) return false
+        const details = { owner: ended[0].owner, reason: 'ended' }
+        await recordChange(session, actor, {
+          organization_id,
+          action: 'session.delete',
+          subject_id: id,
+          details,
+        })
+        return true
+      }),
+  }
+}
+
 /** Browser sessions and tickets in a SQL database that has been migrated. */
 export function createBrowserSessionStore(database: Database): BrowserSessionStore {
   return {
     ...ticketStore(database),
+    ...listedSessions(database),
     start: ({ id, secret_hash, api_key_id }, now) =>
       forKey(database, { api_key_id, now }, async (session, grant) => {
         await makeRoom(session, 'browser_sessions', { api_key_id, now })

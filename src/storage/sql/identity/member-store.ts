@@ -1,4 +1,4 @@
-import type { IdentityStore, Member } from '../../../identity/identity-store.ts'
+import type { Actor, IdentityStore, Member } from '../../../identity/identity-store.ts'
 import type { Role } from '../../../identity/permissions.ts'
 import { AppError } from '../../../base/errors.ts'
 import { deleteKeysOf } from './api-key-store.ts'
@@ -6,13 +6,15 @@ import { organizationLock, recordChange } from './audit-log.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
 import { requireWorkspaces } from './workspace-store.ts'
 
-interface MemberRow extends Omit<Member, 'workspace_ids'> {
+interface MemberRow extends Omit<Member, 'workspace_ids' | 'suspended'> {
   all_workspaces: number
+  suspended_by: 'groups' | 'scim' | null
 }
 
-async function membersOf(session: SqlSession, organization_id: string): Promise<Member[]> {
+export async function memberRecords(session: SqlSession, organization_id: string): Promise<Member[]> {
   const rows = await session.query<MemberRow>(
-    `SELECT m.organization_id, m.user_id, u.email, u.full_name, m.role, m.all_workspaces, m.created_at
+    `SELECT m.organization_id, m.user_id, u.email, u.full_name, m.role, m.all_workspaces, m.suspended_by,
+       m.created_at
      FROM members m JOIN users u ON u.id = m.user_id
      WHERE m.organization_id = ? ORDER BY m.created_at, m.user_id`,
     [organization_id],
@@ -23,13 +25,14 @@ async function membersOf(session: SqlSession, organization_id: string): Promise<
     [organization_id],
   )
   const byUser = Map.groupBy(places, ({ user_id }) => user_id)
-  return rows.map(({ all_workspaces, ...row }) => {
+  return rows.map(({ all_workspaces, suspended_by, ...row }) => {
     const own = (byUser.get(row.user_id) ?? []).map(({ workspace_id }) => workspace_id)
-    return { ...row, workspace_ids: all_workspaces === 1 ? null : own }
+    const workspace_ids = all_workspaces === 1 ? null : own
+    return { ...row, workspace_ids, ...(suspended_by !== null && { suspended: suspended_by }) }
   })
 }
 
-async function setWorkspaces(
+export async function setWorkspaces(
   session: SqlSession,
   organization_id: string,
   user_id: string,
@@ -47,7 +50,10 @@ async function setWorkspaces(
 }
 
 /** The id of the user with the member's email. Creates the user if there is none, and sets a missing name. */
-async function findOrMakeUser(session: SqlSession, member: Member): Promise<string> {
+export async function findOrMakeUser(
+  session: SqlSession,
+  member: Pick<Member, 'user_id' | 'email' | 'full_name' | 'created_at'>,
+): Promise<string> {
   await session.query(
     'INSERT INTO users (id, email, full_name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
     [member.user_id, member.email, member.full_name, member.created_at],
@@ -65,22 +71,26 @@ async function findOrMakeUser(session: SqlSession, member: Member): Promise<stri
  * Whether the member is an admin of all workspaces. Every organization keeps at least one such member, who can undo
  * every other change.
  */
-function isFullAdmin({ role, workspace_ids }: Member): boolean {
-  return role === 'admin' && workspace_ids === null
+function isFullAdmin({ role, workspace_ids, suspended }: Member): boolean {
+  return role === 'admin' && workspace_ids === null && suspended === undefined
 }
 
 /** Throws `conflict` if a change of a member, or a removal (`after` is undefined), would leave no full admin. */
 function refuseWithoutAdmin(members: readonly Member[], before: Member, after: Member | undefined): void {
-  if (!isFullAdmin(before) || (after !== undefined && isFullAdmin(after))) return
-  if (!members.some((member) => member.user_id !== before.user_id && isFullAdmin(member))) {
+  if (isLastAdmin(members, before) && (after === undefined || !isFullAdmin(after))) {
     throw new AppError('conflict', { message: 'An organization needs at least one admin of all workspaces.' })
   }
 }
 
-type MemberFields = Partial<Pick<Member, 'full_name' | 'role' | 'workspace_ids'>>
+/** Whether the member is the only admin of all workspaces. */
+export function isLastAdmin(members: readonly Member[], member: Member): boolean {
+  return isFullAdmin(member) && !members.some((one) => one.user_id !== member.user_id && isFullAdmin(one))
+}
+
+export type MemberFields = Partial<Pick<Member, 'full_name' | 'role' | 'workspace_ids'>>
 
 /** The fields of `change` that differ from the member, with values before and after; undefined if there are none. */
-function difference(
+export function difference(
   member: Member,
   change: MemberFields,
 ): { from: MemberFields; to: MemberFields } | undefined {
@@ -93,7 +103,7 @@ function difference(
   return { from: pick(member), to: pick(change) }
 }
 
-async function writeChange(session: SqlSession, member: Member, change: MemberFields): Promise<void> {
+export async function writeChange(session: SqlSession, member: Member, change: MemberFields): Promise<void> {
   const { organization_id, user_id } = member
   const { full_name, role, workspace_ids } = change
   if (full_name !== undefined) {
@@ -119,36 +129,47 @@ async function setColumn(
   ])
 }
 
+/** Ends the member's sessions and its invitations of others, and forgets which person of a provider it is. */
+async function forgetPerson(session: SqlSession, organization_id: string, user_id: string): Promise<void> {
+  for (const table of ['member_sessions', 'sign_in_identities'])
+    await session.query(`DELETE FROM ${table} WHERE organization_id = ? AND user_id = ?`, [
+      organization_id,
+      user_id,
+    ])
+  const invites = 'DELETE FROM invites WHERE organization_id = ? AND created_by = ?'
+  await session.query(invites, [organization_id, user_id])
+}
+
+/** Makes the user a member, with an audit entry. @throws AppError conflict when the user is one already */
+export async function insertMember(session: SqlSession, member: Member, actor: Actor): Promise<void> {
+  const { organization_id, user_id, email, role, workspace_ids, created_at } = member
+  const made = await session.query(
+    `INSERT INTO members (organization_id, user_id, role, all_workspaces, created_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (organization_id, user_id) DO NOTHING RETURNING user_id`,
+    [organization_id, user_id, role, workspace_ids === null ? 1 : 0, created_at],
+  )
+  if (made.length === 0) throw new AppError('conflict', { message: 'This user is a member already.' })
+  await setWorkspaces(session, organization_id, user_id, workspace_ids)
+  const details = { email, role, workspace_ids }
+  await recordChange(session, actor, { organization_id, action: 'member.add', subject_id: user_id, details })
+}
+
 export function createMemberStore(
   database: Database,
 ): Pick<IdentityStore, 'members' | 'addMember' | 'changeMember' | 'removeMember'> {
   return {
-    members: (organization_id) => membersOf(database, organization_id),
+    members: (organization_id) => memberRecords(database, organization_id),
     addMember: (wanted, actor) =>
       database.tx(organizationLock(wanted.organization_id), async (session) => {
         const member = { ...wanted, email: wanted.email.toLowerCase() }
-        const { organization_id, role, workspace_ids, created_at } = member
         const user_id = await findOrMakeUser(session, member)
-        const made = await session.query(
-          `INSERT INTO members (organization_id, user_id, role, all_workspaces, created_at) VALUES (?, ?, ?, ?, ?)
-           ON CONFLICT (organization_id, user_id) DO NOTHING RETURNING user_id`,
-          [organization_id, user_id, role, workspace_ids === null ? 1 : 0, created_at],
-        )
-        if (made.length === 0) throw new AppError('conflict', { message: 'This user is a member already.' })
-        await setWorkspaces(session, organization_id, user_id, workspace_ids)
-        const details = { email: member.email, role, workspace_ids }
-        await recordChange(session, actor, {
-          organization_id,
-          action: 'member.add',
-          subject_id: user_id,
-          details,
-        })
-        const members = await membersOf(session, organization_id)
+        await insertMember(session, { ...member, user_id }, actor)
+        const members = await memberRecords(session, member.organization_id)
         return members.find((one) => one.user_id === user_id) ?? { ...member, user_id }
       }),
     changeMember: (organization_id, user_id, change, actor) =>
       database.tx(organizationLock(organization_id), async (session) => {
-        const members = await membersOf(session, organization_id)
+        const members = await memberRecords(session, organization_id)
         const before = members.find((one) => one.user_id === user_id)
         const details = before && difference(before, change)
         if (before === undefined || details === undefined) return before
@@ -156,14 +177,15 @@ export function createMemberStore(
         await writeChange(session, before, details.to)
         const action = 'member.change'
         await recordChange(session, actor, { organization_id, action, subject_id: user_id, details })
-        return (await membersOf(session, organization_id)).find((one) => one.user_id === user_id)
+        return (await memberRecords(session, organization_id)).find((one) => one.user_id === user_id)
       }),
     removeMember: (organization_id, user_id, actor) =>
       database.tx(organizationLock(organization_id), async (session) => {
-        const members = await membersOf(session, organization_id)
+        const members = await memberRecords(session, organization_id)
         const gone = members.find((one) => one.user_id === user_id)
         if (gone === undefined) return undefined
         refuseWithoutAdmin(members, gone, undefined)
+        await forgetPerson(session, organization_id, user_id)
         await setWorkspaces(session, organization_id, user_id, null)
         await session.query('DELETE FROM members WHERE organization_id = ? AND user_id = ?', [
           organization_id,

@@ -5,7 +5,8 @@ import type { Database, SqlSession } from '../driver/database.ts'
 
 const SELECT = 'SELECT id, organization_id, display_name, created_at FROM workspaces'
 
-async function liveWorkspaces(session: SqlSession, organization_id: string): Promise<Workspace[]> {
+/** The workspaces that are not deleted, oldest first. */
+export async function liveWorkspaces(session: SqlSession, organization_id: string): Promise<Workspace[]> {
   return await session.query<Workspace>(
     `${SELECT} WHERE organization_id = ? AND deleted_at IS NULL ORDER BY created_at, id`,
     [organization_id],

@@ -10,6 +10,12 @@ import css from '../settings.module.css'
 
 const ALL_WORKSPACES = 'This needs a key of all workspaces'
 
+/** The key that made a change, or the member who was signed in without one. */
+function By({ actor: { api_key_id, short_key, user_id } }: Pick<AuditPage['audit_logs'][number], 'actor'>) {
+  const value = api_key_id ?? user_id
+  return value === null ? 'nobody' : <ChangesOf name="actor" value={value} text={short_key ?? value} />
+}
+
 function Entry({ entry }: { entry: AuditPage['audit_logs'][number] }) {
   const { time, action, subject_id, actor, details } = entry
   return (
@@ -21,7 +27,7 @@ function Entry({ entry }: { entry: AuditPage['audit_logs'][number] }) {
         <ChangesOf name="action" value={action} text={action} />
       </th>
       <td>
-        <ChangesOf name="actor" value={actor.api_key_id} text={actor.short_key} />
+        <By actor={actor} />
       </td>
       <td>
         <ChangesOf name="subject" value={subject_id} text={subject_id} />
@@ -43,7 +49,7 @@ function Changes({ pages, found }: { pages: readonly AuditPage[]; found: ReturnT
   if (entries.length === 0) return <p className={css['none']}>No change fits the filter.</p>
   return (
     <>
-      <Table label="The audit log" columns={['Time', 'Change', 'Key', 'Changed', 'Details']}>
+      <Table label="The audit log" columns={['Time', 'Change', 'By', 'Changed', 'Details']}>
         {entries.map((entry) => (
           <Entry key={entry.id} entry={entry} />
         ))}

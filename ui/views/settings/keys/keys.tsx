@@ -36,7 +36,7 @@ function KeyRow({
   return (
     <tr>
       <th scope="row">
-        {name} {entry.id === session?.api_key.id && <Chip title="This session uses this key">yours</Chip>}
+        {name} {entry.id === session?.api_key?.id && <Chip title="This session uses this key">yours</Chip>}
       </th>
       <td>
         <code>{entry.short_key}</code>
@@ -75,7 +75,7 @@ function RevokeDialog({ kind, entry, close }: { kind: KeyKind; entry: ApiKeyRead
       close={close}
     >
       Whatever uses it is refused from now on, within 30 seconds by all servers. This cannot be undone.
-      {entry.id === session?.api_key.id && ' You are signed in with this key, so this signs you out too.'}
+      {entry.id === session?.api_key?.id && ' You are signed in with this key, so this signs you out too.'}
     </Confirm>
   )
 }

@@ -18,7 +18,8 @@ const PAGE = { minimum: 1, maximum: 100, otherwise: 50 }
 function toEntry(entry: AuditEntry) {
   const { id, at, action, subject_id, details } = entry
   const { actor_api_key_id: api_key_id, actor_short_key: short_key, actor_user_id: user_id } = entry
-  const actor = { api_key_id, short_key, user_id }
+  const key = short_key === '' ? { api_key_id: null, short_key: null } : { api_key_id, short_key }
+  const actor = { ...key, user_id }
   return { id, time: new Date(at).toISOString(), action, subject_id, actor, details }
 }
 

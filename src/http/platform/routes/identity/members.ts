@@ -21,7 +21,10 @@ export function toMember(principal: Principal, member: Member): SchemaTypes['mem
 }
 
 /** @throws AppError forbidden when the member has, or would get, more permissions than the caller */
-function assertCovers(principal: Principal, { role, workspace_ids }: Pick<Member, 'role' | 'workspace_ids'>) {
+export function assertCovers(
+  principal: Principal,
+  { role, workspace_ids }: Pick<Member, 'role' | 'workspace_ids'>,
+) {
   if (covers(principal, { permissions: ROLE_PERMISSIONS[role], workspace_ids })) return
   throw new AppError('forbidden', {
     message: 'Forbidden: the member has rights that your key does not have.',

@@ -18,6 +18,8 @@ import { noSessionCookie, sessionCookie, sessionSecretOf } from '../../../server
 import { ownWorkspaces } from './workspaces.ts'
 
 const TAG = 'Identity'
+/** The header of commands on the server's machine. */
+const LOCAL_SECRET_HEADER = 'x-weir-local'
 const NO_STORE = { 'cache-control': 'no-store' }
 
 function isoOrNull(time: number | null): string | null {
@@ -38,7 +40,8 @@ async function toAnswer(deps: AppDeps, principal: Principal): Promise<SchemaType
     session_id: session?.id ?? null,
     expires_at: isoOrNull(session?.expires_at ?? principal.expires_at),
     user: user ? { id: user.user_id, email: user.email, full_name: user.full_name } : null,
-    api_key: { id: api_key_id, short_key, expires_at: isoOrNull(principal.expires_at) },
+    api_key:
+      short_key === '' ? null : { id: api_key_id, short_key, expires_at: isoOrNull(principal.expires_at) },
     role,
     read_only,
     permissions: [...permissions],
@@ -65,11 +68,23 @@ function wrongTicket(): AppError {
   return new AppError('unauthorized', { message })
 }
 
+/** @throws AppError key_sign_in_off */
+function assertKeysSignIn({ signIn: { people } }: AppDeps): void {
+  if (people?.settings.key_sign_in === false) throw new AppError('key_sign_in_off')
+}
+
+/** Whether a command on the server's machine sends the request: it has a secret of DATA_DIR. */
+function isLocal({ signIn: { localSecret } }: AppDeps, { headers }: IncomingMessage): boolean {
+  const sent = headers[LOCAL_SECRET_HEADER]
+  return localSecret !== undefined && typeof sent === 'string' && hashSecret(sent) === hashSecret(localSecret)
+}
+
 type SignInBody = SchemaTypes['auth-sign-in']
 
 /** The id of the body's API key, or of the key that made its ticket. @throws AppError unauthorized */
 async function provenKey(deps: AppDeps, { key, ticket }: SignInBody): Promise<string> {
   if (key !== undefined) {
+    assertKeysSignIn(deps)
     const principal = await deps.authenticator.authenticate({ key, workspace: undefined }, 'organization')
     return principal.api_key_id
   }
@@ -121,7 +136,7 @@ function signInRoute(): PlatformRoute {
     tag: TAG,
     body: 'auth-sign-in',
     reply: 'auth-session',
-    errors: ['unauthorized', 'foreign_origin', 'misdirected_request', 'rate_limited'],
+    errors: ['unauthorized', 'key_sign_in_off', 'foreign_origin', 'misdirected_request', 'rate_limited'],
     async handle({ deps, body, req }) {
       assertOwnPage(deps, req)
       if (deps.gates !== undefined) {
@@ -147,13 +162,14 @@ function ticketRoute(): PlatformRoute {
     path: '/auth/tickets',
     summary: 'Create a link that signs a browser in',
     description:
-      'The ticket can be used once, within 15 minutes, and signs in with the key of the request. It is the fragment of `url`, which browsers do not send. With `AUTH=off` no ticket is made, because none is needed.',
+      'The ticket can be used once, within 15 minutes, and signs in with the key of the request. It is the fragment of `url`, which browsers do not send. With `AUTH=off` no ticket is made, because none is needed; with `KEY_SIGN_IN=off` only `weir open` on the server makes one.',
     tag: TAG,
     reply: 'auth-ticket',
-    errors: ['conflict'],
+    errors: ['conflict', 'key_sign_in_off'],
     async handle({ deps, principal, req }) {
       if (principal.session !== undefined)
         throw new AppError('forbidden', { message: 'Forbidden: a ticket needs an API key, not a session.' })
+      if (!isLocal(deps, req)) assertKeysSignIn(deps)
       const page = `${ownAddress(deps, req)}/app/`
       if (deps.gates !== undefined)
         return { headers: NO_STORE, body: { ticket: null, url: page, expires_at: null } }
@@ -163,6 +179,41 @@ function ticketRoute(): PlatformRoute {
         throw new AppError('unauthorized')
       const expires_at = new Date(now + TICKET_MS).toISOString()
       return { headers: NO_STORE, body: { ticket, url: `${page}#ticket=${ticket}`, expires_at } }
+    },
+  })
+}
+
+/** Ends the session with this secret; returns its id, and the address to sign out at the provider too. */
+async function endSession(
+  { signIn: { sessions, people }, clock }: AppDeps,
+  secret: string,
+): Promise<{ id: string | undefined; logout_url?: string | undefined }> {
+  const ended = await people?.signOut(secret)
+  return ended ?? { id: await sessions.end(hashSecret(secret), clock.now()) }
+}
+
+function signOutRoute(): PlatformRoute {
+  return route({
+    method: 'DELETE',
+    path: '/auth/session',
+    summary: 'Sign this browser out',
+    description:
+      'Ends the session of the cookie, if there is one, and removes the cookie. With `OAUTH_IDP_LOGOUT_ENABLED` the answer to a person who signed in at a provider has the address that signs out there too.',
+    tag: TAG,
+    reply: 'bytes',
+    reply_type: 'application/json',
+    reply_schema: 'auth-sign-out',
+    other_replies: { 204: null },
+    errors: ['foreign_origin', 'misdirected_request'],
+    async handle({ deps, req }) {
+      assertOwnPage(deps, req)
+      const secret = sessionSecretOf(req.headers)
+      const { id, logout_url } = secret === undefined ? { id: undefined } : await endSession(deps, secret)
+      if (id !== undefined) deps.authenticator.forgetSession(id)
+      const headers = { ...NO_STORE, 'set-cookie': noSessionCookie(req.headers) }
+      return logout_url === undefined
+        ? { status: 204, headers, body: '' }
+        : { headers, body: JSON.stringify({ logout_url }) }
     },
   })
 }
@@ -181,26 +232,7 @@ export function browserSessionRoutes(): PlatformRoute[] {
       errors: ['not_found'],
       handle: async ({ deps, principal }) => ({ headers: NO_STORE, body: await toAnswer(deps, principal) }),
     }),
-    route({
-      method: 'DELETE',
-      path: '/auth/session',
-      summary: 'Sign this browser out',
-      description: 'Ends the session of the cookie, if there is one, and removes the cookie.',
-      tag: TAG,
-      reply: 'bytes',
-      status: 204,
-      errors: ['foreign_origin', 'misdirected_request'],
-      async handle({ deps, req }) {
-        assertOwnPage(deps, req)
-        const secret = sessionSecretOf(req.headers)
-        const ended =
-          secret === undefined
-            ? undefined
-            : await deps.signIn.sessions.end(hashSecret(secret), deps.clock.now())
-        if (ended !== undefined) deps.authenticator.forgetSession(ended)
-        return { headers: { 'set-cookie': noSessionCookie(req.headers) }, body: '' }
-      },
-    }),
+    signOutRoute(),
     ticketRoute(),
   ]
 }
