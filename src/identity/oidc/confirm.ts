@@ -11,7 +11,7 @@ const ASK_EVERY_MS = 30_000
 const ASK_WAIT_MS = 3_000
 
 /** The name of a session's tokens for the sealer. */
-export function placeOf(session_id: string): string {
+export function tokensPlace(session_id: string): string {
   return `member-session/${session_id}`
 }
 
@@ -46,11 +46,11 @@ export function createConfirm(
     if (from === undefined) return await store.endSession(session, 'provider_removed', clock.now())
     if (session.tokens === null) return
     const secrets = await sealer()
-    const tokens = JSON.parse(secrets.open(placeOf(session.id), session.tokens)) as KeptTokens
+    const tokens = JSON.parse(secrets.open(tokensPlace(session.id), session.tokens)) as KeptTokens
     const asked = await from.ask(tokens)
     if (asked === undefined) return
     if (asked === 'ended') return await store.endSession(session, 'provider_ended', clock.now())
-    await store.keepTokens(session.id, secrets.seal(placeOf(session.id), JSON.stringify(asked.tokens)))
+    await store.keepTokens(session.id, secrets.seal(tokensPlace(session.id), JSON.stringify(asked.tokens)))
     if (asked.person === undefined) return
     const entered = await enter({ person: asked.person }, from)
     if ('refused' in entered) await store.endSession(session, entered.refused, clock.now())

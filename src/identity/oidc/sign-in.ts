@@ -5,7 +5,7 @@ import type { Logger } from '../../base/log.ts'
 import type { Sealer } from '../../base/node/sealer.ts'
 import { type BrowserSessionStore, hashSecret, isSecret, newSecret } from '../browser-sessions.ts'
 import { type Admission, admit, type SignInRefusal, verifiedEmail } from './admission.ts'
-import { createConfirm, type Enter, placeOf } from './confirm.ts'
+import { createConfirm, type Enter, tokensPlace } from './confirm.ts'
 import { reasonOf } from './discovery.ts'
 import type { Described, KeptTokens, SignInProvider } from './provider.ts'
 import type { SignInSettings } from './provider-settings.ts'
@@ -87,7 +87,7 @@ function createSignOutUrl(
     const provider = known(of)
     if (provider === undefined || tokens === null || !provider.settings.idp_logout) return undefined
     try {
-      const opened = (await sealer()).open(placeOf(id), tokens)
+      const opened = (await sealer()).open(tokensPlace(id), tokens)
       return await provider.signOutUrl(
         (JSON.parse(opened) as KeptTokens).id_token,
         `${ownOf(publicUrl)}/app/`,
@@ -131,7 +131,7 @@ function createAttempts(
   const admitPerson = async (described: Described, provider: SignInProvider, address: string) => {
     const [id, secret] = [newUuid(), newSecret()]
     const expires_at = clock.now() + provider.settings.session_max_ms
-    const tokens = (await sealer()).seal(placeOf(id), JSON.stringify(described.tokens))
+    const tokens = (await sealer()).seal(tokensPlace(id), JSON.stringify(described.tokens))
     const session = { id, secret_hash: hashSecret(secret), tokens, expires_at, address }
     return { entered: await enter(described, provider, session), secret, expires_at }
   }
