@@ -33,7 +33,7 @@ function ndjsonLine(entry: AuditEntry): string {
 /** A line of RFC 4180, in which no cell is a formula. */
 function csvLine(entry: AuditEntry): string {
   const { time, id, action, subject_id, actor, details } = toEntry(entry)
-  const who = [actor.api_key_id, actor.short_key, actor.user_id ?? '']
+  const who = [actor.api_key_id, actor.short_key, actor.user_id].map((text) => text ?? '')
   return `${[time, id, action, subject_id, ...who, JSON.stringify(details)].map(textCell).join(',')}\r\n`
 }
 
