@@ -133,6 +133,8 @@ const tops = [
   { from: '^src/http/platform/reply/live-streams\\.ts$', to: ['^src/ingest/live/run-changes\\.ts$'] },
   // The words that --role takes: pure.
   { from: '^src/cli/commands/(keys|members)\\.ts$', to: ['^src/identity/permissions\\.ts$'] },
+  // Which keys a set-up refers to, read where the command runs.
+  { from: '^src/cli/commands/setup/', to: ['^src/setup/keys-of-document\\.ts$'] },
   // How an entry of `graphs` is read: pure.
   { from: '^src/cli/deploy/project\\.ts$', to: ['^src/graph/project/graph-spec\\.ts$'] },
   // What a processor is built with: the contract and the makers of canonical messages.

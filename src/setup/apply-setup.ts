@@ -13,7 +13,6 @@ import type { SetupRun } from './setup-run.ts'
 
 export interface SetupDeps {
   inOneTransaction: InOneTransaction
-  readSecret: ReadSecret
   registry: Registry
   clock: Clock
 }
@@ -25,6 +24,7 @@ export interface SetupCall {
   dry_run: boolean
   organization_id: string
   actor: Actor
+  readSecret: ReadSecret
 }
 
 /** Applies set-ups. @throws AppError invalid_request, conflict: nothing was changed */
@@ -38,9 +38,9 @@ class DryRun extends Error {}
  * finds nothing to do. A dry run does the same and rolls back, so its plan is what would really happen.
  */
 export function createApplySetup(deps: SetupDeps): ApplySetup {
-  return async ({ document, dry_run, organization_id, actor }) => {
+  return async ({ document, dry_run, organization_id, actor, readSecret }) => {
     const setup = parseSetup(document, deps.registry)
-    const secrets = await readSecrets(setup.service_keys?.items ?? [], deps.readSecret)
+    const secrets = await readSecrets(setup.service_keys?.items ?? [], readSecret)
     let steps: SetupStep[] = []
     const work = async (stores: SetupStores): Promise<void> => {
       const run: SetupRun = { stores, organization_id, actor }

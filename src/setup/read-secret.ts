@@ -8,9 +8,9 @@ const MAX_BYTES = 4096
 /** Secrets of the server itself: a key shows its first and last characters in lists. */
 const NO_KEYS = ['SECRETS_KEY', 'SECRETS_KEY_PREVIOUS', 'WEBHOOK_SECRET']
 
-/** Reads keys from environment variables and files of this server. */
+/** Reads keys from environment variables and files of this machine. */
 export function createReadSecret(environment: Readonly<Record<string, string | undefined>>): ReadSecret {
-  return async ({ env, file }) => {
+  return async (_name, { env, file }) => {
     if (env !== undefined && NO_KEYS.includes(env))
       throw new AppError('invalid_request', {
         message: `${env} is a secret of the server itself, and no key.`,
@@ -18,7 +18,7 @@ export function createReadSecret(environment: Readonly<Record<string, string | u
     const value = env === undefined ? await readKeyFile(file ?? '') : environment[env]
     if (value !== undefined && value.trim() !== '') return value.trim()
     const where = env === undefined ? `The file ${file}` : `The environment variable ${env}`
-    throw new AppError('invalid_request', { message: `${where} of the server has no key.` })
+    throw new AppError('invalid_request', { message: `${where} has no key.` })
   }
 }
 

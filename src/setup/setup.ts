@@ -4,7 +4,7 @@ import type { PriceStore } from '../ingest/prices/price-store.ts'
 import type { SchemaTypes } from '../schema/types.gen.ts'
 import type { IngestLimitStore, UsageLimitStore } from '../usage/limits.ts'
 
-/** Where the server reads a key. */
+/** Where a key is read. */
 export interface SecretReference {
   env?: string
   file?: string
@@ -93,5 +93,5 @@ export type InOneTransaction = <T>(
   work: (stores: SetupStores) => Promise<T>,
 ) => Promise<T>
 
-/** Reads the key that a reference names. @throws AppError invalid_request, without the value */
-export type ReadSecret = (reference: SecretReference) => Promise<string>
+/** Reads the key of the service key with this name. @throws AppError invalid_request, without the value */
+export type ReadSecret = (name: string, reference: SecretReference) => Promise<string>

@@ -310,12 +310,12 @@ async function startSetup(base: Base, { database, identity }: SqlStores): Promis
   const { config, logger } = base
   const applySetup = createApplySetup({
     inOneTransaction: createSetupTransaction(database, systemClock),
-    readSecret: createReadSecret(config.runs.environment),
     registry: createRegistry(),
     clock: systemClock,
   })
   const { id: organization_id } = identity.organization
-  await applySetupFile(config.setupFile, applySetup, { organization_id, logger })
+  const readSecret = createReadSecret(config.runs.environment)
+  await applySetupFile(config.setupFile, applySetup, { organization_id, readSecret, logger })
   return applySetup
 }
 

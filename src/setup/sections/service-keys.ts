@@ -19,7 +19,7 @@ export async function readSecrets(
   for (const { name, key } of items) {
     if (secrets.has(name))
       throw new AppError('invalid_request', { message: `service_keys: "${name}" stands there twice.` })
-    const secret = await readSecret(key)
+    const secret = await readSecret(name, key)
     if (!isApiKey(secret)) {
       const message = `service_keys: the key of "${name}" must have 16 to 128 letters, digits, - or _.`
       throw new AppError('invalid_request', { message })

@@ -55,7 +55,6 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
     })
     apply = createApplySetup({
       inOneTransaction: createSetupTransaction(database, clock),
-      readSecret: createReadSecret(environment),
       registry: createRegistry(),
       clock,
     })
@@ -63,7 +62,7 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
 
   const actor = { api_key_id: newUuid(), short_key: 's', user_id: null, at: NOW }
   const run = async (document: unknown, dry_run = false): Promise<string[]> => {
-    const { steps } = await apply({ document, dry_run, organization_id, actor })
+    const { steps } = await apply({ document, dry_run, organization_id, actor, readSecret: createReadSecret(environment) })
     return steps.map(({ action, section, name }) => `${action} ${section} ${name}`)
   }
   const changes = async (document: unknown, dry_run = false): Promise<string[]> =>
@@ -164,7 +163,7 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
     expect(literal).toMatch(/line 11: service_keys\[0\]\.key must be \{env: NAME\}/)
     expect(literal).not.toContain(FIRST_KEY)
     expect(await refusal(WHOLE.replace('CI_KEY', 'MISSING'))).toMatch(
-      /variable MISSING of the server has no key/,
+      /variable MISSING has no key/,
     )
     expect(await refusal(WHOLE.replace('{env: CI_KEY}', '{file: /nowhere/key}'))).toMatch(/\/nowhere\/key/)
     environment['CI_KEY'] = 'short'

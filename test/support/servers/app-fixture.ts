@@ -44,7 +44,6 @@ import { createFeedback, createSharing } from '../../../src/start/stored-traces.
 import { createLocalBuckets } from '../../../src/ingest/rates/buckets.ts'
 import { createRateGate } from '../../../src/ingest/rates/rate-gate.ts'
 import { createApplySetup } from '../../../src/setup/apply-setup.ts'
-import { createReadSecret } from '../../../src/setup/read-secret.ts'
 import { createSetupTransaction } from '../../../src/storage/sql/setup-stores.ts'
 import { createIngestLimitStore } from '../../../src/storage/sql/identity/ingest-limit-store.ts'
 import { createUsageLimitStore } from '../../../src/storage/sql/identity/usage-limit-store.ts'
@@ -288,7 +287,6 @@ export async function startApp(options: FixtureOptions = {}) {
     ingestLimits,
     applySetup: createApplySetup({
       inOneTransaction: createSetupTransaction(database, clock),
-      readSecret: createReadSecret({}),
       registry: createRegistry(),
       clock,
     }),

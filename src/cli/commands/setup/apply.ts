@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { AppError } from '../../../base/errors.ts'
+import { createRegistry } from '../../../schema/registry.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { keysOfDocument } from '../../../setup/keys-of-document.ts'
 import { API_FLAGS, API_HELP } from '../../arguments/api-flags.ts'
 import { misusedWords, readArguments } from '../../arguments/command-arguments.ts'
 import { FORMAT_FLAGS, FORMAT_HELP, wantsJson } from '../../arguments/output-format.ts'
@@ -10,7 +12,7 @@ import { printable } from '../../terminal/printable.ts'
 const HELP = `Usage: weir setup apply FILE [--plan] [options]
 
 Brings workspaces, members, service keys, prices, limits and feedback to the state that a YAML or JSON file names.
-Only what it names is touched; all or nothing. The server reads the keys to which the file refers.
+Only what it names is touched; all or nothing. The keys to which the file refers are read here, and sent.
 
 Options:
   --plan           print what would change; the exit code is 2 if something would, 0 if not, 1 after an error
@@ -45,8 +47,9 @@ export async function setup(args: string[]): Promise<number> {
   const dry_run = values.plan === true
   try {
     const document = await readText(file)
+    const keys = await keysOfDocument(document, { registry: createRegistry(), environment: process.env })
     const api = await connectApi(values)
-    const plan = await api.json<Plan>('/setup', { method: 'POST', body: { document, dry_run } })
+    const plan = await api.json<Plan>('/setup', { method: 'POST', body: { document, dry_run, keys } })
     const changes = plan.steps.filter((step) => step.action !== 'keep')
     console.log(asJson ? JSON.stringify(plan, null, 2) : planText(plan, changes.length))
     return dry_run && changes.length > 0 ? TO_DO : 0

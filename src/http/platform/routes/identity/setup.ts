@@ -1,5 +1,20 @@
+import { AppError } from '../../../../base/errors.ts'
+import type { ReadSecret } from '../../../../setup/setup.ts'
 import { actorOf } from '../../actor.ts'
 import { route, type PlatformRoute } from '../../route.ts'
+
+/**
+ * Finds keys among those that came with a request. Over HTTP none is read from this server's variables and files, which
+ * callers must not learn.
+ */
+function sentKeys(keys: Readonly<Record<string, string | undefined>>): ReadSecret {
+  return async (name) => {
+    const key = Object.hasOwn(keys, name) ? keys[name] : undefined
+    if (key !== undefined) return key
+    const message = `The key of "${name}" is missing in keys. weir setup apply reads it where it runs, and sends it.`
+    throw new AppError('invalid_request', { message })
+  }
+}
 
 /** Applies a set-up as SETUP_FILE does. */
 export function setupRoutes(): PlatformRoute[] {
@@ -9,15 +24,15 @@ export function setupRoutes(): PlatformRoute[] {
       path: '/setup',
       summary: 'Apply a set-up: workspaces, members, service keys, prices, limits, feedback',
       description:
-        'All or nothing; only what the document names is touched. With `dry_run` the answer is the plan, and nothing changes. Keys are read on the server, from its environment variables and files.',
+        'All or nothing; only what the document names is touched. With `dry_run` the answer is the plan, and nothing changes. The keys of its service keys come in `keys`: the server reads none of its own variables and files.',
       tag: 'Identity',
       body: 'setup-request',
       reply: 'setup-plan',
       errors: ['conflict'],
-      async handle({ deps, principal, body: { document, dry_run = false } }) {
+      async handle({ deps, principal, body: { document, dry_run = false, keys = {} } }) {
         const { organization_id } = principal
         const actor = actorOf(principal, deps.clock)
-        const plan = await deps.applySetup({ document, dry_run, organization_id, actor })
+        const plan = await deps.applySetup({ document, dry_run, organization_id, actor, readSecret: sentKeys(keys) })
         if (!dry_run) deps.authenticator.forgetAll()
         return { body: plan }
       },
