@@ -6,13 +6,16 @@ import { systemClock } from '../../base/clock.ts'
 import { newUuid } from '../../base/ids.ts'
 import { createSealer } from '../../base/node/sealer.ts'
 import { readConfig } from '../../config.ts'
+import { tokensPlace } from '../../identity/oidc/confirm.ts'
 import { openSecrets, replacedSecrets } from '../../deploy/secrets/deployment-secrets.ts'
 import { createWorkspaceSecrets } from '../../playground/secrets.ts'
 import { createDeploymentStore } from '../../storage/sql/deployments/deployment-store.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
 import { migrate } from '../../storage/sql/driver/migrate.ts'
 import { openSqlite } from '../../storage/sql/driver/sqlite.ts'
+import { createIdentityStore } from '../../storage/sql/identity/identity-store.ts'
 import { createWorkspaceSecretStore } from '../../storage/sql/secrets/workspace-secret-store.ts'
+import { FIRST } from '../../../test/support/stores/sql/identity-records.ts'
 import { rotateSecrets } from './rotate-secrets.ts'
 import { keysIn, openSealer } from './secrets-key.ts'
 
@@ -29,6 +32,7 @@ async function openServer(env: Record<string, string> = {}) {
     await rm(dataDir, { recursive: true, force: true })
   })
   await migrate(database)
+  await createIdentityStore(database).createFirst(FIRST)
   const config = readConfig({ DATA_DIR: dataDir, ...env })
   const sealer = await openSealer(config)
   const secrets = createWorkspaceSecrets({
@@ -54,7 +58,14 @@ async function openServer(env: Record<string, string> = {}) {
     commands: {},
     secrets: replacedSecrets({ id, secrets: [] }, sent, { sealer, now: 1 }),
   } as never)
+  await database.query(
+    `INSERT INTO member_sessions (id, secret_hash, organization_id, user_id, provider, tokens, checked_at, created_at,
+       last_used_at, expires_at) SELECT 's', 'h', 'o1', 'u1', 'p', ?, 1, 1, 1, 1`,
+    [sealer.seal(tokensPlace('s'), 'tokens')],
+  )
   const expectReadable = async (): Promise<void> => {
+    const [session] = await database.query<{ tokens: string }>('SELECT tokens FROM member_sessions')
+    expect(sealer.open(tokensPlace('s'), session!.tokens)).toBe('tokens')
     for (let n = 0; n < COUNT; n++)
       expect(await secrets.valueFor(WORKSPACE, `KEY_${n}`, 'a.example')).toBe(`value ${n}`)
     const [{ secrets: text } = { secrets: '[]' }] = await database.query<{ secrets: string }>(
@@ -107,6 +118,7 @@ it('replaces the key of DATA_DIR while the server runs, also after an interrupti
   expect(keys).toHaveLength(1)
   expect(await openedBy(database, old)).toBe(0)
   expect(await openedBy(database, keys[0])).toBe(COUNT)
+  await expectReadable()
   await write('KEY_2', 'value 2')
   await expectReadable()
 })
@@ -116,7 +128,7 @@ it('encrypts with SECRETS_KEY what SECRETS_KEY_PREVIOUS decrypts', async () => {
   const { database, config, dataDir } = await openServer({ SECRETS_KEY: old })
   await expect(rotateSecrets(config, database, SETTLE_MS)).rejects.toMatchObject({ code: 'config_invalid' })
   const both = readConfig({ DATA_DIR: dataDir, SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old })
-  expect(await rotateSecrets(both, database, SETTLE_MS)).toEqual({ records: COUNT + 1, file: undefined })
+  expect(await rotateSecrets(both, database, SETTLE_MS)).toEqual({ records: COUNT + 2, file: undefined })
   expect([await openedBy(database, old), await openedBy(database, next)]).toEqual([0, COUNT])
   expect(await rotateSecrets(both, database, SETTLE_MS)).toEqual({ records: 0, file: undefined })
   const wrong = readConfig({ DATA_DIR: dataDir, SECRETS_KEY: 'x'.repeat(32), SECRETS_KEY_PREVIOUS: old })

@@ -5,6 +5,7 @@ import { AppError } from '../../base/errors.ts'
 import { createSealer } from '../../base/node/sealer.ts'
 import type { Config } from '../../config.ts'
 import { secretPlace } from '../../deploy/secrets/deployment-secrets.ts'
+import { tokensPlace } from '../../identity/oidc/confirm.ts'
 import { workspacePlace } from '../../playground/secrets.ts'
 import { replaceFile } from '../../storage/files/kept-value.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
@@ -24,7 +25,7 @@ export interface Rotated {
  * it was encrypted again.
  */
 const SETTLE_MS = 10_000
-const PLACES = { ofWorkspace: workspacePlace, ofDeployment: secretPlace }
+const PLACES = { ofWorkspace: workspacePlace, ofDeployment: secretPlace, ofSession: tokensPlace }
 
 type Keys = readonly [current: string, ...previous: string[]]
 

@@ -165,4 +165,42 @@ describeOnSql('sign-ins', (engine) => {
     expect(await invites.list('o1', NOW)).toEqual([])
     expect(await invites.find('h', NOW)).toBeUndefined()
   })
+
+  const invite = (id: string, more: Partial<Invite> = {}): Invite => ({
+    id,
+    organization_id: 'o1',
+    email: 'ada@acme.test',
+    role: 'user',
+    workspace_ids: null,
+    created_by: 'u1',
+    created_at: NOW,
+    expires_at: NOW + 1000,
+    ...more,
+  })
+
+  it('TEAM-9: every other invitation of an address ends when one is used, and with its member', async () => {
+    await invites.create(invite('i1'), 'h1', ACTOR)
+    await invites.create(invite('i2'), 'h2', ACTOR)
+    const { user_id = '' } = await enter(arrival('ada', 'ada@acme.test'), { rights: USER, by_groups: false })
+    expect(await invites.list('o1', NOW)).toEqual([])
+    await invites.create(invite('i3'), 'h3', ACTOR)
+    await identity.removeMember('o1', user_id, ACTOR)
+    await enter(arrival('ada', 'ada@acme.test'), { refused: 'sign_up_off' })
+    expect(known?.invited).toBeUndefined()
+  })
+
+  it('TEAM-9: an invitation gives no more than who invites may still give', async () => {
+    const admin = { rights: { role: 'admin' as const, workspace_ids: null }, by_groups: false }
+    const { user_id = '' } = await enter(arrival('bob', 'bob@acme.test'), admin)
+    await invites.create(invite('i1', { role: 'admin', created_by: user_id }), 'h1', ACTOR)
+    expect(await invites.find('h1', NOW)).toBeDefined()
+    for (const change of [{ role: 'user' as const }, { role: 'admin' as const, workspace_ids: ['w1'] }]) {
+      await identity.changeMember('o1', user_id, change, ACTOR)
+      expect(await invites.find('h1', NOW)).toBeUndefined()
+    }
+    await identity.changeMember('o1', user_id, { workspace_ids: null }, ACTOR)
+    expect(await invites.find('h1', NOW)).toBeDefined()
+    await enter(arrival('bob', 'bob@acme.test'), { refused: 'group_required' })
+    expect(await invites.find('h1', NOW)).toBeUndefined()
+  })
 })

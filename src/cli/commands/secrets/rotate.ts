@@ -9,8 +9,8 @@ import { keepFilesPrivate } from '../private-files.ts'
 
 const HELP = `Usage: weir secrets rotate
 
-Encrypts the secrets of deployments and workspaces again with a new key, while the server runs or not. After an
-interruption, run it again. Set the same environment variables as for the server (DATA_DIR, DATABASE_URL).
+Encrypts the secrets of deployments and workspaces, and the tokens of sign-ins, again with a new key, while the server
+runs or not. After an interruption, run it again. Set the same environment variables as for the server (DATA_DIR, DATABASE_URL).
 
 Without SECRETS_KEY the new key is made and replaces that in DATA_DIR/secrets-key. With SECRETS_KEY, first start the
 servers with the new key in SECRETS_KEY and the old one in SECRETS_KEY_PREVIOUS; docs/operating/guide.md has the steps

@@ -2,7 +2,9 @@ import { AppError } from '../../../base/errors.ts'
 import type { Actor, Member } from '../../../identity/identity-store.ts'
 import { type Invite, type InviteStore, MAX_INVITES } from '../../../identity/invites.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
-import { insertKey } from './api-key-store.ts'
+import { permissionsOf, ROLE_PERMISSIONS } from '../../../identity/permissions.ts'
+import { covers } from '../../../identity/reach.ts'
+import { findMemberGrant, insertKey } from './api-key-store.ts'
 import { organizationLock, recordChange } from './audit-log.ts'
 import { findOrMakeUser, insertMember } from './member-store.ts'
 import { liveWorkspaces, requireWorkspaces } from './workspace-store.ts'
@@ -31,17 +33,32 @@ async function record(
   })
 }
 
-/** Removes an invitation that is accepted; its workspaces that were deleted since are left out. */
+/** Removes an invitation that is accepted, and every other one of its address. */
 export async function takeInvite(
   session: SqlSession,
   invite: Invite,
   { user_id, now }: { user_id: string; now: number },
 ): Promise<void> {
-  await session.query('DELETE FROM invites WHERE id = ?', [invite.id])
+  const { id, organization_id, email } = invite
+  const others = 'DELETE FROM invites WHERE id = ? OR (organization_id = ? AND email = ?)'
+  await session.query(others, [id, organization_id, email])
   await record(session, 'accept', invite, { api_key_id: user_id, short_key: '', user_id, at: now })
 }
 
-/** The invitation that matches; undefined if it has expired, or its workspaces are gone. */
+/** Whether the member who invites may still give the rights of the invitation (IDENTITY-8). */
+async function isBacked(session: SqlSession, invite: Invite): Promise<boolean> {
+  const { organization_id, created_by, role, workspace_ids } = invite
+  if (created_by === null) return true
+  const grant = await findMemberGrant(session, organization_id, created_by)
+  if (grant === undefined) return false
+  const caller = { ...grant, permissions: permissionsOf(grant) }
+  return covers(caller, { permissions: ROLE_PERMISSIONS[role], workspace_ids })
+}
+
+/**
+ * The invitation that matches, without workspaces that were deleted since; undefined if it has expired, its workspaces
+ * are gone, or who invites has lost the rights to do so.
+ */
 export async function openInvite(
   session: SqlSession,
   {
@@ -56,8 +73,8 @@ export async function openInvite(
        AND organization_id = COALESCE(?, organization_id) ORDER BY created_at DESC LIMIT 1`,
     [value, now, organization_id ?? null],
   )
-  if (row === undefined) return undefined
-  const invite = toInvite(row)
+  const invite = row && toInvite(row)
+  if (invite === undefined || !(await isBacked(session, invite))) return undefined
   if (invite.workspace_ids === null) return invite
   const live = new Set((await liveWorkspaces(session, invite.organization_id)).map(({ id }) => id))
   const workspace_ids = invite.workspace_ids.filter((id) => live.has(id))

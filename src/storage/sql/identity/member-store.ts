@@ -129,15 +129,18 @@ async function setColumn(
   ])
 }
 
-/** Ends the member's sessions and its invitations of others, and forgets which person of a provider it is. */
-async function forgetPerson(session: SqlSession, organization_id: string, user_id: string): Promise<void> {
+/** Ends the member's sessions and the invitations by and of it, and forgets which person of a provider it is. */
+async function forgetPerson(
+  session: SqlSession,
+  { organization_id, user_id, email }: Member,
+): Promise<void> {
   for (const table of ['member_sessions', 'sign_in_identities'])
     await session.query(`DELETE FROM ${table} WHERE organization_id = ? AND user_id = ?`, [
       organization_id,
       user_id,
     ])
-  const invites = 'DELETE FROM invites WHERE organization_id = ? AND created_by = ?'
-  await session.query(invites, [organization_id, user_id])
+  const invites = 'DELETE FROM invites WHERE organization_id = ? AND (created_by = ? OR email = ?)'
+  await session.query(invites, [organization_id, user_id, email])
 }
 
 /** Makes the user a member, with an audit entry. @throws AppError conflict when the user is one already */
@@ -185,7 +188,7 @@ export function createMemberStore(
         const gone = members.find((one) => one.user_id === user_id)
         if (gone === undefined) return undefined
         refuseWithoutAdmin(members, gone, undefined)
-        await forgetPerson(session, organization_id, user_id)
+        await forgetPerson(session, gone)
         await setWorkspaces(session, organization_id, user_id, null)
         await session.query('DELETE FROM members WHERE organization_id = ? AND user_id = ?', [
           organization_id,

@@ -11,6 +11,8 @@ export interface SealedRecord {
 export interface SecretPlaces {
   ofWorkspace(workspace_id: string, key: string): string
   ofDeployment(deployment_id: string, name: string): string
+  /** The tokens of a session whose member signed in at a provider. */
+  ofSession(session_id: string): string
 }
 
 /** Number of records that are read together. */
@@ -74,8 +76,29 @@ async function* ofDeployments(
   }
 }
 
+async function* ofSessions(database: Database, { ofSession }: SecretPlaces): AsyncGenerator<SealedRecord> {
+  let after = ''
+  for (;;) {
+    const rows = await database.query<{ id: string; tokens: string }>(
+      `SELECT id, tokens FROM member_sessions WHERE id > ? AND tokens IS NOT NULL ORDER BY id LIMIT ${PAGE}`,
+      [after],
+    )
+    for (const { id, tokens } of rows) {
+      const sql = 'UPDATE member_sessions SET tokens = ? WHERE id = ? AND tokens = ? RETURNING id'
+      yield {
+        secrets: [{ place: ofSession(id), sealed: tokens }],
+        replace: async ([other = '']) => (await database.query(sql, [other, id, tokens])).length > 0,
+      }
+    }
+    const last = rows.at(-1)
+    if (last === undefined) return
+    after = last.id
+  }
+}
+
 /** All records with encrypted secrets, in a SQL database that has been migrated. */
 export async function* sealedRecords(database: Database, places: SecretPlaces): AsyncGenerator<SealedRecord> {
   yield* ofWorkspaces(database, places)
   yield* ofDeployments(database, places)
+  yield* ofSessions(database, places)
 }
