@@ -117,7 +117,10 @@ const tops = [
   // The tables and decisions that the run store carries out in its transactions: pure.
   {
     from: '^src/storage/sql/identity/',
-    to: ['^src/identity/(browser-sessions|invites|oauth|permissions|reach)\\.ts$', '^src/identity/oidc/sign-in-store\\.ts$'],
+    to: [
+      '^src/identity/(browser-sessions|invites|oauth|permissions|reach)\\.ts$',
+      '^src/identity/oidc/sign-in-store\\.ts$',
+    ],
   },
   {
     from: '^src/storage/sql/deployments/',

@@ -59,7 +59,10 @@ export interface TokenPair {
 
 /** Clients, codes and tokens. All methods take the time in epoch milliseconds. */
 export interface OauthStore {
-  /** Returns false if there are too many clients. Clients that are unused for 30 days are deleted. */
+  /**
+   * Clients that are unused for 30 days are deleted, and the oldest that nobody has allowed when there are too many.
+   * Returns false if there is no room.
+   */
   addClient(client: OauthClient): Promise<boolean>
   client(id: string): Promise<OauthClient | undefined>
   addCode(code_hash: string, consent: Consent, now: number): Promise<void>

@@ -107,7 +107,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'DELETE /auth/session': 'open',
   'POST /auth/tickets': 'any key',
   'GET /auth/sessions': 'any key',
-  'DELETE /auth/sessions/{id}': 'any key',
+  'DELETE /auth/sessions/{id}': 'any writing key',
   'GET /orgs/current/sessions': 'organization:manage',
   'GET /auth/providers': 'open',
   'POST /auth/invites': 'open',
@@ -198,7 +198,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'GET /.well-known/oauth-authorization-server': 'open',
   'POST /oauth/register': 'open',
   'GET /oauth/authorize': 'open',
-  'POST /oauth/authorize': 'any key',
+  'POST /oauth/authorize': 'any writing key',
   'POST /oauth/token': 'open',
   'POST /oauth/revoke': 'open',
 

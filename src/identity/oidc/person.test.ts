@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { groupsIn, personOf } from './person.ts'
+import { groupsIn, newerClaims, personOf } from './person.ts'
 
 const OF = { issuer: 'https://id.test', groups_claim: 'groups' }
 const ENTRA = { issuer: 'https://login.microsoftonline.com/1/v2.0', groups_claim: 'groups' }
@@ -41,4 +41,20 @@ it('TEAM-4: an address and whether it is verified come from the same place', () 
     email_verified: true,
   })
   expect(personOf(OF, { sub: 's', email: 'no address' })?.email).toBeUndefined()
+})
+
+it('TEAM-4: a new address is not verified because the one before was', () => {
+  const before = { sub: 's', email: 'ada@acme.test', email_verified: true, oid: 'o' }
+  expect(newerClaims(before, { email: 'root@acme.test' })).toEqual({
+    ...before,
+    email: 'root@acme.test',
+    email_verified: undefined,
+  })
+  expect(newerClaims(before, { email: 'ada@acme.test', name: 'Ada' })).toEqual({ ...before, name: 'Ada' })
+  expect(newerClaims(before, { email_verified: false })).toMatchObject({ email_verified: false })
+})
+
+it('TEAM-4: no letter of an address becomes that of another one', () => {
+  const [kelvin] = ['\u212aATE@acme.test']
+  expect(personOf(OF, { sub: 's', email: kelvin })?.email).toBe('\u212aate@acme.test')
 })

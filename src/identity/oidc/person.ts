@@ -40,6 +40,11 @@ function flag(value: unknown): boolean | undefined {
   return value === false || value === 'false' ? false : undefined
 }
 
+/** In lower case, but only letters of ASCII: others, such as the sign of kelvin, would become those of other addresses. */
+function lowered(email: string | undefined): string | undefined {
+  return email?.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+}
+
 /** The value at the claim: a claim of exactly this name, else dots lead into objects. */
 function claimAt(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name]
@@ -55,6 +60,16 @@ export function groupsIn(claims: Claims, name: string): string[] | undefined {
   if (value === undefined || value === null) return undefined
   const all: unknown[] = Array.isArray(value) ? value.slice(0, MAX_GROUPS) : [value]
   return all.filter((one) => typeof one === 'string')
+}
+
+/**
+ * Claims that came later, with those of before that they lack. An address that has changed is not verified because the
+ * one before was.
+ */
+export function newerClaims(before: Claims, now: Claims): Claims {
+  const isSame = now['email'] === undefined || now['email'] === before['email']
+  const verified = now['email_verified'] ?? (isSame ? before['email_verified'] : undefined)
+  return { ...before, ...now, email_verified: verified }
 }
 
 /** The person's id at the issuer: `oid` for Entra, `sub` for all others; undefined without one. */
@@ -75,7 +90,7 @@ export function personOf(
   if (subject === undefined) return undefined
   // An address and whether it is verified must come from the same place.
   const source = text(token['email'], MAX_EMAIL) === undefined ? userinfo : token
-  const email = text(source['email'], MAX_EMAIL)?.toLowerCase()
+  const email = lowered(text(source['email'], MAX_EMAIL))
   return {
     issuer,
     subject,

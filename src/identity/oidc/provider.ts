@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.ts'
 import { setTimeout } from 'node:timers/promises'
 import type { Configuration, TokenEndpointResponse, TokenEndpointResponseHelpers } from 'openid-client'
 import { createDiscovery, loadClient } from './discovery.ts'
-import { type Claims, groupsIn, type Person, personOf } from './person.ts'
+import { type Claims, groupsIn, newerClaims, type Person, personOf } from './person.ts'
 import type { ProviderSettings } from './provider-settings.ts'
 
 /** The values of one attempt that its answer must match. */
@@ -86,8 +86,7 @@ function personOfUserinfo(
   if (usesGroups(settings) && before.groups_in === 'token') return undefined
   const token = withoutGroups(claimsOf(before.id_token), settings)
   return personOf(settings, {
-    ...token,
-    ...userinfo,
+    ...newerClaims(token, userinfo),
     ...(token['oid'] !== undefined && { oid: token['oid'] }),
   })
 }
@@ -153,7 +152,7 @@ async function refresh(calls: Calls, refresh_token: string, before: KeptTokens):
   const claims = idClaims(answer, settings)
   if (claims !== undefined) {
     if (claims['sub'] !== known['sub']) throw new Error('The new id token names another person.')
-    return await describe(calls, answer, { ...withoutGroups(known, settings), ...claims }, before)
+    return await describe(calls, answer, newerClaims(withoutGroups(known, settings), claims), before)
   }
   const tokens = { ...keep(calls, answer, before), groups_in: before.groups_in }
   const userinfo = await userinfoOf(configuration, tokens.access_token, String(known['sub']))

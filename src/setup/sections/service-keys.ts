@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../base/errors.ts'
 import { newUuid } from '../../base/ids.ts'
 import { hashApiKey, isApiKey, shortKey } from '../../identity/api-keys.ts'
+import type { ApiKey } from '../../identity/identity-store.ts'
 import type { ReadSecret, Section, SetupStep, WantedKey } from '../setup.ts'
 import { changeStep, type SetupRun, workspaceIds } from '../setup-run.ts'
 import { sorted } from './members.ts'
@@ -61,12 +62,15 @@ async function applyKey(run: SetupRun, item: WantedKey, secret: string): Promise
   const current = all.find(({ id }) => id === grant?.api_key_id)
   if (grant !== undefined && current?.description !== name)
     throw new AppError('conflict', { message: `service_keys: the key of "${name}" is another key already.` })
+  const isOther = ({ id, description }: ApiKey): boolean => description === name && id !== current?.id
+  const others = all.filter((key) => isOther(key) && key.expires_at === null)
   if (current !== undefined) {
     const fields = (['role', 'workspace_ids', 'expires_at'] as const).filter(
       (field) => !isDeepStrictEqual(sorted(wanted[field]), sorted(current[field])),
     )
     if (fields.length > 0) await change(run, current.id, fields, wanted)
-    return changeStep(SECTION, name, fields)
+    const replaced = await expireOthers(run, item, others)
+    return changeStep(SECTION, name, replaced > 0 ? [...fields, 'key'] : fields)
   }
   const made = await stores.identity.createKey(
     {
@@ -88,13 +92,17 @@ async function applyKey(run: SetupRun, item: WantedKey, secret: string): Promise
     const message = `service_keys: the key of "${name}" was used before, or looks like another one in lists. Choose a new one.`
     throw new AppError('conflict', { message })
   }
-  const before = all.filter((key) => key.description === name && key.expires_at === null)
-  const expires_at = actor.at + Math.round((item.overlap_hours ?? OVERLAP_HOURS) * HOUR_MS)
-  for (const { id, role: old, workspace_ids } of before)
-    await change(run, id, ['expires_at'], { role: old, workspace_ids, expires_at })
-  return before.length > 0
+  return (await expireOthers(run, item, others)) > 0
     ? changeStep(SECTION, name, ['key'])
     : { section: SECTION, name, action: 'create', fields: [] }
+}
+
+/** Lets keys that had the name before expire after the overlap; returns their number. */
+async function expireOthers(run: SetupRun, item: WantedKey, others: readonly ApiKey[]): Promise<number> {
+  const expires_at = run.actor.at + Math.round((item.overlap_hours ?? OVERLAP_HOURS) * HOUR_MS)
+  for (const { id, role, workspace_ids } of others)
+    await change(run, id, ['expires_at'], { role, workspace_ids, expires_at })
+  return others.length
 }
 
 async function change(

@@ -83,11 +83,16 @@ async function setRate({ stores }: SetupRun, workspace_id: string, sent: Rate | 
   return true
 }
 
-/** @throws AppError invalid_request for a size of 0 bytes */
+/** As in the schema. */
+const MAX_BYTES = 10 ** 12
+
+/** @throws AppError invalid_request for a text that is no size in these bounds */
 function rateOf({ bytes_per_minute: size, ...runs }: Rate) {
   if (size === undefined) return runs
   const bytes = typeof size === 'string' ? (parseSize(size) ?? 0) : size
-  if (bytes === 0)
-    throw new AppError('invalid_request', { message: 'bytes_per_minute must be a size of at least 1 byte.' })
+  if (bytes === 0 || (bytes ?? 0) > MAX_BYTES) {
+    const message = `bytes_per_minute must be a size from 1 byte to ${MAX_BYTES} bytes.`
+    throw new AppError('invalid_request', { message })
+  }
   return { ...runs, bytes_per_minute: bytes }
 }

@@ -290,6 +290,15 @@ describe('tokens', () => {
     expect(await refresh(second.refresh_token)).toMatchObject({ error: 'invalid_grant' })
   })
 
+  it('OAU-4: a read-only key makes no other key, and so gives no consent', async () => {
+    const made = { description: 'reads', read_only: true }
+    const { key } = await server().json<{ key: string }>('/orgs/current/service-keys', made)
+    const { address } = await plainClient()
+    const { page, html, response } = await decide(address(), await signIn(key), 'allow')
+    expect([page.status, html]).toEqual([400, expect.stringContaining('read-only key')])
+    expect(response.status).toBe(403)
+  })
+
   it('OAU-5: are listed as a key, and end with it, or when the client revokes them', async () => {
     const weir = server()
     const client = await plainClient()

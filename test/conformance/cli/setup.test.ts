@@ -11,10 +11,12 @@ const KEY = 'ci_key_0123456789'
 
 const weir = useOwnWeir({ OF_THE_SERVER: SERVER_SECRET })
 
-const withKey = (key: string): string =>
-  `{version: 1, service_keys: [{name: ci, role: user, key: ${key}}]}`
+const withKey = (key: string): string => `{version: 1, service_keys: [{name: ci, role: user, key: ${key}}]}`
 
-async function post(document: string, keys?: Record<string, string>): Promise<[status: number, text: string]> {
+async function post(
+  document: string,
+  keys?: Record<string, string>,
+): Promise<[status: number, text: string]> {
   const answer = await weir.current().fetch('/api/v1/setup', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -174,7 +174,10 @@ describe('INGEST-16 limits a minute', () => {
     await limitTo({ ingest: { runs_per_minute: 600, bytes_per_minute: 1000 }, traces_per_month: 10_000_000 })
     const { ingest } = await limitTo({ ingest: { bytes_per_minute: '1GiB' } })
     expect(ingest).toEqual({ runs_per_minute: 600, bytes_per_minute: 2 ** 30 })
+    const { api_key } = await setup().weir.json<{ api_key: { id: string } }>('/api/v1/auth/session')
+    const keys = [{ api_key_id: api_key.id, ingest: { bytes_per_minute: '0B' } }]
     const wrong = [
+      { ingest: { runs_per_minute: 5 }, keys },
       { ingest: { runs_per_minute: 0 } },
       { ingest: { bytes_per_minute: '0B' } },
       { runs: 1 },
@@ -184,6 +187,8 @@ describe('INGEST-16 limits a minute', () => {
       const answer = await ask('PUT', `/api/v1/workspaces/${workspace_id}/limits`, body)
       expect([body, answer.status]).toEqual([body, 422])
     }
+    const after = (await (await ask('GET', `/api/v1/workspaces/${workspace_id}/limits`)).json()) as Limits
+    expect(after.ingest).toEqual(ingest)
     expect((await ask('PUT', `/api/v1/workspaces/${newUuid()}/limits`, {})).status).toBe(404)
     const logs = (await (
       await ask('GET', '/api/v1/orgs/current/audit-logs?action=workspace.limits')

@@ -62,7 +62,13 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
 
   const actor = { api_key_id: newUuid(), short_key: 's', user_id: null, at: NOW }
   const run = async (document: unknown, dry_run = false): Promise<string[]> => {
-    const { steps } = await apply({ document, dry_run, organization_id, actor, readSecret: createReadSecret(environment) })
+    const { steps } = await apply({
+      document,
+      dry_run,
+      organization_id,
+      actor,
+      readSecret: createReadSecret(environment),
+    })
     return steps.map(({ action, section, name }) => `${action} ${section} ${name}`)
   }
   const changes = async (document: unknown, dry_run = false): Promise<string[]> =>
@@ -150,6 +156,11 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
     expect(await changes(WHOLE)).toEqual([])
     expect((await identity.findKey(hashApiKey(FIRST_KEY)))?.grant.expires_at).toBe(NOW + 24 * 3_600_000)
     expect((await identity.findKey(hashApiKey(SECOND_KEY)))?.grant.expires_at).toBeNull()
+    environment['CI_KEY'] = FIRST_KEY
+    expect(await changes(WHOLE)).toEqual(['change service_keys ci'])
+    expect(await changes(WHOLE)).toEqual([])
+    expect((await identity.findKey(hashApiKey(FIRST_KEY)))?.grant.expires_at).toBeNull()
+    expect((await identity.findKey(hashApiKey(SECOND_KEY)))?.grant.expires_at).toBe(NOW + 24 * 3_600_000)
   })
 
   it('refuses what it does not know, with the line, and every secret that stands in it', async () => {
@@ -158,13 +169,12 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
     expect(await refusal(at('{email: b@acme.test, rol: user}'))).toMatch(/line 9: members\[1\].*rol/)
     expect(await refusal('version: 1\nprises: []')).toMatch(/prises/)
     expect(await refusal('version: 1\nmembers: [')).toMatch(/line 2/)
+    expect(await refusal(WHOLE.replace('1GiB', '9000000TiB'))).toMatch(/bytes_per_minute must be/)
     expect(await refusal('version: 2')).toMatch(/line 1: version/)
     const literal = await refusal(WHOLE.replace('{env: CI_KEY}', FIRST_KEY))
     expect(literal).toMatch(/line 11: service_keys\[0\]\.key must be \{env: NAME\}/)
     expect(literal).not.toContain(FIRST_KEY)
-    expect(await refusal(WHOLE.replace('CI_KEY', 'MISSING'))).toMatch(
-      /variable MISSING has no key/,
-    )
+    expect(await refusal(WHOLE.replace('CI_KEY', 'MISSING'))).toMatch(/variable MISSING has no key/)
     expect(await refusal(WHOLE.replace('{env: CI_KEY}', '{file: /nowhere/key}'))).toMatch(/\/nowhere\/key/)
     environment['CI_KEY'] = 'short'
     expect(await refusal(WHOLE)).toMatch(/must have 16 to 128/)

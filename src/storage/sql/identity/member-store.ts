@@ -130,10 +130,7 @@ async function setColumn(
 }
 
 /** Ends the member's sessions and the invitations by and of it, and forgets which person of a provider it is. */
-async function forgetPerson(
-  session: SqlSession,
-  { organization_id, user_id, email }: Member,
-): Promise<void> {
+async function forgetPerson(session: SqlSession, { organization_id, user_id, email }: Member): Promise<void> {
   for (const table of ['member_sessions', 'sign_in_identities'])
     await session.query(`DELETE FROM ${table} WHERE organization_id = ? AND user_id = ?`, [
       organization_id,

@@ -57,13 +57,22 @@ async function tokenRow(session: SqlSession, token_hash: string): Promise<TokenR
   return (await session.query<TokenRow>(sql, [token_hash]))[0]
 }
 
+/** Deletes the oldest clients that nobody has allowed, so that a flood of them keeps no other out; false without one. */
+async function makeRoom(session: SqlSession): Promise<boolean> {
+  const gone = await session.query(
+    `DELETE FROM oauth_clients WHERE id IN (SELECT id FROM oauth_clients WHERE last_used_at = created_at
+       ORDER BY created_at LIMIT ${MAX_CLIENTS / 10}) RETURNING id`,
+  )
+  return gone.length > 0
+}
+
 function clientStore(database: Database): Pick<OauthStore, 'addClient' | 'client'> {
   return {
     addClient: ({ id, name, redirect_uris, created_at }) =>
       database.tx('oauth:clients', async (session) => {
         await session.query('DELETE FROM oauth_clients WHERE last_used_at <= ?', [created_at - CLIENT_MS])
         const [all] = await session.query<{ count: number }>('SELECT count(*) AS count FROM oauth_clients')
-        if ((all?.count ?? 0) >= MAX_CLIENTS) return false
+        if (Number(all?.count) >= MAX_CLIENTS && !(await makeRoom(session))) return false
         await session.query(
           'INSERT INTO oauth_clients (id, name, redirect_uris, created_at, last_used_at) VALUES (?, ?, ?, ?, ?)',
           [id, name, JSON.stringify(redirect_uris), created_at, created_at],

@@ -23,6 +23,8 @@ import { ownWorkspaces } from './workspaces.ts'
 const TAG = 'Agents'
 const JSON_TYPE = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 const MAX_FORM_BYTES = 64 * 1024
+const READ_ONLY =
+  'You are signed in with a read-only key, which makes no other keys. Sign in with another one.'
 /** In the query of a page that has opened itself once. */
 const AGAIN = 'again'
 
@@ -156,6 +158,7 @@ function consentRoutes(): PlatformRoute[] {
         if (!('client' in asked)) return asked
         const principal = await memberOf(deps, req)
         if (principal === undefined) return pageReply(200, signInPage(onceMore(sent)))
+        if (principal.read_only) return pageReply(400, faultPage(READ_ONLY))
         return pageReply(200, consentPage(asked, sent, await choiceOf(deps, principal)))
       },
     }),

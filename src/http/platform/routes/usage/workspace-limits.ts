@@ -70,7 +70,7 @@ async function setMonthly(
   if (known !== undefined) await deps.usageLimits.remove(organization_id, known.id)
 }
 
-/** @throws AppError not_found for a key of another organization */
+/** @throws AppError not_found for a key of another organization, invalid_request for a wrong size: nothing was changed */
 async function setRates(
   { deps, principal }: Context,
   workspace_id: string,
@@ -80,11 +80,12 @@ async function setRates(
   const wanted = keys.map(({ api_key_id, ingest: rate }) => ({ api_key_id: api_key_id.toLowerCase(), rate }))
   if (wanted.some(({ api_key_id }) => !short_keys.has(api_key_id))) throw new AppError('not_found')
   const limits = await deps.ingestLimits.list(workspace_id)
-  for (const { api_key_id, rate } of [{ api_key_id: null, rate: ingest }, ...wanted]) {
-    if (rate === undefined) continue
+  // All are read before the first is stored, so that a mistake changes nothing.
+  const after = [{ api_key_id: null, rate: ingest }, ...wanted].flatMap(({ api_key_id, rate }) => {
     const before = limits.find((limit) => limit.api_key_id === api_key_id) ?? NO_RATE
-    await deps.ingestLimits.put({ workspace_id, api_key_id, ...changed(before, rate) })
-  }
+    return rate === undefined ? [] : [{ workspace_id, api_key_id, ...changed(before, rate) }]
+  })
+  for (const limit of after) await deps.ingestLimits.put(limit)
 }
 
 /** The limits of one workspace: traces a month, and runs and bytes a minute. */

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { MAX_CLIENTS } from '../../../src/identity/oauth.ts'
+import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
+import { createOauthStore } from '../../../src/storage/sql/identity/oauth-store.ts'
+import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+
+const NOW = 1_000_000
+
+describeOnSql('clients of OAuth', (engine) => {
+  it('OAU-3: when there are too many, those that nobody has allowed make room, the oldest first', async () => {
+    const database = await engine.open()
+    await migrate(database)
+    const store = createOauthStore(database)
+    const client = (id: string) => ({ id, name: 'c', redirect_uris: [], created_at: NOW })
+    await database.query(
+      `INSERT INTO oauth_clients (id, name, redirect_uris, created_at, last_used_at)
+         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MAX_CLIENTS})
+         SELECT 'c' || i, 'c', '[]', ${NOW} + i, ${NOW} + i + CASE WHEN i = 1 THEN 5 ELSE 0 END FROM n`,
+    )
+    expect(await store.addClient(client('new'))).toBe(true)
+    const known = await Promise.all(['c1', 'c2', `c${MAX_CLIENTS}`, 'new'].map((id) => store.client(id)))
+    expect(known.map((one) => one?.id)).toEqual(['c1', undefined, `c${MAX_CLIENTS}`, 'new'])
+  })
+})
