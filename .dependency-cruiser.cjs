@@ -148,7 +148,7 @@ const tops = [
   },
   // Puts the parts together: it alone may import every room.
   {
-    from: '^src/start/((backups|cluster|deployments|playground|worker-threads)/)?[^/]+\\.ts$',
+    from: '^src/start/((backups|cluster|deployments|identity|playground|worker-threads)/)?[^/]+\\.ts$',
     to: ['^(src|processors)/', '^node_modules/@opentelemetry/'],
   },
   // The composition root of a thread that reads lists.

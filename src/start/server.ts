@@ -20,7 +20,7 @@ import { createLiveStreams } from '../http/platform/reply/live-streams.ts'
 import { createOauth, createSignIn } from '../http/platform/sign-in.ts'
 import { eitherSessions, newSecret } from '../identity/browser-sessions.ts'
 import type { ProviderSignIn } from '../identity/oidc/sign-in.ts'
-import { startProviderSignIn } from './provider-sign-in.ts'
+import { startProviderSignIn } from './identity/provider-sign-in.ts'
 import { createDrain, type Drain } from '../http/server/readiness.ts'
 import {
   downStores,
@@ -65,8 +65,8 @@ import { createFeedback, startDeleting, startRepricing, startUpkeep } from './st
 import { createSetupTransaction } from '../storage/sql/setup-stores.ts'
 import { type ApplySetup, createApplySetup } from '../setup/apply-setup.ts'
 import { createReadSecret } from '../setup/read-secret.ts'
-import { startAuditRetention } from './audit-retention.ts'
-import { applySetupFile } from './setup-file.ts'
+import { startAuditRetention } from './identity/audit-retention.ts'
+import { applySetupFile } from './identity/setup-file.ts'
 import { createServerRegistry } from '../storage/sql/server-registry.ts'
 import { openSqlStores, type SqlStores } from './sql-stores.ts'
 import { startRates } from './ingest-rates.ts'
@@ -251,13 +251,13 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     blobs,
     own_created_at: identity.workspace.created_at,
   })
-  const checkDisk = (): Promise<void> => disk.check().then(checkFolders)
-  const checkClickHouse = (): Promise<void> => clickhouse.check().then(() => ingester.checkStoring())
-  const own = oneAtATime({ clickhouse: checkClickHouse, sql: sql.check, disk: checkDisk })
-  const { checks, answered } = noteAnswers(
-    { ...own, ...blobChecks, ...hosted?.checks, ...further.checks },
-    () => performance.now(),
-  )
+  const own = oneAtATime({
+    clickhouse: () => clickhouse.check().then(() => ingester.checkStoring()),
+    sql: sql.check,
+    disk: () => disk.check().then(checkFolders),
+  })
+  const allChecks = { ...own, ...blobChecks, ...hosted?.checks, ...further.checks }
+  const { checks, answered } = noteAnswers(allChecks, () => performance.now())
   const [people, localSecret] = [startProviderSignIn(base, sql), newSecret()]
   const deps: AppDeps = {
     ingester,
@@ -278,18 +278,11 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     oauth: createOauth(sql.oauth),
     ...(await startPlayground({ ...base, ...stored, ingester, limits, database: sql.database, lanes })),
     live: createLiveStreams({ ...feeds, health: () => ingester.health(), limits: config.streams }),
-    registry: createRegistry(),
-    metrics,
-    logger,
-    clock: systemClock,
-    publicUrl: config.publicUrl,
+    ...baseDeps(base),
     disk,
-    drain: base.drain,
     answered,
-    deploymentsOrigin: config.deploymentsOrigin,
     checks: { ...checks, sweeps: async () => base.sweeps.assertWorking() },
     limits: { ...limits, ...SENDER_LIMITS, max_inflight_bytes: config.ingestMaxInflightBytes },
-    version: packageVersion(),
   }
   stops.push(watchStores({ checks, metrics }))
   const listening = await startHttp({ config, logger, deps, hosted, stops, ...further })
@@ -298,6 +291,12 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   stops.push(withdraw)
   const app = createAppLinks(config, listening.url, sql)
   return { checks, identity, ...news, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
+}
+
+/** What routes use of the process. */
+function baseDeps({ config: { publicUrl, deploymentsOrigin }, metrics, logger, drain }: Base) {
+  const process = { metrics, logger, drain, clock: systemClock, version: packageVersion() }
+  return { ...process, registry: createRegistry(), publicUrl, deploymentsOrigin }
 }
 
 /** The stores that routes use as they are. */

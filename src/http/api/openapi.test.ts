@@ -68,8 +68,8 @@ describe('openApiDocument', () => {
   it('gives keyed routes and the sign-in a 401, other open ones none, and errors only with known codes', () => {
     const statuses = new Set(Object.values(ERRORS).map(({ status }) => String(status)))
     for (const [path, method, { responses, security }] of operations()) {
-      const signsIn = method === 'post' && path === '/api/v1/auth/session'
-      expect('401' in responses).toBe(security === undefined || signsIn)
+      const signsIn = method === 'post' && /^\/api\/v1\/auth\/(?:session|invites|invites\/accept)$/.test(path)
+      expect([method, path, '401' in responses]).toEqual([method, path, security === undefined || signsIn])
       for (const status of Object.keys(responses))
         expect(/^[23]/.test(status) || statuses.has(status)).toBe(true)
     }
@@ -93,9 +93,11 @@ describe('permissions', () => {
     const expected = routes.map(({ method, path, access }) => [
       `${method.toLowerCase()} ${documentedPath(path)}`,
       access.need === 'open' ? undefined : access.need,
-      // A route without a key answers 403 in two cases: a page of another site signs in or out, and the token of an
-      // upload is wrong or expired.
-      access.need !== 'open' || path === '/auth/session' || path === '/v2/uploads/{token}',
+      // A route without a key answers 403 in two cases: a page of another site signs in or out, or accepts an
+      // invitation, and the token of an upload is wrong or expired.
+      access.need !== 'open' ||
+        /^\/auth\/(?:session|invites|invites\/accept)$/.test(path) ||
+        path === '/v2/uploads/{token}',
     ])
     expect(new Set(told.map(String))).toEqual(new Set(expected.map(String)))
   })

@@ -12,7 +12,7 @@ export const MINUTE_MS = 60_000
 export const EARLY_MS = 20
 
 /** The bucket at `now`; a new one is full. */
-export function filled(bucket: Bucket | undefined, per_minute: number, now: number): Bucket {
+export function refilled(bucket: Bucket | undefined, per_minute: number, now: number): Bucket {
   if (bucket === undefined) return { used: 0, per_minute, at: now }
   const back = (Math.max(0, now - bucket.at) * per_minute) / MINUTE_MS
   return { used: Math.max(0, bucket.used - back), per_minute, at: now }

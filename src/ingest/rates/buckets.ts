@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { RecentMap } from '../../base/recent-map.ts'
-import { type Bucket, EARLY_MS, filled, waitFor } from './bucket.ts'
+import { type Bucket, EARLY_MS, refilled, waitFor } from './bucket.ts'
 
 /** What a request takes from one bucket. */
 export interface Draw {
@@ -41,7 +41,7 @@ export function createLocalBuckets({
     take(draws, force) {
       const now = clock.steady()
       const share = servers()
-      const buckets = draws.map(({ key, per_minute }) => filled(kept.get(key), per_minute / share, now))
+      const buckets = draws.map(({ key, per_minute }) => refilled(kept.get(key), per_minute / share, now))
       const isTaken = force || buckets.every((bucket, i) => waitFor(bucket, draws[i]!.cost) <= EARLY_MS)
       for (const [i, { key, cost }] of draws.entries()) {
         const bucket = buckets[i]!

@@ -4,7 +4,7 @@ import type { Logger } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import { RecentMap } from '../../base/recent-map.ts'
 import type { IngestLimit, IngestLimitStore } from '../../usage/limits.ts'
-import { type Bucket, EARLY_MS, filled, MINUTE_MS, waitFor } from './bucket.ts'
+import { type Bucket, EARLY_MS, refilled, MINUTE_MS, waitFor } from './bucket.ts'
 import type { Buckets } from './buckets.ts'
 
 /** The sender of a request. */
@@ -128,7 +128,7 @@ export function createRateGate({ limits, buckets, clock, logger, metrics }: Rate
       for (const meter of await metersOf(caller)) {
         const entry = known.get(meter.key)
         if (entry === undefined || entry.meter.per_minute !== meter.per_minute) continue
-        const bucket = filled(entry.bucket, entry.bucket.per_minute, now)
+        const bucket = refilled(entry.bucket, entry.bucket.per_minute, now)
         const least = meter.kind === 'runs' ? 1 : bytes
         if (waitFor(bucket, least) > EARLY_MS) throw refuse(caller.workspace_id, note(meter, bucket), least)
       }

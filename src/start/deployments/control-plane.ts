@@ -87,12 +87,7 @@ const DAY_MS = 86_400_000
  */
 export async function openControlPlane(parts: ControlPlaneParts): Promise<ControlPlane> {
   const { config, logger, database, disk, hosting, stops } = parts
-  const { name: isolation, reason } = await parts.isolation()
-  if (reason !== null)
-    logger.warn(
-      { reason },
-      isolation === 'none' ? 'deployments run without isolation' : 'deployments cannot run',
-    )
+  const isolation = await checkedIsolation(parts)
   const clock = await startDatabaseClock(database, { logger, stops })
   const { deploy, runs, dataDir, databaseUrl } = config
   const dir = join(resolve(dataDir), 'deployments')
@@ -167,6 +162,14 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     .catch((error: unknown) => logger.error({ err: error }, 'the deployments to erase could not be read'))
   void wake()
   return controlPlane
+}
+
+/** The name of the isolation; a warning in the log says why there is none, or why deployments cannot run. */
+async function checkedIsolation({ isolation, logger }: Pick<ControlPlaneParts, 'isolation' | 'logger'>) {
+  const { name, reason } = await isolation()
+  const fault = name === 'none' ? 'deployments run without isolation' : 'deployments cannot run'
+  if (reason !== null) logger.warn({ reason }, fault)
+  return name
 }
 
 /** Whether one of the servers has a deployment of GRAPHS with this name, or had one a few minutes ago (P-1). */

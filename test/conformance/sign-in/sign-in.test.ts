@@ -133,7 +133,10 @@ describe('TEAM-2, TEAM-3: sign-in at a provider', () => {
     const list = async (path: string, browser = one): Promise<{ id: string; is_current: boolean }[]> =>
       (await (await browser.fetch(`${world.url}/api/v1${path}`)).json()) as never
     const own = await list('/auth/sessions')
-    expect(own.map(({ is_current }) => is_current).toSorted()).toEqual([false, true])
+    expect(own.map(({ is_current }) => is_current).toSorted((a, b) => Number(a) - Number(b))).toEqual([
+      false,
+      true,
+    ])
     expect(own[0]).toMatchObject({ provider: 'custom-oidc', short_key: null, user_id: expect.any(String) })
     expect((await one.fetch(`${world.url}/api/v1/orgs/current/sessions`)).status).toBe(403)
     const other = own.find(({ is_current }) => !is_current)?.id

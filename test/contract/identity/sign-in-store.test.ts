@@ -117,7 +117,7 @@ describeOnSql('sign-ins', (engine) => {
     const another = createSignInStore(await engine.openAgain())
     const session = found!.session
     const turns = await Promise.all([store, another].map((one) => one.takeTurn(session, NOW + 30_000)))
-    expect(turns.toSorted()).toEqual([false, true])
+    expect(turns.filter((isTaken) => isTaken)).toEqual([true])
     await store.touchSession('s1', NOW + 60_000)
     await store.keepTokens('s1', 'others')
     expect((await store.findSession('hash s1', NOW))?.session).toMatchObject({

@@ -144,15 +144,16 @@ it('V-13: the end of a run whose answers were refused has the reason and the int
   const [answered, other] = ['a'.repeat(32), 'b'.repeat(32)]
   const [error, message] = ['UnknownInterruptError', 'Unknown or already-consumed interrupt']
   const refusal = { reason: 'not_pending', interrupt_ids: [answered], pending_ids: [other] }
-  world.fake.play((job) => {
-    const { run_id, attempt } = job.job.run
-    job.items(['metadata', { run_id, attempt }], ['error', { error, message, ...refusal }])
+  const request = { assistant_id: 'agent', command: { resume: { [answered]: 'yes' } } }
+  const { run_id } = await world.runs.create(world.call, thread_id, request)
+  const job = await world.fake.job(run_id)
+  job.items(['metadata', { run_id, attempt: job.job.run.attempt }])
+  // A stream that begins after the end would also ask again what was not answered.
+  const shown = await shownUntilEndOf(world, thread_id, run_id, 0, () => {
+    job.items(['error', { error, message, ...refusal }])
     const state = { ...stateOf({}, ['ask']), interrupts: { task: [{ id: other, value: '?' }] } }
     job.end({ kind: 'failed', error, message, retryable: false, state })
   })
-  const request = { assistant_id: 'agent', command: { resume: { [answered]: 'yes' } } }
-  const { run_id } = await world.runs.create(world.call, thread_id, request)
-  const shown = await shownUntilEndOf(world, thread_id, run_id, 0)
   expect(shown.map(({ method }) => method)).toEqual(['lifecycle', 'input.answered', 'lifecycle'])
   expect(JSON.parse(shown.at(-1)?.data ?? '')).toEqual({
     event: 'failed',

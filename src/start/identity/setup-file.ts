@@ -1,11 +1,11 @@
 import { readFile, stat } from 'node:fs/promises'
-import { systemClock } from '../base/clock.ts'
-import { AppError } from '../base/errors.ts'
-import { NIL_UUID } from '../base/ids.ts'
-import type { Logger } from '../base/log.ts'
-import type { ApplySetup } from '../setup/apply-setup.ts'
-import { MAX_CHARS } from '../setup/parse-setup.ts'
-import type { ReadSecret } from '../setup/setup.ts'
+import { systemClock } from '../../base/clock.ts'
+import { AppError } from '../../base/errors.ts'
+import { NIL_UUID } from '../../base/ids.ts'
+import type { Logger } from '../../base/log.ts'
+import type { ApplySetup } from '../../setup/apply-setup.ts'
+import { MAX_CHARS } from '../../setup/parse-setup.ts'
+import type { ReadSecret } from '../../setup/setup.ts'
 
 /** Applies the file of SETUP_FILE. @throws AppError config_invalid, with the reason */
 export async function applySetupFile(

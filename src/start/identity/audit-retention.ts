@@ -1,8 +1,8 @@
-import type { Sweeps } from '../base/background/sweeps.ts'
-import { type Clock, createExpiryTime, systemClock } from '../base/clock.ts'
-import type { Config } from '../config.ts'
-import type { Database } from '../storage/sql/driver/database.ts'
-import { forgetAudit } from '../storage/sql/identity/audit-log.ts'
+import type { Sweeps } from '../../base/background/sweeps.ts'
+import { type Clock, createExpiryTime, systemClock } from '../../base/clock.ts'
+import type { Config } from '../../config.ts'
+import type { Database } from '../../storage/sql/driver/database.ts'
+import { forgetAudit } from '../../storage/sql/identity/audit-log.ts'
 
 const DAY_MS = 24 * 3_600_000
 const EVERY_MS = 3_600_000

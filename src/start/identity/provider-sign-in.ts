@@ -1,11 +1,11 @@
-import { systemClock } from '../base/clock.ts'
-import type { Logger } from '../base/log.ts'
-import type { Sealer } from '../base/node/sealer.ts'
-import type { Config } from '../config.ts'
-import { createProvider } from '../identity/oidc/provider.ts'
-import { createProviderSignIn, type ProviderSignIn } from '../identity/oidc/sign-in.ts'
-import { openSealer } from './deployments/secrets-key.ts'
-import type { SqlStores } from './sql-stores.ts'
+import { systemClock } from '../../base/clock.ts'
+import type { Logger } from '../../base/log.ts'
+import type { Sealer } from '../../base/node/sealer.ts'
+import type { Config } from '../../config.ts'
+import { createProvider } from '../../identity/oidc/provider.ts'
+import { createProviderSignIn, type ProviderSignIn } from '../../identity/oidc/sign-in.ts'
+import { openSealer } from '../deployments/secrets-key.ts'
+import type { SqlStores } from '../sql-stores.ts'
 
 /**
  * The sign-in at the providers of the settings; undefined if they name none. A provider that cannot be reached does not
