@@ -29,6 +29,11 @@ export function readClientSettings(env: Environment = process.env): ClientSettin
   }
 }
 
+/** The variables of this machine, to which the keys of a set-up may refer. */
+export function setupVariables(env: Environment = process.env): Environment {
+  return env
+}
+
 /** Settings of `weir deploy`, which also uses the settings of LangSmith's clients. */
 export interface DeploySettings {
   /** WEIR_URL, otherwise LANGSMITH_ENDPOINT, with the name of the variable. */

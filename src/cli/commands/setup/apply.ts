@@ -7,6 +7,7 @@ import { API_FLAGS, API_HELP } from '../../arguments/api-flags.ts'
 import { misusedWords, readArguments } from '../../arguments/command-arguments.ts'
 import { FORMAT_FLAGS, FORMAT_HELP, wantsJson } from '../../arguments/output-format.ts'
 import { connectApi } from '../../server/api-client.ts'
+import { setupVariables } from '../../server/client-settings.ts'
 import { printable } from '../../terminal/printable.ts'
 
 const HELP = `Usage: weir setup apply FILE [--plan] [options]
@@ -47,7 +48,7 @@ export async function setup(args: string[]): Promise<number> {
   const dry_run = values.plan === true
   try {
     const document = await readText(file)
-    const keys = await keysOfDocument(document, { registry: createRegistry(), environment: process.env })
+    const keys = await keysOfDocument(document, { registry: createRegistry(), environment: setupVariables() })
     const api = await connectApi(values)
     const plan = await api.json<Plan>('/setup', { method: 'POST', body: { document, dry_run, keys } })
     const changes = plan.steps.filter((step) => step.action !== 'keep')

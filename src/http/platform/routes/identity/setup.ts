@@ -32,7 +32,13 @@ export function setupRoutes(): PlatformRoute[] {
       async handle({ deps, principal, body: { document, dry_run = false, keys = {} } }) {
         const { organization_id } = principal
         const actor = actorOf(principal, deps.clock)
-        const plan = await deps.applySetup({ document, dry_run, organization_id, actor, readSecret: sentKeys(keys) })
+        const plan = await deps.applySetup({
+          document,
+          dry_run,
+          organization_id,
+          actor,
+          readSecret: sentKeys(keys),
+        })
         if (!dry_run) deps.authenticator.forgetAll()
         return { body: plan }
       },
