@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest'
-import { MAX_CLIENTS } from '../../../src/identity/oauth.ts'
+import { hashToken, MAX_CLIENTS, MAX_TOKENS, newToken } from '../../../src/identity/oauth.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
+import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { createOauthStore } from '../../../src/storage/sql/identity/oauth-store.ts'
+import { FIRST } from '../../support/stores/sql/identity-records.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 const NOW = 1_000_000
@@ -20,5 +22,29 @@ describeOnSql('clients of OAuth', (engine) => {
     expect(await store.addClient(client('new'))).toBe(true)
     const known = await Promise.all(['c1', 'c2', `c${MAX_CLIENTS}`, 'new'].map((id) => store.client(id)))
     expect(known.map((one) => one?.id)).toEqual(['c1', undefined, `c${MAX_CLIENTS}`, 'new'])
+  })
+
+  it('OAU-5: a consent has a bounded number of tokens', async () => {
+    const database = await engine.open()
+    await migrate(database)
+    await createIdentityStore(database).createFirst(FIRST)
+    const store = createOauthStore(database)
+    const pair = () => ({ access: newToken('access'), refresh: newToken('refresh') })
+    const rotate = (token: string) =>
+      store.rotate(hashToken(token), { client_id: 'c', resource: undefined }, pair(), NOW)
+    const [first, last] = [pair(), pair()]
+    const { id } = FIRST.key
+    const consent = { key: { id }, client_id: 'c', resource: '/mcp', ends_at: null } as never
+    await store.start(consent, first, NOW)
+    await store.start(consent, last, NOW)
+    expect(await rotate(first.refresh)).toBe('rotated')
+    await database.query(
+      `INSERT INTO oauth_tokens (token_hash, kind, api_key_id, client_id, resource, expires_at, replaced)
+         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MAX_TOKENS})
+         SELECT 't' || i, 'refresh', ?, 'c', '/mcp', ${NOW + 1000}, 1 FROM n`,
+      [id],
+    )
+    expect(await rotate(last.refresh)).toBeUndefined()
+    expect(await rotate(first.refresh)).toMatchObject({ reused: { id } })
   })
 })

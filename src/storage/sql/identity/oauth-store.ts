@@ -6,6 +6,7 @@ import {
   hashToken,
   type KeyRef,
   MAX_CLIENTS,
+  MAX_TOKENS,
   type OauthClient,
   type OauthStore,
   REFRESH_MS,
@@ -43,6 +44,13 @@ async function addTokens(session: SqlSession, family: Family, tokens: TokenPair,
   await session.query('UPDATE api_keys SET expires_at = ? WHERE id = ?', [until.refresh, api_key_id])
   await session.query('UPDATE oauth_clients SET last_used_at = ? WHERE id = ?', [now, client_id])
   await session.query('DELETE FROM oauth_tokens WHERE expires_at <= ?', [now])
+}
+
+/** Whether the consent has as many tokens as one may have. */
+async function isFull(session: SqlSession, { api_key_id }: Family): Promise<boolean> {
+  const sql = 'SELECT count(*) AS held FROM oauth_tokens WHERE api_key_id = ?'
+  const [row] = await session.query<{ held: number }>(sql, [api_key_id])
+  return Number(row?.held) >= MAX_TOKENS
 }
 
 async function keyRef(session: SqlSession, id: string): Promise<KeyRef | undefined> {
@@ -127,6 +135,7 @@ export function createOauthStore(database: Database): OauthStore {
         const key = await keyRef(session, row.api_key_id)
         if (key === undefined) return undefined
         if (row.replaced === 1) return { reused: key }
+        if (await isFull(session, row)) return undefined
         await session.query('UPDATE oauth_tokens SET replaced = 1 WHERE token_hash = ?', [refresh_hash])
         await addTokens(session, row, tokens, now)
         return 'rotated'
