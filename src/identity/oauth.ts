@@ -12,7 +12,7 @@ export const REFRESH_MS = 30 * DAY_MS
 export const CLIENT_MS = 30 * DAY_MS
 export const MAX_CLIENTS = 10_000
 /** Maximum number of tokens of one consent that have not expired; one that refreshes each hour has 750. */
-export const MAX_TOKENS = 10_000
+export const MAX_CONSENT_TOKENS = 10_000
 
 /** The only scope: permissions that read. */
 export const READ_SCOPE = 'read'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hashToken, MAX_CLIENTS, MAX_TOKENS, newToken } from '../../../src/identity/oauth.ts'
+import { hashToken, MAX_CLIENTS, MAX_CONSENT_TOKENS, newToken } from '../../../src/identity/oauth.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { createOauthStore } from '../../../src/storage/sql/identity/oauth-store.ts'
@@ -40,7 +40,7 @@ describeOnSql('clients of OAuth', (engine) => {
     expect(await rotate(first.refresh)).toBe('rotated')
     await database.query(
       `INSERT INTO oauth_tokens (token_hash, kind, api_key_id, client_id, resource, expires_at, replaced)
-         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MAX_TOKENS})
+         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MAX_CONSENT_TOKENS})
          SELECT 't' || i, 'refresh', ?, 'c', '/mcp', ${NOW + 1000}, 1 FROM n`,
       [id],
     )

@@ -6,7 +6,7 @@ import {
   hashToken,
   type KeyRef,
   MAX_CLIENTS,
-  MAX_TOKENS,
+  MAX_CONSENT_TOKENS,
   type OauthClient,
   type OauthStore,
   REFRESH_MS,
@@ -50,7 +50,7 @@ async function addTokens(session: SqlSession, family: Family, tokens: TokenPair,
 async function isFull(session: SqlSession, { api_key_id }: Family): Promise<boolean> {
   const sql = 'SELECT count(*) AS held FROM oauth_tokens WHERE api_key_id = ?'
   const [row] = await session.query<{ held: number }>(sql, [api_key_id])
-  return Number(row?.held) >= MAX_TOKENS
+  return Number(row?.held) >= MAX_CONSENT_TOKENS
 }
 
 async function keyRef(session: SqlSession, id: string): Promise<KeyRef | undefined> {
