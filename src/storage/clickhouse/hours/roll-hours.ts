@@ -1,3 +1,4 @@
+import { type AppError, toAppError } from '../../../base/errors.ts'
 import type { ClickHouse } from '../connect.ts'
 import { THREAD_HOUR_COLUMNS, threadHoursSql } from '../threads/hours-sql.ts'
 import { PROJECT } from '../threads/turns-sql.ts'
@@ -26,6 +27,7 @@ interface DueHour extends HourRows {
  * Computes the figures of the hours that have changed since they were last computed. Hours that changed within the last
  * `quiet` seconds are left for a later call. Returns the number of computed hours. Several processes may call this at
  * the same time.
+ * @throws AppError of the last hours that could not be computed
  */
 export async function rollHours(
   clickhouse: ClickHouse,
@@ -34,10 +36,18 @@ export async function rollHours(
 ): Promise<number> {
   const due = await clickhouse.rows<DueHour>(DUE, { params: { quiet } })
   const slices = slicesOf(due)
+  let failure: AppError | undefined
   for (const slice of slices) {
     if (signal.aborted) break
-    await rollSlice(clickhouse, slice, signal)
+    try {
+      await rollSlice(clickhouse, slice, signal)
+    } catch (thrown) {
+      failure = toAppError(thrown)
+      // While the store answers, it is a fault of these hours, as too little memory: others must not wait for them.
+      if (!(await clickhouse.ping())) break
+    }
   }
+  if (failure !== undefined) throw failure
   return due.length
 }
 
