@@ -56,8 +56,8 @@ function after(state: FrameState, data: unknown): FrameState {
   const message = readFromFrame(data)
   if (message === undefined) return state
   if (message.type === 'ready') return { ...state, isReady: true }
-  if (state.asked !== undefined) return state
   if (message.type === 'failed') return { ...state, fault: message.message }
+  if (state.asked !== undefined) return state
   if (message.type === 'ask') return { ...state, asked: message, questions: state.questions + 1 }
   return { ...state, pixels: Math.min(Math.max(Math.ceil(message.pixels), HEIGHTS.least), HEIGHTS.most) }
 }
@@ -155,7 +155,7 @@ export function ComponentFrame({ page, message, submit, refusal, ...thread }: Co
         height={pixels}
         src={`${page}#${encodeURIComponent(location.origin)}`}
       />
-      {fault !== undefined && (
+      {fault !== undefined && asked === undefined && (
         <p className={css['bad']} role="alert">
           {fault}
         </p>
