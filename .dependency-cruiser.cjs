@@ -114,7 +114,6 @@ const tops = [
       '^src/trace/(price/(provider-name|complete-costs|units)|derive/same-call|filter/filter|rows/trace-run-row)\\.ts$',
     ],
   },
-  // The tables and decisions that the run store carries out in its transactions: pure.
   {
     from: '^src/storage/sql/identity/',
     to: [
@@ -126,9 +125,10 @@ const tops = [
     from: '^src/storage/sql/deployments/',
     to: ['^src/deploy/(model|revision-states|stores/log-lines)\\.ts$'],
   },
+  // The tables and decisions that the run store carries out in its transactions: pure.
   {
     from: '^src/storage/sql/runs/',
-    to: ['^src/runs/(state|multitask|plan-run|execute/end-(event|response))\\.ts$'],
+    to: ['^src/runs/(state|multitask|plan-run|task-id|execute/end-(event|response))\\.ts$'],
   },
   // The constants of a token bucket: pure.
   { from: '^src/storage/redis/rate-buckets\\.ts$', to: ['^src/ingest/rates/bucket\\.ts$'] },

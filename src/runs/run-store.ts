@@ -240,10 +240,14 @@ export interface CancelResult {
   status: RunStatus | 'deleted' | null
 }
 
-/** The newest run of an A2A task; `is_last`: the thread has no later run. */
+/** The newest run of an A2A task, and what decides its state, read in one statement. */
 export interface TaskRun {
   run: Run
+  /** Whether the thread has no later run. */
   is_last: boolean
+  thread_status: ThreadStatus
+  /** The active runs of the task, the oldest first; read beside the others. */
+  active_run_ids: string[]
 }
 
 /** The newest run of an A2A task, without its content. */

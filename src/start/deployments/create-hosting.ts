@@ -180,11 +180,10 @@ async function assertWanted(opened: OpenRevision, committing: Promise<boolean> |
 
 /**
  * Stores the default assistants of a committed revision before it serves (P-32), and the deployment's name for reports
- * of usage. SQLite has them in another file than
- * the revision, so one transaction cannot write both. They are therefore stored after the commit, and again at each
- * start of the revision. A revision that is not committed changes none of them. A server that was killed between commit
- * and storing stores them at its next start, before it serves. While the store cannot be written, the previous revision
- * continues to serve.
+ * of usage. SQLite has them in another file than the revision, so one transaction cannot write both. They are therefore
+ * stored after the commit, and again at each start of the revision. A revision that is not committed changes none of
+ * them. A server that was killed between commit and storing stores them at its next start, before it serves. While the
+ * store cannot be written, the previous revision continues to serve.
  */
 async function ensureAssistants(
   { shared, stopping, logger }: Omit<Host, 'shared'> & { shared: SharedRuns },

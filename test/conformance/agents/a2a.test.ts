@@ -241,6 +241,17 @@ describe('messages of the newest client', () => {
     await expect(client.cancelTask({ tenant: '', id: task.id, metadata: undefined })).rejects.toThrow()
   })
 
+  it('A2A-6: cancel ends all runs of a task, also one that works when a later message waits', async () => {
+    const client = await clientOf('kinds')
+    const task = await send(client, message([{ data: { kind: 'slow' } }]), { returnImmediately: true })
+    const more = message([{ data: { kind: 'slow' } }], { taskId: task.id })
+    await send(client, more, { returnImmediately: true })
+    const ended = await client.cancelTask({ tenant: '', id: task.id, metadata: undefined })
+    expect(ended.status?.state).toBe(TaskState.TASK_STATE_CANCELED)
+    const runs = await setup().client.runs.list(task.contextId)
+    expect(runs.map(({ status }) => status)).toEqual(['interrupted', 'interrupted'])
+  })
+
   it('A2A-6: cancel ends a task that waits', async () => {
     const client = await clientOf('kinds')
     const task = await send(client, message([{ data: { kind: 'ask' } }]))

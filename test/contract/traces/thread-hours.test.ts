@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { AppError } from '../../../src/base/errors.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
 import type { ThreadSummary, ThreadWindow } from '../../../src/ingest/store/thread-store.ts'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import { readFewTurns, summarize, TURN_COLUMNS } from '../../../src/query/threads/sums.ts'
+import type { ClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/deletion.ts'
 import {
   markForeignDeletions,
@@ -46,7 +48,7 @@ beforeAll(async () => {
 })
 afterAll(() => db?.stop())
 
-const roll = () => rollHours(db.clickhouse, unending, 0)
+const roll = () => rollHours(db.clickhouse, unending, 'all', 0)
 const deletion = () => createTraceDeletion(db.clickhouse, STORED_COLUMNS.runs)
 
 interface Made {
@@ -333,6 +335,46 @@ it('hours are not computed while their rows are being deleted', async () => {
   })
   await roll()
   expect(await live()).toBe(0)
+})
+
+it('hours that cannot be computed do not keep those of other projects from it', async () => {
+  const workspace_id = newUuid()
+  const rows = root(workspace_id, 1)
+  await db.insert([...rows, ...rows.map((row) => ({ ...row, project_id: OTHER_PROJECT }))])
+  const fault = new AppError('store_unavailable')
+  const failing: ClickHouse = {
+    ...db.clickhouse,
+    async command(sql, options) {
+      if (options?.params?.['project'] === PROJECT) throw fault
+      await db.clickhouse.command(sql, options)
+    },
+  }
+  await expect(rollHours(failing, unending, 'all', 0)).rejects.toBe(fault)
+  const liveIn = async (project_id: string) =>
+    (await knownHours(db.clickhouse, workspace_id, { ...window, project_id }))?.live.length
+  expect([await liveIn(PROJECT), await liveIn(OTHER_PROJECT)]).toEqual([1, 0])
+  await roll()
+  expect(await liveIn(PROJECT)).toBe(0)
+})
+
+it('between looks at all hours, only those that changed within two hours are computed', async () => {
+  const workspace_id = newUuid()
+  await db.clickhouse.command(
+    `INSERT INTO hour_changes (workspace_id, project_id, hour, run_hour, changes, changed_at)
+     SELECT {workspace_id:UUID}, {project:UUID}, number, number, 1, now64(6, 'UTC') - toIntervalHour(number) FROM numbers(1, 4)`,
+    { params: { workspace_id, project: PROJECT } },
+  )
+  const computed = async () => {
+    const rows = await db.clickhouse.rows<{ hour: number }>(
+      'SELECT hour FROM figure_hours FINAL WHERE workspace_id = {workspace_id:UUID} ORDER BY hour',
+      { params: { workspace_id } },
+    )
+    return rows.map(({ hour }) => hour)
+  }
+  await rollHours(db.clickhouse, unending, 'recent', 0)
+  expect(await computed()).toEqual([1])
+  await roll()
+  expect(await computed()).toEqual([1, 2, 3, 4])
 })
 
 it('threads without traces keep no row', async () => {

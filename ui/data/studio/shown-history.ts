@@ -25,8 +25,8 @@ function endsOf(states: readonly State[]): State[] {
 
 /**
  * Reads the history of a thread in place of the SDK's hook, but only the parts that are shown. States at the ends of
- * branches have their messages and UI components. Other states have only the ids of their messages, with which the hook finds the state
- * that added a message. Other values are not read.
+ * branches have their messages and UI components. Other states have only the ids of their messages, with which the hook
+ * finds the state that added a message. Other values are not read.
  */
 export async function readShownHistory(
   read: ReadHistory,

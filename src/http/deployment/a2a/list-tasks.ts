@@ -1,5 +1,6 @@
 import type { TaskHead } from '../../../runs/run-store.ts'
 import type { JsonObject, JsonValue } from '../../../schema/json.ts'
+import { toAppError } from '../../../base/errors.ts'
 import { parseUuid } from '../../../base/ids.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentContext } from '../route.ts'
@@ -10,6 +11,8 @@ import { stateName, taskJson } from './wire.ts'
 
 const PAGE = 50
 const MAX_PAGE = 100
+/** Characters of tasks after which a page ends, although it has fewer tasks than were asked for. */
+const MAX_PAGE_CHARS = 4 * 1024 * 1024
 
 /** A page of the tasks of an assistant, newest first (rule A2A-12). @throws A2aFault invalid_params */
 export async function listTasks(
@@ -27,11 +30,18 @@ export async function listTasks(
     throw invalid('contextId must be a UUID.')
   const heads = await context.deps.runs.tasks(callOf(context), { assistant_id, thread_id })
   const found = heads.filter(selector(params))
-  const page = found.slice(from, from + size)
-  const tasks = await Promise.all(page.map((head) => loadOf(context, assistant_id, head, view)))
-  const next = from + size
+  const tasks: JsonObject[] = []
+  let next = from
+  // One after the other, because each may read the values of a thread.
+  for (let chars = 0; next < Math.min(from + size, found.length) && chars < MAX_PAGE_CHARS; next++) {
+    const task = await loadOf(context, assistant_id, found[next]!, view)
+    if (task === undefined) continue
+    const json = taskJson(task, '1.0')
+    tasks.push(json)
+    chars += JSON.stringify(json).length
+  }
   return {
-    tasks: tasks.flatMap((task) => (task === undefined ? [] : [taskJson(task, '1.0')])),
+    tasks,
     totalSize: found.length,
     pageSize: size,
     nextPageToken: next < found.length ? String(next) : '',
@@ -45,8 +55,13 @@ async function loadOf(
   { task_id: id }: TaskHead,
   view: TaskView,
 ): Promise<Task | undefined> {
-  const found = await findTask(context, assistant_id, { id }).catch(() => undefined)
-  return found && (await taskOf(context, found, view))
+  try {
+    return await taskOf(context, await findTask(context, assistant_id, { id }), view)
+  } catch (error) {
+    if (error instanceof A2aFault ? error.kind === 'task_not_found' : toAppError(error).code === 'not_found')
+      return undefined
+    throw error
+  }
 }
 
 function selector({ status, statusTimestampAfter }: JsonObject): (head: TaskHead) => boolean {

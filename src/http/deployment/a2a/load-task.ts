@@ -1,12 +1,13 @@
 import type { Run, Thread } from '../../../runs/model.ts'
 import type { TaskHead, TaskRun } from '../../../runs/run-store.ts'
+import { readTaskId } from '../../../runs/task-id.ts'
 import { isObject, type JsonValue } from '../../../schema/json.ts'
 import { parsedJson } from '../../../schema/raw-json.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentContext } from '../route.ts'
 import { answerParts, historyOf } from './content.ts'
 import { A2aFault } from './faults.ts'
-import { type Artifact, readTaskId, type Task, type TaskState, type TaskStatus } from './model.ts'
+import type { Artifact, Task, TaskState, TaskStatus } from './model.ts'
 
 /** What of a task is shown. */
 export interface TaskView {
@@ -39,9 +40,7 @@ export async function findTask(
   const found = await runs.ofTask(call, place.thread_id, id)
   if (found.run.assistant_id !== assistant_id) throw unknown()
   const thread = await threads.get(call, place.thread_id)
-  const { status, interrupted } = found.run
-  const state = taskState({ status, interrupted, is_last: found.is_last, thread_status: thread.status })
-  return { ...found, id, thread, state }
+  return { ...found, id, thread, state: taskState({ ...found, ...found.run }) }
 }
 
 /** The state of a task from its newest run (rule A2A-6). */

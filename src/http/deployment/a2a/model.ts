@@ -55,16 +55,3 @@ const FINISHED: ReadonlySet<TaskState> = new Set(['completed', 'canceled', 'fail
 export function isFinished(state: TaskState): boolean {
   return FINISHED.has(state)
 }
-
-const TASK_ID = /^([\da-f-]{36}):([\da-f-]{36})$/
-
-/** The id of a task: its thread and its first run (rule A2A-4). */
-export function taskIdOf(thread_id: string, run_id: string): string {
-  return `${thread_id}:${run_id}`
-}
-
-/** Thread and first run of a task; undefined if the text cannot be the id of a task. */
-export function readTaskId(id: JsonValue | undefined): { thread_id: string; run_id: string } | undefined {
-  const [, thread_id, run_id] = (typeof id === 'string' && TASK_ID.exec(id)) || []
-  return thread_id === undefined || run_id === undefined ? undefined : { thread_id, run_id }
-}

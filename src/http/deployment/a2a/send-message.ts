@@ -1,5 +1,6 @@
 import { newTimeUuid } from '../../../base/ids.ts'
 import type { RunRequest } from '../../../runs/runs.ts'
+import { taskIdOf } from '../../../runs/task-id.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentContext } from '../route.ts'
@@ -7,7 +8,7 @@ import { askGraph } from '../routes/assistant-graphs.ts'
 import { A2aFault } from './faults.ts'
 import { hasContent, type Incoming, inputOf, namedResume, readIncoming, resumeOf } from './incoming.ts'
 import { findTask } from './load-task.ts'
-import { isFinished, taskIdOf } from './model.ts'
+import { isFinished } from './model.ts'
 
 /** A run to create for a message. */
 export interface PlannedRun {

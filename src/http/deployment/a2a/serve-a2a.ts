@@ -154,6 +154,8 @@ async function send(work: Work): Promise<RouteReply<ReplyBytes>> {
   const text = result
     .then(read)
     .then((task) => JSON.stringify({ jsonrpc: '2.0', id: request.id, result: task }))
+    // The headers are sent: a task that was deleted meanwhile is told in the body.
+    .catch((error: unknown) => faultText(request, error))
   return { headers: JSON_TYPE, body: text }
 }
 
@@ -228,12 +230,12 @@ function frame(message: JsonValue): Uint8Array {
   return Buffer.from(`data: ${JSON.stringify(message)}\n\n`)
 }
 
-/** Cancels the run of a task; a task that waits is ended by a run that is cancelled before it begins. */
+/** Cancels the active runs of a task; a task that waits is ended by a run that is cancelled before it begins. */
 async function cancel(work: Work): Promise<Task> {
   const { context, assistant_id } = work
   assertAllowed(context.principal, CREATES)
   const found = await find(work)
-  const { id, run, state, thread } = found
+  const { id, run, state, thread, active_run_ids } = found
   const { runs } = context.deps
   const call = callOf(context)
   if (isFinished(state)) throw new A2aFault('not_cancelable', `The task is ${state}.`)
@@ -245,9 +247,11 @@ async function cancel(work: Work): Promise<Task> {
     const { run_id } = await runs.create(call, thread_id, mark)
     await runs.cancel(call, thread_id, run_id, interrupt)
   } else {
-    await runs.cancel(call, thread_id, run.run_id, interrupt).catch((error: unknown) => {
-      if (!(error instanceof AppError) || error.code !== 'run_not_active') throw error
-    })
+    // The newest one first, so that none of them begins when another one ends.
+    for (const run_id of active_run_ids.toReversed())
+      await runs.cancel(call, thread_id, run_id, interrupt).catch((error: unknown) => {
+        if (!(error instanceof AppError) || error.code !== 'run_not_active') throw error
+      })
   }
   const ended = await find(work)
   if (ended.state !== 'canceled') throw new A2aFault('not_cancelable', `The task is ${ended.state}.`)

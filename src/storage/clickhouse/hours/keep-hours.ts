@@ -5,9 +5,11 @@ import { pause } from '../../../base/pause.ts'
 import type { ClickHouse } from '../connect.ts'
 import { markForeignDeletions } from './deleted-hours.ts'
 import { fillHourChanges } from './fill-hour-changes.ts'
-import { rollHours } from './roll-hours.ts'
+import { MAX_HOURS, rollHours } from './roll-hours.ts'
 
 const INTERVAL_MS = 10_000
+/** All hours are looked at this often, in between those that changed recently: a store has hours of years. */
+const ALL_MS = 3_600_000
 
 /**
  * Keeps the figures of hours up to date in the background once the store is `ready`; returns the function that stops
@@ -20,11 +22,15 @@ export function startKeepingHours(
   intervalMs = INTERVAL_MS,
 ): () => Promise<void> {
   return startWhenReady(ready, async (signal) => {
+    let lookedAtAll = Number.NEGATIVE_INFINITY
     while (!signal.aborted) {
       try {
         await fillHourChanges(clickhouse, signal, logger)
         await markForeignDeletions(clickhouse)
-        await rollHours(clickhouse, signal)
+        const began = performance.now()
+        const among = began - lookedAtAll < ALL_MS ? 'recent' : 'all'
+        const due = await rollHours(clickhouse, signal, among)
+        if (among === 'all' && due < MAX_HOURS) lookedAtAll = began
       } catch (thrown) {
         const { code, retryable } = toAppError(thrown)
         if (!signal.aborted)

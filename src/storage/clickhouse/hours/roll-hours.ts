@@ -1,3 +1,4 @@
+import { type AppError, toAppError } from '../../../base/errors.ts'
 import type { ClickHouse } from '../connect.ts'
 import { THREAD_HOUR_COLUMNS, threadHoursSql } from '../threads/hours-sql.ts'
 import { PROJECT } from '../threads/turns-sql.ts'
@@ -11,8 +12,10 @@ const DELETION_SECONDS = 3_600
 /** Maximum number of changes, and so of rows, of the hours that are computed together, unless one hour has more. */
 const AT_ONCE = 200_000
 /** Maximum number of hours of one call, and of hours that are computed together. */
-const MAX_HOURS = 5_000
+export const MAX_HOURS = 5_000
 const MAX_TOGETHER = 240
+/** Seconds of `recent`: after a look at all hours, those that changed longer ago than this are computed. */
+const RECENT_SECONDS = 2 * DELETION_SECONDS
 const PATIENT = { max_execution_time: 300 }
 
 /** An hour of a project to compute. */
@@ -24,35 +27,50 @@ interface DueHour extends HourRows {
 
 /**
  * Computes the figures of the hours that have changed since they were last computed. Hours that changed within the last
- * `quiet` seconds are left for a later call. Returns the number of computed hours. Several processes may call this at
- * the same time.
+ * `quiet` seconds are left for a later call. Returns the number of due hours, at most MAX_HOURS. With `among` recent only
+ * hours that changed within the last two hours are looked at. Several processes may call this at the same time.
+ * @throws AppError of the last hours that could not be computed
  */
 export async function rollHours(
   clickhouse: ClickHouse,
   signal: AbortSignal,
+  among: 'all' | 'recent' = 'all',
   quiet = QUIET_SECONDS,
 ): Promise<number> {
-  const due = await clickhouse.rows<DueHour>(DUE, { params: { quiet } })
+  const due = await clickhouse.rows<DueHour>(dueSql(among), { params: { quiet } })
   const slices = slicesOf(due)
+  let failure: AppError | undefined
   for (const slice of slices) {
     if (signal.aborted) break
-    await rollSlice(clickhouse, slice, signal)
+    try {
+      await rollSlice(clickhouse, slice, signal)
+    } catch (thrown) {
+      failure = toAppError(thrown)
+      // While the store answers, it is a fault of these hours, as too little memory: others must not wait for them.
+      if (!(await clickhouse.ping())) break
+    }
   }
+  if (failure !== undefined) throw failure
   return due.length
 }
 
 // The number of changes is read before the rows. It only grows, and it grows after the rows of a change can be read, so
 // that figures which lack a row never have the current number.
-const DUE = `SELECT workspace_id, project_id, hour, now_changes AS changes, run_hours FROM (
+function dueSql(among: 'all' | 'recent'): string {
+  const recent = `(workspace_id, project_id, hour) IN (SELECT workspace_id, project_id, hour FROM hour_changes
+    WHERE changed_at >= now64(6, 'UTC') - toIntervalSecond(${RECENT_SECONDS}))`
+  const looked = among === 'all' ? '1' : recent
+  return `SELECT workspace_id, project_id, hour, now_changes AS changes, run_hours FROM (
     SELECT workspace_id, project_id, hour, sum(changes) AS now_changes, sum(deletions) AS deleting,
       max(changed_at) AS last_change, groupUniqArray(run_hour) AS run_hours
-    FROM hour_changes GROUP BY workspace_id, project_id, hour) AS marked
+    FROM hour_changes WHERE ${looked} GROUP BY workspace_id, project_id, hour) AS marked
   LEFT JOIN (SELECT workspace_id, project_id, hour, max(changes) AS changes FROM figure_hours
-             GROUP BY workspace_id, project_id, hour) AS rolled
+             WHERE ${looked} GROUP BY workspace_id, project_id, hour) AS rolled
   USING (workspace_id, project_id, hour)
   WHERE now_changes != rolled.changes AND last_change <= now64(6, 'UTC') - toIntervalSecond({quiet:UInt32})
     AND (deleting <= 0 OR last_change < now64(6, 'UTC') - toIntervalSecond(${DELETION_SECONDS}))
   ORDER BY workspace_id, project_id, hour DESC LIMIT ${MAX_HOURS}`
+}
 
 function slicesOf(due: readonly DueHour[]): DueHour[][] {
   const slices: DueHour[][] = []

@@ -12,6 +12,7 @@ import {
   type RunStore,
 } from '../../../runs/run-store.ts'
 import { RUN_VERSION } from '../../../runs/state.ts'
+import { readTaskId } from '../../../runs/task-id.ts'
 import { parseExact } from '../../../schema/exact-json.ts'
 import { withoutOwnKeys } from '../../../schema/config-keys.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
@@ -83,14 +84,14 @@ function compose(admission: RunAdmission, thread: LockedThread): Composed {
   return { ...(admission.compose?.({ metadata, config }) ?? run), columns }
 }
 
-/** The A2A task of a run: that of its metadata, or that of the waiting run which it answers. */
+/** The A2A task of a run: that of its metadata if it is one of the thread, or that of the waiting run which it answers. */
 async function taskOf(
   session: RunSession,
   thread: LockedThread,
   { metadata, kwargs: { command } }: Composed,
 ): Promise<string | null> {
   const own = isObject(metadata['a2a']) ? metadata['a2a']['task_id'] : undefined
-  if (typeof own === 'string') return own
+  if (typeof own === 'string' && readTaskId(own)?.thread_id === thread.thread_id) return own
   if (!isObject(command) || !('resume' in command)) return null
   const [newest] = await session.query<{ a2a_task: string | null }>(
     `SELECT a2a_task FROM runs WHERE ${KEY} ORDER BY seq DESC LIMIT 1`,

@@ -9,20 +9,17 @@ import { inChunks, isVisible, type LockedThread, type RunDatabase, type RunSessi
 import { MAX_IDS } from './rollback.ts'
 import { removeThreads } from './removal/remove-threads.ts'
 import { goesWithRun, keepEnds } from './removal/stateless-ends.ts'
+import { COUNTED, type CountedRun } from './usage/count-run.ts'
 import { HAS_WEBHOOK, webhookDue } from './webhooks.ts'
 
-export interface RunToCancel {
-  run_id: string
+export interface RunToCancel extends CountedRun {
   graph_id: string
-  thread_id: string
   status: 'pending' | 'running'
   due_at: number
-  /** Null if the run has never been claimed. It has then written no checkpoints. */
-  started_at: number | null
   has_webhook: number
 }
 
-const FOUND = `run_id, graph_id, thread_id, status, due_at, started_at, ${HAS_WEBHOOK}`
+const FOUND = `${COUNTED}, graph_id, status, due_at, ${HAS_WEBHOOK}`
 
 /** A thread's active runs of the wanted statuses, in order of creation. */
 export async function activeRuns(
@@ -80,6 +77,7 @@ export async function cancelRuns(
 }> {
   const pending = runs.filter(({ status }) => status === 'pending')
   const orders: CancelOrder[] = []
+  for (const run of pending) await session.countRun(run, undefined)
   if (pending.length > 0) await endPending(session, thread, pending, action, now)
   for (const { run_id } of runs.filter(({ status }) => status === 'running')) {
     const [flagged] = await session.query<{ cancel_action: CancelAction }>(

@@ -78,6 +78,9 @@ const MAX_TASKS = 10_000
 const LAST_SEQ = `(SELECT max(l.seq) FROM runs l WHERE l.thread_id = r.thread_id AND l.deployment_id = r.deployment_id
   AND l.workspace_id = r.workspace_id) AS last_seq`
 
+const THREAD_STATUS = `(SELECT t.status FROM threads t WHERE t.thread_id = r.thread_id
+  AND t.deployment_id = r.deployment_id AND t.workspace_id = r.workspace_id) AS thread_status`
+
 interface HeadRow extends Omit<TaskHead, 'interrupted' | 'is_last'> {
   interrupted: number
   seq: number
@@ -89,12 +92,22 @@ interface HeadRow extends Omit<TaskHead, 'interrupted' | 'is_last'> {
 function createTaskReads(database: RunDatabase): Pick<RunStore, 'taskRun' | 'tasks'> {
   return {
     async taskRun(tenant, thread_id, task_id) {
-      const key = keyValues({ ...tenant, thread_id })
-      const [row] = await database.query<RunRow & { last_seq: number }>(
-        `SELECT ${RUN_FIELDS}, ${LAST_SEQ} FROM runs r WHERE ${KEY} AND a2a_task = ? ORDER BY seq DESC LIMIT 1`,
-        [...key, task_id],
-      )
-      return row && { run: toRun(row), is_last: row.seq === row.last_seq }
+      const params = [...keyValues({ ...tenant, thread_id }), task_id]
+      const [[row], active] = await Promise.all([
+        database.query<RunRow & Pick<HeadRow, 'last_seq' | 'thread_status'>>(
+          `SELECT ${RUN_FIELDS}, ${LAST_SEQ}, ${THREAD_STATUS} FROM runs r WHERE ${KEY} AND a2a_task = ?
+            ORDER BY seq DESC LIMIT 1`,
+          params,
+        ),
+        database.query<Pick<RunRow, 'run_id'>>(
+          `SELECT run_id FROM runs WHERE ${KEY} AND a2a_task = ? AND status IN ('pending', 'running') ORDER BY seq`,
+          params,
+        ),
+      ])
+      if (row === undefined) return undefined
+      const { seq, last_seq, thread_status } = row
+      const active_run_ids = active.map(({ run_id }) => run_id)
+      return { run: toRun(row), is_last: seq === last_seq, thread_status, active_run_ids }
     },
     async tasks({ deployment_id, workspace_id }, { assistant_id, thread_id, visible }) {
       const ofThread = thread_id === undefined ? '' : 'AND r.thread_id = ?'

@@ -21,7 +21,7 @@ import {
   toThread,
 } from './rows.ts'
 import { inChunks, type RunDatabase, type RunSession, writeState } from './session.ts'
-import { runningRuns } from './usage/count-run.ts'
+import { startedRuns } from './usage/count-run.ts'
 import { countUse } from '../workspace-use.ts'
 
 function ttlColumns(ttl: ThreadTtl | null, now: number) {
@@ -205,7 +205,7 @@ export function createThreadStore(
           if (keep !== 'nothing') for (const thread of threads) await pruneThread(session, thread)
           else if (threads.length > 0) {
             const ids = threads.map(({ thread_id }) => thread_id)
-            for (const run of await runningRuns(session, tenant, ids)) await session.countRun(run, undefined)
+            for (const run of await startedRuns(session, tenant, ids)) await session.countRun(run, undefined)
             await removeThreads(session, tenant, ids)
           }
           return threads

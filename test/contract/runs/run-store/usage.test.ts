@@ -109,6 +109,21 @@ describeOnSql('usage of deployments', (engine) => {
     expect(await counted()).toEqual([[2, 4]])
   })
 
+  it('USAGE-20: counts a run that is cancelled, or whose thread is deleted, while it waits for its next attempt', async () => {
+    const waiting = async () => {
+      const claim = await started(store, randomUUID())
+      await checkpoint(claim)
+      expect(await store.release(claim, GONE, 3)).toEqual({ kind: 'retried' })
+      return { thread_id: claim.run.thread_id, run_ids: [claim.run.run_id] }
+    }
+    await store.requestCancel(TENANT, await waiting(), 'interrupt')
+    await store.requestCancel(TENANT, await waiting(), 'rollback')
+    const { thread_id } = await waiting()
+    await admitted(store, admissionOf(thread_id))
+    await store.deleteThreads(TENANT, [thread_id], 'nothing')
+    expect(await counted()).toEqual([[3, 3]])
+  })
+
   it('USAGE-20: groups by deployment, user and key, by the time of the start', async () => {
     const other = { ...TENANT, deployment_id: randomUUID() }
     await usage.keepName({ ...other, name: 'agent-two' })

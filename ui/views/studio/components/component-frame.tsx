@@ -155,7 +155,7 @@ export function ComponentFrame({ page, message, submit, refusal, ...thread }: Co
         height={pixels}
         src={`${page}#${encodeURIComponent(location.origin)}`}
       />
-      {fault !== undefined && (
+      {fault !== undefined && asked === undefined && (
         <p className={css['bad']} role="alert">
           {fault}
         </p>

@@ -6,7 +6,12 @@ import type { TxSession } from '../../driver/database.ts'
 import { inList, KEY, keyValues, type RunRow, type ThreadKey } from '../rows.ts'
 
 /** The columns of a run that its count needs. */
-export type CountedRun = ThreadKey & Pick<RunRow, 'run_id' | 'attempt' | 'started_at' | 'caller'>
+export interface CountedRun extends ThreadKey, Pick<RunRow, 'run_id' | 'attempt' | 'caller'> {
+  /** Null if the run has never been claimed. It has then written no checkpoints. */
+  started_at: number | null
+}
+
+export const COUNTED = 'run_id, thread_id, deployment_id, workspace_id, attempt, started_at, caller'
 
 const INSERT = `INSERT INTO run_usage (workspace_id, started_at, run_id, deployment_id, api_key_id, user_id, nodes)
   VALUES (?, ?, ?, ?, ?, ?, ?)`
@@ -49,16 +54,16 @@ async function stored(session: TxSession, run: CountedRun): Promise<number> {
   return (row?.tasks ?? 0) - starts.length
 }
 
-/** The running runs of locked threads. */
-export async function runningRuns(
+/** The active runs of locked threads that an attempt has begun. */
+export async function startedRuns(
   session: TxSession,
   { deployment_id, workspace_id }: Tenant,
   thread_ids: readonly string[],
 ): Promise<CountedRun[]> {
   const { places, values } = inList(thread_ids)
   return await session.query<CountedRun>(
-    `SELECT run_id, thread_id, deployment_id, workspace_id, attempt, started_at, caller FROM runs
-      WHERE thread_id IN ${places} AND deployment_id = ? AND workspace_id = ? AND status = 'running'`,
+    `SELECT ${COUNTED} FROM runs WHERE thread_id IN ${places} AND deployment_id = ? AND workspace_id = ?
+      AND status IN ('running', 'pending') AND started_at IS NOT NULL`,
     [...values, deployment_id, workspace_id],
   )
 }
