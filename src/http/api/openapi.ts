@@ -83,13 +83,13 @@ function describeReply(route: RouteHead, use: (name: string) => JsonSchema): obj
 }
 
 function describeOtherReplies(
-  { other_replies = {}, revalidates }: RouteHead,
+  { other_replies = {}, revalidates, wire_types = [] }: RouteHead,
   use: (name: string) => JsonSchema,
 ): Record<string, object> {
   const entries = Object.entries(other_replies).map(([status, name]) => [
     status,
     name === null
-      ? { description: 'Done' }
+      ? describeBare(Number(status), wire_types)
       : {
           description: Number(status) < 400 ? 'Success' : 'Failure',
           content: { 'application/json': { schema: use(name) } },
@@ -99,6 +99,12 @@ function describeOtherReplies(
     ? [['304', { description: 'Not changed since the answer of If-None-Match' }]]
     : []
   return Object.fromEntries([...entries, ...unchanged]) as Record<string, object>
+}
+
+/** A response without a schema of ours: without a body, but for the failures of a foreign protocol. */
+function describeBare(status: number, wire_types: readonly string[]): object {
+  const content = status < 400 || wire_types.length === 0 ? {} : { content: anyOfTypes(wire_types) }
+  return { description: status < 400 ? 'Done' : 'Failure', ...content }
 }
 
 /** Error codes by status; several codes may have the same status. */

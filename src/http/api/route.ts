@@ -73,7 +73,7 @@ export interface RouteHead {
   wire_types?: readonly string[]
   /** Status of success. */
   status: number
-  /** Further statuses of success: the schema, or null for no body. */
+  /** Further statuses: the schema, or null for no body; failures of a foreign protocol have a body of `wire_types`. */
   other_replies?: Readonly<Record<number, SchemaName | null>>
   /** Errors besides the common ones. */
   errors: readonly ErrorCode[]

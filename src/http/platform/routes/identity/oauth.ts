@@ -141,7 +141,7 @@ function consentRoutes(): PlatformRoute[] {
     path: '/oauth/authorize',
     tag: TAG,
     reply: 'bytes',
-    wire_types: ['text/html', 'application/x-www-form-urlencoded'],
+    wire_types: ['text/html', 'application/json', 'application/x-www-form-urlencoded'],
     other_replies: { 303: null, 400: null },
     available,
   } as const
