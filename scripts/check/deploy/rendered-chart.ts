@@ -65,7 +65,7 @@ function kindProblems(objects: readonly Mapping[], values: Mapping): string[] {
     ...(at(values, 'autoscaling.enabled') === true
       ? [isKeda ? 'ScaledObject' : 'HorizontalPodAutoscaler']
       : []),
-    ...(Object.keys((at(values, 'setup') ?? {}) as Mapping).length > 0 ? ['ConfigMap'] : []),
+    ...(Object.keys(at(values, 'setup') ?? {}).length > 0 ? ['ConfigMap'] : []),
     ...(at(values, 'ingress.enabled') === true ? ['Ingress'] : []),
     ...(at(values, 'monitoring.serviceMonitor.enabled') === true ? ['ServiceMonitor'] : []),
     ...(at(values, 'monitoring.rules.enabled') === true ? ['PrometheusRule'] : []),
