@@ -29,6 +29,8 @@ export interface Member {
   workspace_ids: string[] | null
   /** Who has ended the member's access: its groups at a sign-in, or SCIM; undefined for a member with access. */
   suspended?: 'groups' | 'scim'
+  /** Whether only the member itself said the address, so that nobody is recognised by it. */
+  email_claimed?: boolean
   /** Epoch milliseconds. */
   created_at: number
 }

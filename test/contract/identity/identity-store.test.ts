@@ -24,7 +24,9 @@ describeOnSql('identity', (engine) => {
       `INSERT INTO workspaces (id, organization_id, display_name, created_at, deleted_at) VALUES ('x1', 'o2', 'Foreign', 11, NULL)`,
     )
     await database.query(`INSERT INTO users VALUES ('y1', 'x@y', NULL, 11)`)
-    await database.query(`INSERT INTO members VALUES ('o2', 'y1', 'admin', 1, 11, NULL)`)
+    await database.query(
+      `INSERT INTO members (organization_id, user_id, role, all_workspaces, created_at) VALUES ('o2', 'y1', 'admin', 1, 11)`,
+    )
   }
 
   describe('the first identity', () => {

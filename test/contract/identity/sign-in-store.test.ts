@@ -203,4 +203,18 @@ describeOnSql('sign-ins', (engine) => {
     await enter(arrival('bob', 'bob@acme.test'), { refused: 'group_required' })
     expect(await invites.find('h1', NOW)).toBeUndefined()
   })
+
+  it("TEAM-4: an address that a guest only said is nobody's proof: its owner is another member", async () => {
+    await invites.create(invite('i1', { email: null }), 'h1', ACTOR)
+    const person = { user_id: 'guest', email: 'ada@acme.test', full_name: null }
+    const key = { id: 'k9', key_hash: 'hash k9', short_key: 'lsv2...9' }
+    const guest = await invites.accept('h1', person, key, NOW)
+    expect(guest).toMatchObject({ email: 'ada@acme.test' })
+    const admin = { rights: { role: 'admin' as const, workspace_ids: null }, by_groups: true }
+    const { user_id } = await enter(arrival('ada', 'ada@acme.test'), admin)
+    expect(user_id).not.toBe('guest')
+    expect(known?.rights).toBeUndefined()
+    const members = await identity.members('o1')
+    expect(members.find((member) => member.user_id === 'guest')?.role).toBe('user')
+  })
 })

@@ -88,7 +88,8 @@ async function makeMember(
 ): Promise<Member> {
   const { organization_id, role, workspace_ids } = invite
   const user_id = await findOrMakeUser(session, { ...person, created_at: now })
-  const member = { ...person, user_id, organization_id, role, workspace_ids, created_at: now }
+  const email_claimed = invite.email === null
+  const member = { ...person, user_id, organization_id, role, workspace_ids, email_claimed, created_at: now }
   await insertMember(session, member, { api_key_id: user_id, short_key: '', user_id, at: now })
   return member
 }

@@ -6,15 +6,16 @@ import { organizationLock, recordChange } from './audit-log.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
 import { requireWorkspaces } from './workspace-store.ts'
 
-interface MemberRow extends Omit<Member, 'workspace_ids' | 'suspended'> {
+interface MemberRow extends Omit<Member, 'workspace_ids' | 'suspended' | 'email_claimed'> {
   all_workspaces: number
+  email_claimed: number
   suspended_by: 'groups' | 'scim' | null
 }
 
 export async function memberRecords(session: SqlSession, organization_id: string): Promise<Member[]> {
   const rows = await session.query<MemberRow>(
     `SELECT m.organization_id, m.user_id, u.email, u.full_name, m.role, m.all_workspaces, m.suspended_by,
-       m.created_at
+       m.email_claimed, m.created_at
      FROM members m JOIN users u ON u.id = m.user_id
      WHERE m.organization_id = ? ORDER BY m.created_at, m.user_id`,
     [organization_id],
@@ -25,10 +26,15 @@ export async function memberRecords(session: SqlSession, organization_id: string
     [organization_id],
   )
   const byUser = Map.groupBy(places, ({ user_id }) => user_id)
-  return rows.map(({ all_workspaces, suspended_by, ...row }) => {
+  return rows.map(({ all_workspaces, suspended_by, email_claimed, ...row }) => {
     const own = (byUser.get(row.user_id) ?? []).map(({ workspace_id }) => workspace_id)
     const workspace_ids = all_workspaces === 1 ? null : own
-    return { ...row, workspace_ids, ...(suspended_by !== null && { suspended: suspended_by }) }
+    return {
+      ...row,
+      workspace_ids,
+      ...(suspended_by !== null && { suspended: suspended_by }),
+      ...(email_claimed === 1 && { email_claimed: true }),
+    }
   })
 }
 
@@ -142,11 +148,11 @@ async function forgetPerson(session: SqlSession, { organization_id, user_id, ema
 
 /** Makes the user a member, with an audit entry. @throws AppError conflict when the user is one already */
 export async function insertMember(session: SqlSession, member: Member, actor: Actor): Promise<void> {
-  const { organization_id, user_id, email, role, workspace_ids, created_at } = member
+  const { organization_id, user_id, email, role, workspace_ids, email_claimed, created_at } = member
   const made = await session.query(
-    `INSERT INTO members (organization_id, user_id, role, all_workspaces, created_at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (organization_id, user_id) DO NOTHING RETURNING user_id`,
-    [organization_id, user_id, role, workspace_ids === null ? 1 : 0, created_at],
+    `INSERT INTO members (organization_id, user_id, role, all_workspaces, email_claimed, created_at)
+     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (organization_id, user_id) DO NOTHING RETURNING user_id`,
+    [organization_id, user_id, role, workspace_ids === null ? 1 : 0, email_claimed ? 1 : 0, created_at],
   )
   if (made.length === 0) throw new AppError('conflict', { message: 'This user is a member already.' })
   await setWorkspaces(session, organization_id, user_id, workspace_ids)

@@ -100,7 +100,9 @@ async function memberOf(
   const identity = await identityOf(session, arrival, organization_id)
   const { person, verified_email } = arrival
   const member = members.find((one) =>
-    identity === undefined ? one.email === verified_email : one.user_id === identity.user_id,
+    identity === undefined
+      ? one.email === verified_email && !one.email_claimed
+      : one.user_id === identity.user_id,
   )
   if (identity !== undefined || member === undefined) return { identity, member }
   const isOther = await isTaken(session, person, organization_id, member.user_id)

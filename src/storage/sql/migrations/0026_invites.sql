@@ -14,3 +14,6 @@ CREATE TABLE invites (
 );
 
 CREATE INDEX invites_of_organization ON invites (organization_id, created_at);
+
+-- 1: the member said its address itself, with an invitation of whoever has the link. Nobody is recognised by it.
+ALTER TABLE members ADD COLUMN email_claimed INTEGER NOT NULL DEFAULT 0;
