@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { containsJson } from '../storage/sql/driver/json-contains.ts'
 import { parseExact } from './exact-json.ts'
-import { toJsonText } from './raw-json.ts'
+import { rawJson, toJsonText } from './raw-json.ts'
 
 it.each([
   '{"id":12345678901234567890,"list":[-9007199254740993,1]}',
@@ -23,4 +23,14 @@ it('two integers are equal if their digits are, also after a clone', () => {
   const [one, other] = [parseExact('{"id":9007199254740993}'), parseExact('{"id":9007199254740992}')]
   expect(containsJson(one, structuredClone(one))).toBe(true)
   expect(containsJson(one, other)).toBe(false)
+})
+
+it('an integer reads as its digits, and compares and counts as the nearest number', () => {
+  const { id } = parseExact('{"id":9007199254740993}') as { id: unknown }
+  expect([String(id), Number(id), Number(id) > 1]).toEqual(['9007199254740993', 9007199254740992, true])
+})
+
+it('a text that is not parsed keeps its integers wherever it is put', () => {
+  const text = '{"id":12345678901234567890}'
+  expect(JSON.stringify({ kept: rawJson(text) })).toBe(`{"kept":${text}}`)
 })

@@ -16,9 +16,23 @@ class ExactInteger {
     this.text = text
   }
 
+  /** The nearest number, for code that compares or calculates. */
+  valueOf(): number {
+    return Number(this.text)
+  }
+
+  toString(): string {
+    return this.text
+  }
+
   toJSON(): object {
     return rawJSON(this.text)
   }
+}
+
+/** Whether both values are integers that no JavaScript number can hold, with the same digits. */
+export function isSameInteger(one: unknown, other: unknown): boolean {
+  return one instanceof ExactInteger && other instanceof ExactInteger && one.text === other.text
 }
 
 const MANY_DIGITS = /\d{16}/

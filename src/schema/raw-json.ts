@@ -15,7 +15,7 @@ class RawJson {
 
   /** The value itself, for callers that do not use `toJsonText`. */
   toJSON(): unknown {
-    if (taking === undefined) return JSON.parse(this.text)
+    if (taking === undefined) return parseExact(this.text)
     taking.texts.push(this.text)
     return taking.token
   }

@@ -2,6 +2,7 @@
 `sizes` of the parts, the parts. Numbers are little-endian."""
 
 import asyncio
+import re
 import struct
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
@@ -18,6 +19,8 @@ MAX_INTERRUPTS = 512 << 10
 # Unfinished nodes in a head, and characters of each name.
 MAX_NAMES = 50
 MAX_NAME_CHARS = 500
+# The id of a head is at its end, before the sizes of the parts.
+LAST_ID = re.compile(rb'"id":(\d+)(,"sizes":\[[\d,]*\])?\}$')
 Part = str | bytes
 Head = dict[str, Any]
 
@@ -55,9 +58,18 @@ async def read_frames(reader: asyncio.StreamReader) -> AsyncIterator[tuple[Head,
 
 def split(frame: bytes, head_size: int) -> tuple[Head, list[bytes]]:
     """Head and parts of a frame without its lengths."""
-    head = read_json(frame[:head_size])
+    head = read_head(frame[:head_size])
     parts, at = [], head_size
     for size in head.get("sizes", ()):
         parts.append(frame[at : at + size])
         at += size
     return head, parts
+
+
+def read_head(text: bytes) -> Head:
+    """A head. One that is nested too deeply for Python's reader has the type `unreadable`, and its id."""
+    try:
+        return read_json(text)
+    except RecursionError:
+        found = LAST_ID.search(text)
+        return {"type": "unreadable", "id": None if found is None else int(found[1])}

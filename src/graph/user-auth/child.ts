@@ -1,7 +1,9 @@
 import { inspect } from 'node:util'
 import { AppError, type ErrorCode } from '../../base/errors.ts'
+import { isDeeperThan } from '../../base/text/json-depth.ts'
 import type { AccessUser } from '../../runs/model.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
+import { parseExact } from '../../schema/exact-json.ts'
+import { isObject, type JsonObject } from '../../schema/json.ts'
 import { type Channel, openChannel } from '../pool/channel.ts'
 import { handlerOf } from './handler-of.ts'
 import { installGraphLogger } from '../host/logger.ts'
@@ -129,6 +131,9 @@ function fieldTexts(event: string, value: JsonObject): Map<string, string> {
 /** The field that is sent as a separate part, because the server does not parse the value of an item. */
 const IN_PART = 'value'
 
+/** Maximum nesting of a field. The server ends a process whose messages are nested much deeper. */
+const MAX_DEPTH = 900
+
 function sendAnswer(
   channel: Channel<FromUserAuth>,
   id: number,
@@ -136,9 +141,9 @@ function sendAnswer(
 ): void {
   const part = changed.get(IN_PART)
   changed.delete(IN_PART)
-  const value = Object.fromEntries(
-    [...changed].map(([field, text]) => [field, JSON.parse(text) as JsonValue]),
-  )
+  if ([...changed.values()].some((text) => isDeeperThan(MAX_DEPTH, Buffer.from(text))))
+    throw new AppError('invalid_request', { message: 'The request is nested too deeply for the auth file.' })
+  const value = Object.fromEntries([...changed].map(([field, text]) => [field, parseExact(text)]))
   const head = { type: 'answer', id, filter, value } as const
   if (part === undefined) channel.send(head)
   else channel.send({ ...head, in_part: IN_PART }, [part])

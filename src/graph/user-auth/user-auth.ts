@@ -2,7 +2,7 @@ import { childEntry } from '../../base/child-entry.ts'
 import { AppError } from '../../base/errors.ts'
 import type { AccessRules } from '../../runs/access/rulings.ts'
 import type { AccessUser } from '../../runs/model.ts'
-import type { JsonValue } from '../../schema/json.ts'
+import { parseExact } from '../../schema/exact-json.ts'
 import { rawJson } from '../../schema/raw-json.ts'
 import { handlerOf } from './handler-of.ts'
 import type { DeploymentFile } from '../project/deployment-file.ts'
@@ -208,7 +208,7 @@ function begin(options: UserAuthOptions): Life {
 function withPart(reply: Reply, [part]: readonly Buffer[]): Reply {
   if (reply.type !== 'answer' || reply.in_part === undefined || part === undefined) return reply
   const text = part.toString('utf8')
-  const field = text.length > RAW_CHARS ? rawJson(text) : (JSON.parse(text) as JsonValue)
+  const field = text.length > RAW_CHARS ? rawJson(text) : parseExact(text)
   return { ...reply, value: { ...reply.value, [reply.in_part]: field } }
 }
 

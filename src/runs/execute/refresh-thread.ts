@@ -1,5 +1,6 @@
 import type { EventLog } from '../../events/event-log.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
+import { parseExact } from '../../schema/exact-json.ts'
+import { isObject, type JsonObject } from '../../schema/json.ts'
 import type { GraphHost } from './graph-host.ts'
 import type { Run, Tenant } from '../model.ts'
 import type { RunStore } from '../run-store.ts'
@@ -20,7 +21,7 @@ export async function refreshThread(
   const config = { configurable: { thread_id, checkpoint_ns: '' } }
   const call = { name: 'state', graph_id, config, made_with: kwargs.config, subgraphs: false } as const
   const { body } = await host.call(tenant, call)
-  const state = JSON.parse(body) as JsonValue
+  const state = parseExact(body)
   if (!isObject(state) || state['created_at'] === null) return
   const next = Array.isArray(state['next']) ? state['next'].filter((node) => typeof node === 'string') : []
   const values_json = JSON.stringify(state['values'] ?? {})

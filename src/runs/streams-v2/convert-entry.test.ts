@@ -34,3 +34,18 @@ it('V-18: it does not wait for a run whose end may be among entries that are no 
   const cutBefore = [1, 2].map((n) => [n + 5, ...CANCELLED[n - 1]!.slice(1)]) as unknown as typeof CANCELLED
   expect(idsOf([BEGIN, ...cutBefore, begun])).toEqual([RUNNING, END_OF_B, 'synth:c:lc||running'])
 })
+
+it('RUN-38: integers beyond 2^53 in a question and in the input of a tool keep their digits', () => {
+  const convert = createConverter()
+  const texts = [
+    [RUN_BEGUN, '{"graph_name":"g","attempt":1,"answered":[]}'],
+    ['tools', '{"event":"on_tool_start","toolCallId":"t","name":"add","input":{"n":12345678901234567890}}'],
+    ['updates', '{"__interrupt__":[{"id":"i","value":{"n":12345678901234567890}}]}'],
+  ] as const
+  const events = texts.flatMap(([event, data], position) =>
+    convert({ id: `${1000 + position}-0`, position, run_id: 'a', event, data }),
+  )
+  const of = (method: string) => events.find((event) => event.method === method)?.data
+  expect(of('tools')).toContain('"n":12345678901234567890')
+  expect(of('input.requested')).toContain('"n":12345678901234567890')
+})

@@ -2,6 +2,7 @@ import { V2_ENTRIES } from '../../base/text/v2-entries.ts'
 import type { StoredEvent } from '../../events/event-log.ts'
 import { parseEventId } from '../../events/id.ts'
 import { RUN_BEGUN, RUN_DONE, RUN_ENDING, RUN_STOPPED, STATE_UPDATE } from '../../events/views.ts'
+import { parseExact } from '../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import { interruptsIn, type PendingInterrupt } from './interrupts.ts'
 import { membersOf } from './json-members.ts'
@@ -119,7 +120,7 @@ function draftsOf(unfinished: Unfinished, run_id: string, { event, data }: Store
   }
   if (event === RUN_STOPPED) {
     run.stopped = true
-    run.interrupts = (JSON.parse(data) as { interrupts: PendingInterrupt[] }).interrupts
+    run.interrupts = (parseExact(data) as unknown as { interrupts: PendingInterrupt[] }).interrupts
     return []
   }
   if (event === 'error') {
@@ -274,7 +275,7 @@ function ofMode(
   const ask = (list: string | undefined): Draft[] =>
     list === undefined
       ? []
-      : interruptsIn(JSON.parse(list) as unknown[]).flatMap((one) => requested(run_id, run, namespace, one))
+      : interruptsIn(parseExact(list) as unknown[]).flatMap((one) => requested(run_id, run, namespace, one))
   switch (mode) {
     case 'values':
       return [...run.messages.stepped(namespace).map(ofBlock), ...ofValues(namespace, data, ask)]
@@ -292,7 +293,7 @@ function ofMode(
     case 'custom':
       return [ofCustom(namespace, data)]
     case 'tools':
-      return [{ method: 'tools', namespace, data: JSON.stringify(toolEvent(JSON.parse(data) as JsonObject)) }]
+      return [{ method: 'tools', namespace, data: JSON.stringify(toolEvent(parseExact(data) as JsonObject)) }]
     case 'tasks':
       run.messages.started(namespace, data)
       return [{ method: 'tasks', namespace, data }]

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { Thread } from '../model.ts'
 import { extracted, readPaths } from './extract-paths.ts'
+import { threadText } from './json.ts'
 
 const RECORD = {
   values: { messages: [{ content: 'first' }, { content: [{ text: 'last' }] }], 'a-b': { c: null } },
@@ -30,4 +32,16 @@ describe('extract of a thread search', () => {
   it.each(['', '.', 'a..b', 'a.', 'a[', 'a[x]', 'a[1', 'a]', 'a[-]'])('%j is not a path', (path) => {
     expect(() => readPaths({ it: path })).toThrow('is not a path')
   })
+})
+
+it('RUN-38: an extracted integer beyond 2^53 keeps its digits', () => {
+  const thread = {
+    created_at: 0,
+    updated_at: 0,
+    state_updated_at: 0,
+    config: {},
+    values_json: '{"n":12345678901234567890}',
+  }
+  const text = threadText(thread as unknown as Thread, { extract: readPaths({ n: 'values.n' }) })
+  expect(text).toContain('"extracted":{"n":12345678901234567890}')
 })

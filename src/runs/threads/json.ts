@@ -1,4 +1,5 @@
 import { withoutOwnKeys } from '../../schema/config-keys.ts'
+import { parseExact } from '../../schema/exact-json.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import { extracted, type ExtractPaths } from './extract-paths.ts'
 import type { Thread } from '../model.ts'
@@ -50,7 +51,7 @@ export function threadText(thread: Thread, view: ThreadView = {}): string {
   if (extract.length > 0) {
     // Values are parsed only for a path into them.
     const needsValues = extract.some(([, [first]]) => first === 'values')
-    const record = needsValues ? { ...head, values: JSON.parse(values) } : head
+    const record = needsValues ? { ...head, values: parseExact(values) } : head
     shown['extracted'] = extracted(record, extract)
   }
   const text = JSON.stringify(shown)

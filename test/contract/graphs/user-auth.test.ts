@@ -3,10 +3,13 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createLogger } from '../../../src/base/log.ts'
 import { readDeploymentFile } from '../../../src/graph/project/deployment-file.ts'
 import { readGraphSpec } from '../../../src/graph/project/graph-spec.ts'
+import { parseExact } from '../../../src/schema/exact-json.ts'
+import type { JsonValue } from '../../../src/schema/json.ts'
 import { parsedJson, rawJson, rawLength } from '../../../src/schema/raw-json.ts'
 import { createUserAuth, type UserAuth } from '../../../src/graph/user-auth/user-auth.ts'
 import { eventually } from '../../support/eventually.ts'
 import { firstInShort, inLong } from '../../support/length.ts'
+import { withoutPython } from '../../support/python.ts'
 
 const FILE = fileURLToPath(new URL('../../fixtures/auth-graphs/langgraph.json', import.meta.url))
 const ALICE: [string, string][] = [['authorization', 'Bearer user-alice']]
@@ -161,7 +164,26 @@ describe('the process of an auth file', () => {
     expect(parsedJson(value['value'] ?? null)).toMatchObject({ n: 1 })
   })
 
-  it('returns a filter, changes to the value, or a refusal', async () => {
+  for (const [language, file, missing] of [
+    ['TypeScript', '../../fixtures/auth-graphs/auth.ts', ''],
+    ['Python', '../../fixtures/python-auth/auth.py', withoutPython()],
+  ] as const)
+    it.skipIf(missing !== '')(
+      `a request that is nested too deeply for a file in ${language} is refused, and no other one fails${missing}`,
+      async () => {
+        const userAuth = await openAuth({ path: `${fileURLToPath(new URL(file, import.meta.url))}:auth` })
+        const user = { identity: 'alice', display_name: 'alice', is_authenticated: true, permissions: [] }
+        const deep = JSON.parse(`${'['.repeat(1500)}"\\ud83d"${']'.repeat(1500)}`) as JsonValue
+        const other = doing(userAuth, 'nothing')
+        const asked = userAuth.ask(user, 'threads:create', { metadata: { deep } })
+        const refused = { code: 'invalid_request', message: containing('too deeply') }
+        await expect(asked).rejects.toMatchObject(refused)
+        for (const one of [other, doing(userAuth, 'nothing')])
+          expect(await one).toMatchObject({ identity: 'alice' })
+      },
+    )
+
+  it('RUN-38: returns a filter, changes to the value, in which other fields stay as they were sent, or a refusal', async () => {
     const user = { identity: 'alice', display_name: 'alice', is_authenticated: true, permissions: [] }
     expect(await userAuth.ask(user, 'threads:create', { metadata: { a: 1 } })).toEqual({
       filter: { owner: 'alice' },
@@ -170,6 +192,9 @@ describe('the process of an auth file', () => {
     expect(await userAuth.ask(user, 'store:get', { namespace: ['alice'], key: 'k' })).toMatchObject({
       filter: null,
     })
+    const guild = { guild: parseExact('12345678901234567890') }
+    const { value } = await userAuth.ask(user, 'threads:create', { metadata: guild })
+    expect(JSON.stringify(value)).toBe('{"metadata":{"guild":12345678901234567890,"owner":"alice"}}')
     const kwargs = { input: rawJson(JSON.stringify('x'.repeat(2 << 20))) }
     const asked = { assistant_id: 'a', metadata: { a: 1 }, kwargs }
     expect(await userAuth.ask(user, 'threads:create_run', asked)).toEqual({

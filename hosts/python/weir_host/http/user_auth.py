@@ -251,6 +251,8 @@ async def answer(channel: Channel, handlers: Handlers, asked: Head) -> None:
     """Answers a request of the server."""
     id = asked["id"]
     try:
+        if asked["type"] == "unreadable":
+            raise Refused("invalid_request", "The request is nested too deeply for the auth file.")
         if asked["type"] == "authenticate":
             channel.send({"type": "user", "id": id, "user": await handlers.user_of(asked["request"])})
             return

@@ -1,6 +1,7 @@
 import type { Run, Thread } from '../../../runs/model.ts'
 import type { TaskHead, TaskRun } from '../../../runs/run-store.ts'
 import { readTaskId } from '../../../runs/task-id.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import { isObject, type JsonValue } from '../../../schema/json.ts'
 import { parsedJson } from '../../../schema/raw-json.ts'
 import { callOf } from '../call-of.ts'
@@ -123,7 +124,7 @@ function artifactsOf({ run, thread, state }: FoundTask, values: JsonValue): Arti
 
 /** The values of the thread after the task's newest run, or as of now while it is active. */
 async function valuesOf(context: DeploymentContext, { run, thread, is_last }: FoundTask): Promise<JsonValue> {
-  if (is_last || run.ended_at === null) return JSON.parse(thread.values_json ?? '{}') as JsonValue
+  if (is_last || run.ended_at === null) return parseExact(thread.values_json ?? '{}')
   const query = {
     limit: 1,
     before: null,
@@ -132,7 +133,7 @@ async function valuesOf(context: DeploymentContext, { run, thread, is_last }: Fo
     checkpoint: null,
   }
   const { body } = await context.deps.threads.history(callOf(context), thread.thread_id, query)
-  const [state] = JSON.parse(body) as { values?: JsonValue }[]
+  const [state] = parseExact(body) as { values?: JsonValue }[]
   return state?.values ?? {}
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { parseExact } from '../../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 import { isTooDeep } from '../../../trace/json/json-text.ts'
 import { A2aFault } from './faults.ts'
@@ -51,7 +52,7 @@ export function readEnvelope(body: Uint8Array): Envelope {
   const text = new TextDecoder().decode(body)
   let value: JsonValue
   try {
-    value = JSON.parse(text) as JsonValue
+    value = parseExact(text)
   } catch {
     throw new A2aFault('parse', 'The body is not JSON.')
   }

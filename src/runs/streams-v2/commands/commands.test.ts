@@ -131,19 +131,23 @@ describe('state.get and state.listCheckpoints', () => {
   const missing = new AppError('invalid_request', { message: 'Subgraph child not found' })
   const none = async () => JSON.stringify({ values: {}, checkpoint: { checkpoint_ns: 'child:1' } })
 
+  const READING = {
+    runs: { create: failing(missing), recent: async () => [] },
+    streams: { lastSeq: async () => 0, followThread: failing(missing) },
+    toRunRequest: (body: JsonObject) => body as unknown as RunRequest,
+    assertMay: () => undefined,
+    onFault: () => undefined,
+  }
+
   /** The answers to both commands if reading the state and the history has these results. */
   async function read(params: JsonObject, state: () => Promise<string>, history: () => Promise<string>) {
     const deps: CommandDeps = {
-      runs: { create: failing(missing), recent: async () => [] },
+      ...READING,
       threads: {
         get: failing(new AppError('not_found')),
         state,
         history: async () => ({ body: await history() }),
       },
-      streams: { lastSeq: async () => 0, followThread: failing(missing) },
-      toRunRequest: (body) => body as unknown as RunRequest,
-      assertMay: () => undefined,
-      onFault: () => undefined,
     }
     const [one, list] = ['state.get', 'state.listCheckpoints'] as const
     const answers = [one, list].map((method) => carryOut(deps, call, THREAD, { id: 1, method, params }))
@@ -167,6 +171,17 @@ describe('state.get and state.listCheckpoints', () => {
     const known = async () => JSON.stringify({ values: {}, checkpoint: { checkpoint_id: 'c' } })
     const after = { namespace: ['child:1'], before: 'c' }
     expect(await read(after, known, page)).toEqual(['success', 'success'])
+  })
+
+  it('RUN-38: keep the digits of integers beyond 2^53', async () => {
+    const checkpoint = '"checkpoint":{"checkpoint_id":"c"}'
+    const state = async () => `{"values":{"n":12345678901234567890},${checkpoint}}`
+    const history = async () => ({ body: `[{${checkpoint},"metadata":{"n":12345678901234567890}}]` })
+    const threads = { get: failing(missing), state, history }
+    for (const method of ['state.get', 'state.listCheckpoints']) {
+      const answer = await carryOut({ ...READING, threads }, call, THREAD, { id: 1, method, params: {} })
+      expect(JSON.stringify(answer)).toContain('"n":12345678901234567890')
+    }
   })
 })
 

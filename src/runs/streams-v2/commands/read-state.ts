@@ -1,4 +1,5 @@
 import { toAppError } from '../../../base/errors.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue, text } from '../../../schema/json.ts'
 import type { Call } from '../../runs.ts'
 import type { Threads } from '../../threads/threads.ts'
@@ -18,7 +19,7 @@ export async function stateOf(
   const checkpoint_ns = checkpointNamespace(namespace)
   const checkpoint = checkpoint_ns === '' ? {} : { checkpoint: { checkpoint_ns } }
   const reading = deps.threads.state(call, thread_id, { ...checkpoint, subgraphs: false })
-  const state = JSON.parse(await inNamespace(checkpoint_ns, reading)) as JsonObject
+  const state = parseExact(await inNamespace(checkpoint_ns, reading)) as JsonObject
   const values = isObject(state['values']) ? state['values'] : {}
   const shown = Array.isArray(keys)
     ? Object.fromEntries(Object.entries(values).filter(([key]) => keys.includes(key)))
@@ -75,7 +76,7 @@ export async function checkpointsOf(
     checkpoint: checkpoint_ns === '' ? null : { checkpoint_ns },
   })
   const { body } = await inNamespace(checkpoint_ns, reading)
-  const states = JSON.parse(body) as JsonObject[]
+  const states = parseExact(body) as JsonObject[]
   if (states.length === 0 && checkpoint_ns !== '' && typeof before !== 'string')
     throw noNamespace(checkpoint_ns)
   const checkpoints = states.map(({ checkpoint, created_at = null, metadata = null }) => ({

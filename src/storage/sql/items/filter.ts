@@ -1,3 +1,4 @@
+import { isSameInteger } from '../../../schema/exact-json.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import { containsJson } from '../driver/json-contains.ts'
 
@@ -8,14 +9,18 @@ type Compare = (value: unknown, wanted: unknown) => boolean
  * order.
  */
 const OPERATORS: Readonly<Record<string, Compare>> = {
-  $eq: (value, wanted) => value === wanted,
-  $ne: (value, wanted) => value !== wanted,
+  $eq: isSame,
+  $ne: (value, wanted) => !isSame(value, wanted),
   $gt: (value, wanted) => Number(value) > Number(wanted),
   $gte: (value, wanted) => Number(value) >= Number(wanted),
   $lt: (value, wanted) => Number(value) < Number(wanted),
   $lte: (value, wanted) => Number(value) <= Number(wanted),
-  $in: (value, wanted) => Array.isArray(wanted) && wanted.includes(value),
-  $nin: (value, wanted) => !Array.isArray(wanted) || !wanted.includes(value),
+  $in: (value, wanted) => Array.isArray(wanted) && wanted.some((one) => isSame(value, one)),
+  $nin: (value, wanted) => !Array.isArray(wanted) || !wanted.some((one) => isSame(value, one)),
+}
+
+function isSame(value: unknown, wanted: unknown): boolean {
+  return value === wanted || isSameInteger(value, wanted)
 }
 
 function fits(value: unknown, wanted: unknown): boolean {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { Run, Tenant } from '../../../runs/model.ts'
 import type { WebhookDue, WebhookStore } from '../../../runs/webhooks/store.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import type { Database } from '../driver/database.ts'
 
 interface WebhookRow extends Tenant {
@@ -18,7 +19,7 @@ const OF_RUN = 'run_id = ? AND deployment_id = ? AND workspace_id = ?'
 const UNTAKEN = `${OF_RUN} AND due_at = ?`
 
 function toWebhook({ run, run_values, run_id: _id, ...row }: WebhookRow): WebhookDue {
-  return { ...row, run: JSON.parse(run) as Run, values_json: run_values }
+  return { ...row, run: parseExact(run) as unknown as Run, values_json: run_values }
 }
 
 function keyOf({ run, deployment_id, workspace_id }: WebhookDue): string[] {

@@ -4,6 +4,7 @@ import { type EndedStatus, isFailure } from '../../../../runs/execute/end-event.
 import type { Caller, Run } from '../../../../runs/model.ts'
 import { isTemporary } from '../../../../runs/plan-run.ts'
 import type { RunStore, StatelessEnd } from '../../../../runs/run-store.ts'
+import { parseExact } from '../../../../schema/exact-json.ts'
 import type { JsonObject } from '../../../../schema/json.ts'
 import type { LockedThread, RunDatabase, RunSession } from '../session.ts'
 
@@ -78,7 +79,7 @@ export function createStatelessEnds(
       return {
         ...rest,
         caller: JSON.parse(caller) as Caller,
-        metadata: JSON.parse(metadata) as JsonObject,
+        metadata: parseExact(metadata) as JsonObject,
         answer: answer ?? '{}',
       }
     },
