@@ -49,6 +49,14 @@ describe('a project that is deployed', () => {
   })
 })
 
+describe('the variables of a project that is deployed', () => {
+  it('know earlier ones, as at LangGraph: ${A}', async () => {
+    await project({ env: './own.env' })
+    await write({ 'own.env': 'A=1\nB="${A}2"\nC=${WEIR_NO_SUCH:-x}\n' })
+    expect((await read()).env).toEqual({ A: '1', B: '12', C: 'x' })
+  })
+})
+
 describe('P-42: what weir deploy says of a source', () => {
   const texts = async (): Promise<string[]> => {
     const found = await read()

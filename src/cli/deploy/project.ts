@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { parseEnv } from 'node:util'
 import { AppError } from '../../base/errors.ts'
 import { type GraphSpec, readGraphSpec } from '../../graph/project/graph-spec.ts'
+import { parseProjectEnv } from '../../graph/project/project-env.ts'
 import { isObject } from '../../schema/json.ts'
 import { KEY_VARIABLES, readDeploySettings } from '../server/client-settings.ts'
 
@@ -129,7 +129,7 @@ async function readEnv(path: string, isNamed: boolean): Promise<Record<string, s
     if (isNamed) throw invalid(`There is no file ${path}, which --env-file names.`)
     return ''
   })
-  return Object.fromEntries(Object.entries(parseEnv(text)).map(([name, value]) => [name, value ?? '']))
+  return parseProjectEnv(text, process.env)
 }
 
 function invalid(message: string): AppError {

@@ -111,6 +111,13 @@ describe('readDeploymentFile', () => {
     expect((await read({ graphs })).missing_env).toBeNull()
   })
 
+  it('finds the embedding function from the folder of the file, with and without a dot', async () => {
+    for (const embed of ['./src/embed.ts:embed', 'src/embed.ts:embed', `${folder}/src/embed.ts:embed`])
+      expect((await read({ graphs, store: { index: { embed } } })).store_index).toEqual({
+        embed: `${folder}/src/embed.ts:embed`,
+      })
+  })
+
   it('makes local dependencies importable in Python', async () => {
     const dependencies = ['.', './libs/common', '../shared', 'requests']
     const paths = [join(folder, 'libs/common'), join(folder, '../shared')].join(':')
@@ -154,6 +161,17 @@ describe('readDeploymentFile', () => {
     ['a variable that is not there', { graphs, env: ['NOT_SET'] }, /lacks NOT_SET/],
     ['an env of another kind', { graphs, env: 3 }, /"env" must be/],
     ['a model for embeddings', { graphs, store: { index: { embed: 'openai:x' } } }, /"openai:x", which only/],
+    [
+      'an embedding function in a language without graphs',
+      { graphs: { a: './a.py:g' }, store: { index: { embed: './e.ts:f' } } },
+      /only a project with JavaScript or TypeScript graphs/,
+    ],
+    ...['nothing', './embed', 3, undefined].map((embed): [string, object, RegExp] => [
+      `${embed} for embeddings`,
+      { graphs, store: { index: { embed, dims: 3 } } },
+      /"store\.index\.embed" must be/,
+    ]),
+    ['an index that is no map', { graphs, store: { index: true } }, /"store\.index\.embed" must be/],
   ])('reports the error: %s', async (_name, config, message) => {
     await expect(read(config)).rejects.toMatchObject({
       code: 'config_invalid',

@@ -5,7 +5,7 @@ import { readLanggraphJson } from '../../base/files/langgraph-json.ts'
 import { isObject, type JsonObject, text } from '../../schema/json.ts'
 import { type GraphDefaults, readGraphDefaults } from '../host/defaults.ts'
 import type { HeaderRule } from './configurable-headers.ts'
-import { type GraphSpec, readGraphSpec, splitSpec } from './graph-spec.ts'
+import { type GraphSpec, readGraphSpec } from './graph-spec.ts'
 import { readProjectEnv } from './project-env.ts'
 import { embedsInPython, readStoreIndex } from './store-index.ts'
 
@@ -68,7 +68,7 @@ export async function readDeploymentFile(
     ...graph,
     ...defaults(graph.graph_id),
   }))
-  const store_index = readIndex(object(config['store'])['index'], folder)
+  const store_index = readIndex(object(config['store'])['index'], file)
   assertEmbeds(store_index, graphs, file)
   return {
     path: file,
@@ -138,12 +138,6 @@ function readGraphs(graphs: unknown, file: string, folder: string): Omit<GraphEn
   })
 }
 
-/** Splits `file:export`. Without an export in the text, the export is `default`. */
-function fileAndExport(spec: string, folder: string): { file: string; export: string } {
-  const { path, export: name = 'default' } = splitSpec(spec)
-  return { file: resolve(folder, path), export: name }
-}
-
 /**
  * Variables for Python: local folders of `dependencies` can be imported from even if they are no packages, as with
  * `langgraph dev`.
@@ -196,20 +190,32 @@ function readSources({ env, auth }: JsonObject, folder: string): string[] {
   ]
 }
 
-/** Converts `embed` to an absolute `file:export` if it is a path. Other values, such as `openai:…`, stay. */
-function readIndex(value: unknown, folder: string): JsonObject | null {
-  if (!isObject(value)) return null
-  const embed = text(value['embed'])
-  if (embed === undefined || !embed.startsWith('.')) return value
-  const { file, export: name } = fileAndExport(embed, folder)
-  return { ...value, embed: `${file}:${name}` }
+/**
+ * Converts `embed` to an absolute `file:export` if it is a path. Names of models, such as `openai:…`, stay. @throws
+ * AppError config_invalid if it is neither, because a search would ignore it
+ */
+function readIndex(value: unknown, file: string): JsonObject | null {
+  if (value === undefined || value === null) return null
+  const embed = isObject(value) ? text(value['embed']) : undefined
+  const read = readStoreIndex({ embed: embed ?? null })
+  if (!isObject(value) || read === undefined)
+    throw invalid(
+      `${file}: "store.index.embed" must be a function of your own, such as "./embed.py:embed" or "./embed.ts:embed", or the name of a model, such as "openai:text-embedding-3-small".`,
+    )
+  if ('model' in read.embed) return value
+  return { ...value, embed: `${resolve(dirname(file), read.embed.file)}:${read.embed.name}` }
 }
 
-/** @throws AppError config_invalid if `store.index` needs Python graphs, and the project has none */
+/** @throws AppError config_invalid if `store.index` needs graphs of a language in which the project has none */
 function assertEmbeds(index: JsonObject | null, graphs: readonly GraphEntry[], file: string): void {
-  if (!embedsInPython(readStoreIndex(index)) || graphs.some(({ language }) => language === 'python')) return
+  const read = readStoreIndex(index)
+  if (read === undefined) return
+  const wanted = embedsInPython(read) ? 'python' : 'javascript'
+  if (graphs.some(({ language }) => language === wanted)) return
+  const [whose, example] =
+    wanted === 'python' ? ['Python', './embed.ts:embed'] : ['JavaScript or TypeScript', './embed.py:embed']
   throw invalid(
-    `${file}: "store.index.embed" is "${text(index?.['embed'])}", which only a project with Python graphs can use. Name a function of texts of your own, such as "./embed.ts:embed", or remove "store.index".`,
+    `${file}: "store.index.embed" is "${text(index?.['embed'])}", which only a project with ${whose} graphs can use. Name a function of texts of your own, such as "${example}", or remove "store.index".`,
   )
 }
 

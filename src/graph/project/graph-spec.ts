@@ -35,7 +35,7 @@ export function readGraphSpec(spec: string, folder: string): GraphSpec {
 }
 
 /** Splits `path:export`. The colon of a drive letter is part of the path. */
-export function splitSpec(spec: string): { path: string; export: string | undefined } {
+function splitSpec(spec: string): { path: string; export: string | undefined } {
   const at = spec.lastIndexOf(':')
   if (at <= 1) return { path: spec, export: undefined }
   return { path: spec.slice(0, at), export: spec.slice(at + 1) || undefined }

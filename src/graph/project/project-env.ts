@@ -57,12 +57,17 @@ async function readEnvFile(path: string, file: string, environment: Environment)
       missing: `There is no ${path}, which ${file} names under "env", so the graphs have no variables.${advice}`,
     }
   }
+  return { env: parseProjectEnv(content, environment), missing: null }
+}
+
+/** The variables of an env file. References in it are to earlier variables, and to those of `environment`. */
+export function parseProjectEnv(content: string, environment: Environment): Record<string, string> {
   const env: Record<string, string> = {}
   for (const [name, value = ''] of Object.entries(parseEnv(content)))
     env[name] = value.replace(REFERENCE, (_, other: string, fallback = '') =>
       String(env[other] ?? environment[other] ?? fallback),
     )
-  return { env, missing: null }
+  return env
 }
 
 /** `${NAME}` and `${NAME:-default}`: an earlier variable of the file, or one of the environment. */
