@@ -21,10 +21,18 @@ def missing() -> "str | None":
     try:
         langgraph = version_of("langgraph")
     except PackageNotFoundError:
-        return f'LangGraph is not installed for {python}: run `{python} -m pip install -e .` or `uv sync` in the project, or install "langgraph>=1,<2".'
+        return f'LangGraph is not installed for {python}: run `{python} -m pip install -e .` or `uv sync` in the project, or run: {install_command()}'
     if langgraph.split(".")[0] != "1":
-        return f'LangGraph {langgraph} is installed for {python}, and graphs need a version from 1 to 2: install "langgraph>=1,<2".'
+        return f"LangGraph {langgraph} is installed for {python}, and graphs need version 1: {install_command()}"
     return None
+
+
+def install_command() -> str:
+    """The command that installs LangGraph for this interpreter. Environments of uv have no pip."""
+    from importlib.util import find_spec
+
+    pip = f"{sys.executable} -m pip install" if find_spec("pip") else f"uv pip install --python {sys.executable}"
+    return f'{pip} "langgraph>=1,<2"'
 
 
 def refuse(message: str) -> None:

@@ -43,7 +43,7 @@ describe('P-20: dependencies of Python projects', () => {
           ...python,
         },
       },
-      env: { PATH: `${dir}:${dir}/bin:${dir}/shims`, HOME: dir },
+      env: { PATH: `${dir}/shims:${dir}:${dir}/bin`, HOME: dir },
       commands: { ...NO_COMMANDS, ...commands },
       timeout_ms: 60_000,
       log: (line) => lines.push(line),

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { findProgram } from '../isolation/find-program.ts'
+import { delimiter, dirname, join } from 'node:path'
+import { findReachable, isShim } from '../isolation/find-program.ts'
 import { findPython } from './find-python.ts'
 import type { StepsOptions } from './node-steps.ts'
 import { buildFailed, type BuildStep } from './run-step.ts'
@@ -18,10 +18,9 @@ export interface PythonProject {
 
 const NO_PYTHON =
   'The project has Python graphs, and Python 3.11 or newer is not installed on this server, or not on its PATH.'
-const NO_UV =
-  'The project has a uv.lock or asks for uv, and uv is not installed on this server. Install it there (`python3 -m pip install uv`), or remove uv.lock from what is deployed (a line in .dockerignore), so that pip installs the newest versions that the project allows.'
-/** A shim starts a program of its version manager, which builds cannot reach. */
-const SHIM = /[\\/]shims[\\/]/
+/** To a folder that is on the PATH of a server that runs. pip may refuse to install, or install a shim. */
+const INSTALL_UV = 'curl -LsSf https://astral.sh/uv/install.sh | env UV_INSTALL_DIR=/usr/local/bin sh'
+const NO_UV = `The project has a uv.lock or asks for uv, and uv is not installed on this server. Install it there, as root: ${INSTALL_UV}. Or remove uv.lock from what is deployed (a line in .dockerignore), so that pip installs the newest versions that the project allows.`
 const WARNING =
   'Only packages that are built already are installed, since this server has no sandbox for builds; packages that compile something do not work.'
 
@@ -60,10 +59,10 @@ export function inEnvironment(
 
 /** Why builds cannot use uv; null if they can. */
 export async function uvFault(env: Readonly<Record<string, string | undefined>>): Promise<string | null> {
-  const uv = await findProgram('uv', env)
+  const uv = await findReachable('uv', env)
   if (uv === undefined) return NO_UV
-  if (!SHIM.test(uv)) return null
-  return `${uv} only starts the uv of a version manager, which builds cannot reach. Install uv itself on this server: curl -LsSf https://astral.sh/uv/install.sh | sh`
+  if (!isShim(uv)) return null
+  return `${uv} only starts the uv of a version manager, which builds cannot reach. Install uv itself on this server, as root: ${INSTALL_UV}`
 }
 
 /**
@@ -87,7 +86,18 @@ export async function packageSteps(
     ]
     // uv uses the Python of the environment, because a Python that uv downloads would not be visible in the sandbox.
     const only = { UV_PROJECT_ENVIRONMENT: ENVIRONMENT, UV_PYTHON_DOWNLOADS: 'never', UV_LINK_MODE: 'copy' }
-    return [{ name: 'uv sync', title: `uv ${args.join(' ')}`, command: 'uv', args, env: only }]
+    // A shim may be on the PATH before the uv that builds can reach.
+    const reachable = dirname((await findReachable('uv', env)) ?? '')
+    const { PATH } = inEnvironment(dir, { PATH: [reachable, env['PATH']].join(delimiter) })
+    return [
+      {
+        name: 'uv sync',
+        title: `uv ${args.join(' ')}`,
+        command: 'uv',
+        args,
+        env: { ...only, PATH: PATH ?? '' },
+      },
+    ]
   }
   const wanted = project.dependencies.flatMap((dependency) => pipArguments(dir, dependency))
   if (wanted.length === 0) {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { childEntry } from '../../base/child-entry.ts'
 import { findPython } from '../build/find-python.ts'
-import { findProgram } from './find-program.ts'
+import { findReachable } from './find-program.ts'
 
 /** A symbolic link that is visible to isolated processes. */
 export interface VisibleLink {
@@ -88,7 +88,7 @@ async function programFiles(
   name: string,
   env: VisibleFilesOptions['env'],
 ): Promise<{ files: string[]; links: VisibleLink[] }> {
-  const path = await findProgram(name, env)
+  const path = await findReachable(name, env)
   if (path === undefined || path.startsWith('/usr/') || path.startsWith('/bin/'))
     return { files: [], links: [] }
   const target = await realpath(path)
