@@ -2,6 +2,7 @@ import { globSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { isObject } from '../../schema/json.ts'
+import { langgraphErrors } from './langgraph-faults.ts'
 import type { LocalProject } from './project.ts'
 
 /** Versions of package.json that name packages beside the project, or a list in the root of a workspace. */
@@ -26,6 +27,7 @@ export async function sourceFaults(project: Project): Promise<SourceFaults> {
     await packageFaults(project),
     { errors: await uvErrors(project), warnings: [] },
     await submoduleFaults(project),
+    { errors: await langgraphErrors(project), warnings: [] },
   ]
   return {
     errors: found.flatMap(({ errors }) => errors),
