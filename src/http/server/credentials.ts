@@ -10,12 +10,12 @@ const BEARER = /^Bearer +(\S+)$/i
 const BASIC = /^Basic +([A-Za-z\d+/=_-]+)$/i
 
 /**
- * The value of a header. Node joins the values of a header that is sent twice, as LangSmith's SDK for Python 0.10 to 0.14
- * does; equal ones count as one.
+ * The value of a header. Node and proxies join the values of a header that is sent twice, as LangSmith's SDK for Python
+ * 0.10 to 0.14 does; equal ones count as one.
  */
 function one(header: string | string[] | undefined): string | undefined {
   if (Array.isArray(header)) return header[0]
-  const [first, ...others] = header?.split(', ') ?? []
+  const [first, ...others] = header?.split(/\s*,\s*/) ?? []
   return others.every((other) => other === first) ? first : header
 }
 

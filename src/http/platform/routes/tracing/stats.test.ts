@@ -126,3 +126,14 @@ it('refuses a grouping without its key and buckets without bounds', async () => 
   expect(answers.map(({ status }) => status)).toEqual([422, 422, 422, 422, 422])
   expect(asked).toEqual([])
 })
+
+it('selects roots as lists do, and refuses other places', async () => {
+  const bodies = [{ execution_order: 1 }, { is_root: 1 }, { is_root: 0 }, { execution_order: 2 }]
+  const { asked, answers } = await post(bodies, [FIGURES])
+  expect(asked).toEqual([
+    [WORKSPACE, { is_root: true }],
+    [WORKSPACE, { is_root: true }],
+    [WORKSPACE, { is_root: false }],
+  ])
+  expect(answers.at(-1)).toMatchObject({ status: 422, json: { code: 'invalid_request' } })
+})
