@@ -9,6 +9,7 @@ import type { Tenant, Thread, ThreadTtl } from '../model.ts'
 import { type AssistantFacts, standingConfig } from '../plan-run.ts'
 import type { RunStore } from '../run-store.ts'
 import type { Call, Runs } from '../runs.ts'
+import { readableConfig } from '../shared-context.ts'
 import { stateEvent } from '../streams/state-event.ts'
 import type { ThreadRequest, Threads } from './threads.ts'
 
@@ -198,7 +199,7 @@ function emptyState(checkpoint: JsonObject = {}): string {
  * the factory makes the same graph.
  */
 async function configsOf(
-  { findAssistant }: ThreadsDeps,
+  { findAssistant, hostOf }: ThreadsDeps,
   call: Call,
   thread: Thread,
   checkpoint?: JsonObject,
@@ -207,7 +208,8 @@ async function configsOf(
   const { graph_id, assistant_id } = metadata
   const assistant =
     typeof assistant_id === 'string' ? await findAssistant(call.tenant, assistant_id) : undefined
-  const standing = standingConfig(call, assistant ?? { config: {} }, thread)
+  const config = assistant === undefined ? {} : readableConfig(assistant, hostOf(call.tenant).graphs())
+  const standing = standingConfig(call, { config }, thread)
   const identity = { thread_id, graph_id, assistant_id } as JsonObject
   const made_with = { ...standing, configurable: { ...standing.configurable, ...identity } }
   return { config: configOf(thread_id, checkpoint), made_with }

@@ -19,6 +19,7 @@ import { startCrons } from '../../runs/crons/crons.ts'
 import type { GraphHost } from '../../runs/execute/graph-host.ts'
 import type { Caller, Tenant, ThreadTtl } from '../../runs/model.ts'
 import type { Runs } from '../../runs/runs.ts'
+import { sharesContext } from '../../runs/shared-context.ts'
 import { createStreams } from '../../runs/streams/create-streams.ts'
 import { createThreads } from '../../runs/threads/create-threads.ts'
 import { readWebhookRules, type WebhookRules } from '../../runs/webhooks/rules.ts'
@@ -164,13 +165,11 @@ export function openUseCases(
   const assertRoom = (): Promise<void> => parts.disk.assertRoom()
   const shared = { store, clock, defaultTtl: defaultTtl(file), assertRoom }
   const traceTotals = totalsReader(parts.reads)
-  const sharesContext = (id: string): boolean =>
-    host.graphs().some(({ graph_id, language }) => graph_id === id && language === 'python')
   const runs = createRuns({
     ...working,
     ...shared,
     findAssistant,
-    sharesContext,
+    sharesContext: (id) => sharesContext(host.graphs(), id),
     traceTotals,
     webhooks,
     logger,

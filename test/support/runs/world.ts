@@ -15,6 +15,7 @@ import type { Run, Tenant, ThreadTtl } from '../../../src/runs/model.ts'
 import type { RunRules } from '../../../src/runs/execute/job.ts'
 import type { RunStore } from '../../../src/runs/run-store.ts'
 import type { Call, Runs } from '../../../src/runs/runs.ts'
+import type { JsonObject } from '../../../src/schema/json.ts'
 import type { Streams } from '../../../src/runs/streams/streams.ts'
 import type { Threads } from '../../../src/runs/threads/threads.ts'
 import { createWaiters } from '../../../src/runs/execute/waiters.ts'
@@ -49,6 +50,8 @@ export interface RunWorld {
 }
 
 export interface WorldOptions {
+  /** The context of the assistant. */
+  context?: JsonObject
   state?: RunState
   wake?: Wake
   owner?: string
@@ -143,7 +146,7 @@ export async function openRunWorld(options: WorldOptions = {}): Promise<RunWorld
     assistant_id: ASSISTANT,
     graph_id: 'agent',
     config: {},
-    context: {},
+    context: options.context ?? {},
     metadata: { created_by: 'system' },
   }
   const findAssistant = async (_tenant: Tenant, name: string) =>

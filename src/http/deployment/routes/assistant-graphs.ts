@@ -1,5 +1,6 @@
 import { AppError } from '../../../base/errors.ts'
 import type { GraphCall } from '../../../runs/execute/graph-host.ts'
+import { readableConfig } from '../../../runs/shared-context.ts'
 import { withoutOwnKeys } from '../../../schema/config-keys.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import { flagParameter, type Parameter, requiredTextParameter } from '../../api/parameters.ts'
@@ -23,7 +24,7 @@ export async function askGraph(
   const assistant = await deps.findAssistant(deps.tenant, asked)
   if (assistant === undefined) throw new AppError('not_found', { message: 'Assistant not found' })
   const { graph_id, assistant_id } = assistant
-  const config = withoutOwnKeys(assistant.config)
+  const config = withoutOwnKeys(readableConfig(assistant, deps.host.graphs()))
   const configurable = {
     ...(isObject(config['configurable']) && config['configurable']),
     ...deps.headersFor(req.headers),
