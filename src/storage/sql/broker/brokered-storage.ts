@@ -4,6 +4,7 @@ import type { CheckpointMark } from '../checkpoints/marks.ts'
 import { byFence, createQueue, type QueueEntry } from '../checkpoints/queue.ts'
 import type { CheckpointRowStore } from '../checkpoints/row-store.ts'
 import type { StorageOperations } from './operations.ts'
+import { storing } from '../items/graph-store-batch.ts'
 import { decodeCheckpoints, decodeContents, encodeRows, type Message, type Received } from './wire.ts'
 
 export type BrokerRequest = (op: keyof StorageOperations, message: Message) => Promise<Received>
@@ -112,7 +113,9 @@ class BrokeredStore extends BaseStore {
   }
 
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
-    const { parts } = await this.#request('store_batch', { body: {}, parts: [JSON.stringify(operations)] })
+    const { parts } = await storing(operations, async () =>
+      this.#request('store_batch', { body: {}, parts: [JSON.stringify(operations)] }),
+    )
     const [text] = parts
     const results = JSON.parse(Buffer.from(text ?? []).toString()) as unknown[]
     return operations.map((operation, i) => revive(operation, results[i])) as OperationResults<Op>

@@ -25,6 +25,28 @@ function toSearchItem(item: FoundItem, parse: (text: string) => unknown): Search
   return { ...toLibraryItem(item, parse), ...(item.score === null ? {} : { score: item.score }) }
 }
 
+/**
+ * The result of `store`, which stores the values of operations as JSON. @throws TypeError with the key of an item whose
+ * value has no JSON, such as a bigint; errors of `store`
+ */
+export async function storing<T>(operations: readonly Operation[], store: () => Promise<T>): Promise<T> {
+  try {
+    return await store()
+  } catch (error) {
+    for (const operation of operations) if ('value' in operation) assertJson(operation.key, operation.value)
+    throw error
+  }
+}
+
+function assertJson(key: string, value: unknown): void {
+  try {
+    JSON.stringify(value)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new TypeError(`The value of "${key}" cannot be stored: ${reason}`, { cause })
+  }
+}
+
 const TOO_LARGE = 'The items found are larger than the limit of one search: use a smaller `limit`.'
 
 /**
@@ -73,7 +95,10 @@ export function createGraphStoreBatch(
       if (!('value' in operation)) continue
       const { namespace, key, value, index } = operation
       if (value === null) await store.remove(tenant, namespace, key)
-      else await store.put(tenant, { namespace, key, value: value as JsonObject, index })
+      else
+        await storing([operation], () =>
+          store.put(tenant, { namespace, key, value: value as JsonObject, index }),
+        )
     }
     return results as OperationResults<Op>
   }
