@@ -144,6 +144,11 @@ describe('a shared trace (SHARE-1 to SHARE-3)', () => {
       runs: { id: string }[]
     }
     expect(runs.map(({ id }) => id).toSorted()).toEqual([first.root, first.child].toSorted())
+    const headers = { 'content-type': 'application/json', 'user-agent': 'langsmith-py/0.11.1' }
+    const path = `${setup().weir.url}/public/${share_token}/runs/query`
+    const old = await fetch(path, { method: 'POST', headers, body: '{}' })
+    for (const run of ((await old.json()) as { runs: { start_time: string }[] }).runs)
+      expect(run.start_time).toMatch(/\d$/)
   })
 
   it('is the only trace that its token gives access to', async () => {

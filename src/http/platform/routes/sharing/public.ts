@@ -86,7 +86,8 @@ function readRoutes(): PlatformRoute[] {
       async handle({ deps, params: { token }, body, req, gone }) {
         const share = await openShare({ deps, req }, token)
         const asker = { holder: token, gone: gone() }
-        return { body: await deps.reads.query(share.workspace_id, toQuery(share, body), asker) }
+        const query = { ...toQuery(share, body), shown: fieldsFor(req.headers['user-agent']) }
+        return { body: await deps.reads.query(share.workspace_id, query, asker) }
       },
     }),
   ]
