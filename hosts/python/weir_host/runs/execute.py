@@ -331,8 +331,9 @@ def to_command(command: Head) -> Command[Any]:
     goto = command.get("goto")
     listed = [] if goto is None else goto if isinstance(goto, list) else [goto]
     made: Head = {"goto": [Send(one["node"], one.get("input")) if isinstance(one, dict) else one for one in listed]}
-    if command.get("update") is not None:
-        made["update"] = command["update"]
+    update = command.get("update")
+    if update is not None:
+        made["update"] = [tuple(pair) for pair in update] if isinstance(update, list) else update
     if "resume" in command:
         made["resume"] = command["resume"]
     return Command(**made)

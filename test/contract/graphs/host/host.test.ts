@@ -251,18 +251,21 @@ describeHosts((open, language) => {
       expect((await bench.run('kinds', null, {}, thread_id)).end.state?.next).toEqual([])
     })
 
-    it('applies update and goto of a command', async () => {
-      const thread_id = randomUUID()
-      await bench.run('kinds', { kind: 'ask' }, {}, thread_id)
-      const command = {
-        update: { log: ['updated'] },
-        goto: [{ node: 'piece', input: { item: 'x' } }, 'finish'],
-      }
-      const { end, items } = await bench.run('kinds', null, { command }, thread_id)
-      // LangGraph for Python executes the interrupted node again, so the step does not end.
-      const { log } = language === 'python' ? (dataOf(items, 'values').at(-1) ?? {}) : stateOf(end)
-      expect(log).toEqual(expect.arrayContaining(['updated', 'piece x', 'finished']))
-    })
+    it.each([[{ log: ['updated'] }], [[['log', ['updated']]]]])(
+      'applies update and goto of a command: %j',
+      async (update) => {
+        const thread_id = randomUUID()
+        await bench.run('kinds', { kind: 'ask' }, {}, thread_id)
+        const command = {
+          update,
+          goto: [{ node: 'piece', input: { item: 'x' } }, 'finish'],
+        }
+        const { end, items } = await bench.run('kinds', null, { command }, thread_id)
+        // LangGraph for Python executes the interrupted node again, so the step does not end.
+        const { log } = language === 'python' ? (dataOf(items, 'values').at(-1) ?? {}) : stateOf(end)
+        expect(log).toEqual(expect.arrayContaining(['updated', 'piece x', 'finished']))
+      },
+    )
   })
 
   describe('a fork', () => {
