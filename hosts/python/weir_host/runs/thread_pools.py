@@ -1,16 +1,33 @@
 """Lets code in thread pools know the run of the node that uses the pool, so that its model calls are in the run's trace."""
 
 import contextvars
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
+from multiprocessing.pool import ThreadPool
 from typing import Any
 
-_submit = ThreadPoolExecutor.submit
+# Methods of a ThreadPool whose first argument is the work. `apply` calls one of them.
+OF_POOLS = ("apply_async", "map", "map_async", "starmap", "starmap_async", "imap", "imap_unordered")
 
 
-def _submit_in_context(pool: ThreadPoolExecutor, work: Any, /, *args: Any, **options: Any) -> "Future[Any]":
-    return _submit(pool, contextvars.copy_context().run, work, *args, **options)
+def in_context(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of a pool, whose work is executed in copies of the context that calls it."""
+
+    @wraps(method)
+    def call(pool: Any, work: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
+        context = contextvars.copy_context()
+
+        def work_in_context(*values: Any, **named: Any) -> Any:
+            return context.copy().run(work, *values, **named)
+
+        return method(pool, work_in_context, *args, **options)
+
+    return call
 
 
 def carry_context() -> None:
-    """Makes every ThreadPoolExecutor execute work in a copy of the context that submits it."""
-    ThreadPoolExecutor.submit = _submit_in_context  # type: ignore[method-assign]
+    """Makes every pool of threads execute work in a copy of the context that submits it."""
+    ThreadPoolExecutor.submit = in_context(ThreadPoolExecutor.submit)  # type: ignore[method-assign]
+    for name in OF_POOLS:
+        setattr(ThreadPool, name, in_context(getattr(ThreadPool, name)))
