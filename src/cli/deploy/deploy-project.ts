@@ -51,7 +51,8 @@ export async function deployProject(flags: DeployFlags, progress: Progress): Pro
   try {
     for (const link of packed.links.slice(0, LARGEST))
       progress.warn(`${link} is a link, and left out of the source.`)
-    for (const warning of [...warnings, ...sourceWarnings(project, packed.files)]) progress.warn(warning)
+    const said = [project.missing_env ?? [], warnings, sourceWarnings(project, packed.files)].flat()
+    for (const warning of said) progress.warn(warning)
     progress.done(
       'source',
       `${packed.files.length} file${packed.files.length === 1 ? '' : 's'}, ${(packed.bytes / MB).toFixed(1)} MB`,

@@ -53,7 +53,19 @@ describe('the variables of a project that is deployed', () => {
   it('know earlier ones, as at LangGraph: ${A}', async () => {
     await project({ env: './own.env' })
     await write({ 'own.env': 'A=1\nB="${A}2"\nC=${WEIR_NO_SUCH:-x}\n' })
-    expect((await read()).env).toEqual({ A: '1', B: '12', C: 'x' })
+    expect(await read()).toMatchObject({ env: { A: '1', B: '12', C: 'x' }, missing_env: null })
+  })
+
+  it('may be missing, which is said with the file to copy', async () => {
+    await project({ env: '.env' })
+    await write({ '.env.example': 'A=\n' })
+    const { env, missing_env } = await read()
+    expect([env, missing_env]).toEqual([
+      {},
+      expect.stringContaining(`cp ${at('.env.example')} ${at('.env')}`),
+    ])
+    await project()
+    expect((await read()).missing_env).toBeNull()
   })
 })
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { AppError } from '../../base/errors.ts'
 import { type GraphSpec, readGraphSpec } from '../../graph/project/graph-spec.ts'
-import { parseProjectEnv } from '../../graph/project/project-env.ts'
+import { parseProjectEnv, type ProjectEnv, readProjectEnv } from '../../graph/project/project-env.ts'
 import { isObject } from '../../schema/json.ts'
 import { KEY_VARIABLES, readDeploySettings } from '../server/client-settings.ts'
 
@@ -21,6 +21,8 @@ export interface LocalProject {
   uses_uv: boolean
   /** The variables of its `.env`; empty without one. */
   env: Readonly<Record<string, string>>
+  /** A sentence about the `.env` that langgraph.json names and that does not exist; null if there is nothing to say. */
+  missing_env: string | null
 }
 
 /** An entry of `graphs` in langgraph.json. */
@@ -49,14 +51,9 @@ export async function readProject(flags: {
   const python_version = typeof asked === 'string' && asked !== '' ? asked : undefined
   const sent: unknown[] = Array.isArray(file['dependencies']) ? file['dependencies'] : []
   const dependencies = sent.filter((one) => typeof one === 'string')
-  const named = flags['env-file']
-  const ofFile = typeof file['env'] === 'string' ? resolve(dir, file['env']) : undefined
-  const env =
-    named === undefined
-      ? await readEnv(ofFile ?? join(dir, '.env'), false)
-      : await readEnv(resolve(named), true)
+  const { env, missing: missing_env } = await readEnv(flags['env-file'], file['env'], path)
   const uses_uv = Object(file['source']).kind === 'uv'
-  return { dir, config: basename(path), graphs, dependencies, python_version, uses_uv, env }
+  return { dir, config: basename(path), graphs, dependencies, python_version, uses_uv, env, missing_env }
 }
 
 /**
@@ -124,12 +121,15 @@ function readGraphs(graphs: unknown, path: string): LocalGraph[] {
   })
 }
 
-async function readEnv(path: string, isNamed: boolean): Promise<Record<string, string>> {
+/** The variables of the file that --env-file or langgraph.json names, or else of `.env`. */
+async function readEnv(flag: string | undefined, named: unknown, config: string): Promise<ProjectEnv> {
+  if (flag === undefined && typeof named === 'string') return await readProjectEnv(named, config, process.env)
+  const path = flag === undefined ? join(dirname(config), '.env') : resolve(flag)
   const text = await readFile(path, 'utf8').catch(() => {
-    if (isNamed) throw invalid(`There is no file ${path}, which --env-file names.`)
+    if (flag !== undefined) throw invalid(`There is no file ${path}, which --env-file names.`)
     return ''
   })
-  return parseProjectEnv(text, process.env)
+  return { env: parseProjectEnv(text, process.env), missing: null }
 }
 
 function invalid(message: string): AppError {

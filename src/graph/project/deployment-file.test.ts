@@ -104,7 +104,7 @@ describe('readDeploymentFile', () => {
   it('reads a project whose env file is not there yet, and says which file to copy', async () => {
     const { env, missing_env } = await read({ graphs, env: 'none.env' })
     expect(env).toEqual({})
-    expect(missing_env).toMatch(/^There is no \S+none\.env, which .* so the graphs have no variables\.$/)
+    expect(missing_env).toMatch(/^There is no \S+none\.env, which .* so it gives the graphs no variables\.$/)
     await writeFile(join(folder, '.env.example'), 'A=\n')
     const named = await read({ graphs, env: 'none.env' })
     expect(named.missing_env).toMatch(/Copy it and fill it in: cp \S+\.env\.example \S+none\.env$/)

@@ -54,7 +54,7 @@ async function readEnvFile(path: string, file: string, environment: Environment)
     const advice = existsSync(example) ? ` Copy it and fill it in: cp ${example} ${path}` : ''
     return {
       env: {},
-      missing: `There is no ${path}, which ${file} names under "env", so the graphs have no variables.${advice}`,
+      missing: `There is no ${path}, which ${file} names under "env", so it gives the graphs no variables.${advice}`,
     }
   }
   return { env: parseProjectEnv(content, environment), missing: null }
