@@ -30,9 +30,9 @@ class ExactInteger {
   }
 }
 
-/** Whether both values are integers that no JavaScript number can hold, with the same digits. */
-export function isSameInteger(one: unknown, other: unknown): boolean {
-  return one instanceof ExactInteger && other instanceof ExactInteger && one.text === other.text
+/** Whether the value is such an integer, which code about objects would take for one. */
+export function isExactInteger(value: unknown): value is ExactInteger {
+  return value instanceof ExactInteger
 }
 
 const MANY_DIGITS = /\d{16}/

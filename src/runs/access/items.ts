@@ -1,4 +1,5 @@
 import { AppError } from '../../base/errors.ts'
+import { parseExact } from '../../schema/exact-json.ts'
 import type { JsonObject, JsonValue } from '../../schema/json.ts'
 import { LARGE_JSON_CHARS, toJsonText } from '../../schema/raw-json.ts'
 import type { LargeItems } from '../items/large-items.ts'
@@ -24,7 +25,7 @@ async function passes(
   if (ruling.visible === undefined || ruling.filter === null) return true
   const others = { namespace: [...namespace], key }
   if (json.length > LARGE_JSON_CHARS) return await large.matches(json, others, ruling.filter)
-  return passesRuling(ruling, { ...(JSON.parse(json) as JsonObject), ...others })
+  return passesRuling(ruling, { ...(parseExact(json) as JsonObject), ...others })
 }
 
 interface Found {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { parseExact } from '../../schema/exact-json.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { AccessUser } from '../model.ts'
 import { askFor, passesRuling } from './rulings.ts'
@@ -33,6 +34,17 @@ describe('a filter', () => {
     [{ toString: { $eq: 'a' } }, {}, false],
   ] as [JsonObject | null, JsonObject, boolean][])('%j on %j: %s', async (filter, metadata, expected) => {
     expect(await seen(filter, metadata)).toBe(expected)
+  })
+
+  it.each([
+    ['{"owner":9007199254740993}', true],
+    ['{"owner":9007199254740992}', false],
+    ['{"owner":{"$eq":9007199254740993}}', true],
+    ['{"team":{"$contains":12345678901234567890}}', true],
+    ['{"team":{"$contains":12345678901234567891}}', false],
+  ])('RUN-38: %s compares integers beyond 2^53 by all their digits: %s', async (filter, expected) => {
+    const metadata = parseExact('{"owner":9007199254740993,"team":[12345678901234567890]}') as JsonObject
+    expect(await seen(parseExact(filter) as JsonObject, metadata)).toBe(expected)
   })
 
   it.each([{ owner: {} }, { owner: { $ne: 'a' } }, { owner: { $eq: 'a', $or: [] } }] as JsonObject[])(

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../base/errors.ts'
+import { isExactInteger } from '../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import type { AccessUser } from '../model.ts'
 import type { Visible } from '../run-store.ts'
@@ -67,7 +68,8 @@ export function toVisible(filter: JsonObject | null): Visible | undefined {
 type Test = (value: JsonValue | undefined) => boolean
 
 function testOf(key: string, wanted: JsonValue | undefined): Test {
-  if (!isObject(wanted)) return (value) => value !== undefined && isDeepStrictEqual(value, wanted)
+  if (!isObject(wanted) || isExactInteger(wanted))
+    return (value) => value !== undefined && isDeepStrictEqual(value, wanted)
   const operators = Object.entries(wanted)
   if (operators.length === 0) throw badFilter(key)
   const tests = operators.map(([operator, operand]): Test => {

@@ -1,4 +1,4 @@
-import { isSameInteger } from '../../../schema/exact-json.ts'
+import { isExactInteger } from '../../../schema/exact-json.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import { containsJson } from '../driver/json-contains.ts'
 
@@ -20,7 +20,7 @@ const OPERATORS: Readonly<Record<string, Compare>> = {
 }
 
 function isSame(value: unknown, wanted: unknown): boolean {
-  return value === wanted || isSameInteger(value, wanted)
+  return value === wanted || (isExactInteger(value) && isExactInteger(wanted) && value.text === wanted.text)
 }
 
 function fits(value: unknown, wanted: unknown): boolean {

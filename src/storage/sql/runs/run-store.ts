@@ -4,6 +4,7 @@ import type { Run, Tenant } from '../../../runs/model.ts'
 import { type Quotas, UNLIMITED } from '../../../base/quotas.ts'
 import type { RunStore, TaskHead } from '../../../runs/run-store.ts'
 import { TRANSITIONS } from '../../../runs/state.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
 import { readSized } from '../driver/large-values.ts'
@@ -124,7 +125,7 @@ function createTaskReads(database: RunDatabase): Pick<RunStore, 'taskRun' | 'tas
       )
       return rows
         .filter(
-          ({ metadata }) => visible === undefined || visible(JSON.parse(metadata ?? '{}') as JsonObject),
+          ({ metadata }) => visible === undefined || visible(parseExact(metadata ?? '{}') as JsonObject),
         )
         .map(({ seq, last_seq, metadata: _metadata, interrupted, ...head }) => ({
           ...head,

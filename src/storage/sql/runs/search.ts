@@ -96,7 +96,7 @@ function createFilter(database: RunDatabase, tenant: Tenant, search: ThreadSearc
   const inValues = mayContain(database, 's.state_values', values)
   const matches = (texts: Texts): boolean =>
     hasAll(texts.metadata, metadata) &&
-    (visible === undefined || visible(JSON.parse(texts.metadata ?? '{}') as JsonObject)) &&
+    (visible === undefined || visible(parseExact(texts.metadata ?? '{}') as JsonObject)) &&
     hasAll(texts.state_values, values)
   return {
     looksAt: { metadata: metadata.length > 0 || visible !== undefined, values: values.length > 0 },

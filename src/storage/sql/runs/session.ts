@@ -1,6 +1,7 @@
 import type { EventDraft } from '../../../events/event-log.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import type { ReportedNodes, StateSummary, Visible } from '../../../runs/run-store.ts'
+import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { Database, SqlValue, TxSession } from '../driver/database.ts'
 import type { RunEvents } from '../events/run-events.ts'
@@ -65,7 +66,7 @@ export function isVisible(
   { metadata }: Pick<LockedThread, 'metadata'>,
   { visible }: { visible?: Visible | undefined },
 ): boolean {
-  return visible === undefined || visible(JSON.parse(metadata) as JsonObject)
+  return visible === undefined || visible(parseExact(metadata) as JsonObject)
 }
 
 const RUNS_OF = (status: 'running' | 'pending'): string =>
