@@ -39,3 +39,22 @@ it('D-45: an attempt after which another follows leaves no error in the trace of
   ;(await fake.job(bad.run_id, 2)).end({ ...failed, state: undefined })
   await eventually(async () => expect(traces.map(({ run_id }) => run_id)).toEqual([bad.run_id]))
 })
+
+it('D-45: a run that ends its host has a trace, whose root ends with the reason', async () => {
+  const { runs, call, fake, traces, thread } = await openRunWorld()
+  const error = 'HostLost: The graph ended its process with code 3.'
+  for (const isTraced of [false, true]) {
+    const { run_id } = await runs.create(call, await thread(), { assistant_id: 'agent', input: { n: 1 } })
+    const job = await fake.job(run_id)
+    if (isTraced) job.trace('{"post":[{}]}')
+    const message = 'The graph ended its process with code 3.'
+    job.end({ kind: 'lost', culprit: true, error: 'HostLost', message, state: undefined })
+    const expected = isTraced
+      ? { post: [], patch: [{ id: run_id, error }] }
+      : { post: [{ id: run_id, inputs: { n: 1 }, error }], patch: [] }
+    await eventually(async () => {
+      const [last] = traces.filter((one) => one.run_id === run_id).slice(-1)
+      expect(JSON.parse(last?.body ?? '{}')).toMatchObject(expected)
+    })
+  }
+})

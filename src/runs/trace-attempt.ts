@@ -14,8 +14,9 @@ interface TraceDeps {
 
 /**
  * Records what the host of an attempt traces. An attempt that fails without a trace gets a root with its input and the
- * error: its graph could not be loaded, or its input is not valid. If another attempt follows, there is no such root,
- * because its error would stay in the trace of a run that succeeds.
+ * error: its graph could not be loaded, its input is not valid, or it ended its host at once. If another attempt follows,
+ * there is no such root, because its error would stay in the trace of a run that succeeds. A run that ends its host
+ * later cannot end its root itself.
  */
 export function traceAttempt({ claim, project, rules, clock, record }: TraceDeps) {
   const began = clock.now()
@@ -26,16 +27,17 @@ export function traceAttempt({ claim, project, rules, clock, record }: TraceDeps
       record(claim, body)
     },
     ended(end: GraphEnd): void {
-      if (isTraced || end.kind !== 'failed' || claim.run.trace_id === null) return
-      if (end.retryable && claim.run.attempt < rules.max_attempts) return
-      const root = {
-        ...rootOf(claim.run),
-        session_name: project,
-        start_time: new Date(began).toISOString(),
-        end_time: new Date(clock.now()).toISOString(),
-        error: `${end.error}: ${end.message}`,
-      }
-      record(claim, Buffer.from(toJsonText({ post: [root], patch: [] })))
+      const { trace_id: id, attempt } = claim.run
+      if (id === null || (end.kind !== 'failed' && end.kind !== 'lost')) return
+      const isLast = end.kind === 'lost' ? end.culprit : !end.retryable || attempt >= rules.max_attempts
+      if (!isLast || (isTraced && end.kind === 'failed')) return
+      const end_time = new Date(clock.now()).toISOString()
+      const ending = { session_name: project, end_time, error: `${end.error}: ${end.message}` }
+      const begun = { ...rootOf(claim.run), start_time: new Date(began).toISOString() }
+      const body = isTraced
+        ? { post: [], patch: [{ id, ...ending }] }
+        : { post: [{ ...begun, ...ending }], patch: [] }
+      record(claim, Buffer.from(toJsonText(body)))
     },
   }
 }
