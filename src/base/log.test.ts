@@ -4,7 +4,7 @@ import { createLogger, type LogLevel } from './log.ts'
 function capture(level: LogLevel) {
   const lines: string[] = []
   const logger = createLogger({ level, destination: { write: (line: string) => void lines.push(line) } })
-  return { logger, records: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
+  return { logger, lines, records: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
 }
 
 describe('createLogger', () => {
@@ -14,6 +14,14 @@ describe('createLogger', () => {
     expect(records()).toEqual([
       { level: 'info', time: expect.stringMatching(/^\d{4}-.*Z$/), port: 1984, msg: 'listening' },
     ])
+  })
+
+  it('writes one line without control characters, whatever a message, a field or an error contains', () => {
+    const { logger, lines, records } = capture('info')
+    const forged = 'a"}\n{"level":"fatal","msg":"forged"}\r\n\u001b[2J\u0000'
+    logger.info({ url: forged, [forged]: 1, err: new Error(forged) }, forged)
+    expect(lines.map((line) => line.replace(/\n$/, '').match(/\p{Cc}/u))).toEqual([null])
+    expect(records()).toEqual([expect.objectContaining({ level: 'info', url: forged, msg: forged })])
   })
 
   it('keeps keys and passwords out, at the top and in nested headers', () => {

@@ -31,6 +31,7 @@ function setUp(grant: Partial<KeyGrant> = {}, options: { openGrant?: KeyGrant; o
   let stored: KeyGrant | undefined = { ...GRANT, ...grant }
   let gate: Promise<void> | undefined
   let isAway = false
+  let foundHash = hashApiKey(KEY)
   const store: Parameters<typeof createAuthenticator>[0]['store'] = {
     async adminGrant() {
       calls.push('admin')
@@ -40,7 +41,8 @@ function setUp(grant: Partial<KeyGrant> = {}, options: { openGrant?: KeyGrant; o
     async findKey(key_hash) {
       calls.push('find')
       if (isAway) throw new AppError('store_unavailable')
-      const found = key_hash === hashApiKey(KEY) && stored ? { key_hash, grant: stored } : undefined
+      const isStored = key_hash === hashApiKey(KEY) && stored
+      const found = isStored ? { key_hash: foundHash, grant: stored! } : undefined
       await gate
       return found
     },
@@ -70,6 +72,8 @@ function setUp(grant: Partial<KeyGrant> = {}, options: { openGrant?: KeyGrant; o
     permissions: async () =>
       (await authenticator.authenticate({ key: KEY, workspace: undefined })).permissions,
     setAway: (away: boolean) => void (isAway = away),
+    /** Sets the hash of the key that the store finds. */
+    setFound: (hash: string) => void (foundHash = hash),
     later: (ms: number) => void (now += ms),
     setBack: (ms: number) => void (back += ms),
     change: (changes: Partial<KeyGrant>) => void (stored = { ...GRANT, ...changes }),
@@ -109,6 +113,16 @@ describe('authenticate', () => {
     other.authenticator.forget('k')
     expect(await other.attempt(KEY)).toBe('unauthorized')
     expect(authenticator).toBeDefined()
+  })
+
+  it('looks keys up by their SHA-256 only, and compares it whole, so that times tell nothing of a key', async () => {
+    const { attempt, calls, setFound } = setUp()
+    // A store that finds more than it was asked for, as one does that ignores case or compares a part.
+    setFound(hashApiKey(KEY).replace(/.$/, (last) => (last === '0' ? '1' : '0')))
+    expect(await attempt(KEY)).toBe('unauthorized')
+    setFound(hashApiKey(KEY).slice(0, -1))
+    expect(await attempt(KEY)).toBe('unauthorized')
+    expect(calls).toEqual(['find', 'find'])
   })
 
   it('accepts a key that it knows while the store is away, for as long as is set and no other key', async () => {

@@ -1,6 +1,5 @@
 import type { Clock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
-import { pause } from '../base/pause.ts'
 import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Decoded, RequestHead } from '../trace/decode/decoded.ts'
@@ -20,6 +19,7 @@ import type { StoreWriter } from './store/store-writer.ts'
 import type { RateGate } from './rates/rate-gate.ts'
 import type { Passage, UsageGate } from './usage-gate.ts'
 import type { UsageRecorder } from '../usage/counting/recorder.ts'
+import { BRIEF, PATIENT, settled } from './settled.ts'
 import type { WorkerPool } from '../worker-threads/worker-pool.ts'
 
 export interface IngesterDeps {
@@ -50,9 +50,6 @@ export interface IngesterDeps {
 
 /** Maximum number of requests that wait for a decoding thread; further requests are refused at once. */
 const MAX_WAITING = 512
-/** Time limit of `settled`: less than the 10 s after which the Python client sends a request again. */
-const SETTLED_MS = 8_000
-const SETTLED_POLL_MS = 10
 /** Age of the oldest waiting record above which the store counts as behind. */
 const BEHIND_MS = 5_000
 
@@ -107,19 +104,10 @@ export function createIngester(deps: IngesterDeps): Ingester {
         warnings: passage?.warnings ?? [],
       }
     },
-    settled: () => settled(deps),
+    settled: () => settled(deps, PATIENT),
+    settledSoon: () => settled(deps, BRIEF),
     checkStoring: () => deps.writer.check(),
     health: () => health(deps, tally, rejected),
-  }
-}
-
-async function settled({ log, writer, clock }: IngesterDeps): Promise<void> {
-  const before = clock.now()
-  const late = AbortSignal.timeout(SETTLED_MS)
-  const isStored = (): boolean => (log.stats().oldest_waiting_at ?? Number.POSITIVE_INFINITY) > before
-  while (!isStored()) {
-    if (late.aborted || !writer.progress().up) throw new AppError('store_unavailable')
-    await pause(SETTLED_POLL_MS, late)
   }
 }
 

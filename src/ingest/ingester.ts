@@ -44,10 +44,15 @@ export interface Ingester {
    */
   ingest(head: RequestHead, body: Uint8Array, hold?: (bytes: number) => boolean): Promise<Accepted>
   /**
-   * Resolves when everything acknowledged before is stored and can be read. @throws AppError store_unavailable when the
-   * store is unavailable, or behind for longer than clients wait
+   * Resolves when everything acknowledged before is stored and can be read, and waits for a store that is only slow.
+   * @throws AppError store_unavailable when the store refuses for 8 s, or takes longer than clients wait
    */
   settled(): Promise<void>
+  /**
+   * As `settled`, for callers that can go on without the store. @throws AppError store_unavailable at once while the
+   * store refuses, and after 8 s
+   */
+  settledSoon(): Promise<void>
   /** As StoreWriter.check. */
   checkStoring(): void
   health(): IngestHealth

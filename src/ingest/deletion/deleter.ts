@@ -29,7 +29,7 @@ export interface DeleterDeps {
   deletions: DeletionStore
   shares: Pick<ShareStore, 'removeTraces' | 'removeProject'>
   blobs: BlobStore
-  ingester: Pick<Ingester, 'settled'>
+  ingester: Pick<Ingester, 'settled' | 'settledSoon'>
   /** Resolves when the store can be read. */
   ready: Promise<void>
   clock: Clock
@@ -160,7 +160,7 @@ class JobRunner implements Deleter {
     const { signal } = this.#turns
     const ended: DeletionJob[] = []
     try {
-      await this.#deps.ingester.settled()
+      await this.#deps.ingester.settledSoon()
       const now = clock.now()
       const late = jobs.filter(({ created_at }) => now >= created_at + ARRIVED_MS)
       await this.#delete(jobs)
@@ -313,7 +313,7 @@ class JobRunner implements Deleter {
     for (;;) {
       const noted = await deletions.notedBlobs(until)
       if (noted.length === 0 || signal.aborted) return
-      await ingester.settled()
+      await ingester.settledSoon()
       const used = await traces.usedBlobs(noted)
       const kept: string[] = []
       for (const sha256 of noted)

@@ -123,7 +123,7 @@ describeOnSql('retention', (engine) => {
       deletions: createDeletionStore(database, time),
       shares: createShareStore(database, time),
       blobs: createFileBlobStore(dir.dir, time),
-      ingester: { settled: async () => undefined },
+      ingester: { settled: async () => undefined, settledSoon: async () => undefined },
       ready: Promise.resolve(),
       clock: time,
       logger,

@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, vi } from 'vitest'
-import { openContainers } from '../../../src/deploy/isolation/containers.ts'
 import { createDeployment, deployGreeter } from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
 import { hostileDeployments, NOT_THERE } from '../../support/deployments/hostile-deployments.ts'
+import { withoutContainers } from '../../support/deployments/without-containers.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { jsonBody } from '../../support/servers/weir-process.ts'
 import { LONG_MS } from '../../support/campaign.ts'
@@ -14,17 +12,8 @@ import { LONG_MS } from '../../support/campaign.ts'
 // Packages are installed, and every revision starts processes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
-/** Why the containers of this command do not work here; undefined when they do. */
-async function reasonOf(command: string | undefined): Promise<string | undefined> {
-  const packages = join(process.cwd(), 'node_modules')
-  const probed = await openContainers({ env: process.env, packages, dataDir: tmpdir(), command })
-  if (!('reason' in probed)) return undefined
-  console.log(`skipped: deployments in containers: ${probed.reason}`)
-  return probed.reason
-}
-
-const reason = await reasonOf(undefined)
-const noDocker = await reasonOf('docker')
+const reason = await withoutContainers()
+const noDocker = await withoutContainers('docker')
 const ENV = { DEPLOY_RUNTIME: 'container' }
 const { DOCKER_HOST } = process.env
 const DOCKER = {

@@ -14,11 +14,21 @@ import {
   NODES,
   runAttackers,
 } from '../../support/deployments/hostile-reads.ts'
+import { withoutContainers } from '../../support/deployments/without-containers.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 
 // bench/deployments/hostile-reads.bench.ts measures how much slower others become.
-describe('D-64: what deployed code leaves for the server to read', () => {
-  const own = useOwnWeir({ DEPLOY_BUILDS: '4', DEPLOY_START_SECONDS: '120' })
+describe('D-64: what deployed code in a process leaves for the server to read', () => hostileReads('process'))
+
+const absent = await withoutContainers()
+const why = absent === undefined ? '' : ` (${absent})`
+describe.skipIf(absent !== undefined)(
+  `D-64: what deployed code in a container leaves for the server to read${why}`,
+  () => hostileReads('container'),
+)
+
+function hostileReads(runtime: 'process' | 'container'): void {
+  const own = useOwnWeir({ DEPLOY_BUILDS: '4', DEPLOY_START_SECONDS: '120', DEPLOY_RUNTIME: runtime })
   beforeAll(async () => {
     const weir = own.current()
     const { id } = await createDeployment(weir, 'innocent')
@@ -49,4 +59,4 @@ describe('D-64: what deployed code leaves for the server to read', () => {
     for (const [at, [what, , message]] of NODES.entries())
       expect.soft([what, answers[at]]).toEqual([what, expect.stringMatching(message ?? /"n":1/)])
   }, 300_000) // A build, and starts of hosts after those that were ended, on a machine with two cores.
-})
+}

@@ -72,6 +72,7 @@ const ATTACKERS: Project = {
     NODES.map(([what, code]) => `export const ${what} = graphOf(async () => { ${code} })`).join('\n'),
 }
 
+/** Deploys the project with a build command; resolves with its revision once it has ended. */
 export async function deployBuilt(
   weir: WeirProcess,
   name: string,
@@ -112,16 +113,18 @@ export type CallTimes = Record<'ok' | 'ingest' | 'run', number[]>
 
 /**
  * Calls parts of the server that have nothing to do with the attacked deployments, until `work` has ended. `innocent`
- * is a deployment of a `greeter('hello')`. @throws Error if one of them fails
+ * is a deployment of a `greeter('hello')`; `traces` are the ids that ingest has acknowledged. @throws Error if one of
+ * them fails
  */
 export async function callMeanwhile<T>(
   weir: WeirProcess,
   innocent: string,
   work: Promise<T>,
-): Promise<{ result: T; times: CallTimes }> {
+): Promise<{ result: T; times: CallTimes; traces: string[] }> {
   let isOver = false
   const done = work.finally(() => (isOver = true))
   const times: CallTimes = { ok: [], ingest: [], run: [] }
+  const traces: string[] = []
   const timed = async (kind: keyof CallTimes, expected: unknown, call: () => Promise<unknown>) => {
     const begun = performance.now()
     const answer = await call()
@@ -132,13 +135,15 @@ export async function callMeanwhile<T>(
     while (!isOver) {
       for (let n = 0; n < 5; n++) {
         await timed('ok', 200, async () => (await weir.fetch('/ok')).status)
-        await timed('ingest', 202, async () => (await weir.fetch('/runs', jsonBody('POST', trace()))).status)
+        const sent = trace()
+        await timed('ingest', 202, async () => (await weir.fetch('/runs', jsonBody('POST', sent))).status)
+        traces.push(sent.id)
       }
       await timed('run', 'hello nothing', () => greetingOf(weir, innocent))
     }
   }
   const [result] = await Promise.all([done, calls()])
-  return { result, times }
+  return { result, times, traces }
 }
 
 const trace = () => ({

@@ -29,6 +29,7 @@ const deployment = await startDeployment({
   ingester: {
     ingest: noIngest,
     settled: async () => undefined,
+    settledSoon: async () => undefined,
     checkStoring: () => undefined,
     health: () => ({}) as never,
   },

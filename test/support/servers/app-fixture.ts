@@ -148,7 +148,7 @@ const NO_DELETER: Deleter = {
   stop: async () => undefined,
 }
 
-const SETTLED = { settled: async () => undefined }
+const SETTLED = { settled: async () => undefined, settledSoon: async () => undefined }
 
 const LIMITS: HttpLimits = {
   max_body_bytes: 1_000_000,
@@ -267,7 +267,7 @@ export async function startApp(options: FixtureOptions = {}) {
         ingested.push({ head, body: Buffer.from(body) })
         return options.ingest === undefined ? accepted() : await options.ingest(head, body)
       },
-      settled: async () => undefined,
+      ...SETTLED,
       checkStoring: () => undefined,
       health: () => HEALTH,
     },

@@ -49,7 +49,7 @@ export async function storeFeedback(
   const { rejected } = await deps.ingester.ingest(head, bytes)
   const [fault] = rejected
   if (fault !== undefined) throw new AppError(fault.code, { message: fault.reason })
-  await deps.ingester.settled().catch((thrown: unknown) => {
+  await deps.ingester.settledSoon().catch((thrown: unknown) => {
     if (toAppError(thrown).code !== 'store_unavailable') throw thrown
   })
   return { ...absent, ...record, id }
