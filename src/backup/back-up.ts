@@ -10,7 +10,7 @@ export type ReportStep = (step: string) => void
  * Maximum time from the arrival of a request until its data is in the ingest log of this server; for several servers,
  * until another one has stored it, including the difference between two machines' clocks.
  */
-const LATE_MS = { one: 2 * 60_000, several: 15 * 60_000 } as const
+export const LATE_MS = { one: 2 * 60_000, several: 15 * 60_000 } as const
 const BLOB_MODE = 0o600
 
 /**

@@ -28,7 +28,12 @@ it('a start that waits for ClickHouse ends at once when the server stops', async
   const stopping = new AbortController()
   const { claims, claim } = unanswered()
   const connection = { ping: () => Promise.resolve(true) } as never
-  const opened = { connection, ready: Promise.resolve(), stop: () => Promise.resolve() }
+  const opened = {
+    connection,
+    ready: Promise.resolve(),
+    failure: () => undefined,
+    stop: () => Promise.resolve(),
+  }
   const claiming = claimClickHouse({ config, logger, stopping: stopping.signal }, opened, { claim })
   await eventually(async () => expect(claims.count).toBe(1))
   const began = performance.now()
@@ -64,11 +69,31 @@ it('a check of ClickHouse is one statement, since each round trip may take long'
     return [{ id: 'own' }]
   }
   const connection = { rows, ping: () => Promise.resolve(true) } as never
-  const opened = { connection, ready: Promise.resolve(), stop: () => Promise.resolve() }
+  const opened = {
+    connection,
+    ready: Promise.resolve(),
+    failure: () => undefined,
+    stop: () => Promise.resolve(),
+  }
   const claim: Installation['claim'] = async (store) => async () => void (await store.read())
   const parts = { config, logger, stopping: new AbortController().signal }
   const { ready, check } = await claimClickHouse(parts, opened, { claim })
   await ready
   await check()
   expect(statements).toHaveLength(1)
+})
+
+it('a check tells why the tables of ClickHouse are not migrated, although it answers', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'weir-claim-'))
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const config = readConfig({ DATA_DIR: dataDir, CLICKHOUSE_URL: 'http://127.0.0.1:1' })
+  const connection = { rows: async () => [{ one: 1 }], ping: () => Promise.resolve(false) } as never
+  let failure: AppError | undefined = new AppError('store_misconfigured')
+  const ready = new Promise<void>(() => undefined)
+  const opened = { connection, ready, failure: () => failure, stop: () => Promise.resolve() }
+  const parts = { config, logger, stopping: new AbortController().signal }
+  const { check } = await claimClickHouse(parts, opened, { claim: unanswered().claim })
+  await expect(check()).rejects.toBe(failure)
+  failure = undefined
+  await check()
 })

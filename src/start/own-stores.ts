@@ -48,8 +48,12 @@ export async function claimClickHouse(
     return new Promise<void>(() => undefined)
   })
   // A single statement, because the time of a check is limited, and each round trip takes time.
-  const answers = (): Promise<unknown> => connection.rows('SELECT 1 AS one')
-  return { ...clickhouse, ready, check: async () => void (await (outcome ?? answers)()) }
+  const answers = async (): Promise<void> => {
+    const failure = clickhouse.failure()
+    if (failure !== undefined) throw failure
+    await connection.rows('SELECT 1 AS one')
+  }
+  return { ...clickhouse, ready, check: () => (outcome ?? answers)() }
 }
 
 /**

@@ -1,12 +1,13 @@
 import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { backUp } from '../../backup/back-up.ts'
+import { backUp, LATE_MS } from '../../backup/back-up.ts'
 import type { BackupSource, Manifest } from '../../backup/stores.ts'
 import { systemClock } from '../../base/clock.ts'
 import { AppError } from '../../base/errors.ts'
 import { packageVersion } from '../../base/node/package-version.ts'
 import type { Config } from '../../config.ts'
 import { readClickHouseTables } from '../../storage/clickhouse/backup/table-copies.ts'
+import { createServerRegistry } from '../../storage/sql/server-registry.ts'
 import { findServer } from '../server-address.ts'
 import {
   type BackupParts,
@@ -27,13 +28,11 @@ export async function backUpServer({ config, dir, logger, progress }: BackupPart
   const dataDir = resolve(config.dataDir)
   return await withStops(async (stops) => {
     const isRunning = (await findServer(dataDir)) !== undefined
-    const isShared = config.databaseUrl !== undefined || config.clickhouseUrl !== undefined
     await assertUsed(config, dataDir)
     const clickhouse = await connectTraces(config, dataDir, { logger, stops, isRunning })
     const source: BackupSource = {
       dataDir,
-      // Servers on other machines may be running, which this process cannot detect.
-      writers: isShared ? 'several' : isRunning ? 'one' : 'none',
+      writers: await writersOf(config, dataDir, isRunning),
       installation_id: () => installationOf(config, dataDir),
       traces: await readClickHouseTables(clickhouse),
       openSql: () => openSql(config, dataDir),
@@ -41,6 +40,27 @@ export async function backUpServer({ config, dir, logger, progress }: BackupPart
     }
     return await backUp(source, { dir, version: packageVersion(), clock: systemClock, progress })
   })
+}
+
+/**
+ * Other servers count when they have run since late data may have been received, also if they have ended: the next
+ * start stores what they had received.
+ */
+async function writersOf(
+  config: Config,
+  dataDir: string,
+  isRunning: boolean,
+): Promise<BackupSource['writers']> {
+  const alone = isRunning ? 'one' : 'none'
+  // Servers can share stores only if they share a Postgres.
+  if (config.databaseUrl === undefined) return alone
+  const database = openDatabase(config, dataDir, 'identity')
+  try {
+    const recent = await createServerRegistry(database).recent(LATE_MS.several)
+    return recent > (isRunning ? 1 : 0) ? 'several' : alone
+  } finally {
+    await database.close()
+  }
 }
 
 async function openSql(config: Config, dataDir: string): ReturnType<BackupSource['openSql']> {

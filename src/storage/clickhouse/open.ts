@@ -16,6 +16,8 @@ export interface OpenedClickHouse {
    * Rejects with AppError config_invalid for a server that is not supported.
    */
   ready: Promise<void>
+  /** Why the last attempt to migrate failed; undefined before it, and when the schema is migrated. */
+  failure(): AppError | undefined
   stop(): Promise<void>
 }
 
@@ -66,12 +68,17 @@ function openServer({ url, cluster, turns, logger, asLeader }: ServerOptions): O
   const migrateServer = (): Promise<unknown> => migrate(connection, { logger, shared: true })
   const migrations = (): Promise<unknown> =>
     asLeader === undefined ? migrateServer() : asLeader('clickhouse', migrateServer)
-  const ready = migrateWhenUp({ connection, migrations, logger, signal: stopping.signal })
+  let failure: AppError | undefined
+  const noteFailure = (error: AppError | undefined): void => {
+    failure = error
+  }
+  const ready = migrateWhenUp({ connection, migrations, logger, noteFailure, signal: stopping.signal })
   // Callers that await `ready` get the error.
   ready.catch(() => undefined)
   return {
     connection,
     ready,
+    failure: () => failure,
     stop: async () => {
       stopping.abort()
       await connection.close()
@@ -102,11 +109,14 @@ async function migrateWhenUp({
   connection,
   migrations,
   logger,
+  noteFailure,
   signal,
 }: {
   connection: ClickHouse
   migrations(): Promise<unknown>
   logger: Logger
+  /** Called after each attempt. */
+  noteFailure(error: AppError | undefined): void
   signal: AbortSignal
 }): Promise<void> {
   let refusal: AppError | undefined
@@ -114,6 +124,7 @@ async function migrateWhenUp({
     refusal = await refusalOf(connection)
     if (refusal !== undefined) throw refusal
     await migrations()
+    noteFailure(undefined)
     return true
   }
   const migrated = await retry(work, {
@@ -121,7 +132,9 @@ async function migrateWhenUp({
     signal,
     mayRetry: (error) => error !== refusal,
     onRetry(error, failures) {
-      const { code, message, cause } = toAppError(error)
+      const failure = toAppError(error)
+      const { code, message, cause } = failure
+      noteFailure(failure)
       const reason = (code === 'store_unavailable' && cause instanceof Error && cause.message) || message
       if (failures % LOG_EVERY === 1) logger.error({ err: error, code }, `ClickHouse is not ready: ${reason}`)
     },
@@ -143,5 +156,5 @@ async function openEmbedded(dataDir: string, logger: Logger): Promise<OpenedClic
     await stop()
     throw error
   }
-  return { connection, ready: Promise.resolve(), stop }
+  return { connection, ready: Promise.resolve(), failure: () => undefined, stop }
 }

@@ -36,6 +36,8 @@ export interface ServerRegistry {
   runVersion(): Promise<number | undefined>
   /** Number of other running servers. */
   others(): Promise<number>
+  /** Number of servers that have run in the last `ms`; one that was restarted counts again. */
+  recent(ms: number): Promise<number>
 }
 
 /** Time without an announcement after which a server counts as ended. */
@@ -94,6 +96,13 @@ export function createServerRegistry(database: Database): ServerRegistry {
       const [row] = await database.query<{ n: number }>(
         `SELECT count(*) AS n FROM servers WHERE id <> ? AND seen_at > ${NOW} - ${DEAD_MS}`,
         [id],
+      )
+      return row?.n ?? 0
+    },
+    async recent(ms) {
+      const [row] = await database.query<{ n: number }>(
+        `SELECT count(*) AS n FROM servers WHERE seen_at > ${NOW} - ?`,
+        [DEAD_MS + ms],
       )
       return row?.n ?? 0
     },

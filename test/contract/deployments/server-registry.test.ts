@@ -38,6 +38,18 @@ describe.skipIf(withoutPostgres() !== '')(`P-37: servers of one database${withou
     expect([await a.others(), await b.others()]).toEqual([1, 0])
   })
 
+  it('count those that have run lately, one that was restarted twice', async () => {
+    const [a, b] = [createServerRegistry(database), createServerRegistry(database)]
+    await a.announce(SERVER)
+    await a.withdraw()
+    await b.announce(SERVER)
+    expect(await createServerRegistry(database).recent(60_000)).toBe(2)
+    await database.query('UPDATE servers SET seen_at = seen_at - 70000')
+    expect(await b.recent(60_000)).toBe(1)
+    await database.query('UPDATE servers SET seen_at = seen_at - 30000')
+    expect(await b.recent(60_000)).toBe(0)
+  })
+
   it('know the graphs of all of them', async () => {
     const registry = createServerRegistry(database)
     await registry.announce(SERVER)

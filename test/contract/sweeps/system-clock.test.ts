@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
+import type { Sweep, Sweeps } from '../../../src/base/background/sweeps.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { threadSweep } from '../../../src/runs/threads/sweeper.ts'
+import { startAuditRetention } from '../../../src/start/identity/audit-retention.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
@@ -9,19 +11,25 @@ import { createSqlEventStore } from '../../../src/storage/sql/events/event-store
 import { createKvStore } from '../../../src/storage/sql/items/kv-store.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { createWebhookStore } from '../../../src/storage/sql/runs/webhook-store.ts'
+import { recordChange } from '../../../src/storage/sql/identity/audit-log.ts'
+import { createInviteStore } from '../../../src/storage/sql/identity/invite-store.ts'
+import { createOauthStore } from '../../../src/storage/sql/identity/oauth-store.ts'
+import { createSignInStore } from '../../../src/storage/sql/identity/sign-in-store.ts'
+import { createFeedbackTokenStore } from '../../../src/storage/sql/feedback/token-store.ts'
 import { createBrowserSessionStore } from '../../../src/storage/sql/identity/browser-session-store.ts'
 import { createDeletionStore } from '../../../src/storage/sql/deletion/deletion-store.ts'
 import { createDeploymentLogStore } from '../../../src/storage/sql/deployments/log-store.ts'
 import { createUploadStore } from '../../../src/storage/sql/deployments/upload-store.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { eventually } from '../../support/eventually.ts'
-import { FIRST } from '../../support/stores/sql/identity-records.ts'
+import { ACTOR, FIRST } from '../../support/stores/sql/identity-records.ts'
 import { createMemoryEventLog } from '../../support/runs/streams/memory-event-store.ts'
 import { admissionOf, admitted, CLAIMER, TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { testClock } from '../../support/faults/test-clock.ts'
 
-const HOUR = 3_600_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 /** The clock with which the records were written that must go. */
 const yesterday = testClock(() => systemClock.now() - 24 * HOUR)
@@ -58,6 +66,19 @@ describeOnSql('with the clock of the system', (engine) => {
     expect(await threads.work(new AbortController().signal)).toBe(1)
     expect(await createWebhookStore(database, systemClock).sweep()).toBe(1)
     expect([await count('threads'), await count('webhooks')]).toEqual([1, 0])
+  })
+
+  it('the ends of stateless runs go after ten minutes', async () => {
+    const now = systemClock.now()
+    const ends = { old: now - 11 * MINUTE, new: now - 9 * MINUTE }
+    for (const [run_id, ended_at] of Object.entries(ends))
+      await database.query(
+        `INSERT INTO stateless_ends (run_id, deployment_id, workspace_id, thread_id, created_at, ended_at, status, caller,
+          metadata) VALUES (?, 'd', 'w', 't', 1, ?, 'success', '{}', '{}')`,
+        [run_id, ended_at],
+      )
+    await createRunStore(database, systemClock).forgetStatelessEnds()
+    expect(await database.query('SELECT run_id FROM stateless_ends')).toEqual([{ run_id: 'new' }])
   })
 
   it('old events go, and the logs of deleted threads', async () => {
@@ -122,6 +143,87 @@ describeOnSql('with the clock of the system, of identity and deployments', (engi
     await store.addTicket('new', 'k1', now)
     expect(await ids('browser_sessions', 'id')).toEqual(['new'])
     expect(await ids('sign_in_tickets', 'secret_hash')).toEqual(['new'])
+  })
+
+  it('expired invitations, and attempts and sessions of people, go when further ones are made', async () => {
+    await createIdentityStore(database).createFirst(FIRST)
+    const signIns = createSignInStore(database)
+    const invites = createInviteStore(database)
+    const make = async (id: string, now: number): Promise<void> => {
+      const attempt = { provider: 'p', state: 's', nonce: 'n', code_verifier: 'v', return_to: '/app/' }
+      await signIns.addAttempt(id, attempt, now)
+      const person = { issuer: 'https://id.test', subject: id, email: undefined, email_verified: false }
+      const arrival = {
+        person: { ...person, name: id, groups: [] },
+        verified_email: undefined,
+        provider: 'p',
+      }
+      const session = { id, secret_hash: id, tokens: '', expires_at: now + DAY, address: '::1' }
+      const admission = { rights: { role: 'user' as const, workspace_ids: null }, by_groups: false }
+      await signIns.enter(arrival, () => admission, { organization_id: 'o1', now, session })
+      const rights = { organization_id: 'o1', email: null, role: 'user' as const, workspace_ids: null }
+      const times = { created_by: 'u1', created_at: now, expires_at: now + DAY }
+      await invites.create({ id, ...rights, ...times }, id, ACTOR)
+    }
+    const now = systemClock.now()
+    await make('old', now - 2 * DAY)
+    expect([await signIns.findSession('old', now), await invites.find('old', now)]).toEqual([
+      undefined,
+      undefined,
+    ])
+    await make('new', now)
+    expect(await ids('sign_in_attempts', 'secret_hash')).toEqual(['new'])
+    expect(await ids('member_sessions', 'id')).toEqual(['new'])
+    expect(await ids('invites', 'id')).toEqual(['new'])
+  })
+
+  it('expired clients, codes and tokens of OAuth, and tokens for feedback, go when further ones are made', async () => {
+    await createIdentityStore(database).createFirst(FIRST)
+    const oauth = createOauthStore(database)
+    const feedback = createFeedbackTokenStore(database)
+    const make = async (id: string, now: number): Promise<void> => {
+      await oauth.addClient({ id, name: id, redirect_uris: [], created_at: now })
+      const consent = { key: { id: 'k1' }, client_id: id, resource: '/mcp', ends_at: null } as never
+      await oauth.addCode(id, consent, now)
+      await oauth.start(consent, { access: `${id} access`, refresh: `${id} refresh` }, now)
+      const token = { id, run_id: 'r', feedback_key: 'k', feedback_config: null, token_hash: id }
+      await feedback.add([{ ...token, workspace_id: 'w', created_at: now, expires_at: now + DAY }])
+    }
+    const now = systemClock.now()
+    await make('old', now - 60 * DAY)
+    expect([await oauth.takeCode('old', now), await feedback.find('old', now)]).toEqual([
+      undefined,
+      undefined,
+    ])
+    await make('new', now)
+    expect(await ids('oauth_clients', 'id')).toEqual(['new'])
+    expect(await ids('oauth_codes', 'code_hash')).toEqual(['new'])
+    expect(await ids('oauth_tokens', 'client_id')).toEqual(['new', 'new'])
+    expect(await ids('feedback_tokens', 'id')).toEqual(['new'])
+  })
+
+  it('records of the audit go after AUDIT_RETENTION_DAYS', async () => {
+    await createIdentityStore(database).createFirst(FIRST)
+    const now = systemClock.now()
+    await database.tx('audit', async (session) => {
+      for (const at of [now - 3 * DAY, now - DAY, now])
+        await recordChange(
+          session,
+          { ...ACTOR, at },
+          { organization_id: 'o1', action: 'test', subject_id: 'k1', details: {} },
+        )
+    })
+    const started: Sweep[] = []
+    const sweeps: Sweeps = {
+      start(sweep) {
+        started.push(sweep)
+        return { now: () => sweep.work(new AbortController().signal), stop: async () => undefined }
+      },
+      assertWorking: () => undefined,
+    }
+    startAuditRetention({ config: { auditRetentionDays: 2 }, sweeps, stops: [] }, database)
+    expect(await started[0]?.work(new AbortController().signal)).toBe(1)
+    expect(await ids('audit_log', 'at')).toEqual([now - DAY, now])
   })
 
   it('refused ids, and ended jobs of deletion go', async () => {

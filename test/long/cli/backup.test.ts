@@ -1,6 +1,8 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
+import { findServer } from '../../../src/start/server-address.ts'
 import { campaign, LONG_MS } from '../../support/campaign.ts'
 import {
   countTraces,
@@ -10,6 +12,7 @@ import {
   type World,
   WORLD_ENV,
 } from '../../support/backups/backed-up-world.ts'
+import { eventually } from '../../support/eventually.ts'
 import { runCommand } from '../../support/run-command.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { startTestClickHouse, temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
@@ -97,6 +100,28 @@ describe.skipIf(reason !== '')(`backups of servers${reason}`, () => {
     const others = await stores('second')
     await command('restore', at('of-files'), { ...others, DATA_DIR: at('second') })
     await expectEqual(at('second'), others, { world, before })
+  })
+
+  it('derive 15 minutes again where other servers have run lately, and two minutes where none has', async () => {
+    const env = await stores('windows')
+    for (const name of ['only', 'other']) await mkdir(at(name))
+    const lateMs = async (name: string): Promise<number> => {
+      await command('backup', at(name), { ...env, DATA_DIR: at('only') })
+      const text = await readFile(join(at(name), 'manifest.json'), 'utf8')
+      const { started_at, late_since } = JSON.parse(text) as SchemaTypes['backup-manifest']
+      return Date.parse(started_at) - Date.parse(late_since ?? started_at)
+    }
+    const only = await startWeir(at('only'), env)
+    // A server writes its address to DATA_DIR after it has begun to listen.
+    await eventually(async () => expect(await findServer(at('only'))).toBeDefined())
+    expect(await lateMs('of-one')).toBe(2 * 60_000)
+    const other = await startWeir(at('other'), env)
+    expect(await lateMs('of-two')).toBe(15 * 60_000)
+    // What it had received and not stored is stored when it starts again.
+    await other.kill()
+    expect(await lateMs('of-a-killed-one')).toBe(15 * 60_000)
+    await only.stop()
+    expect(await lateMs('of-stopped-ones')).toBe(15 * 60_000)
   })
 })
 

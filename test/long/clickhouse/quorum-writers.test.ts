@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { env } from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { LONG_MS } from '../../support/campaign.ts'
@@ -29,8 +30,11 @@ vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 const REASON = withoutPostgres()
 const WORKSPACE = randomUUID()
-/** Time of a quorum: so long that servers wait for it, and not for the engine, also on a busy machine. */
-const HOLD_MS = 250
+/**
+ * Milliseconds of a quorum: so long that servers wait for it, and not for the engine, also on a busy machine. By hand:
+ * `QUORUM_MS=50 npm run test:long -- quorum-writers`.
+ */
+const HOLD_MS = Number(env['QUORUM_MS'] ?? 250)
 const BATCHES = 16
 const TRACES_A_BATCH = 20
 const logger = createLogger({ level: 'silent' })

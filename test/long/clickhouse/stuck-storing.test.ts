@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await store.proxy.set({ kind: 'pass' })
-  await weir.drained()
+  await storing()
 })
 
 afterAll(async () => {
@@ -60,6 +60,11 @@ async function sendTrace(to = weir, fields: object = {}): Promise<void> {
   const chain = { name: 'stuck', run_type: 'chain', start_time: time, end_time: time }
   const run = { id: randomUUID(), ...chain, ...fields }
   expect((await to.fetch('/runs', jsonBody('POST', run))).status).toBeLessThan(300)
+}
+
+/** Resolves when the tables are there, and nothing waits. */
+async function storing(of = weir): Promise<void> {
+  await eventually(async () => expect(await of.health()).toMatchObject({ status: 'ok', waiting: 0 }))
 }
 
 /** The status of `/ready?part=reads`, and what health says about ClickHouse. */
@@ -101,7 +106,7 @@ it('refused inserts are named while the batch is still derived', async () => {
     await started.kill()
     await slow.remove()
   })
-  await started.drained()
+  await storing(started)
   await store.proxy.set({ kind: 'status', status: 413 }, { query: INSERTS })
   const from = performance.now()
   await sendTrace(started, { run_type: 'llm', inputs: { messages: [{ role: 'user', content: 'slow' }] } })
@@ -149,6 +154,26 @@ it('a batch that is tried again inserts nothing that is confirmed', async () => 
   await weir.drained()
   const after = await rows()
   expect(after.map(([row], i) => row!.n - before[i]![0]!.n)).toEqual([200, 200, 200])
+})
+
+it('a proxy that refuses the inserts of the start is named as a fault of the configuration, until it takes them', async () => {
+  await store.proxy.set({ kind: 'status', status: 413 }, { query: INSERTS })
+  const other = await temporaryDir()
+  const started = await startWeir(other.dir, { CLICKHOUSE_URL: store.newUrl() })
+  try {
+    await eventually(async () =>
+      expect(await health(started)).toEqual({
+        reads: 503,
+        code: 'store_misconfigured',
+        detail: expect.stringContaining('413 Payload Too Large'),
+      }),
+    )
+    await store.proxy.set({ kind: 'pass' })
+    await eventually(async () => expect(await health(started)).toEqual(WELL))
+  } finally {
+    await started.kill()
+    await other.remove()
+  }
 })
 
 it('an address that refuses every request is named at the start', async () => {
