@@ -43,7 +43,7 @@ const ALL_BROKEN: [name: string, Broken][] = [
   ['module.ts', ["// asks for\nimport { x } from './none.js'\nexport const graph = x", 2, /none\.js/]],
   ['number.mjs', ['export const graph = 1', null, /neither a compiled graph, nor a builder/]],
 ]
-const BROKEN = firstInShort(ALL_BROKEN, 4)
+const BROKEN = firstInShort(ALL_BROKEN, 2)
 
 interface LogLine {
   level: string

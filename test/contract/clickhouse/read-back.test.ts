@@ -24,6 +24,7 @@ import { TRACE_RUN_ROWS } from '../../../src/trace/rows/trace-run-row.ts'
 import { WAITING_CHILD_ROWS } from '../../../src/trace/derive/lineage/waiting-child.ts'
 import { startTestClickHouse, temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { idOf, START, traceRunRow, WORKSPACE } from '../../support/stores/clickhouse/trace-store.ts'
+import { inLong } from '../../support/length.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('../../../src/storage/clickhouse/migrations/', import.meta.url))
 const logger = createLogger({ level: 'silent' })
@@ -199,16 +200,18 @@ describe('children that wait for their parent', () => {
     expect(await store().hasWaitingChildren()).toBe(false)
   })
 
-  it('are deleted after a week', async () => {
-    const days = async (run_id: string, age: number): Promise<void> =>
-      db.command(
-        `INSERT INTO waiting_children (workspace_id, parent_run_id, run_id, received_at)
+  inLong(() => {
+    it('are deleted after a week', async () => {
+      const days = async (run_id: string, age: number): Promise<void> =>
+        db.command(
+          `INSERT INTO waiting_children (workspace_id, parent_run_id, run_id, received_at)
          SELECT {workspace:UUID}, {parent:UUID}, {run:UUID}, now64(3) - INTERVAL {age:UInt32} DAY`,
-        { params: { workspace: WORKSPACE, parent, run: run_id, age } },
-      )
-    await days(idOf(13), 8)
-    await days(idOf(14), 6)
-    await db.command('OPTIMIZE TABLE waiting_children FINAL')
-    expect(await waiting()).toEqual([idOf(14)])
+          { params: { workspace: WORKSPACE, parent, run: run_id, age } },
+        )
+      await days(idOf(13), 8)
+      await days(idOf(14), 6)
+      await db.command('OPTIMIZE TABLE waiting_children FINAL')
+      expect(await waiting()).toEqual([idOf(14)])
+    })
   })
 })

@@ -140,15 +140,17 @@ describeHosts((openBench) => {
       expect(wire.typesOf(id).filter((type) => type === 'end')).toHaveLength(1)
     })
 
-    it('HOST-6: that is dropped never begins', async () => {
-      const { wire, id, next } = await reached()
-      const job = await bench.job('hostile', { act: 'none' })
-      wire.send({ type: 'offer', id }, [JSON.stringify(job)])
-      await wire.next('ready', id)
-      wire.send({ type: 'drop', id })
-      wire.send({ type: 'go', id })
-      expect(await answerOf(wire, next, stateOf(job.run.thread_id))).toMatchObject({ next: [] })
-      expect(wire.typesOf(id)).toEqual(['ready'])
+    inLong(() => {
+      it('HOST-6: that is dropped never begins', async () => {
+        const { wire, id, next } = await reached()
+        const job = await bench.job('hostile', { act: 'none' })
+        wire.send({ type: 'offer', id }, [JSON.stringify(job)])
+        await wire.next('ready', id)
+        wire.send({ type: 'drop', id })
+        wire.send({ type: 'go', id })
+        expect(await answerOf(wire, next, stateOf(job.run.thread_id))).toMatchObject({ next: [] })
+        expect(wire.typesOf(id)).toEqual(['ready'])
+      })
     })
 
     it('HOST-10: may stop before any number of tasks', async () => {
@@ -177,46 +179,50 @@ describeHosts((openBench) => {
       expect(wire.typesOf(id)).toEqual(['ready', 'items', 'end'])
     })
 
-    it('HOST-11: ends without a state when it is to be rolled back', async () => {
-      const { wire, id } = await reached()
-      await begin(wire, id, { act: 'ignore' })
-      wire.send({ type: 'cancel', id, state: false })
-      const { head } = await wire.next('end', id)
-      expect(head).toMatchObject({ end: { kind: 'cancelled' }, state: null, values: 'none' })
-    })
+    inLong(() => {
+      it('HOST-11: ends without a state when it is to be rolled back', async () => {
+        const { wire, id } = await reached()
+        await begin(wire, id, { act: 'ignore' })
+        wire.send({ type: 'cancel', id, state: false })
+        const { head } = await wire.next('end', id)
+        expect(head).toMatchObject({ end: { kind: 'cancelled' }, state: null, values: 'none' })
+      })
 
-    it('HOST-15: that ends the process is named before', async () => {
-      const wire = await opened()
-      await begin(wire, 1, { act: 'exit' })
-      expect(await wire.exited).toBe(3)
-      const { head } = await wire.next('culprit', 1)
-      expect(head.message).toBe('The graph ended its process with code 3.')
-      expect(wire.typesOf(1)).not.toContain('end')
+      it('HOST-15: that ends the process is named before', async () => {
+        const wire = await opened()
+        await begin(wire, 1, { act: 'exit' })
+        expect(await wire.exited).toBe(3)
+        const { head } = await wire.next('culprit', 1)
+        expect(head.message).toBe('The graph ended its process with code 3.')
+        expect(wire.typesOf(1)).not.toContain('end')
+      })
     })
   })
 
   describe('frames', () => {
-    it('HOST-1: may come in any portions', async () => {
-      const launch = bench.launch()
-      const wire = openHostWire(launch)
-      wires.push(wire)
-      const call = { type: 'call', id: 1, tenant: TENANT }
-      const parts = [JSON.stringify(stateOf('nothing'))]
-      const bytes = encodeFrame(launch.open)
-      for (let at = 0; at < bytes.length; at += 97) wire.write(bytes.subarray(at, at + 97))
-      await wire.next('opened')
-      wire.write(Buffer.concat([encodeFrame(call, parts), encodeFrame({ ...call, id: 2 }, parts)]))
-      await Promise.all([wire.next('answer', 1), wire.next('answer', 2)])
-    })
+    inLong(() => {
+      it('HOST-1: may come in any portions', async () => {
+        const launch = bench.launch()
+        const wire = openHostWire(launch)
+        wires.push(wire)
+        const call = { type: 'call', id: 1, tenant: TENANT }
+        const parts = [JSON.stringify(stateOf('nothing'))]
+        const bytes = encodeFrame(launch.open)
+        for (let at = 0; at < bytes.length; at += 97) wire.write(bytes.subarray(at, at + 97))
+        await wire.next('opened')
+        wire.write(Buffer.concat([encodeFrame(call, parts), encodeFrame({ ...call, id: 2 }, parts)]))
+        await Promise.all([wire.next('answer', 1), wire.next('answer', 2)])
+      })
 
-    it('HOST-3: of unknown types are ignored, as are unknown fields', async () => {
-      const { wire, id, next } = await reached()
-      wire.send({ type: 'of_a_later_version', id, more: { n: 1 } })
-      wire.send({ type: 'go', id: 9999 })
-      const later = { later: true } as object
-      wire.send({ ...later, type: 'call', id: next, tenant: TENANT }, [JSON.stringify(stateOf('nothing'))])
-      await wire.next('answer', next)
-      expect(wire.typesOf(id)).toEqual([])
+      it('HOST-3: of unknown types are ignored, as are unknown fields', async () => {
+        const { wire, id, next } = await reached()
+        wire.send({ type: 'of_a_later_version', id, more: { n: 1 } })
+        wire.send({ type: 'go', id: 9999 })
+        const later = { later: true } as object
+        wire.send({ ...later, type: 'call', id: next, tenant: TENANT }, [JSON.stringify(stateOf('nothing'))])
+        await wire.next('answer', next)
+        expect(wire.typesOf(id)).toEqual([])
+      })
     })
 
     it('HOST-6, HOST-12: that cannot be read fail their job or their call; the host goes on', async () => {
