@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { nextMillisecond } from '../../support/eventually.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { type ApiAnswer, type CheckedApi, openCheckedApi } from '../openapi/checked-api.ts'
-import { inLong } from '../../support/length.ts'
+import { type ApiAnswer, type CheckedApi, openCheckedApi } from '../../conformance/openapi/checked-api.ts'
 
 type Workspace = SchemaTypes['workspace']
 type Member = SchemaTypes['member']
@@ -104,17 +103,15 @@ describe('workspaces', () => {
     async (body) => expect(await statusOf('POST', '/workspaces', body)).toBe(body === 'x' ? 400 : 422),
   )
 
-  inLong(() => {
-    it('cannot be created by a key of some workspaces', async () => {
-      const { key } = await serviceKey({ role: 'admin', workspaces: [home.id] })
-      expect(await send('POST', '/workspaces', { display_name: 'mine' }, key)).toMatchObject({
-        status: 403,
-        body: { code: 'forbidden', error: 'Forbidden', detail: expect.stringContaining('all workspaces') },
-      })
-      expect(await get<Workspace[]>('/workspaces', key)).toEqual([home])
-      expect(await statusOf('PATCH', `/workspaces/${other.id}`, { display_name: 'taken' }, key)).toBe(404)
-      expect(await statusOf('DELETE', `/workspaces/${other.id}`, undefined, key)).toBe(404)
+  it('cannot be created by a key of some workspaces', async () => {
+    const { key } = await serviceKey({ role: 'admin', workspaces: [home.id] })
+    expect(await send('POST', '/workspaces', { display_name: 'mine' }, key)).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden', error: 'Forbidden', detail: expect.stringContaining('all workspaces') },
     })
+    expect(await get<Workspace[]>('/workspaces', key)).toEqual([home])
+    expect(await statusOf('PATCH', `/workspaces/${other.id}`, { display_name: 'taken' }, key)).toBe(404)
+    expect(await statusOf('DELETE', `/workspaces/${other.id}`, undefined, key)).toBe(404)
   })
 })
 
@@ -160,16 +157,14 @@ describe('service keys', () => {
     expect(await statusOf('DELETE', `${SERVICE}/${id}`)).toBe(404)
   })
 
-  inLong(() => {
-    it('IDENTITY-5: of several workspaces and no default need a workspace in the request', async () => {
-      const { key } = await serviceKey()
-      expect(await send('GET', '/sessions', undefined, key)).toMatchObject({
-        status: 403,
-        body: { error: 'org_scoped_key_requires_workspace', code: 'workspace_required' },
-      })
-      const inOther = { key, path: '/settings', headers: { 'x-tenant-id': other.id } }
-      expect((await api(inOther)).body).toMatchObject({ id: other.id })
+  it('IDENTITY-5: of several workspaces and no default need a workspace in the request', async () => {
+    const { key } = await serviceKey()
+    expect(await send('GET', '/sessions', undefined, key)).toMatchObject({
+      status: 403,
+      body: { error: 'org_scoped_key_requires_workspace', code: 'workspace_required' },
     })
+    const inOther = { key, path: '/settings', headers: { 'x-tenant-id': other.id } }
+    expect((await api(inOther)).body).toMatchObject({ id: other.id })
   })
 
   it.each<[string, () => object]>([
@@ -260,28 +255,26 @@ describe('members', () => {
     expect(await statusOf('GET', '/settings', undefined, key)).toBe(401)
   })
 
-  inLong(() => {
-    it('cannot be managed with a lower role, or from other workspaces', async () => {
-      const admin = await addMember({ role: 'admin', workspace_ids: [home.id] })
-      const elsewhere = await addMember({ workspace_ids: [other.id] })
-      const inBoth = await addMember({ workspace_ids: [home.id, other.id] })
-      const listed = await send('GET', MEMBERS, undefined, admin.key)
-      expect(listed.text).not.toContain(elsewhere.email)
-      expect(listed.body).toContainEqual(
-        expect.objectContaining({ user_id: inBoth.user_id, workspace_ids: [home.id] }),
-      )
-      const patch = (user_id: string, body: object) =>
-        statusOf('PATCH', `${MEMBERS}/${user_id}`, body, admin.key)
-      expect(await patch(elsewhere.user_id, { role: 'viewer' })).toBe(404)
-      expect(await patch(inBoth.user_id, { role: 'viewer' })).toBe(403)
-      expect(await patch(admin.user_id, { workspace_ids: [other.id] })).toBe(403)
-      const own = await send('PATCH', `${MEMBERS}/${admin.user_id}`, { workspace_ids: null }, admin.key)
-      expect(own.body).toMatchObject({ workspace_ids: [home.id] })
-      const body = { email: 'new@example.com', role: 'admin' }
-      expect(await post(MEMBERS, body, admin.key)).toMatchObject({ workspace_ids: [home.id] })
-      const beyond = { email: 'new2@example.com', role: 'viewer', workspace_ids: [other.id] }
-      expect(await statusOf('POST', MEMBERS, beyond, admin.key)).toBe(403)
-    })
+  it('cannot be managed with a lower role, or from other workspaces', async () => {
+    const admin = await addMember({ role: 'admin', workspace_ids: [home.id] })
+    const elsewhere = await addMember({ workspace_ids: [other.id] })
+    const inBoth = await addMember({ workspace_ids: [home.id, other.id] })
+    const listed = await send('GET', MEMBERS, undefined, admin.key)
+    expect(listed.text).not.toContain(elsewhere.email)
+    expect(listed.body).toContainEqual(
+      expect.objectContaining({ user_id: inBoth.user_id, workspace_ids: [home.id] }),
+    )
+    const patch = (user_id: string, body: object) =>
+      statusOf('PATCH', `${MEMBERS}/${user_id}`, body, admin.key)
+    expect(await patch(elsewhere.user_id, { role: 'viewer' })).toBe(404)
+    expect(await patch(inBoth.user_id, { role: 'viewer' })).toBe(403)
+    expect(await patch(admin.user_id, { workspace_ids: [other.id] })).toBe(403)
+    const own = await send('PATCH', `${MEMBERS}/${admin.user_id}`, { workspace_ids: null }, admin.key)
+    expect(own.body).toMatchObject({ workspace_ids: [home.id] })
+    const body = { email: 'new@example.com', role: 'admin' }
+    expect(await post(MEMBERS, body, admin.key)).toMatchObject({ workspace_ids: [home.id] })
+    const beyond = { email: 'new2@example.com', role: 'viewer', workspace_ids: [other.id] }
+    expect(await statusOf('POST', MEMBERS, beyond, admin.key)).toBe(403)
   })
 
   it('IDENTITY-11: always include one admin', async () => {
@@ -327,40 +320,38 @@ describe('personal access tokens', () => {
     },
   )
 
-  inLong(() => {
-    it('cannot be created by a more limited token', async () => {
-      const { user_id, key } = await addMember({ role: 'operator' })
-      const make = (fields: object, by = key) =>
-        send('POST', PERSONAL, { description: 'k', default_workspace_id: home.id, ...fields }, by)
-      const limited = (await make({ role: 'viewer', workspaces: [home.id] })).body as NewKey
-      const reading = (await make({ read_only: true })).body as NewKey
-      expect((await make({}, limited.key)).body).toMatchObject({
-        role: 'viewer',
-        workspaces: [home.id],
-        user_id,
-      })
-      expect((await make({ role: 'user' }, limited.key)).status).toBe(403)
-      expect((await make({ workspaces: [other.id] }, limited.key)).status).toBe(403)
-      expect((await make({ read_only: true }, reading.key)).status).toBe(403)
-      expect(await statusOf('DELETE', `${PERSONAL}/${limited.id}`, undefined, reading.key)).toBe(403)
-      const first = (await get<ApiKey[]>(PERSONAL, key)).find(({ description }) => description === 'first')
-      expect(await statusOf('DELETE', `${PERSONAL}/${first?.id}`, undefined, limited.key)).toBe(403)
+  it('cannot be created by a more limited token', async () => {
+    const { user_id, key } = await addMember({ role: 'operator' })
+    const make = (fields: object, by = key) =>
+      send('POST', PERSONAL, { description: 'k', default_workspace_id: home.id, ...fields }, by)
+    const limited = (await make({ role: 'viewer', workspaces: [home.id] })).body as NewKey
+    const reading = (await make({ read_only: true })).body as NewKey
+    expect((await make({}, limited.key)).body).toMatchObject({
+      role: 'viewer',
+      workspaces: [home.id],
+      user_id,
     })
+    expect((await make({ role: 'user' }, limited.key)).status).toBe(403)
+    expect((await make({ workspaces: [other.id] }, limited.key)).status).toBe(403)
+    expect((await make({ read_only: true }, reading.key)).status).toBe(403)
+    expect(await statusOf('DELETE', `${PERSONAL}/${limited.id}`, undefined, reading.key)).toBe(403)
+    const first = (await get<ApiKey[]>(PERSONAL, key)).find(({ description }) => description === 'first')
+    expect(await statusOf('DELETE', `${PERSONAL}/${first?.id}`, undefined, limited.key)).toBe(403)
+  })
 
-    it('are created by an admin for a member, limited to the rights of the member', async () => {
-      const { user_id } = await addMember({ role: 'user', workspace_ids: [home.id] })
-      const issue = (fields: object, key = KEY) =>
-        send('POST', PERSONAL, { description: 'k', user_id, ...fields }, key)
-      expect((await issue({})).body).toMatchObject({ user_id, role: 'user', workspaces: null })
-      expect((await issue({ role: 'operator' })).status).toBe(403)
-      expect((await issue({ workspaces: [other.id] })).status).toBe(422)
-      expect((await issue({ default_workspace_id: other.id })).status).toBe(422)
-      expect((await issue({ user_id: MISSING })).status).toBe(422)
-      const service = await serviceKey({ role: 'admin', default_workspace_id: home.id })
-      expect((await issue({}, service.key)).status).toBe(200)
-      expect((await issue({ user_id: null }, service.key)).status).toBe(422)
-      expect(await get(PERSONAL, service.key)).toEqual([])
-    })
+  it('are created by an admin for a member, limited to the rights of the member', async () => {
+    const { user_id } = await addMember({ role: 'user', workspace_ids: [home.id] })
+    const issue = (fields: object, key = KEY) =>
+      send('POST', PERSONAL, { description: 'k', user_id, ...fields }, key)
+    expect((await issue({})).body).toMatchObject({ user_id, role: 'user', workspaces: null })
+    expect((await issue({ role: 'operator' })).status).toBe(403)
+    expect((await issue({ workspaces: [other.id] })).status).toBe(422)
+    expect((await issue({ default_workspace_id: other.id })).status).toBe(422)
+    expect((await issue({ user_id: MISSING })).status).toBe(422)
+    const service = await serviceKey({ role: 'admin', default_workspace_id: home.id })
+    expect((await issue({}, service.key)).status).toBe(200)
+    expect((await issue({ user_id: null }, service.key)).status).toBe(422)
+    expect(await get(PERSONAL, service.key)).toEqual([])
   })
 })
 
