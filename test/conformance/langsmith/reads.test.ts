@@ -7,7 +7,6 @@ import { eventually } from '../../support/eventually.ts'
 import { PYTHON, pinned, withoutPython } from '../../support/python.ts'
 import { drained } from '../../support/servers/server.ts'
 import { makeClient, useClientSetup } from './js/client-setup.ts'
-import { inLong } from '../../support/length.ts'
 
 const setup = useClientSetup()
 const missing = withoutPython()

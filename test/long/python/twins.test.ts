@@ -16,7 +16,7 @@ const VITEST = fileURLToPath(new URL('../../../node_modules/vitest/vitest.mjs', 
  */
 const FILES = {
   conformance: ['test/conformance/langgraph/', 'test/conformance/graphs/projects.test.ts'],
-  long: ['test/long/runs/custom-auth.test.ts', 'test/long/deployments/http-options.test.ts'],
+  long: ['test/long/graphs/custom-auth.test.ts', 'test/long/graphs/http-options.test.ts'],
 }
 /** Fewer tests than there are in either layer. */
 const LEAST = { conformance: 100, long: 15 }
