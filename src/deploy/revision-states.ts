@@ -114,7 +114,6 @@ export function isTerminal(state: RevisionState): boolean {
   return TABLE[state] === undefined
 }
 
-/** The states in which the event can happen. */
 export function statesWith(event: RevisionEvent): RevisionState[] {
   return REVISION_STATES.filter((state) => TABLE[state]?.[event] !== undefined)
 }

@@ -25,7 +25,6 @@ import type { LogKind, NewLogLine } from './stores/log-lines.ts'
 import type { SharedFiles } from './stores/shared-files.ts'
 import type { RevisionSteps } from './work-on-revisions.ts'
 
-/** Dependencies of the steps of revisions. */
 export interface RevisionStepsOptions {
   store: Pick<DeploymentStore, 'find'>
   uploads: Pick<Uploads, 'open' | 'share'>

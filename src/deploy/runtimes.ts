@@ -12,7 +12,6 @@ export type RuntimeName = 'process' | 'container' | 'kubernetes'
 /** A runtime in the form of the API. */
 export interface RuntimeReport {
   runtime: RuntimeName
-  /** Whether new revisions use the runtime. */
   in_use: boolean
   usable: boolean
   isolation: string | null
@@ -22,7 +21,6 @@ export interface RuntimeReport {
   uv_fault: string | null
 }
 
-/** The runtimes of a server. */
 export interface Runtimes {
   name: RuntimeName
   isolation: IsolationName
@@ -31,7 +29,6 @@ export interface Runtimes {
   report(): Promise<RuntimeReport[]>
 }
 
-/** The isolation that is in force. */
 export interface IsolationInUse {
   name: IsolationName
   /** Reads the current isolation, since containers may fail or recover while the server runs. */

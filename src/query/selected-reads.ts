@@ -94,7 +94,6 @@ const DAY_US = 86_400_000_000
 const MAX_OF_TRACE = 25_000
 const NONE = new Uint8Array(0)
 
-/** The parts that the reads of this file share. */
 interface SelectedParts {
   steps: ReadSteps
   links: LinkSource

@@ -190,7 +190,6 @@ export function createAppLinks(
   }
 }
 
-/** Links to the web interface. */
 export interface AppLinks {
   /** The address of the interface. */
   readonly page: string

@@ -57,5 +57,4 @@ export interface IngestLimitStore {
   snapshot(): IngestLimits | Promise<IngestLimits>
 }
 
-/** Limits by workspace. */
 export type IngestLimits = ReadonlyMap<string, readonly IngestLimit[]>

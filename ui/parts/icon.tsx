@@ -72,7 +72,6 @@ export function typeLook(type: string): { icon: IconName; color: string } {
   return TYPES[type] ?? { icon: 'other', color: 'var(--other)' }
 }
 
-/** The icon of a run type. */
 export function TypeIcon({ type }: { type: string }) {
   const { icon, color } = typeLook(type)
   return <Icon name={icon} color={color} label={type} />

@@ -29,7 +29,6 @@ export function ask(command: ContainerCommand, args: readonly string[]): Promise
   return promisify(execFile)(command.file, [...command.flags, ...args], options)
 }
 
-/** A requested container. */
 export interface WantedContainer {
   name: string
   /** The file to which podman writes the pid of the program; for docker, a command returns the pid. */

@@ -54,7 +54,6 @@ export interface HttpLimits extends DecodeLimits, BodyLimits {
   max_inflight_bytes: number
 }
 
-/** The sources of usage reports. */
 export interface UsageSources {
   counts: UsageCounts
   deployments: DeploymentCounts
@@ -73,7 +72,6 @@ export interface Feedback {
   tokenLimit: RateLimit
 }
 
-/** Sign-in of browsers. */
 export interface SignIn {
   sessions: BrowserSessionStore
   /** Limit of failed attempts by address. */

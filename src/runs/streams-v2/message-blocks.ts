@@ -152,7 +152,6 @@ function addFacts(message: Growing, { usage_metadata, response_metadata }: JsonO
   if (isObject(response_metadata)) Object.assign(message.metadata, response_metadata)
 }
 
-/** Returns the last events of a message. */
 function endOf(message: Growing): BlockEvent[] {
   const events: BlockEvent[] = []
   for (const [index, block] of message.blocks)

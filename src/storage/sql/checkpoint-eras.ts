@@ -35,7 +35,6 @@ export interface NewestFirst {
   order: string
 }
 
-/** Selects only the newest checkpoint. */
 export function newestAlone(tenant: Tenant, place: Place): NewestFirst {
   return { conditions: [{ sql: `era = ${LAST_ERA}`, params: keyValues(tenant, place) }], order: BY_ID }
 }

@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Inputs of the links to attachments. */
 export interface AttachmentLinks {
   /** URL of the server, without a trailing slash. */
   address: string
@@ -11,7 +10,6 @@ export interface AttachmentLinks {
   expires: number
 }
 
-/** Inputs of the links to a TraceRun and its attachments. */
 export interface RunLinks extends AttachmentLinks {
   /** Tokens of shared traces, by trace id. */
   share_tokens: ReadonlyMap<string, string>

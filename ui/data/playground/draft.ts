@@ -16,7 +16,6 @@ export type DraftBlock = { id: string } & (
   | { kind: 'other'; text: string }
 )
 
-/** A message, for editing. */
 export interface DraftMessage {
   id: string
   role: Role

@@ -23,7 +23,6 @@ export const COLUMN_IDS = [
   'thread',
 ] as const
 
-/** The id of a built-in column. */
 export type ColumnId = (typeof COLUMN_IDS)[number]
 
 /** The columns of a list by default. */

@@ -55,7 +55,6 @@ function useClient(name: string): Client {
   }, [name, deployments])
 }
 
-/** Settings of the next run. */
 export interface RunSettings {
   /** Undefined: the end of the branch that the chat shows. Null: the newest checkpoint. */
   checkpoint?: { checkpoint_id: string; checkpoint_ns?: string } | null | undefined

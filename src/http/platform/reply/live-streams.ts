@@ -8,7 +8,6 @@ import { createPlaces } from '../../deployment/sse/sse.ts'
 import type { LiveBody } from '../../server/exchange.ts'
 import { createOutflow } from '../../server/outflow.ts'
 
-/** The subjects of a stream. */
 export interface LiveTopics {
   workspace_id: string
   projects: ReadonlySet<string>
