@@ -41,7 +41,6 @@ function changedPaths(root: string): string[] | undefined {
   }
 }
 
-/** Paths that the newest commits changed. */
 function recentPaths(root: string): string[] {
   return [...new Set(gitLines(root, 'log', `-${RECENT_COMMITS}`, '--name-only', '--format='))]
 }

@@ -16,7 +16,6 @@ export const REVISION_STATES = [
 
 export type RevisionState = (typeof REVISION_STATES)[number]
 
-/** The events that change the state of a revision. */
 export const REVISION_EVENTS = [
   'accepted',
   'refused',

@@ -6,7 +6,6 @@ export type Probe =
   | { ok: true; isolation: IsolationName; reason?: string | null }
   | { ok: false; reason: string }
 
-/** The kinds of runtimes of deployed graphs. */
 export type RuntimeName = 'process' | 'container' | 'kubernetes'
 
 /** A runtime in the form of the API. */

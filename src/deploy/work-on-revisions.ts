@@ -41,7 +41,6 @@ export interface RevisionWorkerOptions {
   logger: Logger
 }
 
-/** Works on revisions until it is stopped. */
 export interface RevisionWorker {
   /** Claims all revisions that can be processed. Resolves when none is left. */
   wake(): Promise<void>

@@ -59,7 +59,6 @@ export interface TracePlace {
 /** The data from which the links of responses are made. */
 export interface LinkSource {
   shares: Pick<ShareStore, 'tokensOfTraces'>
-  /** Key of the signatures of attachment links. */
   attachmentKey(): Promise<string>
 }
 

@@ -19,7 +19,6 @@ export interface ServerAddress {
   readonly otlpGrpcUrl?: string | undefined
 }
 
-/** The running server of a data directory. */
 export interface RunningServer extends ServerAddress {
   readonly pid: number
   /** Proves to the server that a command reads this file; undefined for an older server. */

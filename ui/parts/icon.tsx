@@ -83,7 +83,6 @@ const STATUS: Readonly<Record<string, { icon: IconName; color: string; word: str
   pending: { icon: 'pending', color: 'var(--running)', word: 'running' },
 }
 
-/** The icon of a run's status. */
 export function StatusIcon({ status = 'pending' }: { status?: string | undefined }) {
   const { icon, color, word } = STATUS[status] ?? { icon: 'other', color: 'var(--other)', word: status }
   return <Icon name={icon} color={color} label={word} />

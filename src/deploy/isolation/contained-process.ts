@@ -6,7 +6,6 @@ import { promisify } from 'node:util'
 import type { ContainedProcess } from '../../base/node/confined-command.ts'
 import { clientEnvironment } from './container-environment.ts'
 
-/** The command line of a container runtime. */
 export interface ContainerCommand {
   kind: 'podman' | 'docker'
   /** The program. */

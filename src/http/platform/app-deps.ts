@@ -101,7 +101,6 @@ export interface Sharing {
   /** Limit of unknown tokens by address, and the newest of them with their addresses. */
   guesses: RateLimit
   tried: RecentMap<string, true>
-  /** Key of the signatures of attachment links. */
   attachmentKey(): Promise<string>
 }
 
@@ -141,7 +140,6 @@ export interface AppDeps {
   live: LiveStreams
   secrets: WorkspaceSecrets
   playground: Playground
-  /** Streams of the playground's calls. */
   playgroundStreams: EventStreams
   pricedModels: PricedModels
   /** Options of reading prompts of more than a megabyte. */
@@ -163,7 +161,6 @@ export interface AppDeps {
   drain: Pick<Drain, 'isDraining'>
   /** Whether a store has answered one of `checks` lately. */
   answered(store: string): boolean
-  /** Streams of lines of deployments' logs. */
   logStreams: EventStreams
   /** The control plane of deployments, which the first call opens. */
   controlPlane(): Promise<ControlPlane>

@@ -34,7 +34,6 @@ export interface MessageBlocks {
   updated(namespace: readonly string[], node: string, update: string): BlockEvent[]
   /** Returns the ends of the messages of a graph and its subgraphs, after all nodes of a step have returned. */
   stepped(namespace: readonly string[]): BlockEvent[]
-  /** Returns the ends of all messages. */
   finish(): BlockEvent[]
 }
 

@@ -1,7 +1,6 @@
 import type { Tenant } from '../../runs/model.ts'
 import type { SqlSession, SqlValue } from './driver/database.ts'
 
-/** An SQL expression and the values of its placeholders. */
 export interface Expression {
   sql: string
   params: SqlValue[]

@@ -4,7 +4,6 @@ export interface AttachmentLinks {
   /** URL of the server, without a trailing slash. */
   address: string
   workspace_id: string
-  /** Key of the signatures of attachment links. */
   key: string
   /** Expiry time of attachment links, epoch milliseconds. */
   expires: number

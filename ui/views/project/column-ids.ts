@@ -52,7 +52,6 @@ export function metadataKey(id: string): string | undefined {
   return id.startsWith(METADATA) && id.length > METADATA.length ? id.slice(METADATA.length) : undefined
 }
 
-/** True for the id of a built-in column. */
 export function isColumnId(id: string): id is ColumnId {
   return COLUMN_IDS.some((known) => known === id)
 }

@@ -94,7 +94,6 @@ function useOthers(
   }, [client, thread])
 }
 
-/** The actions of Studio that this session allows. */
 function useStudioRights(name: string, thread: string | undefined): StudioRights {
   const permissions = useSession().data?.permissions
   const [hasToken, hasThread] = [useDeploymentApi().hasToken(name), thread !== undefined]

@@ -12,9 +12,7 @@ export interface LiveTopics {
   workspace_id: string
   projects: ReadonlySet<string>
   traces: ReadonlySet<string>
-  /** Whether the stream sends the health of ingest. */
   ingest: boolean
-  /** Whether the stream reports changes of deployments. */
   deployments: boolean
 }
 
