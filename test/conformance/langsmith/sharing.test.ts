@@ -236,17 +236,19 @@ describe('links to attachments (SHARE-5)', () => {
   })
 })
 
-it('SHARE-6: a deleted trace is not shared any more; who shared it is in the audit', async () => {
-  const { weir } = setup()
-  const body = { session_id: project_id, trace_id: other.root }
-  const { share_token } = await client.runs.share.create(other.root, body)
-  expect((await openly(`/public/${share_token}/run`)).status).toBe(200)
-  const deleted = await weir.request(`/api/v1/traces/${other.root}`, { method: 'DELETE' })
-  expect(deleted.status).toBe(202)
-  expect((await openly(`/public/${share_token}/run`)).status).toBe(404)
-  const audit = await weir.request('/api/v1/orgs/current/audit-logs')
-  const text = await audit.text()
-  expect(text).toContain('"trace.share"')
-  expect(text).toContain('"thread.unshare"')
-  expect(text).not.toContain(share_token)
+inLong(() => {
+  it('SHARE-6: a deleted trace is not shared any more; who shared it is in the audit', async () => {
+    const { weir } = setup()
+    const body = { session_id: project_id, trace_id: other.root }
+    const { share_token } = await client.runs.share.create(other.root, body)
+    expect((await openly(`/public/${share_token}/run`)).status).toBe(200)
+    const deleted = await weir.request(`/api/v1/traces/${other.root}`, { method: 'DELETE' })
+    expect(deleted.status).toBe(202)
+    expect((await openly(`/public/${share_token}/run`)).status).toBe(404)
+    const audit = await weir.request('/api/v1/orgs/current/audit-logs')
+    const text = await audit.text()
+    expect(text).toContain('"trace.share"')
+    expect(text).toContain('"thread.unshare"')
+    expect(text).not.toContain(share_token)
+  })
 })

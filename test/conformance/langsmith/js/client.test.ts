@@ -159,23 +159,23 @@ describe('traceable', () => {
         outputs: { outputs: [1] },
       })
     })
-  })
 
-  it('sends numbers, unicode and odd keys, which are returned unchanged', async () => {
-    const id = newUuid()
-    const odd = {
-      big: 2 ** 53 - 1,
-      small: 1e-7,
-      emoji: '👩‍🚀 ü \u0000 \ud83d',
-      'a.b': { $ref: '#/x', constructor: 1 },
-      deep: JSON.parse('[[[[[[[[[[{"x":[]}]]]]]]]]]]') as unknown,
-      nothing: null,
-    }
-    const same = traceable((value: object) => value, traced('odd', { id }))
-    await same(odd)
-    const found = await readEnded(client, id)
-    expect(found.inputs).toEqual(odd)
-    expect(found.outputs).toEqual(odd)
+    it('sends numbers, unicode and odd keys, which are returned unchanged', async () => {
+      const id = newUuid()
+      const odd = {
+        big: 2 ** 53 - 1,
+        small: 1e-7,
+        emoji: '👩‍🚀 ü \u0000 \ud83d',
+        'a.b': { $ref: '#/x', constructor: 1 },
+        deep: JSON.parse('[[[[[[[[[[{"x":[]}]]]]]]]]]]') as unknown,
+        nothing: null,
+      }
+      const same = traceable((value: object) => value, traced('odd', { id }))
+      await same(odd)
+      const found = await readEnded(client, id)
+      expect(found.inputs).toEqual(odd)
+      expect(found.outputs).toEqual(odd)
+    })
   })
 })
 

@@ -139,14 +139,14 @@ describe('projects', () => {
     await expect(client.readProject({ projectName: 'nowhere' })).rejects.toThrow('not found')
   })
 
-  it('count their runs', async () => {
-    const sessions = await setup().weir.json<object[]>(`/sessions?name=${PROJECT}`)
-    expect(sessions).toMatchObject([
-      { run_count: CHILDREN + 1, last_run_start_time: expect.any(String) as string },
-    ])
-  })
-
   inLong(() => {
+    it('count their runs', async () => {
+      const sessions = await setup().weir.json<object[]>(`/sessions?name=${PROJECT}`)
+      expect(sessions).toMatchObject([
+        { run_count: CHILDREN + 1, last_run_start_time: expect.any(String) as string },
+      ])
+    })
+
     it('are created, created again, changed and listed', async () => {
       const description = 'made by hand'
       const made = await client.createProject({ projectName: 'by-hand', description, metadata: { a: 1 } })

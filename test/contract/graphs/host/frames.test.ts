@@ -151,16 +151,16 @@ describeHosts((openBench) => {
         expect(await answerOf(wire, next, stateOf(job.run.thread_id))).toMatchObject({ next: [] })
         expect(wire.typesOf(id)).toEqual(['ready'])
       })
-    })
 
-    it('HOST-10: may stop before any number of tasks', async () => {
-      const { wire, id } = await reached()
-      const crowd = 'crowd'.repeat(300)
-      await begin(wire, id, { act: 'crowd' }, { interrupt_before: [crowd] })
-      const { head, parts } = await wire.next('end', id)
-      expect(head).toMatchObject({ end: { kind: 'done' }, state: { interrupts: {} } })
-      expect(head.state?.next).toEqual([crowd.slice(0, 500)])
-      expect(parse(parts[1]?.toString('utf8')).next).toEqual(Array.from({ length: 1_000 }, () => crowd))
+      it('HOST-10: may stop before any number of tasks', async () => {
+        const { wire, id } = await reached()
+        const crowd = 'crowd'.repeat(300)
+        await begin(wire, id, { act: 'crowd' }, { interrupt_before: [crowd] })
+        const { head, parts } = await wire.next('end', id)
+        expect(head).toMatchObject({ end: { kind: 'done' }, state: { interrupts: {} } })
+        expect(head.state?.next).toEqual([crowd.slice(0, 500)])
+        expect(parse(parts[1]?.toString('utf8')).next).toEqual(Array.from({ length: 1_000 }, () => crowd))
+      })
     })
 
     it('HOST-11, HOST-13: beats while it runs, and a cancel ends it; further ones are ignored', async () => {
@@ -242,25 +242,27 @@ describeHosts((openBench) => {
       }
     })
 
-    it('HOST-12: of calls are refused with a code and words', async () => {
-      const { wire, id: first } = await reached()
-      const calls = [
-        { ...stateOf('x'), graph_id: 'nowhere' },
-        { name: 'of_a_later_version', graph_id: 'kinds', config: {} } as unknown as HostCall,
-        { name: 'embed' as const, texts: ['x'] },
-      ]
-      // These calls need more than the two ids that a test reserves.
-      ids += 2
-      calls.forEach((call, n) =>
-        wire.send({ type: 'call', id: first + n, tenant: TENANT }, [JSON.stringify(call)]),
-      )
-      const refused = await Promise.all(calls.map((_, n) => wire.next('refused', first + n)))
-      expect(refused.map(({ head }) => head.code)).toEqual([
-        'not_found',
-        'invalid_request',
-        'invalid_request',
-      ])
-      for (const { head } of refused) expect(head.message).toMatch(/\w/)
+    inLong(() => {
+      it('HOST-12: of calls are refused with a code and words', async () => {
+        const { wire, id: first } = await reached()
+        const calls = [
+          { ...stateOf('x'), graph_id: 'nowhere' },
+          { name: 'of_a_later_version', graph_id: 'kinds', config: {} } as unknown as HostCall,
+          { name: 'embed' as const, texts: ['x'] },
+        ]
+        // These calls need more than the two ids that a test reserves.
+        ids += 2
+        calls.forEach((call, n) =>
+          wire.send({ type: 'call', id: first + n, tenant: TENANT }, [JSON.stringify(call)]),
+        )
+        const refused = await Promise.all(calls.map((_, n) => wire.next('refused', first + n)))
+        expect(refused.map(({ head }) => head.code)).toEqual([
+          'not_found',
+          'invalid_request',
+          'invalid_request',
+        ])
+        for (const { head } of refused) expect(head.message).toMatch(/\w/)
+      })
     })
   })
 
