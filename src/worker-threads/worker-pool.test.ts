@@ -205,8 +205,8 @@ describe('closing', () => {
   })
 })
 
-describe('the entry of a lane', () => {
-  inLong(() => {
+inLong(() => {
+  describe('the entry of a lane', () => {
     it('may be JavaScript', async () => {
       const directory = await mkdtemp(join(tmpdir(), 'weir-pool-'))
       const entry = pathToFileURL(join(directory, 'entry.mjs'))

@@ -64,8 +64,8 @@ describe('feedback', () => {
   })
 })
 
-describe('feedback configs', () => {
-  inLong(() => {
+inLong(() => {
+  describe('feedback configs', () => {
     it('are created, listed, changed and deleted', async () => {
       const feedbackKey = `config-${newUuid()}`
       const feedbackConfig = { type: 'continuous' as const, min: 0, max: 1 }

@@ -215,8 +215,8 @@ describe('a shared thread (SHARE-4)', () => {
   })
 })
 
-describe('links to attachments (SHARE-5)', () => {
-  inLong(() => {
+inLong(() => {
+  describe('links to attachments (SHARE-5)', () => {
     it('S-21: need no key, and are valid for one attachment', async () => {
       const { attachments } = await client.runs.retrieve(first.root, { project_id, selects: ['ATTACHMENTS'] })
       const link = new URL((attachments as Record<string, string>)['a note']!)

@@ -230,8 +230,8 @@ describe('traces', () => {
   })
 })
 
-describe('methods of API v1 that have no successor', () => {
-  inLong(() => {
+inLong(() => {
+  describe('methods of API v1 that have no successor', () => {
     it('give, read, change and delete feedback', async () => {
       const { id } = await client.createFeedback(first.root, 'liked', {
         score: 1,

@@ -145,8 +145,8 @@ export function listTests({ server, used }: Used): void {
     })
   })
 
-  describe('a trace that was opened from a list', () => {
-    inLong(() => {
+  inLong(() => {
+    describe('a trace that was opened from a list', () => {
       it('goes to its neighbours in the list with [ and ], and back to it with Esc', async () => {
         const { page, open } = used.current()
         const list = `${await sent()}?${REFUNDS}`

@@ -37,8 +37,8 @@ interface Used {
 
 /** The prices page. The browser is signed in as an admin. */
 export function priceTests({ server, used }: Used): void {
-  describe('prices', () => {
-    inLong(() => {
+  inLong(() => {
+    describe('prices', () => {
       it('leads from a call without a price to one of its own, and to the cost of the call (complaint: own price ignored, langfuse #2491)', async () => {
         const call = await sendUnpriced(server.current())
         const { page, open, broken } = used.current()

@@ -339,8 +339,8 @@ function cutAfter(bytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8
   })
 }
 
-describe('stateless streams', () => {
-  inLong(() => {
+inLong(() => {
+  describe('stateless streams', () => {
     it('STREAM-12: have a location, and can be joined and resumed after their end', async () => {
       let place: { run_id: string; thread_id?: string } | undefined
       const items = await all(

@@ -212,8 +212,8 @@ describe('attachments', () => {
   })
 })
 
-describe('RunTree', () => {
-  inLong(() => {
+inLong(() => {
+  describe('RunTree', () => {
     it('is pending until its update arrives, in a request of its own', async () => {
       const tree = new RunTree({
         ...traced('two-requests', { run_type: 'llm', metadata: MODEL }),
@@ -244,8 +244,8 @@ describe('RunTree', () => {
   })
 })
 
-describe('runs without a trace', () => {
-  inLong(() => {
+inLong(() => {
+  describe('runs without a trace', () => {
     it('createRun and updateRun create a root', async () => {
       const id = newUuid()
       const start_time = Date.now()
