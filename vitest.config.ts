@@ -13,7 +13,7 @@ const LIMIT = { test: 30 * SECOND, hook: 60 * SECOND } as const
 const PROPERTY_LIMIT_MS = 20 * LIMIT.test
 
 /** Factors of the number of runs of each property. Those of `npm test` have the same inputs each time. */
-const PROPERTY_LENGTH = { short: '0.25', long: String(20 * campaignShare()) }
+const PROPERTY_LENGTH = { short: '0.12', long: String(20 * campaignShare()) }
 /** Fixed seeds, so that a property does not pass in one run and fail in the next. PROPERTY_SEED sets another one. */
 const SEEDS = { short: 1, long: 2 }
 /** Whether each file runs in a process of its own with nothing beside it, as scripts/test.ts repeats failed ones. */

@@ -67,7 +67,6 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The providers of the file. */
 function fileProviders(path: string, mistakes: string[]): FileProvider[] {
   const text = fileText('OAUTH_PROVIDERS', path, mistakes)
   if (text === undefined) return []

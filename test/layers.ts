@@ -66,5 +66,5 @@ function shortenedFiles(): string[] {
 }
 
 function testFiles(): string[] {
-  return globSync('{src,processors,test,ui}/**/*.test.ts')
+  return globSync('{src,processors,scripts,test,ui}/**/*.test.ts')
 }

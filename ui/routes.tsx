@@ -36,7 +36,6 @@ function codeOf(read: () => Promise<View>): PageCode {
 
 const STUDIO = codeOf(() => import('./views/studio/studio.tsx').then(({ Studio }) => Studio))
 
-/** Every page of the interface. */
 export const PAGES: readonly Page[] = [
   {
     path: '/projects',
@@ -138,7 +137,6 @@ export const INVITE_PAGE: Page = {
   code: codeOf(() => import('./views/sign-in/invitation.tsx').then(({ Invitation }) => Invitation)),
 }
 
-/** The page of a path, with its parameters. */
 export function findPage(path: string): { page: Page; params: PathParams } | undefined {
   for (const page of PAGES) {
     const params = matchPath(page.path, path)

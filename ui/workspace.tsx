@@ -11,7 +11,6 @@ import { findPage } from './routes.tsx'
 
 /** The workspace that the address names; '' is the default one. */
 export const WORKSPACE = textParam('ws')
-/** The page that is opened first. */
 export const FIRST_PAGE = '/projects'
 
 /** Names a workspace in the address when the key has no default one, since the server needs one. */

@@ -10,14 +10,12 @@ import { readTimes, secondsOf } from './times.ts'
 export const LONG_SECONDS = 8 * 60
 /** Files that run at a time on two cores, on average: three workers, less what the last of them waits for. */
 const PARALLEL = 2
-/** Commits that count as new. */
 const RECENT_COMMITS = 30
 /** Bytes of the largest file whose text is searched for what it needs. */
 const MAX_BYTES = 1_000_000
 const CODE = /\.(?:[cm]?[jt]sx?|py|sh)$|\/(?:build|install)$/
 const CHANGES_ALL = ['package.json', 'package-lock.json', 'vitest.config.ts', 'tsconfig.json']
 
-/** The lines that git prints. */
 function gitLines(root: string, ...args: string[]): string[] {
   const text = execFileSync('git', args, {
     cwd: root,
@@ -43,7 +41,6 @@ function changedPaths(root: string): string[] | undefined {
   }
 }
 
-/** Paths that the newest commits changed. */
 function recentPaths(root: string): string[] {
   return [...new Set(gitLines(root, 'log', `-${RECENT_COMMITS}`, '--name-only', '--format='))]
 }

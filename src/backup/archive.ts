@@ -6,7 +6,6 @@ import { AppError } from '../base/errors.ts'
 import { isObject } from '../schema/json.ts'
 import type { Manifest } from './stores.ts'
 
-/** The layout of a backup folder. */
 export const LAYOUT = {
   manifest: 'manifest.json',
   files: 'files.jsonl.zst',

@@ -1,6 +1,5 @@
 import { pause } from './pause.ts'
 
-/** Options of repeating failed work. */
 export interface RetryOptions {
   /** Milliseconds before further attempts; the last pause is repeated. */
   pauses: readonly [number, ...number[]]

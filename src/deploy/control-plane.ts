@@ -23,7 +23,6 @@ import type { RevisionState } from './revision-states.ts'
 import type { SharedFiles } from './stores/shared-files.ts'
 import type { RevisionWorker } from './work-on-revisions.ts'
 
-/** The caller of the control plane. */
 export interface Deployer {
   organization_id: string
   workspace_id: string
@@ -55,7 +54,6 @@ export interface DeploymentChange {
   secrets: readonly Secret[] | undefined
 }
 
-/** Dependencies of the control plane. */
 export interface ControlPlaneOptions {
   store: DeploymentStore
   logs: Pick<DeploymentLogStore, 'read' | 'newest'>
@@ -134,7 +132,6 @@ export interface ControlPlane {
 
 const RECENT = { limit: 100, offset: 0 }
 
-/** Dependencies that the calls of the control plane share. */
 interface Calls {
   get: ControlPlane['get']
   /** @throws AppError deployment_managed_by_server */
@@ -359,7 +356,6 @@ async function create(
   return made
 }
 
-/** The revision that an update makes. */
 async function revisionOf(
   { store, uploads, runtimes }: ControlPlaneOptions,
   deployment: StoredDeployment,

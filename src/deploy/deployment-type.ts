@@ -1,7 +1,6 @@
 import { AppError } from '../base/errors.ts'
 import type { HostingLimits } from './hosting.ts'
 
-/** The type of a deployment, which determines its limits. */
 export type DeploymentType = 'dev' | 'prod'
 
 /** Names that LangSmith's clients send, and the corresponding types (P-3). */

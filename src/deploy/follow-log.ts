@@ -12,7 +12,6 @@ export interface FollowedLines {
   cursor: number
 }
 
-/** Dependencies of a followed log. */
 export interface FollowParts {
   store: Pick<DeploymentLogStore, 'newest' | 'read'>
   log: Pick<DeploymentLog, 'listen'>

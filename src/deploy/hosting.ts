@@ -44,7 +44,6 @@ export interface HostedRevision {
   env: Readonly<Record<string, string>>
 }
 
-/** Settings of one activation. */
 export interface ActivationOptions {
   /** Receives one line for each step and each warning, for the log of kind `deploy`. */
   log(line: string): void
@@ -63,7 +62,6 @@ export interface ActivationOptions {
   signal: AbortSignal
 }
 
-/** The results of an activation. */
 export interface ActivationReport {
   graphs: string[]
   /** Milliseconds until hosts were open, and until all checks had passed. */
@@ -86,7 +84,6 @@ export interface HostingRevision {
   number: number
   /** Number of runs that the revision executes. */
   runs: number
-  /** Pids of its graph hosts. */
   host_pids: number[]
   /** Memory of its graph hosts; undefined if it cannot be read. */
   memory_bytes: number | undefined

@@ -25,7 +25,6 @@ export interface DeploymentLog {
   listen(deployment_id: string, listener: () => void): () => void
 }
 
-/** Dependencies of the log. */
 export interface DeploymentLogOptions {
   store: Pick<DeploymentLogStore, 'append'>
   clock: Clock

@@ -1,6 +1,5 @@
 import { AppError } from '../base/errors.ts'
 
-/** The plan of the organization. */
 export type Plan = 'developer' | 'plus' | 'startup' | 'enterprise'
 
 /** @throws AppError plan_required for a plan without deployments (P-12) */

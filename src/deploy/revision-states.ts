@@ -16,7 +16,6 @@ export const REVISION_STATES = [
 
 export type RevisionState = (typeof REVISION_STATES)[number]
 
-/** The events that change the state of a revision. */
 export const REVISION_EVENTS = [
   'accepted',
   'refused',
@@ -114,7 +113,6 @@ export function isTerminal(state: RevisionState): boolean {
   return TABLE[state] === undefined
 }
 
-/** The states in which the event can happen. */
 export function statesWith(event: RevisionEvent): RevisionState[] {
   return REVISION_STATES.filter((state) => TABLE[state]?.[event] !== undefined)
 }

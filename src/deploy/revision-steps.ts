@@ -25,7 +25,6 @@ import type { LogKind, NewLogLine } from './stores/log-lines.ts'
 import type { SharedFiles } from './stores/shared-files.ts'
 import type { RevisionSteps } from './work-on-revisions.ts'
 
-/** Dependencies of the steps of revisions. */
 export interface RevisionStepsOptions {
   store: Pick<DeploymentStore, 'find'>
   uploads: Pick<Uploads, 'open' | 'share'>
@@ -66,7 +65,6 @@ export interface RevisionWork extends RevisionSteps {
 const BUILD_MS = 15 * 60_000
 const NODE_MAJOR = Number.parseInt(process.versions.node, 10)
 
-/** The fields of a deployment that hosting needs. */
 export function hostedOf({ id, name, workspace_id, type }: StoredDeployment): HostedDeployment {
   return { id, name, workspace_id, type, limits: TYPE_LIMITS[type] }
 }

@@ -6,13 +6,11 @@ export type Probe =
   | { ok: true; isolation: IsolationName; reason?: string | null }
   | { ok: false; reason: string }
 
-/** The kinds of runtimes of deployed graphs. */
 export type RuntimeName = 'process' | 'container' | 'kubernetes'
 
 /** A runtime in the form of the API. */
 export interface RuntimeReport {
   runtime: RuntimeName
-  /** Whether new revisions use the runtime. */
   in_use: boolean
   usable: boolean
   isolation: string | null
@@ -22,7 +20,6 @@ export interface RuntimeReport {
   uv_fault: string | null
 }
 
-/** The runtimes of a server. */
 export interface Runtimes {
   name: RuntimeName
   isolation: IsolationName
@@ -31,7 +28,6 @@ export interface Runtimes {
   report(): Promise<RuntimeReport[]>
 }
 
-/** The isolation that is in force. */
 export interface IsolationInUse {
   name: IsolationName
   /** Reads the current isolation, since containers may fail or recover while the server runs. */

@@ -2,7 +2,6 @@ import type { Logger } from '../base/log.ts'
 import type { RevisionWork } from './revision-steps.ts'
 import type { DeploymentStore } from './stores/deployment-store.ts'
 
-/** Dependencies of sharing again. */
 export interface ShareAgainParts {
   store: Pick<DeploymentStore, 'active'>
   work: Pick<RevisionWork, 'share'>

@@ -7,7 +7,6 @@ import type { Revision } from './model.ts'
 import type { DeploymentStore } from './stores/deployment-store.ts'
 import type { SharedFiles } from './stores/shared-files.ts'
 
-/** Dependencies of tidying. */
 export interface TidyingParts {
   store: Pick<DeploymentStore, 'isBusy' | 'newestOfArtifacts' | 'revisions' | 'revision'>
   artifacts: Pick<Artifacts, 'discard' | 'prune'>

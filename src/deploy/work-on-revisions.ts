@@ -4,7 +4,6 @@ import type { Logger } from '../base/log.ts'
 import type { Revision, RevisionError, RevisionLease } from './model.ts'
 import type { DeploymentStore, RevisionFindings } from './stores/deployment-store.ts'
 
-/** Inputs of a step of a revision. */
 export interface StepContext {
   /** Aborts when the revision was interrupted, its lease was lost, or the server stops. */
   signal: AbortSignal
@@ -31,7 +30,6 @@ export interface RevisionSteps {
   deploy: RevisionStep
 }
 
-/** Dependencies of the worker. */
 export interface RevisionWorkerOptions {
   store: Pick<DeploymentStore, 'claim' | 'renew' | 'advance' | 'takeBack'>
   steps: RevisionSteps
@@ -43,7 +41,6 @@ export interface RevisionWorkerOptions {
   logger: Logger
 }
 
-/** Works on revisions until it is stopped. */
 export interface RevisionWorker {
   /** Claims all revisions that can be processed. Resolves when none is left. */
   wake(): Promise<void>

@@ -71,7 +71,6 @@ export function runView(run_id: string, modes: readonly string[] | null): View {
   }
 }
 
-/** The view of a stream of a thread. */
 export function threadView(modes: readonly ThreadMode[]): View {
   const runs = modes.includes('run_modes')
   const lifecycle = runs || modes.includes('lifecycle')

@@ -65,7 +65,6 @@ function toKnownKey(grant: KeyGrant, session?: PrincipalSession): KnownKey {
   return { grant, permissions: permissionsOf(grant), ...(session && { session }) }
 }
 
-/** The parts of a request that select its workspace. */
 interface Choice {
   workspace: string | undefined
   acts_in: ActsIn

@@ -11,7 +11,6 @@ import type { KeyGrant } from './principal.ts'
 /** The stores and settings of a start. */
 export interface BootstrapOptions {
   dataDir: string
-  /** The value of BOOTSTRAP_API_KEY. */
   bootstrapKey?: string | undefined
   clock: Clock
 }

@@ -44,7 +44,6 @@ export interface StoredKey {
   description: string
 }
 
-/** A key as listed. */
 export interface ApiKey extends Omit<StoredKey, 'key_hash'> {
   organization_id: string
   /** The user of the key; null for a service key. */

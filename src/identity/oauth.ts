@@ -53,7 +53,6 @@ export interface Consent {
   ends_at: number | null
 }
 
-/** The tokens that a client gets. */
 export interface TokenPair {
   access: string
   refresh: string

@@ -4,7 +4,6 @@ import type { Logger } from '../base/log.ts'
 import { comparePositions, type LogPosition } from './log/position.ts'
 import type { TraceTally, UsageLimit, UsageLimitStore } from '../usage/limits.ts'
 
-/** The parts of an ingest request that the gate needs. */
 export interface GateRequest {
   workspace_id: string
   api_key_id: string

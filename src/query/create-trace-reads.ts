@@ -34,7 +34,6 @@ export interface TraceReadsDeps {
   steps: ReadSteps
   /** Own prices, for validation reports and for TraceRuns that are read before their row is derived. */
   prices: Pick<PriceStore, 'snapshot'>
-  /** Limits for bodies to validate. */
   limits: { max_body_bytes: number; max_parts: number; max_part_bytes: number }
 }
 

@@ -14,7 +14,6 @@ export interface OutlineTask {
   changed: Uint8Array | undefined
 }
 
-/** A request for an outline. */
 export interface OutlineOptions {
   /** `version` of an earlier answer; the outline contains only later changes. */
   after?: string

@@ -33,7 +33,6 @@ export interface ReadSteps {
   ): Promise<Uint8Array>
   /** Runs work that scans many rows, in the queue of lists with a filter. */
   inTurn<T>(asker: Asker, work: () => Promise<T>): Promise<T>
-  /** Statistics of the feedback on these TraceRuns. */
   feedbackOn(workspace_id: string, run_ids: readonly string[]): Promise<Map<string, FeedbackStats>>
   /** Roll-up rows for those of `rows` that need values of their trace. */
   rollUpFor(workspace_id: string, rows: readonly TraceRunRow[]): Promise<Uint8Array>

@@ -59,7 +59,6 @@ export interface TracePlace {
 /** The data from which the links of responses are made. */
 export interface LinkSource {
   shares: Pick<ShareStore, 'tokensOfTraces'>
-  /** Key of the signatures of attachment links. */
   attachmentKey(): Promise<string>
 }
 
@@ -94,7 +93,6 @@ const DAY_US = 86_400_000_000
 const MAX_OF_TRACE = 25_000
 const NONE = new Uint8Array(0)
 
-/** The parts that the reads of this file share. */
 interface SelectedParts {
   steps: ReadSteps
   links: LinkSource

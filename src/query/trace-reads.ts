@@ -62,7 +62,6 @@ export interface TraceRunFacetQuery
   max_values: number
 }
 
-/** Figures of TraceRuns. */
 export interface TraceRunStats extends StatsAnswer {
   /** Undefined for a query with groups or buckets. */
   feedback: FeedbackStats | undefined

@@ -7,7 +7,6 @@ import type { RunStatus, ThreadStatus } from './model.ts'
  */
 export const RUN_VERSION = 1
 
-/** Events in the life of a run. */
 export const RUN_EVENTS = [
   /** A worker claims the run. */
   'claim',
@@ -35,7 +34,6 @@ const ENDED: Record<RunEvent, RunStatus | 'deleted' | 'refused'> = {
   delete: 'deleted',
 }
 
-/** The next status for each status and event. */
 export const TRANSITIONS: Record<RunStatus, Record<RunEvent, RunStatus | 'deleted' | 'refused'>> = {
   pending: {
     claim: 'running',

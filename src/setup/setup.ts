@@ -65,7 +65,6 @@ export interface Setup {
   feedback?: Section<WantedFeedback>
 }
 
-/** A step of a plan. */
 export type SetupStep = SchemaTypes['setup-plan']['steps'][number]
 
 /** The stores that a set-up changes, all in one transaction. */

@@ -16,7 +16,6 @@ import type { ServerRegistry } from '../storage/sql/server-registry.ts'
 import { type JoiningParts, joinServers } from './cluster/other-servers.ts'
 import { CLAIM_MS, claimLater } from './own-stores.ts'
 
-/** The parts of a server with which attachments are opened. */
 export interface BlobParts {
   config: JoiningParts['config'] & Pick<Config, 'databaseConnections' | 'clickhouseCluster'>
   logger: Logger

@@ -23,7 +23,6 @@ export interface EventLogStart {
   logger: Logger
   metrics: Metrics
   sweeps: Sweeps
-  /** The database of runs. */
   database: Database
   /**
    * The clock of the database, for the ids of events. With a clock for each server, a reader that has seen events which

@@ -32,7 +32,6 @@ export interface HostedGraphs {
   brokered: GrantStorage
   /** Path of the socket at which graphs call the API of their deployment. */
   ownApi: string
-  /** Name of the deployment. */
   name: string
   /** Number of hosts that are kept ready; default 1. */
   minHosts?: number

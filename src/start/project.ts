@@ -24,7 +24,6 @@ export interface ProjectParts {
   stops: (() => Promise<unknown> | void)[]
 }
 
-/** The parts of a project other than graphs and auth. */
 export interface ProjectProcesses {
   /** The process of `http.app` of langgraph.json. */
   app: HttpApp | undefined

@@ -19,7 +19,6 @@ export interface ServerAddress {
   readonly otlpGrpcUrl?: string | undefined
 }
 
-/** The running server of a data directory. */
 export interface RunningServer extends ServerAddress {
   readonly pid: number
   /** Proves to the server that a command reads this file; undefined for an older server. */
@@ -190,7 +189,6 @@ export function createAppLinks(
   }
 }
 
-/** Links to the web interface. */
 export interface AppLinks {
   /** The address of the interface. */
   readonly page: string

@@ -78,7 +78,6 @@ import { graphFailuresOf } from './graph-hosts.ts'
 import { startTelemetry } from '../telemetry.ts'
 import type { DecodeLimits } from '../trace/decode/decoded.ts'
 
-/** A running server. */
 export interface WeirServer {
   /** URL of the platform API, e.g. `http://127.0.0.1:1984`. */
   readonly url: string
@@ -200,7 +199,6 @@ function explained(thrown: unknown, { dataDir }: Config, logger: Logger): unknow
 /** Stop functions of the parts, in order of start; they run in reverse. */
 type Stops = (() => Promise<unknown> | void)[]
 
-/** Dependencies of every part. */
 interface Base {
   config: Config
   logger: Logger

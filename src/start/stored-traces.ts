@@ -60,7 +60,6 @@ export function startUpkeep(
   )
 }
 
-/** The dependencies of sharing. */
 export function createSharing(database: Database, clock = systemClock): Sharing {
   return {
     shares: createShareStore(database, clock),

@@ -14,7 +14,6 @@ export interface UsageLimit {
   updated_at: number
 }
 
-/** The fields of a limit that callers set. */
 export type UsageLimitFields = Omit<UsageLimit, 'id' | 'created_at' | 'updated_at'>
 
 /** Monthly limits as set by their organization. */
@@ -57,5 +56,4 @@ export interface IngestLimitStore {
   snapshot(): IngestLimits | Promise<IngestLimits>
 }
 
-/** Limits by workspace. */
 export type IngestLimits = ReadonlyMap<string, readonly IngestLimit[]>

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../test/support/eventually.ts'
 import { createLogger } from '../base/log.ts'
 import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
+import { inLong } from '../../test/support/length.ts'
 
 const ENTRY = new URL('../../test/support/task-worker.ts', import.meta.url)
 const pools: WorkerPool[] = []
@@ -47,11 +48,13 @@ describe('a worker pool', () => {
     expect(await pool.run({ name: 'data', input: null })).toEqual({ answer: 42 })
   })
 
-  it('ends an idle thread and starts another when there is work', async () => {
-    const pool = openPool({ idleMs: 1 })
-    const thread = (): Promise<number> => pool.run({ name: 'thread', input: null })
-    const first = await thread()
-    await eventually(async () => expect(await thread()).not.toBe(first))
+  inLong(() => {
+    it('ends an idle thread and starts another when there is work', async () => {
+      const pool = openPool({ idleMs: 1 })
+      const thread = (): Promise<number> => pool.run({ name: 'thread', input: null })
+      const first = await thread()
+      await eventually(async () => expect(await thread()).not.toBe(first))
+    })
   })
 
   it('transfers buffers in both directions', async () => {
@@ -162,27 +165,29 @@ describe('a thread that dies', () => {
     expect(await Promise.all(behind)).toEqual([1, 2, 3])
   })
 
-  it('does not send a large moving task to a busy thread', async () => {
-    const pool = openPool()
-    const { gate, open, reached } = makeGate()
-    const held = pool.run({ name: 'hold', input: { gate } })
-    await reached(1)
-    const large = new Uint8Array(2 * 1024 * 1024)
-    const run = pool.run<Uint8Array>({ name: 'bytes', input: large, transfer: [large.buffer] })
-    expect([pool.running, pool.queued, large.byteLength]).toEqual([1, 1, 2 * 1024 * 1024])
-    open()
-    await held
-    expect((await run).length).toBe(2 * 1024 * 1024)
-    expect(large.byteLength).toBe(0)
-  })
+  inLong(() => {
+    it('does not send a large moving task to a busy thread', async () => {
+      const pool = openPool()
+      const { gate, open, reached } = makeGate()
+      const held = pool.run({ name: 'hold', input: { gate } })
+      await reached(1)
+      const large = new Uint8Array(2 * 1024 * 1024)
+      const run = pool.run<Uint8Array>({ name: 'bytes', input: large, transfer: [large.buffer] })
+      expect([pool.running, pool.queued, large.byteLength]).toEqual([1, 1, 2 * 1024 * 1024])
+      open()
+      await held
+      expect((await run).length).toBe(2 * 1024 * 1024)
+      expect(large.byteLength).toBe(0)
+    })
 
-  it('fails waiting tasks after a limited number of tries when its entry cannot start', async () => {
-    const pool = openPool({ size: 2, workerData: 'broken' })
-    const runs = [1, 2, 3, 4, 5, 6].map((number) => pool.run({ name: 'echo', input: number }))
-    for (const result of await Promise.allSettled(runs)) {
-      expect(result).toMatchObject({ status: 'rejected', reason: { code: 'worker_failed' } })
-    }
-    await expect(pool.warm()).rejects.toMatchObject({ cause: { message: 'this entry never starts' } })
+    it('fails waiting tasks after a limited number of tries when its entry cannot start', async () => {
+      const pool = openPool({ size: 2, workerData: 'broken' })
+      const runs = [1, 2, 3, 4, 5, 6].map((number) => pool.run({ name: 'echo', input: number }))
+      for (const result of await Promise.allSettled(runs)) {
+        expect(result).toMatchObject({ status: 'rejected', reason: { code: 'worker_failed' } })
+      }
+      await expect(pool.warm()).rejects.toMatchObject({ cause: { message: 'this entry never starts' } })
+    })
   })
 })
 
@@ -200,14 +205,16 @@ describe('closing', () => {
   })
 })
 
-describe('the entry of a lane', () => {
-  it('may be JavaScript', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'weir-pool-'))
-    const entry = pathToFileURL(join(directory, 'entry.mjs'))
-    const library = new URL('./serve-tasks.ts', import.meta.url).href
-    const code = `import { serveTasks } from '${library}'\nserveTasks({ two: () => ({ value: 2 }) })\n`
-    await writeFile(entry, code)
-    expect(await openPool({ entry }).run({ name: 'two', input: null })).toBe(2)
-    await rm(directory, { recursive: true })
+inLong(() => {
+  describe('the entry of a lane', () => {
+    it('may be JavaScript', async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'weir-pool-'))
+      const entry = pathToFileURL(join(directory, 'entry.mjs'))
+      const library = new URL('./serve-tasks.ts', import.meta.url).href
+      const code = `import { serveTasks } from '${library}'\nserveTasks({ two: () => ({ value: 2 }) })\n`
+      await writeFile(entry, code)
+      expect(await openPool({ entry }).run({ name: 'two', input: null })).toBe(2)
+      await rm(directory, { recursive: true })
+    })
   })
 })

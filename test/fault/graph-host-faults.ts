@@ -126,6 +126,23 @@ export function hostFaultTests(of: GraphLanguage, extent: 'main cases' | 'every 
     })
   })
 
+  if (extent === 'every case') describeMore(of)
+
+  // These tests come last, because hosts that were stopped do not start again.
+  describe('graph hosts that are stopped', () => {
+    it('lose the active runs, none of which is the cause, and leave no process behind', async () => {
+      const { hosts, job } = await open({ maxHosts: 1 })
+      const pids = hosts.pids()
+      const { ended } = await begin(await job('hostile', { act: 'ignore' }))
+      await hosts.stop()
+      expect(await ended).toMatchObject({ kind: 'lost', culprit: false })
+      for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow(/ESRCH/)
+      await expect(hosts.ready()).rejects.toMatchObject({ code: 'host_unavailable' })
+    })
+  })
+}
+
+function describeMore(of: GraphLanguage): void {
   describe('a host that is killed from outside', () => {
     it('loses all its runs, none of which is the cause, and each is then executed alone', async () => {
       const { job, hosts } = await open({ maxHosts: 1 })
@@ -177,8 +194,6 @@ export function hostFaultTests(of: GraphLanguage, extent: 'main cases' | 'every 
       await expectAlive()
     })
 
-    if (extent === 'main cases') return
-
     it('CANCEL-7: is ended by a cancel after the grace time, with the state that it left', async () => {
       // The stall time alone would end the run only after this test.
       const { hosts } = await open({ stallMs: 600_000 })
@@ -205,23 +220,6 @@ export function hostFaultTests(of: GraphLanguage, extent: 'main cases' | 'every 
     })
   })
 
-  if (extent === 'every case') describeMore(of)
-
-  // These tests come last, because hosts that were stopped do not start again.
-  describe('graph hosts that are stopped', () => {
-    it('lose the active runs, none of which is the cause, and leave no process behind', async () => {
-      const { hosts, job } = await open({ maxHosts: 1 })
-      const pids = hosts.pids()
-      const { ended } = await begin(await job('hostile', { act: 'ignore' }))
-      await hosts.stop()
-      expect(await ended).toMatchObject({ kind: 'lost', culprit: false })
-      for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow(/ESRCH/)
-      await expect(hosts.ready()).rejects.toMatchObject({ code: 'host_unavailable' })
-    })
-  })
-}
-
-function describeMore(of: GraphLanguage): void {
   describe('a graph that cannot be loaded', () => {
     it('RUN-35: does not affect the others, and is served once a later host can load it', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'weir-broken-'))

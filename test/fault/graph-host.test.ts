@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 import { hostFaultTests } from './graph-host-faults.ts'
 
-// Hosts are killed and start again, which takes long on a busy machine.
+// Hosts end and start again, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 hostFaultTests('javascript', 'main cases')

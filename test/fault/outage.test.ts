@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { temporaryDir, until } from '../support/stores/clickhouse/embedded-clickhouse.ts'
 import { newTrace, patchParts, postParts, sendParts, startLoad } from '../support/servers/load.ts'
-import { type ProxiedStore, startProxiedStore } from '../support/faults/stores/proxied-store.ts'
+import { type ProxiedStore, proxySharedStore } from '../support/faults/stores/proxied-store.ts'
 import { storedFaults, traceFaults } from '../support/traces/stored-traces.ts'
 import { startWeir, type WeirProcess } from '../support/servers/weir-process.ts'
 import { inLong } from '../support/length.ts'
@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 120_000 })
 
 let store: ProxiedStore
 beforeAll(async () => {
-  store = await startProxiedStore()
+  store = await proxySharedStore()
 })
 afterAll(() => store.close())
 

@@ -2,7 +2,6 @@ import { format } from 'node:util'
 import { vi } from 'vitest'
 import { main } from '../../src/cli/main.ts'
 
-/** The result of a command. */
 export interface CommandEnd {
   code: number | null
   stdout: string

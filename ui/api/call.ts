@@ -10,7 +10,6 @@ export type Reply<N extends OperationName> = Operations[N] extends { reply: infe
 
 type QueryValue = string | number | boolean | readonly string[] | null | undefined
 
-/** The request of a call. */
 export interface Sent<N extends OperationName> {
   /** Values of `{name}` in the path. */
   params?: Readonly<Record<string, string>>

@@ -6,7 +6,6 @@ export function deploymentPath(name: string): string {
   return `/deployments/${encodeURIComponent(name)}`
 }
 
-/** The request of a call of a deployment's API. */
 export interface DeploymentCall {
   /** Default: POST with a body, else GET. */
   method?: string

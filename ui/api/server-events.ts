@@ -1,4 +1,3 @@
-/** One event of a stream of server-sent events. */
 export interface ServerEvent {
   event: string
   data: string

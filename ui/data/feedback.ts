@@ -31,7 +31,6 @@ export function useFeedback(run_id: string) {
   })
 }
 
-/** Keys of feedback that are configured in the workspace. */
 export function useFeedbackKeys(isWanted: boolean) {
   return useQuery({
     queryKey: ['feedback-keys'],

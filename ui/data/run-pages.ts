@@ -33,7 +33,6 @@ export interface RunPages {
   pageParams: string[]
 }
 
-/** Every run of the pages, in order. */
 export function runsOf(pages: RunPages | undefined): ListedRun[] {
   return pages?.pages.flatMap(({ runs }) => runs) ?? []
 }

@@ -9,7 +9,6 @@ import {
 import { call, type Reply, send } from '../api/call.ts'
 import { type ListedRun, type RunPage, type RunPages, type RunQuery, runsOf } from './run-pages.ts'
 
-/** A run with all of its fields. */
 export type ReadRun = Reply<'GET /api/v1/runs/{id}'>
 
 const PAGE_SIZE = 100

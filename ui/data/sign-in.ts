@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { call, type Reply } from '../api/call.ts'
 
-/** The ways to sign in here. */
 export type SignInWays = Reply<'GET /api/v1/auth/providers'>
 
 /** The ways to sign in; read again while a provider cannot be reached. */

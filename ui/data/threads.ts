@@ -11,7 +11,6 @@ import { llmOf } from './llm-facts.ts'
 import { readAfterChange } from './live/read-after-change.ts'
 import { useLiveRefresh } from './live/use-live.ts'
 
-/** A thread of traces as an item of a list. */
 export type ListedThread = Reply<'POST /api/v2/threads/query'>['items'][number]
 
 export type Turn = Reply<'GET /api/v2/threads/{id}/traces'>['items'][number]

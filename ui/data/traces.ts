@@ -40,7 +40,6 @@ export function useStillOutline(trace_id: string) {
   })
 }
 
-/** The outline of a trace, and its changes as they happen. */
 export function useOutline(trace_id: string) {
   const queries = useQueryClient()
   const queryKey = ['outline', trace_id]

@@ -11,7 +11,6 @@ function looks(look: Look, more: (string | undefined)[] = []): string {
   return [css['button'], own, ...more].filter(Boolean).join(' ')
 }
 
-/** A button with a text. */
 export function Button({
   look = 'usual',
   icon,
@@ -106,7 +105,6 @@ export function Chip({ children, title }: { children: ReactNode; title?: string 
   )
 }
 
-/** A key of the keyboard. */
 export function Key({ children }: { children: ReactNode }) {
   return <kbd className={css['key']}>{children}</kbd>
 }

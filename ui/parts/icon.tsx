@@ -72,7 +72,6 @@ export function typeLook(type: string): { icon: IconName; color: string } {
   return TYPES[type] ?? { icon: 'other', color: 'var(--other)' }
 }
 
-/** The icon of a run type. */
 export function TypeIcon({ type }: { type: string }) {
   const { icon, color } = typeLook(type)
   return <Icon name={icon} color={color} label={type} />
@@ -84,7 +83,6 @@ const STATUS: Readonly<Record<string, { icon: IconName; color: string; word: str
   pending: { icon: 'pending', color: 'var(--running)', word: 'running' },
 }
 
-/** The icon of a run's status. */
 export function StatusIcon({ status = 'pending' }: { status?: string | undefined }) {
   const { icon, color, word } = STATUS[status] ?? { icon: 'other', color: 'var(--other)', word: status }
   return <Icon name={icon} color={color} label={word} />

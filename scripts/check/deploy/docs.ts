@@ -12,7 +12,6 @@ import { type Printed, printedIn } from './printed.ts'
 import { checkWith, type Program, type Report, ROOT, together } from './programs.ts'
 
 const PAGES = ['*.md', 'docs/**/*.md', 'deploy/**/*.md', 'examples/**/*.md']
-/** Files of this project that HAProxy reads. */
 const HAPROXY_FILES = ['deploy/cluster/haproxy.cfg']
 
 const NGINX: Program = { name: 'nginx', places: ['nginx'], origin: "Debian's nginx-light" }

@@ -57,7 +57,6 @@ export function checkWith(
   return { problems: isRefused ? [`${of}: ${program.name}: ${output}`] : [], skipped: [] }
 }
 
-/** One report of several. */
 export function together(reports: readonly Report[]): Report {
   return {
     problems: reports.flatMap(({ problems }) => problems),

@@ -1,6 +1,5 @@
 import { parseAllDocuments } from 'yaml'
 
-/** A mapping of YAML. */
 export type Mapping = Record<string, unknown>
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/

@@ -9,7 +9,6 @@ export const API_HELP = `  --url URL        the server (default: WEIR_URL, else 
   --key KEY        an API key (default: WEIR_API_KEY, else on this machine the one in DATA_DIR/api-key)
   --tenant ID      the workspace to act in, for a key that serves several and has no default`
 
-/** Flags of every command that calls a deployment. */
 export const DEPLOYMENT_FLAGS = { url: { type: 'string' }, key: { type: 'string' } } as const
 
 export const DEPLOYMENT_HELP = `  --url URL        the deployment (default: WEIR_DEPLOYMENT_URL, else this machine at DEPLOYMENT_PORT, else that of the

@@ -18,7 +18,6 @@ export const CONNECTION_FLAGS = {
   workspace: { type: 'string' },
 } as const
 
-/** Help for CONNECTION_FLAGS. */
 export const CONNECTION_HELP = `  --url URL         the server (default: WEIR_URL, else LANGSMITH_ENDPOINT, else the one of this machine)
   --api-key KEY     an API key, or - to read it from stdin (default: ${KEY_VARIABLES.slice(0, 2).join(', ')},
                     ${KEY_VARIABLES.slice(2).join(' or ')} of the environment or of the project's .env, else on this machine
@@ -76,7 +75,6 @@ export async function findByName(api: ApiClient, name: string): Promise<ShownDep
   return resources[0]
 }
 
-/** All deployments of the workspace. */
 export async function listDeployments(api: ApiClient): Promise<ShownDeployment[]> {
   const all: ShownDeployment[] = []
   for (;;) {
@@ -87,7 +85,6 @@ export async function listDeployments(api: ApiClient): Promise<ShownDeployment[]
   }
 }
 
-/** The newest revisions of a deployment. */
 export async function listRevisions(api: ApiClient, id: string, limit = PER_PAGE): Promise<ShownRevision[]> {
   const at = `/v2/deployments/${id}/revisions?limit=${limit}`
   return (await api.json<SchemaTypes['deployment-revision-page']>(at)).resources

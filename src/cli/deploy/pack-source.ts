@@ -14,7 +14,6 @@ export interface SourceFile {
   isExecutable: boolean
 }
 
-/** A packed project. */
 export interface PackedSource {
   /** The gzipped tar file. */
   file: string

@@ -10,7 +10,6 @@ export interface Output {
 
 /** The steps of a deployment as they happen. */
 export interface Progress {
-  /** A step has ended. */
   done(step: string, text: string): void
   /**
    * Shows the progress of a step. On a terminal the next line replaces this one; elsewhere one line is written
@@ -22,7 +21,6 @@ export interface Progress {
   failed(step: string, text: string): void
   info(text: string): void
   warn(text: string): void
-  /** A line of a log. */
   line(text: string): void
   /** The result: its URL is the only line on stdout. */
   result(status: 'succeeded' | 'failed' | 'timed_out' | 'started', facts: ResultFacts): void

@@ -11,7 +11,6 @@ export interface ApiCall {
 
 /** An API of one server. Rejects with an AppError that contains the server's message. */
 export interface ApiClient {
-  /** The address of the server. */
   readonly url: string
   /** `path` as in the API's description, with its query. */
   text(path: string, call?: ApiCall): Promise<string>

@@ -1,6 +1,5 @@
 import type { SchemaTypes } from '../../schema/types.gen.ts'
 
-/** A run in the form of the deployment API. */
 export type DeploymentRun = Required<SchemaTypes['run']>
 
 /** Whether a run with this status (null: it was deleted) has not ended yet. */

@@ -26,7 +26,6 @@ export interface Target {
   localSecret?: string | undefined
 }
 
-/** Flags of every command that calls a server. */
 export interface TargetFlags {
   url?: string | undefined
   key?: string | undefined

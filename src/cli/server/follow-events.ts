@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { readEvents, type StreamEvent } from '../../base/text/event-stream.ts'
 import { type ApiClient, Refusal } from './api-client.ts'
 
-/** Options of following a stream. */
 export interface FollowedStream {
   /** Cursor of the first request. */
   from: string | undefined

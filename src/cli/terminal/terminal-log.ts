@@ -16,7 +16,6 @@ interface LogRecord {
   msg?: string
   /** Text that a graph wrote. */
   text?: string
-  /** Fields of the line. */
   fields?: object
   node?: string
   graph?: string

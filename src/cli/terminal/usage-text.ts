@@ -3,7 +3,6 @@ import type { GranularUsage, UsageDetails, UsageStride } from '../../schema/type
 import { type Decimal, formatDecimal, parseDecimal } from '../../trace/price/decimal.ts'
 import { printable } from './printable.ts'
 
-/** Options of printing a usage report. */
 export interface UsageTextOptions {
   colors: boolean
   /** Characters of a line. */

@@ -116,7 +116,6 @@ function keyText({ identity, isFirst }: Started, { auth, dataDir, bootstrapApiKe
     : `$(cat ${shellWord(join(resolve(dataDir), 'api-key'))})`
 }
 
-/** A path quoted for a shell. */
 function shellWord(path: string): string {
   return /^[\w./@%+,:~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }

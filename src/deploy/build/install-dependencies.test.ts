@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type BuildCommands, NO_COMMANDS } from '../model.ts'
 import type { DiskLimit } from './disk-watch.ts'
 import { installDependencies } from './install-dependencies.ts'
+import { inLong } from '../../../test/support/length.ts'
 
 describe('P-20: dependencies of Node projects', () => {
   let dir: string
@@ -62,11 +63,13 @@ describe('P-20: dependencies of Node projects', () => {
     ).rejects.toMatchObject({ code: 'build_failed', message: expect.stringMatching(/GiB of disk/) })
   })
 
-  it('a build that makes too many files is ended, and says so', async () => {
-    const disk = { max_bytes: 2 ** 30, max_files: 50, every_ms: 20 }
-    const build_command = 'for n in $(seq 60); do : > f$n; done; exec tail -f /dev/null'
-    await expect(install(undefined, undefined, { build_command }, disk)).rejects.toMatchObject({
-      message: 'The build makes more than 50 files.',
+  inLong(() => {
+    it('a build that makes too many files is ended, and says so', async () => {
+      const disk = { max_bytes: 2 ** 30, max_files: 50, every_ms: 20 }
+      const build_command = 'for n in $(seq 60); do : > f$n; done; exec tail -f /dev/null'
+      await expect(install(undefined, undefined, { build_command }, disk)).rejects.toMatchObject({
+        message: 'The build makes more than 50 files.',
+      })
     })
   })
 
@@ -115,11 +118,13 @@ describe('P-20: dependencies of Node projects', () => {
     await expect(install()).rejects.toMatchObject({ message: 'pnpm install ended with code 3.' })
   })
 
-  it('a build that takes too long ends with its children', async () => {
-    await writeFile(join(dir, 'package.json'), '{}')
-    await tool('npm', 'sleep 600 & wait')
-    await expect(install(undefined, 60)).rejects.toMatchObject({
-      message: 'npm install was ended: a build may take 0.001 minutes.',
+  inLong(() => {
+    it('a build that takes too long ends with its children', async () => {
+      await writeFile(join(dir, 'package.json'), '{}')
+      await tool('npm', 'sleep 600 & wait')
+      await expect(install(undefined, 60)).rejects.toMatchObject({
+        message: 'npm install was ended: a build may take 0.001 minutes.',
+      })
     })
   })
 
@@ -165,20 +170,22 @@ describe('P-20: dependencies of Node projects', () => {
     await expect(stat(join(dir, 'never'))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  it('npm itself installs a project from its lock file', async () => {
-    const project = { name: 'p', version: '1.0.0' }
-    const lock = { ...project, lockfileVersion: 3, requires: true, packages: { '': project } }
-    await writeFile(join(dir, 'package.json'), JSON.stringify(project))
-    await writeFile(join(dir, 'package-lock.json'), JSON.stringify(lock))
-    const { PATH = '' } = process.env
-    await installDependencies(dir, {
-      project: { javascript: true, python: undefined },
-      env: { PATH, HOME: dir },
-      timeout_ms: 60_000,
-      log: (line) => lines.push(line),
-      signal: new AbortController().signal,
-      record: async () => async () => undefined,
+  inLong(() => {
+    it('npm itself installs a project from its lock file', async () => {
+      const project = { name: 'p', version: '1.0.0' }
+      const lock = { ...project, lockfileVersion: 3, requires: true, packages: { '': project } }
+      await writeFile(join(dir, 'package.json'), JSON.stringify(project))
+      await writeFile(join(dir, 'package-lock.json'), JSON.stringify(lock))
+      const { PATH = '' } = process.env
+      await installDependencies(dir, {
+        project: { javascript: true, python: undefined },
+        env: { PATH, HOME: dir },
+        timeout_ms: 60_000,
+        log: (line) => lines.push(line),
+        signal: new AbortController().signal,
+        record: async () => async () => undefined,
+      })
+      expect(lines.join('\n')).toMatch(/up to date|added 0|audited/)
     })
-    expect(lines.join('\n')).toMatch(/up to date|added 0|audited/)
   })
 })

@@ -9,7 +9,6 @@ import { buildFailed, type BuildStep, runStep, type StepOptions } from './run-st
 export interface InstallOptions extends StepOptions {
   /** Receives the warnings for the author of the project; default: `log`. */
   warn?(line: string): void
-  /** The languages of the project. */
   project: Pick<ProjectDemands, 'javascript' | 'python'>
   /** Commands of the deployment; default: none. */
   commands?: BuildCommands

@@ -19,7 +19,6 @@ const MANAGERS: readonly PackageManager[] = [
 const WARNING =
   'Install scripts of packages are not run, since this server has no sandbox for builds; packages that compile something do not work.'
 
-/** The settings of the build steps of a language. */
 export interface StepsOptions {
   env: Readonly<Record<string, string>>
   /** Whether the install scripts of packages are executed. */

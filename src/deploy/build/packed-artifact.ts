@@ -11,7 +11,6 @@ import { moveEnvironment } from './move-environment.ts'
 import { runStep, type StepOptions } from './run-step.ts'
 import { ENVIRONMENT } from './python-steps.ts'
 
-/** Dependencies of artifacts that servers share. */
 export interface SharingParts {
   files: SharedFiles
   artifacts: Pick<Artifacts, 'path' | 'building' | 'begin' | 'keep'>

@@ -12,7 +12,6 @@ export interface PythonProject {
   /** The requested version, such as 3.12. */
   python_version: string | undefined
   pip_config_file: string | undefined
-  /** Whether the project uses uv. */
   uses_uv: boolean
 }
 

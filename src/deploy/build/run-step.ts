@@ -3,7 +3,6 @@ import { AppError } from '../../base/errors.ts'
 import type { Confine, ConfinedCommand } from '../../base/node/confined-command.ts'
 import { eachLine } from '../../base/streams/bounded-lines.ts'
 
-/** A program that a build runs. */
 export interface BuildStep {
   /** Name of the step in messages. */
   name: string
@@ -15,7 +14,6 @@ export interface BuildStep {
   env?: Readonly<Record<string, string>>
 }
 
-/** Options for the programs of a build. */
 export interface StepOptions {
   /** Only the variables of package managers, because builds get no secrets (P-18). */
   env: Readonly<Record<string, string>>

@@ -6,7 +6,6 @@ import { promisify } from 'node:util'
 import type { ContainedProcess } from '../../base/node/confined-command.ts'
 import { clientEnvironment } from './container-environment.ts'
 
-/** The command line of a container runtime. */
 export interface ContainerCommand {
   kind: 'podman' | 'docker'
   /** The program. */
@@ -29,7 +28,6 @@ export function ask(command: ContainerCommand, args: readonly string[]): Promise
   return promisify(execFile)(command.file, [...command.flags, ...args], options)
 }
 
-/** A requested container. */
 export interface WantedContainer {
   name: string
   /** The file to which podman writes the pid of the program; for docker, a command returns the pid. */

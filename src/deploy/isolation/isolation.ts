@@ -6,7 +6,6 @@ import { openSandbox, type Sandbox, type SandboxOptions } from './sandbox.ts'
 /** The ways to isolate deployed code (P-23). */
 export type IsolationName = 'none' | 'uid' | 'sandbox' | 'container'
 
-/** The isolation that is in force. */
 export type Isolation =
   | { name: 'none' /** Why no better isolation is used; null if `none` was set. */; reason: string | null }
   | { name: Exclude<IsolationName, 'none'>; reason: null; sandbox: Sandbox }

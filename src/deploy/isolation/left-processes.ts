@@ -3,7 +3,6 @@ import { readdir, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import type { ProcessUser } from '../../base/node/confined-command.ts'
 
-/** A process of the machine. */
 interface ProcessEntry {
   pid: number
   parent: number

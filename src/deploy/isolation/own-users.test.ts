@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { HAS_OTHER_USERS, NO_OTHER_USERS } from '../../../test/support/linux.ts'
 import { openOwnUsers } from './own-users.ts'
 import { idsOfServer, userOf } from './user-ids.ts'
+import { inLong } from '../../../test/support/length.ts'
 
 describe.skipIf(!HAS_OTHER_USERS)(`P-23: user ids of their own${NO_OTHER_USERS}`, () => {
   let dataDir: string
@@ -33,28 +34,30 @@ describe.skipIf(!HAS_OTHER_USERS)(`P-23: user ids of their own${NO_OTHER_USERS}`
     expect(other.exitCode ?? other.signalCode).toBeNull()
   })
 
-  it('have one build of a deployment at a time', async ({ skip }) => {
-    const opened = await open()
-    if ('reason' in opened) return skip(opened.reason)
-    const order: string[] = []
-    const build = async (name: string, id: string) => {
-      const dir = join(dataDir, 'deployments', 'builds', name)
-      await mkdir(dir)
-      const { end } = await opened.builds(dir, { id, cache: dir })
-      order.push(`${name} begins`)
-      return async () => {
-        order.push(`${name} ends`)
-        await end()
+  inLong(() => {
+    it('have one build of a deployment at a time', async ({ skip }) => {
+      const opened = await open()
+      if ('reason' in opened) return skip(opened.reason)
+      const order: string[] = []
+      const build = async (name: string, id: string) => {
+        const dir = join(dataDir, 'deployments', 'builds', name)
+        await mkdir(dir)
+        const { end } = await opened.builds(dir, { id, cache: dir })
+        order.push(`${name} begins`)
+        return async () => {
+          order.push(`${name} ends`)
+          await end()
+        }
       }
-    }
-    const endFirst = await build('first', 'd')
-    const second = build('second', 'd')
-    const endOther = await build('other', 'e')
-    await endFirst()
-    const endSecond = await second
-    await Promise.all([endOther(), endSecond()])
-    const begun = ['first begins', 'other begins', 'first ends', 'second begins']
-    expect(order).toEqual([...begun, 'other ends', 'second ends'])
+      const endFirst = await build('first', 'd')
+      const second = build('second', 'd')
+      const endOther = await build('other', 'e')
+      await endFirst()
+      const endSecond = await second
+      await Promise.all([endOther(), endSecond()])
+      const begun = ['first begins', 'other begins', 'first ends', 'second begins']
+      expect(order).toEqual([...begun, 'other ends', 'second ends'])
+    })
   })
 
   it('do not work, and change no mode of DATA_DIR, where a folder cannot be made for a user', async () => {

@@ -22,7 +22,6 @@ export interface VisibleFiles {
   hidden: string
 }
 
-/** The files of the server. */
 export interface VisibleFilesOptions {
   env: Readonly<Record<string, string | undefined>>
   /** Folder of the packages that deployed code uses without installing them. */

@@ -1,4 +1,3 @@
-/** A secret of a deployment. */
 export interface Secret {
   name: string
   value: string

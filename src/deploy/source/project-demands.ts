@@ -16,7 +16,6 @@ export interface ProjectDemands {
   python: PythonProject | undefined
 }
 
-/** Options of reading langgraph.json. */
 export interface DemandsOptions {
   /** Major version of the Node that runs graphs. */
   node: number

@@ -6,7 +6,6 @@ import { createGunzip } from 'node:zlib'
 import { toDiskError } from '../../base/files/disk-errors.ts'
 import { refusedArchive, type TarEntry, tarEntries, tarSizes } from './tar-entries.ts'
 
-/** Limits of an unpacked archive. */
 export interface SourceLimits {
   max_files: number
   max_bytes: number

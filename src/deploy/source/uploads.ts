@@ -10,7 +10,6 @@ import { newUuid } from '../../base/ids.ts'
 import type { SharedFiles } from '../stores/shared-files.ts'
 import type { UploadedSource, UploadStore } from '../stores/upload-store.ts'
 
-/** Dependencies of uploads. */
 export interface UploadsOptions {
   store: UploadStore
   /** Folder of the sources. */

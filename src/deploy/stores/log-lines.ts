@@ -6,7 +6,6 @@ export const LINE_LEVELS = ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] as 
 
 export type LineLevel = (typeof LINE_LEVELS)[number]
 
-/** A line to be written. */
 export interface NewLogLine {
   revision_id: string | null
   kind: LogKind

@@ -5,7 +5,6 @@ export interface Upload {
   deployment_id: string
 }
 
-/** A source that has arrived. */
 export interface UploadedSource {
   sha256: string
   bytes: number

@@ -152,7 +152,6 @@ function limitOf(config: JsonObject, name: 'recursion_limit' | 'max_concurrency'
   return typeof limit === 'number' ? limit : undefined
 }
 
-/** The config for a factory, as plain data. */
 function factoryConfig({ configurable, ...rest }: RunConfig): JsonObject {
   return { ...rest, configurable: configurable as JsonObject }
 }
@@ -341,7 +340,6 @@ function failedNode(state: GraphState | undefined): string | undefined {
   return tasks.find(({ error }) => error !== undefined && error !== null)?.name
 }
 
-/** Class and message of a thrown value. */
 export function describeError(thrown: unknown): { error: string; message: string } {
   if (!(thrown instanceof Error)) return { error: 'Error', message: String(thrown) }
   const own = thrown.constructor.name

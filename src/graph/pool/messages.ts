@@ -29,7 +29,6 @@ export interface OpenHost {
   tracing_project: string
   /** Socket at which graphs call the API of their deployment; null without one. */
   own_api: string | null
-  /** Whether the host reports which files it loads. */
   report_files: boolean
 }
 

@@ -27,7 +27,6 @@ export function nodeCommand(entry: string | URL, file: string = process.execPath
   return { file, args: [...FLAGS, entry instanceof URL ? fileURLToPath(entry) : entry] }
 }
 
-/** Options of starting a process that runs a user's code. */
 export interface HostLaunch<Open extends object = OpenHost> {
   /** Kind of process, for logs and records. Default `graph-host`. */
   kind?: string

@@ -31,7 +31,6 @@ export class Readiness {
     this.#logger = logger
   }
 
-  /** Failures of the last load. */
   get failures(): readonly LoadFailure[] {
     return this.#failures
   }

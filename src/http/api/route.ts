@@ -88,7 +88,6 @@ export interface RouteHead {
   revalidates: boolean
 }
 
-/** A resource of OAuth. */
 export interface OauthResource<D> {
   /** Its path, such as `/mcp`: only access tokens for this resource are accepted. */
   path: string

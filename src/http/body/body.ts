@@ -26,7 +26,6 @@ export interface BodySource {
   prefix_bytes?: number
 }
 
-/** A body as it arrived. */
 export interface CollectedBody {
   prefix: Buffer
   /** Owns its ArrayBuffer, so that it can be handed to a thread without a copy. */

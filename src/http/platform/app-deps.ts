@@ -54,7 +54,6 @@ export interface HttpLimits extends DecodeLimits, BodyLimits {
   max_inflight_bytes: number
 }
 
-/** The sources of usage reports. */
 export interface UsageSources {
   counts: UsageCounts
   deployments: DeploymentCounts
@@ -73,7 +72,6 @@ export interface Feedback {
   tokenLimit: RateLimit
 }
 
-/** Sign-in of browsers. */
 export interface SignIn {
   sessions: BrowserSessionStore
   /** Limit of failed attempts by address. */
@@ -103,7 +101,6 @@ export interface Sharing {
   /** Limit of unknown tokens by address, and the newest of them with their addresses. */
   guesses: RateLimit
   tried: RecentMap<string, true>
-  /** Key of the signatures of attachment links. */
   attachmentKey(): Promise<string>
 }
 
@@ -143,7 +140,6 @@ export interface AppDeps {
   live: LiveStreams
   secrets: WorkspaceSecrets
   playground: Playground
-  /** Streams of the playground's calls. */
   playgroundStreams: EventStreams
   pricedModels: PricedModels
   /** Options of reading prompts of more than a megabyte. */
@@ -165,7 +161,6 @@ export interface AppDeps {
   drain: Pick<Drain, 'isDraining'>
   /** Whether a store has answered one of `checks` lately. */
   answered(store: string): boolean
-  /** Streams of lines of deployments' logs. */
   logStreams: EventStreams
   /** The control plane of deployments, which the first call opens. */
   controlPlane(): Promise<ControlPlane>

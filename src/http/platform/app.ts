@@ -24,7 +24,6 @@ import { pagesOrigin } from './request/own-address.ts'
 import { platformRoutes } from './routes.ts'
 import type { GuardedPlatformRoute } from './route.ts'
 
-/** Parts that the platform API shares with other listeners. */
 export interface AppCompanions {
   /** Observer, shared with the deployment's own listener; default: a new one. */
   observer?: Observer

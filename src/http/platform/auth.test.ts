@@ -40,7 +40,7 @@ async function call(method: string, path: string, headers: Record<string, string
 }
 
 describe('keys', () => {
-  it.each(someInShort(KEYED, 2))('%s %s needs one, in its own workspace', async (method, path) => {
+  it.each(someInShort(KEYED, 4))('%s %s needs one, in its own workspace', async (method, path) => {
     fixture = await startApp()
     expect(await call(method, path, {})).toEqual({
       status: 401,
@@ -119,7 +119,7 @@ describe('IDENTITY-14: with AUTH off a web page of another site', () => {
     return [answer.statusCode, code]
   }
 
-  it.each(KEYED)('cannot call %s %s', async (method, path) => {
+  it.each(someInShort(KEYED, 4))('cannot call %s %s', async (method, path) => {
     fixture = await startApp({ openAccess: true })
     const rebound = { host: 'evil.example', origin: 'http://evil.example', 'sec-fetch-site': 'same-origin' }
     expect(await ask(method, path, rebound)).toEqual([421, 'misdirected_request'])

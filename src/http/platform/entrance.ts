@@ -3,9 +3,7 @@ import { type BodyAdmission, createAdmission } from '../body/admission.ts'
 import type { AppDeps } from './app-deps.ts'
 import { createRefusalLog, type RefusalLog } from '../server/refusal-log.ts'
 
-/** Dependencies that calls of the platform API over HTTP and gRPC share. */
 export interface Entrance {
-  /** Admission of request bodies. */
   admission: BodyAdmission
   refusals: RefusalLog
   /** Counts an export of metrics, which Weir does not store. Returns the result of a fully accepted export. */

@@ -14,7 +14,7 @@ import { eventually } from '../../../test/support/eventually.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Rejected } from '../../trace/decode/decoded.ts'
 import { matchIngest } from './ingest-handler.ts'
-import { firstInShort } from '../../../test/support/length.ts'
+import { firstInShort, inLong } from '../../../test/support/length.ts'
 
 let fixture: AppFixture
 afterEach(() => fixture?.stop())
@@ -244,15 +244,17 @@ describe('limits', () => {
     expect(fixture.app.inFlightBytes()).toBe(0)
   })
 
-  it('accepts a slow body at the minimum rate', async () => {
-    await start({ limits: { body_window_ms: 500, min_body_bytes_per_second: 2 } })
-    const body = '{"post":[]}'
-    const socket = await openRequest(`POST /runs/batch HTTP/1.1\r\ncontent-length: ${body.length}`)
-    const bytes = body.split('')
-    const drip = setInterval(() => socket.write(bytes.shift() ?? ''), 100)
-    expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 202 /)
-    clearInterval(drip)
-    socket.destroy()
+  inLong(() => {
+    it('accepts a slow body at the minimum rate', async () => {
+      await start({ limits: { body_window_ms: 500, min_body_bytes_per_second: 2 } })
+      const body = '{"post":[]}'
+      const socket = await openRequest(`POST /runs/batch HTTP/1.1\r\ncontent-length: ${body.length}`)
+      const bytes = body.split('')
+      const drip = setInterval(() => socket.write(bytes.shift() ?? ''), 100)
+      expect(await answerOf(socket)).toMatch(/^HTTP\/1\.1 202 /)
+      clearInterval(drip)
+      socket.destroy()
+    })
   })
 
   it('answers 408 to a client that sends nothing, and closes', async () => {

@@ -22,7 +22,6 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   max_open_requests: 100,
 }
 
-/** The connections of a listener. */
 export interface Connections {
   /**
    * Counts a request until its response is sent. Returns false if its connection had too many requests and was closed.

@@ -44,7 +44,6 @@ export const NOBODY: Principal = {
   expires_at: null,
 }
 
-/** The dependencies of every API for answering a matched route. */
 export interface DispatchDeps extends CallerDeps {
   registry: Registry
   limits: BodyLimits

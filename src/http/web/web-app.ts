@@ -5,7 +5,6 @@ import { type Exchange, type Headers, sendBytes } from '../server/exchange.ts'
 import { type FirstPage, linksOf } from './first-loads.ts'
 import { waitingPage } from './waiting-page.ts'
 
-/** Serves the built web interface. */
 export interface WebApp {
   /** Whether the path is under `/app`. */
   matches(path: string): boolean

@@ -39,12 +39,10 @@ export interface ProviderSettings {
   trusted_email: boolean
 }
 
-/** The settings of people's sign-in. */
 export interface SignInSettings {
   providers: readonly ProviderSettings[]
   /** Whether the sign-in page leads straight to the only provider. */
   auto_login: boolean
-  /** Whether browsers may sign in with a key. */
   key_sign_in: boolean
   /** The verified address, in lower case, that is always an admin. */
   admin_email: string | undefined

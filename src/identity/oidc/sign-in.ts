@@ -52,7 +52,6 @@ export interface SignInDeps {
   logger: Logger
 }
 
-/** The path of the callback of a provider. */
 export function callbackPath(id: string): string {
   return `/api/v1/oauth/${id}/callback`
 }

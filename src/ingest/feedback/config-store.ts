@@ -12,7 +12,6 @@ export interface FeedbackConfig {
   modified_at: number
 }
 
-/** The fields of a config that callers set. */
 export type FeedbackConfigFields = Pick<
   FeedbackConfig,
   'feedback_config' | 'is_lower_score_better' | 'is_enforced'

@@ -15,7 +15,6 @@ export interface FeedbackToken {
   created_at: number
 }
 
-/** Issued tokens for feedback. */
 export interface FeedbackTokenStore {
   /** @throws AppError quota_reached when the workspace has too many, conflict when an id is taken */
   add(tokens: readonly (FeedbackToken & { token_hash: string })[]): Promise<void>

@@ -6,7 +6,6 @@ export interface DeploymentFeed {
   listen(changed: () => void): () => void
 }
 
-/** Makes the feed of one server. */
 export function createDeploymentFeed(): DeploymentFeed {
   const listeners = new Set<() => void>()
   return {

@@ -13,7 +13,6 @@ export interface CheckedBlobs extends BlobStore {
 
 /** Blobs up to this size are checked before their first byte is returned. */
 const WHOLE_BYTES = 4 << 20
-/** Number of damaged blobs that are remembered. */
 const MAX_DAMAGED = 1_000
 
 function damaged(sha256: string): AppError {

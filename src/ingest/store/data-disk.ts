@@ -1,6 +1,5 @@
 import type { DiskErrorCode } from '../../base/files/disk-errors.ts'
 
-/** State of the disk at the last check. */
 export interface DiskState {
   /** Bytes that this process may still write. */
   free_bytes: number

@@ -101,7 +101,6 @@ export interface ThreadStore {
   threadMark(workspace_id: string, project_id: string): Promise<number>
   /** Latest activity first. */
   threads(workspace_id: string, query: ThreadQuery): Promise<ThreadPlace[]>
-  /** The number of threads and of their traces. */
   countThreads(workspace_id: string, query: ThreadSelection): Promise<{ threads: number; traces: number }>
   /** Ids of up to `limit` traces, including all traces of these threads in the window. */
   tracesOfThreads(

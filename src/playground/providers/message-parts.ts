@@ -8,7 +8,6 @@ export interface PlacedMessage {
   index: number
 }
 
-/** A block that refers to media. */
 export type MediaBlock = Extract<ContentBlock, { type: 'image' | 'file' | 'audio' | 'video' }>
 
 /** The messages that are sent to vendors: all except those of the role `reasoning`, which their APIs do not have. */

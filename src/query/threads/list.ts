@@ -27,7 +27,6 @@ const STEP = 500
 /** Maximum number of threads that a thread_filter selects for figures, since their ids are a parameter. */
 const MAX_THREADS = 1_000
 
-/** The number of threads and of their traces. */
 export function countsOf(found: readonly FoundThread[]): { threads: number; traces: number } {
   return { threads: found.length, traces: found.reduce((sum, { summary }) => sum + summary.turns, 0) }
 }

@@ -6,7 +6,6 @@ import { type RollUp, rollUp } from '../../trace/derive/roll-up.ts'
 import { ROLL_UP_COLUMNS, TRACE_RUN_ROWS, type TraceRunRow } from '../../trace/rows/trace-run-row.ts'
 import { byTrace } from '../derive-read.ts'
 
-/** The columns that are needed to compute turns. */
 export const TURN_COLUMNS = [
   ...ROLL_UP_COLUMNS,
   'version',

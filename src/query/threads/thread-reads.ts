@@ -38,7 +38,6 @@ export interface TurnsWanted extends TurnExpressions {
   cursor?: string
 }
 
-/** Reads of threads of traces. */
 export interface ThreadReads {
   /** @throws AppError invalid_request for an invalid filter or cursor, rate_limited */
   page(

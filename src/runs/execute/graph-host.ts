@@ -70,7 +70,6 @@ interface ReportedEnd {
   nodes?: number | undefined
 }
 
-/** The end of an execution. */
 export type GraphEnd =
   /** `values`: data of the last `values` event, with `__interrupt__` when interrupted; null when there was none. */
   | ({ kind: 'done'; values: string | null } & ReportedEnd)

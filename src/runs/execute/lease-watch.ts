@@ -1,4 +1,3 @@
-/** A lease as it is stored. */
 export interface SeenLease {
   token: string
   lease_until: number | null

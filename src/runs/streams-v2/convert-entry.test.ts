@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import { RUN_BEGUN, RUN_DONE, RUN_ENDING } from '../../events/views.ts'
 import { createConverter } from './convert-entry.ts'
 
-/** Ids of the events of these entries of a log. */
 function idsOf(
   entries: readonly (readonly [position: number, run_id: string, event: string, data: object])[],
 ) {

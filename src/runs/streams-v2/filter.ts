@@ -21,7 +21,6 @@ const CHANNELS: ReadonlySet<string> = new Set([
   'input',
 ])
 
-/** Shows every event. */
 export const EVERYTHING: EventFilter = { channels: [...CHANNELS], namespaces: [] }
 
 export function isChannel(name: string): boolean {

@@ -34,7 +34,6 @@ export interface MessageBlocks {
   updated(namespace: readonly string[], node: string, update: string): BlockEvent[]
   /** Returns the ends of the messages of a graph and its subgraphs, after all nodes of a step have returned. */
   stepped(namespace: readonly string[]): BlockEvent[]
-  /** Returns the ends of all messages. */
   finish(): BlockEvent[]
 }
 
@@ -152,7 +151,6 @@ function addFacts(message: Growing, { usage_metadata, response_metadata }: JsonO
   if (isObject(response_metadata)) Object.assign(message.metadata, response_metadata)
 }
 
-/** Returns the last events of a message. */
 function endOf(message: Growing): BlockEvent[] {
   const events: BlockEvent[] = []
   for (const [index, block] of message.blocks)

@@ -6,7 +6,6 @@ import type { PendingInterrupt } from './interrupts.ts'
 
 /** Facts about the beginning of an attempt. */
 export interface AttemptBegin {
-  /** Ids of the interrupts that the run answers. */
   answered: readonly string[]
   /** Undefined while the graph is not loaded. */
   language: GraphInfo['language'] | undefined

@@ -3,7 +3,6 @@ import type { EventLog, ReadFrom, ThreadRef } from '../../events/event-log.ts'
 import { endsRun } from '../../events/views.ts'
 import { BEFORE_ALL, reaches } from './open-stream.ts'
 
-/** An existing run. */
 export interface RunThere {
   run_id: string
   /** Epoch milliseconds. */

@@ -26,7 +26,6 @@ export interface ProtocolStream {
   close(): void
 }
 
-/** Options of a client that joins a run. */
 export interface Joining {
   from: StreamStart
   /** Only events of these stream modes; null for all. */

@@ -8,7 +8,6 @@ import { yieldTo } from '../../worker-threads/thread-priority.ts'
 
 // The composition root of a thread that parses and checks large JSON bodies.
 
-/** Input of a task. */
 export interface BodyTask {
   bytes: Uint8Array<ArrayBuffer>
   schema: SchemaName

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Config, readConfig } from '../../config.ts'
 import { settingDifferences, settingPrints } from './shared-settings.ts'
+import { inLong } from '../../../test/support/length.ts'
 
 const of = (env: Record<string, string>): Config => readConfig({ ...env, GRAPHS: '' })
 const SECRETS = {
@@ -21,13 +22,15 @@ describe('settings that must be the same', () => {
     expect(await differences(SECRETS, SECRETS)).toEqual([])
   })
 
-  it('are, also with the Sentinels of Redis in another order', async () => {
-    const print = async (hosts: string) => {
-      const { REDIS_URL } = await settingPrints(of({ REDIS_URL: `redis+sentinel://${hosts}/main` }), 'i')
-      return REDIS_URL
-    }
-    const first = await print('a,b:26379')
-    expect([await print('u:p@b,a'), (await print('a,c')) === first]).toEqual([first, false])
+  inLong(() => {
+    it('are, also with the Sentinels of Redis in another order', async () => {
+      const print = async (hosts: string) => {
+        const { REDIS_URL } = await settingPrints(of({ REDIS_URL: `redis+sentinel://${hosts}/main` }), 'i')
+        return REDIS_URL
+      }
+      const first = await print('a,b:26379')
+      expect([await print('u:p@b,a'), (await print('a,c')) === first]).toEqual([first, false])
+    })
   })
 
   it('are named when they differ, and when each server makes its own', async () => {
@@ -47,21 +50,23 @@ describe('settings that must be the same', () => {
     expect(await differences(ALL, SECRETS)).toEqual([['REDIS_URL', false]])
   })
 
-  it('may be two keys of secrets while they are rotated, if each server has both', async () => {
-    const [old, next] = ['a'.repeat(64), 'b'.repeat(64)]
-    const before = { SECRETS_KEY: old, SECRETS_KEY_PREVIOUS: next }
-    const after = { SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old }
-    const keyOf = async (one: Record<string, string>, two: Record<string, string>) =>
-      (await differences(one, two)).find((found) => Array.isArray(found) && found[0] === 'SECRETS_KEY')
-    expect(await keyOf(before, after)).toEqual(['SECRETS_KEY', false])
-    expect(await keyOf({ SECRETS_KEY: old }, after)).toEqual(['SECRETS_KEY', true])
-    expect(await keyOf({ SECRETS_KEY: old }, before)).toBeUndefined()
-  })
+  inLong(() => {
+    it('may be two keys of secrets while they are rotated, if each server has both', async () => {
+      const [old, next] = ['a'.repeat(64), 'b'.repeat(64)]
+      const before = { SECRETS_KEY: old, SECRETS_KEY_PREVIOUS: next }
+      const after = { SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old }
+      const keyOf = async (one: Record<string, string>, two: Record<string, string>) =>
+        (await differences(one, two)).find((found) => Array.isArray(found) && found[0] === 'SECRETS_KEY')
+      expect(await keyOf(before, after)).toEqual(['SECRETS_KEY', false])
+      expect(await keyOf({ SECRETS_KEY: old }, after)).toEqual(['SECRETS_KEY', true])
+      expect(await keyOf({ SECRETS_KEY: old }, before)).toBeUndefined()
+    })
 
-  it('are stored as hashes that differ between installations, and are not compared with an older release', async () => {
-    const one = await settingPrints(of(ALL), 'one')
-    expect(JSON.stringify(one)).not.toContain(SECRETS.SECRETS_KEY)
-    expect((await settingPrints(of(ALL), 'two')).SECRETS_KEY).not.toBe(one.SECRETS_KEY)
-    expect(settingDifferences(one, {})).toEqual([])
+    it('are stored as hashes that differ between installations, and are not compared with an older release', async () => {
+      const one = await settingPrints(of(ALL), 'one')
+      expect(JSON.stringify(one)).not.toContain(SECRETS.SECRETS_KEY)
+      expect((await settingPrints(of(ALL), 'two')).SECRETS_KEY).not.toBe(one.SECRETS_KEY)
+      expect(settingDifferences(one, {})).toEqual([])
+    })
   })
 })

@@ -49,7 +49,6 @@ import { openSealer } from './secrets-key.ts'
 import { followDeployments, type FollowServersParts } from './follow-deployments.ts'
 import { restoreDeployments } from './restore-deployments.ts'
 
-/** Inputs of the control plane. */
 export interface ControlPlaneParts {
   config: Config
   logger: Logger
@@ -57,7 +56,6 @@ export interface ControlPlaneParts {
   /** The SQL store, migrated. */
   database: Database
   disk: Pick<DataDisk, 'assertRoom'>
-  /** The store of attachments. */
   blobs: BlobStore
   hosting: DeploymentHosting
   /** The isolation of builds and hosts, which the first call opens. */
@@ -66,7 +64,6 @@ export interface ControlPlaneParts {
   own: ServerDeployment | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
-  /** The feed to which changes of deployments are published. */
   deploymentFeed: Pick<DeploymentFeed, 'publish'>
   /** The servers that share the stores; undefined if there is no other server. */
   servers: Pick<ServerRegistry, 'graphs' | 'others'> | undefined

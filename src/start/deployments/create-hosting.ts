@@ -59,7 +59,6 @@ const OUTAGE_PAUSE_MS = 1_000
  */
 const REQUEST_GRACE_MS = 10_000
 
-/** The state of the hosting. */
 interface Host extends DeploymentParts {
   times: HostingTimes
   /** The stores and services that all deployments share, which the first call opens. */

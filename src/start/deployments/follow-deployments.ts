@@ -6,7 +6,6 @@ import type { DeploymentStore } from '../../deploy/stores/deployment-store.ts'
 import type { RevisionWorker } from '../../deploy/work-on-revisions.ts'
 import { type RestoreParts, startUntilServed } from './restore-deployments.ts'
 
-/** Dependencies of following the other servers. */
 export interface FollowServersParts extends RestoreParts {
   store: Pick<DeploymentStore, 'active' | 'inactive' | 'find'>
   hosting: Pick<DeploymentHosting, 'announce' | 'status' | 'known' | 'release'>

@@ -18,10 +18,8 @@ import type { DeploymentParts } from './run-state.ts'
 import type { DeploymentCounts } from '../../usage/report/source.ts'
 import { openSharedRuns, type SharedRuns } from './shared-runs.ts'
 
-/** Inputs of the deployments of the control plane. */
 export interface FurtherDeploymentsParts extends DeploymentParts {
   disk: DataDisk
-  /** The store of attachments. */
   blobs: BlobStore
   /** The SQL store, migrated. */
   database: Database
@@ -29,7 +27,6 @@ export interface FurtherDeploymentsParts extends DeploymentParts {
   own: OwnDeployment | undefined
   /** Creation time of the deployment of `GRAPHS`, epoch milliseconds. */
   own_created_at: number
-  /** The feed to which changes of deployments are published. */
   deploymentFeed: Pick<DeploymentFeed, 'publish'>
 }
 

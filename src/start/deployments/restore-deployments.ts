@@ -6,7 +6,6 @@ import type { Revision, StoredDeployment } from '../../deploy/model.ts'
 import { hostedOf, type RevisionWork } from '../../deploy/revision-steps.ts'
 import type { DeploymentStore } from '../../deploy/stores/deployment-store.ts'
 
-/** Dependencies of the start of active revisions. */
 export interface RestoreParts {
   store: Pick<DeploymentStore, 'active' | 'inactive'>
   hosting: Pick<DeploymentHosting, 'announce' | 'status'>

@@ -28,7 +28,6 @@ import type { SharedRuns } from './shared-runs.ts'
 /** The API of a running deployment; its listeners stop with `stops`. */
 export type AppOf = (running: RunningDeployment, stops: DeploymentParts['stops']) => Promise<DeploymentApp>
 
-/** The dependencies of an opened revision. */
 export interface RevisionParts extends DeploymentParts {
   shared: SharedRuns
   broker: StorageBroker
@@ -90,7 +89,6 @@ export async function openRevision(
   }
 }
 
-/** A revision to open. */
 export interface WantedRevision {
   deployment: HostedDeployment
   revision: HostedRevision

@@ -12,7 +12,6 @@ import type { Database } from '../../storage/sql/driver/database.ts'
 import { sealedRecords } from '../../storage/sql/secrets/sealed-records.ts'
 import { KEY_FILE, keysIn, newKey } from './secrets-key.ts'
 
-/** The outcome of a rotation. */
 export interface Rotated {
   /** Records that were encrypted again. */
   records: number

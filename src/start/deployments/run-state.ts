@@ -49,7 +49,6 @@ import { startLargeValues } from '../worker-threads/values.ts'
 import { watchNewerRuns } from '../cluster/newer-runs.ts'
 import { leaseOwner } from './lease-owner.ts'
 
-/** Inputs of the parts of every deployment. */
 export interface DeploymentParts {
   config: Config
   hosted: RunsConfig

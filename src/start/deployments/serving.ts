@@ -42,7 +42,6 @@ export interface OpenDeployment {
   userAuth: UserAuth | undefined
   project: ProjectProcesses
   ownApi: string
-  /** The secret that signs its webhooks. */
   webhookSecret: string
   owner: string
 }

@@ -17,7 +17,6 @@ import { queryForm } from './query-form.ts'
 import { clickHouseCode, isReset, refusalError, toStoreError } from './store-error.ts'
 import { assertWholeNumber } from '../whole-number.ts'
 
-/** The address of a ClickHouse, and its limits. */
 export interface ClickHouseOptions {
   /** `http://` or `https://`, with a port and without a path; it may contain user and password. */
   readonly url: string

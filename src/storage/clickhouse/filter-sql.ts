@@ -131,7 +131,6 @@ export const OWN_COUNTS = "run_type IN ('llm', 'embedding')"
  */
 const MAX_SUMS = 8
 
-/** Inputs that the parts of a condition share. */
 interface Context {
   /** Adds a parameter with the value; returns its placeholder. */
   bind(value: unknown, type: string): string

@@ -217,7 +217,6 @@ function searchedCondition(
   return `workspace_id = {workspace_id:UUID} AND run_id IN (SELECT run_id FROM runs WHERE ${keys.join(' AND ')})`
 }
 
-/** Conditions that select the rows of the list. */
 function scopeConditions(query: ListQuery, params: Record<string, unknown>): string[] {
   const sql = ['workspace_id = {workspace_id:UUID}']
   if (oneProject(query)) {

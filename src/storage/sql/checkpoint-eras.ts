@@ -1,7 +1,6 @@
 import type { Tenant } from '../../runs/model.ts'
 import type { SqlSession, SqlValue } from './driver/database.ts'
 
-/** An SQL expression and the values of its placeholders. */
 export interface Expression {
   sql: string
   params: SqlValue[]
@@ -35,7 +34,6 @@ export interface NewestFirst {
   order: string
 }
 
-/** Selects only the newest checkpoint. */
 export function newestAlone(tenant: Tenant, place: Place): NewestFirst {
   return { conditions: [{ sql: `era = ${LAST_ERA}`, params: keyValues(tenant, place) }], order: BY_ID }
 }

@@ -59,7 +59,6 @@ export function unprocessable(code: ErrorCode, field: string | null, reason: str
   return { code, field, reason, error: error ?? `Unprocessable entity: ${reason}`, status: 422 }
 }
 
-/** The fault of a record that is not JSON. */
 export function jsonFault(what: string): Fault {
   const reason = `${what} is not valid JSON.`
   return { code: 'invalid_json', field: null, reason, error: `Bad request: ${reason}`, status: 400 }

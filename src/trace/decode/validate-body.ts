@@ -129,7 +129,6 @@ function isLines(text: string): boolean {
   return lines.length > 1 && objects.length * 2 >= lines.length
 }
 
-/** The content of lines. */
 export interface ReadLines {
   body: ReadBody
   /** False if no line is JSON. */

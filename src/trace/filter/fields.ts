@@ -146,7 +146,6 @@ export function objectOf(literal: FilterLiteral): Record<string, unknown> {
   throw badFilter(literal.at, `expected a JSON object in quotes such as '{"key": "value"}'.`)
 }
 
-/** Converts a value to the unit of its field. */
 export function valueOf(field: FilterField, literal: FilterLiteral, is: Comparison): FilterValue {
   const { value, source, at } = literal
   switch (FIELDS[field]) {

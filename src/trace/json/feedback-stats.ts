@@ -17,7 +17,6 @@ export interface FeedbackFigures {
   sources: string[]
 }
 
-/** Figures by feedback key. */
 export type FeedbackStats = Record<string, FeedbackFigures>
 
 /** The figures in the form of a response. */

@@ -1,17 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Inputs of the links to attachments. */
 export interface AttachmentLinks {
   /** URL of the server, without a trailing slash. */
   address: string
   workspace_id: string
-  /** Key of the signatures of attachment links. */
   key: string
   /** Expiry time of attachment links, epoch milliseconds. */
   expires: number
 }
 
-/** Inputs of the links to a TraceRun and its attachments. */
 export interface RunLinks extends AttachmentLinks {
   /** Tokens of shared traces, by trace id. */
   share_tokens: ReadonlyMap<string, string>

@@ -129,7 +129,6 @@ function faultsOf(row: TraceRunRow, sums: Partial<Faults> | undefined): Faults |
   }
 }
 
-/** Totals of a trace in the form of a response. */
 export function totalsJson(totals: Totals) {
   const { llm_runs, error_runs, unpriced_runs } = totals
   return { ...countFields(totals), llm_runs, error_runs, unpriced_runs }

@@ -20,7 +20,6 @@ export interface Costs {
 export const SENT = { input_cost: 1, output_cost: 2, total_cost: 4 } as const
 const ALL_SENT = SENT.input_cost | SENT.output_cost | SENT.total_cost
 
-/** Costs with their origin. */
 export interface CompletedCosts extends Costs {
   /** The price of the computed costs; undefined if all costs were sent, or no price is known. */
   price_model_id: string | undefined

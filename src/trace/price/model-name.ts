@@ -1,7 +1,6 @@
 import { type JsonObject, type JsonValue, isObject, text } from '../../schema/json.ts'
 import { normalizeProvider } from './provider-name.ts'
 
-/** A model name and the place at which it was found. */
 export interface ModelName {
   model: string
   source: string

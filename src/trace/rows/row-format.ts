@@ -95,7 +95,6 @@ export type Codecs<Row> = { readonly [K in keyof Row]-?: Codec<Row[K]> }
 export interface RowFormat<Row> {
   /** Columns in the order of the encoding. */
   readonly columns: readonly (keyof Row & string)[]
-  /** Appends one row. */
   write(out: RowWriter, row: Row): void
   /**
    * Every row of `rows`, which contains these columns in this order. Throws RangeError if the bytes end inside a value.

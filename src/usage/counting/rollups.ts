@@ -1,4 +1,3 @@
-/** The units of precomputed counts. */
 export type RollupUnit = 'hour' | 'day'
 
 /** Precomputed counts per hour and day, so that a query need not read traces. */

@@ -15,7 +15,6 @@ export interface ExcludedGroups {
 /** The selection of the records behind one number of a report. Times are epoch milliseconds, with fractions. */
 export interface UsageSelection {
   workspace_ids: readonly string[]
-  /** The range of the report. */
   start: number
   end: number
   /** Only this bucket of the report, by its start. */

@@ -1,4 +1,3 @@
-/** The groupings of traces. */
 export const GROUPINGS = ['workspace', 'project', 'user', 'api_key'] as const
 
 export type Grouping = (typeof GROUPINGS)[number]

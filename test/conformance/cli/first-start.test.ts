@@ -206,13 +206,15 @@ describe('a first start on a machine whose default ports are taken', () => {
     expect(overheard).not.toContain(key)
   })
 
-  it('makes a second start fail with the address of the server', async () => {
-    const second = start()
-    expect(await second.ended).toBe(2)
-    expect(second.stderr()).toMatch(
-      /^weir serve: A server runs on .*data already, at http:\S+ \(process \d+\)\. Use that one, stop it, or set DATA_DIR/,
-    )
-    expect(second.stderr()).not.toMatch(/\n +at /)
+  inLong(() => {
+    it('makes a second start fail with the address of the server', async () => {
+      const second = start()
+      expect(await second.ended).toBe(2)
+      expect(second.stderr()).toMatch(
+        /^weir serve: A server runs on .*data already, at http:\S+ \(process \d+\)\. Use that one, stop it, or set DATA_DIR/,
+      )
+      expect(second.stderr()).not.toMatch(/\n +at /)
+    })
   })
 })
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
+import { inLong } from '../../support/length.ts'
 
 let dir: string
 let weir: WeirProcess
@@ -75,105 +76,107 @@ describe('weir workspaces, members and keys', () => {
     expect((await settings(token)).status).toBe(401)
   })
 
-  it('projects show how long they keep runs, and are deleted only with --yes', async () => {
-    await weir.fetch('/api/v1/sessions', {
-      method: 'POST',
-      body: '{"name":"short lived"}',
-      headers: { 'content-type': 'application/json' },
+  inLong(() => {
+    it('projects show how long they keep runs, and are deleted only with --yes', async () => {
+      await weir.fetch('/api/v1/sessions', {
+        method: 'POST',
+        body: '{"name":"short lived"}',
+        headers: { 'content-type': 'application/json' },
+      })
+      expect(await lines('projects', 'retention', 'short lived', '30')).toEqual([
+        'Runs of project "short lived" are kept for 30 days after receipt.',
+      ])
+      const listed = await lines('projects', 'list')
+      expect(listed[0]).toMatch(/^ID +NAME +RUNS +KEPT$/)
+      expect(listed.join('\n')).toMatch(/ short lived +0 +30 days/)
+      expect(await run(['projects', 'delete', 'short lived'])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--yes'),
+      })
+      expect((await lines('projects', 'delete', 'short lived', '--yes'))[0]).toContain('Deleted project')
+      expect((await run(['projects', 'retention', 'short lived', '1'])).stderr).toContain('no project')
     })
-    expect(await lines('projects', 'retention', 'short lived', '30')).toEqual([
-      'Runs of project "short lived" are kept for 30 days after receipt.',
-    ])
-    const listed = await lines('projects', 'list')
-    expect(listed[0]).toMatch(/^ID +NAME +RUNS +KEPT$/)
-    expect(listed.join('\n')).toMatch(/ short lived +0 +30 days/)
-    expect(await run(['projects', 'delete', 'short lived'])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--yes'),
+
+    it('create service keys for some workspaces, revoked by their short key', async () => {
+      const other = await json<SchemaTypes['workspace']>(
+        'workspaces',
+        'create',
+        'Other',
+        '--id',
+        crypto.randomUUID(),
+      )
+      const args = ['keys', 'create', 'ci', '--read-only', '--role', 'viewer', '--workspace', 'Default']
+      const made = await json<NewKey>(...args, '--workspace', other.id, '--default-workspace', 'Other')
+      expect(made).toMatchObject({
+        role: 'viewer',
+        read_only: true,
+        default_workspace_id: other.id,
+        expires_at: null,
+      })
+      expect(made.workspaces).toContain(other.id)
+      expect((await lines('keys', 'list')).join('\n')).toMatch(/ci +viewer, read only +Default, Other/)
+      const own = await run(['workspaces', 'list'], { WEIR_API_KEY: made.key })
+      expect(own.stdout.trimEnd().split('\n')).toHaveLength(3)
+      await lines('keys', 'revoke', made.short_key)
+      expect((await settings(made.key)).status).toBe(401)
     })
-    expect((await lines('projects', 'delete', 'short lived', '--yes'))[0]).toContain('Deleted project')
-    expect((await run(['projects', 'retention', 'short lived', '1'])).stderr).toContain('no project')
-  })
 
-  it('create service keys for some workspaces, revoked by their short key', async () => {
-    const other = await json<SchemaTypes['workspace']>(
-      'workspaces',
-      'create',
-      'Other',
-      '--id',
-      crypto.randomUUID(),
-    )
-    const args = ['keys', 'create', 'ci', '--read-only', '--role', 'viewer', '--workspace', 'Default']
-    const made = await json<NewKey>(...args, '--workspace', other.id, '--default-workspace', 'Other')
-    expect(made).toMatchObject({
-      role: 'viewer',
-      read_only: true,
-      default_workspace_id: other.id,
-      expires_at: null,
+    it('act in the workspace of --tenant', async () => {
+      await json('workspaces', 'create', 'Third')
+      const make = ['keys', 'create', 'everywhere', '--role', 'admin']
+      expect(await run(make)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('Add --workspace NAME for a key of one workspace'),
+      })
+      const { key } = await json<NewKey>(...make, '--default-workspace', 'Third')
+      const [home] = await json<SchemaTypes['workspace'][]>('workspaces', 'list')
+      const list = (...flags: string[]) => run(['keys', 'list', '--key', key, ...flags])
+      const foreign = await list('--tenant', '99999999-9999-4999-8999-999999999999')
+      expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining('Forbidden')])
+      expect((await list('--tenant', home?.id ?? '')).code).toBe(0)
+      expect((await list()).code).toBe(0)
     })
-    expect(made.workspaces).toContain(other.id)
-    expect((await lines('keys', 'list')).join('\n')).toMatch(/ci +viewer, read only +Default, Other/)
-    const own = await run(['workspaces', 'list'], { WEIR_API_KEY: made.key })
-    expect(own.stdout.trimEnd().split('\n')).toHaveLength(3)
-    await lines('keys', 'revoke', made.short_key)
-    expect((await settings(made.key)).status).toBe(401)
-  })
 
-  it('act in the workspace of --tenant', async () => {
-    await json('workspaces', 'create', 'Third')
-    const make = ['keys', 'create', 'everywhere', '--role', 'admin']
-    expect(await run(make)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('Add --workspace NAME for a key of one workspace'),
+    it('list and revoke service keys and the tokens of the caller', async () => {
+      await lines('keys', 'create', 'both kinds', '--workspace', 'Default')
+      const listed = await lines('keys', 'list')
+      expect(listed[0]).toMatch(/^ID +TYPE +KEY +DESCRIPTION +ROLE +WORKSPACES +MADE +LAST USED +EXPIRES$/)
+      expect(listed.join('\n')).toMatch(/ service +\S+ +both kinds /)
+      expect(listed.join('\n')).toMatch(/ personal +\S+ +First admin key +admin /)
+      const token = await json<NewKey>('keys', 'create', 'spare', '--personal', '--workspace', 'Default')
+      const revoked = await json<SchemaTypes['api-key']>('keys', 'revoke', token.short_key)
+      expect(revoked).toMatchObject({ id: token.id, description: 'spare' })
+      expect((await settings(token.key)).status).toBe(401)
     })
-    const { key } = await json<NewKey>(...make, '--default-workspace', 'Third')
-    const [home] = await json<SchemaTypes['workspace'][]>('workspaces', 'list')
-    const list = (...flags: string[]) => run(['keys', 'list', '--key', key, ...flags])
-    const foreign = await list('--tenant', '99999999-9999-4999-8999-999999999999')
-    expect([foreign.code, foreign.stderr]).toEqual([2, expect.stringContaining('Forbidden')])
-    expect((await list('--tenant', home?.id ?? '')).code).toBe(0)
-    expect((await list()).code).toBe(0)
-  })
 
-  it('list and revoke service keys and the tokens of the caller', async () => {
-    await lines('keys', 'create', 'both kinds', '--workspace', 'Default')
-    const listed = await lines('keys', 'list')
-    expect(listed[0]).toMatch(/^ID +TYPE +KEY +DESCRIPTION +ROLE +WORKSPACES +MADE +LAST USED +EXPIRES$/)
-    expect(listed.join('\n')).toMatch(/ service +\S+ +both kinds /)
-    expect(listed.join('\n')).toMatch(/ personal +\S+ +First admin key +admin /)
-    const token = await json<NewKey>('keys', 'create', 'spare', '--personal', '--workspace', 'Default')
-    const revoked = await json<SchemaTypes['api-key']>('keys', 'revoke', token.short_key)
-    expect(revoked).toMatchObject({ id: token.id, description: 'spare' })
-    expect((await settings(token.key)).status).toBe(401)
-  })
-
-  it('list only the tokens of a caller that may not read service keys', async () => {
-    await lines('members', 'add', 'carl@example.com', '--workspace', 'Default')
-    const { key } = await json<NewKey>('keys', 'create', 'own', '--user', 'carl@example.com')
-    const { code, stdout, stderr } = await run(['keys', 'list'], { WEIR_API_KEY: key })
-    expect([code, stderr]).toEqual([0, 'Service keys are left out: this key may not see them.\n'])
-    expect(stdout).toMatch(/ personal +\S+ +own /)
-  })
-
-  it('refuse a second workspace of the same name', async () => {
-    const { id } = await json<SchemaTypes['workspace']>('workspaces', 'create', 'Twice')
-    expect(await run(['workspaces', 'create', ' Twice'])).toEqual({
-      code: 2,
-      stdout: '',
-      stderr: `weir workspaces: There is a workspace "Twice" already, with id ${id}. Use that one, or choose another name.\n`,
+    it('list only the tokens of a caller that may not read service keys', async () => {
+      await lines('members', 'add', 'carl@example.com', '--workspace', 'Default')
+      const { key } = await json<NewKey>('keys', 'create', 'own', '--user', 'carl@example.com')
+      const { code, stdout, stderr } = await run(['keys', 'list'], { WEIR_API_KEY: key })
+      expect([code, stderr]).toEqual([0, 'Service keys are left out: this key may not see them.\n'])
+      expect(stdout).toMatch(/ personal +\S+ +own /)
     })
-  })
 
-  it('print JSON for --format json as for --json', async () => {
-    const list = (await lines('workspaces', 'list', '--format', 'json')).join('\n')
-    expect(JSON.parse(list)).toEqual(await json('workspaces', 'list'))
-  })
+    it('refuse a second workspace of the same name', async () => {
+      const { id } = await json<SchemaTypes['workspace']>('workspaces', 'create', 'Twice')
+      expect(await run(['workspaces', 'create', ' Twice'])).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `weir workspaces: There is a workspace "Twice" already, with id ${id}. Use that one, or choose another name.\n`,
+      })
+    })
 
-  it('list only the tokens of the caller with --personal', async () => {
-    const personal = await json<SchemaTypes['api-key'][]>('keys', 'list', '--personal')
-    expect(personal.map(({ description, role }) => [description, role])).toEqual([
-      ['First admin key', 'admin'],
-    ])
+    it('print JSON for --format json as for --json', async () => {
+      const list = (await lines('workspaces', 'list', '--format', 'json')).join('\n')
+      expect(JSON.parse(list)).toEqual(await json('workspaces', 'list'))
+    })
+
+    it('list only the tokens of the caller with --personal', async () => {
+      const personal = await json<SchemaTypes['api-key'][]>('keys', 'list', '--personal')
+      expect(personal.map(({ description, role }) => [description, role])).toEqual([
+        ['First admin key', 'admin'],
+      ])
+    })
   })
 
   it.each([

@@ -109,29 +109,31 @@ describe('weir runs list', () => {
     await weirRuns('cancel', '--status', 'all', '--wait')
   })
 
-  it('marks a run that waits for a human until it is resumed', async () => {
-    const { client } = setup()
-    const thread_id = await newThread()
-    await client.runs.wait(thread_id, 'kinds', { input: { kind: 'ask' } })
-    const statuses = async (): Promise<(string | undefined)[]> => {
-      const { lines } = await weirRuns('list', '--thread', thread_id)
-      return lines.slice(1).map((line) => line.split(/ {2,}/)[3])
-    }
-    expect(await statuses()).toEqual(['success, waits for a human'])
-    await client.runs.wait(thread_id, 'kinds', { command: { resume: 'yes' } })
-    expect(await statuses()).toEqual(['success', 'success'])
-  })
+  inLong(() => {
+    it('marks a run that waits for a human until it is resumed', async () => {
+      const { client } = setup()
+      const thread_id = await newThread()
+      await client.runs.wait(thread_id, 'kinds', { input: { kind: 'ask' } })
+      const statuses = async (): Promise<(string | undefined)[]> => {
+        const { lines } = await weirRuns('list', '--thread', thread_id)
+        return lines.slice(1).map((line) => line.split(/ {2,}/)[3])
+      }
+      expect(await statuses()).toEqual(['success, waits for a human'])
+      await client.runs.wait(thread_id, 'kinds', { command: { resume: 'yes' } })
+      expect(await statuses()).toEqual(['success', 'success'])
+    })
 
-  it('finds the newest runs among more threads than one page', async () => {
-    const { client } = setup()
-    const old = await newThread()
-    const others = await Promise.all(Array.from({ length: 130 }, () => newThread()))
-    const runs: string[] = []
-    for (const thread_id of [others[0], old, others[64], others[129]])
-      runs.unshift(await newRun(thread_id ?? '', {}))
-    for (const thread_id of others.slice(1, 60))
-      await client.threads.update(thread_id, { metadata: { seen: 1 } })
-    expect(idsOf(await json('list', '--limit', '4'))).toEqual(runs)
+    it('finds the newest runs among more threads than one page', async () => {
+      const { client } = setup()
+      const old = await newThread()
+      const others = await Promise.all(Array.from({ length: 130 }, () => newThread()))
+      const runs: string[] = []
+      for (const thread_id of [others[0], old, others[64], others[129]])
+        runs.unshift(await newRun(thread_id ?? '', {}))
+      for (const thread_id of others.slice(1, 60))
+        await client.threads.update(thread_id, { metadata: { seen: 1 } })
+      expect(idsOf(await json('list', '--limit', '4'))).toEqual(runs)
+    })
   })
 })
 
@@ -151,19 +153,21 @@ describe('weir runs cancel', () => {
     expect((await client.threads.get(busy)).status).not.toBe('busy')
   })
 
-  it('cancels by status, and rolls back', async () => {
-    const { client } = setup()
-    const { busy, running, pending } = await someRuns()
-    const waiting = await weirRuns('cancel', '--status', 'pending')
-    expect([waiting.code, waiting.lines[1]]).toMatchObject([0, expect.stringContaining(pending)])
-    const rolled = await json<{ run_id: string; status: string }[]>(
-      ...['cancel', '--status', 'all', '--action', 'rollback', '--wait'],
-    )
-    expect(rolled).toMatchObject([{ run_id: running, status: 'deleted' }])
-    expect(idsOf(await client.runs.list(busy))).toEqual([pending])
-    expect(await weirRuns('cancel', '--status', 'all')).toMatchObject({
-      code: 0,
-      lines: ['There are no such runs.'],
+  inLong(() => {
+    it('cancels by status, and rolls back', async () => {
+      const { client } = setup()
+      const { busy, running, pending } = await someRuns()
+      const waiting = await weirRuns('cancel', '--status', 'pending')
+      expect([waiting.code, waiting.lines[1]]).toMatchObject([0, expect.stringContaining(pending)])
+      const rolled = await json<{ run_id: string; status: string }[]>(
+        ...['cancel', '--status', 'all', '--action', 'rollback', '--wait'],
+      )
+      expect(rolled).toMatchObject([{ run_id: running, status: 'deleted' }])
+      expect(idsOf(await client.runs.list(busy))).toEqual([pending])
+      expect(await weirRuns('cancel', '--status', 'all')).toMatchObject({
+        code: 0,
+        lines: ['There are no such runs.'],
+      })
     })
   })
 })
@@ -214,25 +218,25 @@ describe('weir runs tail', () => {
         await proxy.close()
       }
     })
-  })
 
-  it('follows a thread, from now on or from the oldest stored event', async () => {
-    const { client } = setup()
-    const thread_id = await newThread()
-    const first = await newRun(thread_id, { tokens: 1 })
-    await client.runs.join(thread_id, first)
-    const child = start(['tail', '--thread', thread_id, '--from-start', '--mode', 'lifecycle', '--json'])
-    let output = ''
-    child.stdout.on('data', (text: Buffer) => void (output += text.toString()))
-    await until('the first run was told', () => output.includes('run_done'))
-    const second = await newRun(thread_id, { tokens: 1 })
-    await until('the second run was told', () => output.split('run_done').length > 2)
-    child.kill('SIGINT')
-    const told = output
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { data: { run_id: string } })
-    expect(told.map(({ data }) => data.run_id)).toEqual([first, first, second, second])
+    it('follows a thread, from now on or from the oldest stored event', async () => {
+      const { client } = setup()
+      const thread_id = await newThread()
+      const first = await newRun(thread_id, { tokens: 1 })
+      await client.runs.join(thread_id, first)
+      const child = start(['tail', '--thread', thread_id, '--from-start', '--mode', 'lifecycle', '--json'])
+      let output = ''
+      child.stdout.on('data', (text: Buffer) => void (output += text.toString()))
+      await until('the first run was told', () => output.includes('run_done'))
+      const second = await newRun(thread_id, { tokens: 1 })
+      await until('the second run was told', () => output.split('run_done').length > 2)
+      child.kill('SIGINT')
+      const told = output
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { data: { run_id: string } })
+      expect(told.map(({ data }) => data.run_id)).toEqual([first, first, second, second])
+    })
   })
 })
 
@@ -259,10 +263,12 @@ describe('weir runs', () => {
   })
 })
 
-it('a run is found by its id alone', async () => {
-  const run_id = await newRun(await newThread(), {})
-  expect(run_id).toMatch(ID)
-  const answer = await setup().request(`/runs/${run_id}`)
-  expect(await answer.json()).toMatchObject({ run_id })
-  expect((await setup().request(`/runs/${UNKNOWN}`)).status).toBe(404)
+inLong(() => {
+  it('a run is found by its id alone', async () => {
+    const run_id = await newRun(await newThread(), {})
+    expect(run_id).toMatch(ID)
+    const answer = await setup().request(`/runs/${run_id}`)
+    expect(await answer.json()).toMatchObject({ run_id })
+    expect((await setup().request(`/runs/${UNKNOWN}`)).status).toBe(404)
+  })
 })

@@ -7,6 +7,7 @@ import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { useClientSetup } from '../langsmith/js/client-setup.ts'
+import { inLong } from '../../support/length.ts'
 
 const DAY = 86_400_000
 /** The last midnight, which is before every run of this test. */
@@ -162,21 +163,25 @@ describe('the usage API', () => {
     expect(years.usage.reduce((sum, { traces }) => sum + traces, 0)).toBe(4)
   })
 
-  it('USAGE-10: exports the same as CSV', async () => {
-    const { usage } = await read('granular-usage', search('project'))
-    const path = `/orgs/current/billing/granular-usage/export?${search('project')}`
-    const answer = await ask(path)
-    const { headers } = await setup().weir.request(`/api/v1${path}`)
-    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
-    expect(headers.get('content-disposition')).toMatch(/^attachment; filename="[\w.-]+\.csv"$/)
-    const rows: Record<string, string>[] = parse(await answer.text(), { columns: true })
-    expect(rows.map((row) => [row['Time Bucket Start'], row['Project Name'], Number(row['Traces'])])).toEqual(
-      usage.map(({ time_bucket, dimensions, traces }) => [
-        time_bucket,
-        String(dimensions['project_name']).replace(/^=/, '\t='),
-        traces,
-      ]),
-    )
+  inLong(() => {
+    it('USAGE-10: exports the same as CSV', async () => {
+      const { usage } = await read('granular-usage', search('project'))
+      const path = `/orgs/current/billing/granular-usage/export?${search('project')}`
+      const answer = await ask(path)
+      const { headers } = await setup().weir.request(`/api/v1${path}`)
+      expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+      expect(headers.get('content-disposition')).toMatch(/^attachment; filename="[\w.-]+\.csv"$/)
+      const rows: Record<string, string>[] = parse(await answer.text(), { columns: true })
+      expect(
+        rows.map((row) => [row['Time Bucket Start'], row['Project Name'], Number(row['Traces'])]),
+      ).toEqual(
+        usage.map(({ time_bucket, dimensions, traces }) => [
+          time_bucket,
+          String(dimensions['project_name']).replace(/^=/, '\t='),
+          traces,
+        ]),
+      )
+    })
   })
 
   it('USAGE-14: adds up tokens and costs, each run once', async () => {
@@ -250,13 +255,15 @@ describe('weir usage', () => {
   })
 })
 
-describe('with a switch off', () => {
-  const off = useWeir({ GRANULAR_USAGE_TABLE_ENABLED: 'FALSE' })
+inLong(() => {
+  describe('with a switch off', () => {
+    const off = useWeir({ GRANULAR_USAGE_TABLE_ENABLED: 'FALSE' })
 
-  it('USAGE-12: answers 404 with usage_disabled', async () => {
-    const answer = await off
-      .current()
-      .request(`/api/v1/orgs/current/billing/granular-usage?${search('user')}`)
-    expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'usage_disabled' }])
+    it('USAGE-12: answers 404 with usage_disabled', async () => {
+      const answer = await off
+        .current()
+        .request(`/api/v1/orgs/current/billing/granular-usage?${search('user')}`)
+      expect([answer.status, await answer.json()]).toMatchObject([404, { code: 'usage_disabled' }])
+    })
   })
 })

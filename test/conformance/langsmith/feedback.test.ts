@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { PYTHON, pinned, withoutPython } from '../../support/python.ts'
 import { makeClient, readEnded, useClientSetup } from './js/client-setup.ts'
+import { inLong } from '../../support/length.ts'
 
 const setup = useClientSetup()
 const run_id = newUuid()
@@ -50,32 +51,37 @@ describe('feedback', () => {
     }
   })
 
-  it('changed twice at once loses neither change', async () => {
-    const { id } = await client.createFeedback(run_id, 'both', { score: 1, sessionId })
-    const changes = Array.from({ length: 6 }, (_, n) =>
-      client.updateFeedback(id, n % 2 === 0 ? { score: n } : { comment: `c${n}` }),
-    )
-    await Promise.all(changes)
-    const { score, comment } = await client.readFeedback(id)
-    expect([typeof score, comment]).toEqual(['number', expect.stringMatching(/^c/)])
+  inLong(() => {
+    it('changed twice at once loses neither change', async () => {
+      const { id } = await client.createFeedback(run_id, 'both', { score: 1, sessionId })
+      const changes = Array.from({ length: 6 }, (_, n) =>
+        client.updateFeedback(id, n % 2 === 0 ? { score: n } : { comment: `c${n}` }),
+      )
+      await Promise.all(changes)
+      const { score, comment } = await client.readFeedback(id)
+      expect([typeof score, comment]).toEqual(['number', expect.stringMatching(/^c/)])
+    })
   })
 })
 
-describe('feedback configs', () => {
-  it('are created, listed, changed and deleted', async () => {
-    const feedbackKey = `config-${newUuid()}`
-    const feedbackConfig = { type: 'continuous' as const, min: 0, max: 1 }
-    const made = await client.createFeedbackConfig({ feedbackKey, feedbackConfig })
-    expect(made).toMatchObject({ feedback_key: feedbackKey, feedback_config: feedbackConfig })
-    expect(await client.createFeedbackConfig({ feedbackKey, feedbackConfig })).toEqual(made)
-    const other = { ...feedbackConfig, max: 2 }
-    await expect(client.createFeedbackConfig({ feedbackKey, feedbackConfig: other })).rejects.toThrow('409')
-    await client.updateFeedbackConfig(feedbackKey, { isLowerScoreBetter: true })
-    const found: object[] = []
-    for await (const config of client.listFeedbackConfigs({ feedbackKeys: [feedbackKey] })) found.push(config)
-    expect(found).toMatchObject([{ is_lower_score_better: true, feedback_config: feedbackConfig }])
-    await client.deleteFeedbackConfig(feedbackKey)
-    await expect(client.deleteFeedbackConfig(feedbackKey)).rejects.toThrow('404')
+inLong(() => {
+  describe('feedback configs', () => {
+    it('are created, listed, changed and deleted', async () => {
+      const feedbackKey = `config-${newUuid()}`
+      const feedbackConfig = { type: 'continuous' as const, min: 0, max: 1 }
+      const made = await client.createFeedbackConfig({ feedbackKey, feedbackConfig })
+      expect(made).toMatchObject({ feedback_key: feedbackKey, feedback_config: feedbackConfig })
+      expect(await client.createFeedbackConfig({ feedbackKey, feedbackConfig })).toEqual(made)
+      const other = { ...feedbackConfig, max: 2 }
+      await expect(client.createFeedbackConfig({ feedbackKey, feedbackConfig: other })).rejects.toThrow('409')
+      await client.updateFeedbackConfig(feedbackKey, { isLowerScoreBetter: true })
+      const found: object[] = []
+      for await (const config of client.listFeedbackConfigs({ feedbackKeys: [feedbackKey] }))
+        found.push(config)
+      expect(found).toMatchObject([{ is_lower_score_better: true, feedback_config: feedbackConfig }])
+      await client.deleteFeedbackConfig(feedbackKey)
+      await expect(client.deleteFeedbackConfig(feedbackKey)).rejects.toThrow('404')
+    })
   })
 })
 
@@ -100,18 +106,24 @@ describe('a presigned token', () => {
     expect(await list(['thumbs'])).toMatchObject([{ run_id, score: 1, comment: 'by token' }])
   })
 
-  it('is its own id, as at LangSmith, and gives access to nothing else', async () => {
-    const { id, url } = await client.createPresignedFeedbackToken(run_id, 'thumbs')
-    const token = url.slice(-36)
-    expect(id).toBe(token)
-    const listed: { id: string; url: string }[] = []
-    for await (const found of client.listPresignedFeedbackTokens(run_id)) listed.push(found)
-    expect(listed.find((found) => found.id === id)).toMatchObject({ url })
-    const { weir } = setup()
-    for (const path of [`/feedback/tokens?run_id=${run_id}`, `/runs/${run_id}`, `/feedback?run=${run_id}`]) {
-      const answer = await fetch(`${weir.url}/api/v1${path}`, { headers: { 'x-api-key': token } })
-      expect([path, answer.status]).toEqual([path, 401])
-    }
+  inLong(() => {
+    it('is its own id, as at LangSmith, and gives access to nothing else', async () => {
+      const { id, url } = await client.createPresignedFeedbackToken(run_id, 'thumbs')
+      const token = url.slice(-36)
+      expect(id).toBe(token)
+      const listed: { id: string; url: string }[] = []
+      for await (const found of client.listPresignedFeedbackTokens(run_id)) listed.push(found)
+      expect(listed.find((found) => found.id === id)).toMatchObject({ url })
+      const { weir } = setup()
+      for (const path of [
+        `/feedback/tokens?run_id=${run_id}`,
+        `/runs/${run_id}`,
+        `/feedback?run=${run_id}`,
+      ]) {
+        const answer = await fetch(`${weir.url}/api/v1${path}`, { headers: { 'x-api-key': token } })
+        expect([path, answer.status]).toEqual([path, 401])
+      }
+    })
   })
 
   it('expires, and is valid for a limited number of calls a minute', async () => {

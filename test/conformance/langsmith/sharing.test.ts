@@ -6,6 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import { BOUNDARY, multipartBody } from '../../support/traces/wire-body.ts'
 import { useClientSetup } from './js/client-setup.ts'
+import { inLong } from '../../support/length.ts'
 
 const setup = useClientSetup()
 const PROJECT = 'shared'
@@ -169,32 +170,34 @@ describe('a shared trace (SHARE-1 to SHARE-3)', () => {
     expect((await openly(`/public/${newUuid()}/run`)).status).toBe(404)
   })
 
-  it('S-28: is not shared any more once the share was deleted, which can be repeated', async () => {
-    const body = { session_id: project_id, trace_id: first.root }
-    const { share_token } = await client.runs.share.create(first.root, body)
-    await client.runs.share.delete(first.root, { session_id: project_id })
-    await client.runs.share.delete(first.root, { session_id: project_id })
-    await client.unshareRun(first.child)
-    expect(await client.readRunSharedLink(first.root)).toBeUndefined()
-    expect((await openly(`/public/${share_token}/run`)).status).toBe(404)
-    const again = await client.runs.share.create(first.root, body)
-    expect(again.share_token).not.toBe(share_token)
-  })
+  inLong(() => {
+    it('S-28: is not shared any more once the share was deleted, which can be repeated', async () => {
+      const body = { session_id: project_id, trace_id: first.root }
+      const { share_token } = await client.runs.share.create(first.root, body)
+      await client.runs.share.delete(first.root, { session_id: project_id })
+      await client.runs.share.delete(first.root, { session_id: project_id })
+      await client.unshareRun(first.child)
+      expect(await client.readRunSharedLink(first.root)).toBeUndefined()
+      expect((await openly(`/public/${share_token}/run`)).status).toBe(404)
+      const again = await client.runs.share.create(first.root, body)
+      expect(again.share_token).not.toBe(share_token)
+    })
 
-  it('uses the token of the client, unless it is taken', async () => {
-    const shareId = newUuid()
-    expect(await client.shareRun(second.root, { shareId })).toContain(shareId)
-    expect(await client.shareRun(other.root, { shareId })).not.toContain(shareId)
-    await client.unshareRun(second.root)
-    await client.unshareRun(other.root)
-  })
+    it('uses the token of the client, unless it is taken', async () => {
+      const shareId = newUuid()
+      expect(await client.shareRun(second.root, { shareId })).toContain(shareId)
+      expect(await client.shareRun(other.root, { shareId })).not.toContain(shareId)
+      await client.unshareRun(second.root)
+      await client.unshareRun(other.root)
+    })
 
-  it('404 for another project, another trace and an unknown run', async () => {
-    const share = (id: string, session_id: string, trace_id: string) =>
-      client.runs.share.create(id, { session_id, trace_id })
-    await expect(share(first.root, newUuid(), first.root)).rejects.toThrow('404')
-    await expect(share(first.root, project_id, second.root)).rejects.toThrow('404')
-    await expect(share(newUuid(), project_id, first.root)).rejects.toThrow('404')
+    it('404 for another project, another trace and an unknown run', async () => {
+      const share = (id: string, session_id: string, trace_id: string) =>
+        client.runs.share.create(id, { session_id, trace_id })
+      await expect(share(first.root, newUuid(), first.root)).rejects.toThrow('404')
+      await expect(share(first.root, project_id, second.root)).rejects.toThrow('404')
+      await expect(share(newUuid(), project_id, first.root)).rejects.toThrow('404')
+    })
   })
 })
 
@@ -217,36 +220,40 @@ describe('a shared thread (SHARE-4)', () => {
   })
 })
 
-describe('links to attachments (SHARE-5)', () => {
-  it('S-21: need no key, and are valid for one attachment', async () => {
-    const { attachments } = await client.runs.retrieve(first.root, { project_id, selects: ['ATTACHMENTS'] })
-    const link = new URL((attachments as Record<string, string>)['a note']!)
-    const answer = await fetch(link)
-    expect([answer.status, await answer.text()]).toEqual([200, 'noted'])
-    const status = async (change: (url: URL) => void): Promise<number> => {
-      const changed = new URL(link)
-      change(changed)
-      return (await fetch(changed)).status
-    }
-    expect(await status((url) => url.searchParams.set('expires', String(Date.now() + 1e9)))).toBe(404)
-    expect(await status((url) => url.searchParams.set('signature', '0'.repeat(64)))).toBe(404)
-    expect(await status((url) => (url.pathname = url.pathname.replace(first.root, second.root)))).toBe(404)
-    const none = await client.runs.retrieve(first.child, { project_id, selects: ['ATTACHMENTS'] })
-    expect(none).toEqual({ attachments: {} })
+inLong(() => {
+  describe('links to attachments (SHARE-5)', () => {
+    it('S-21: need no key, and are valid for one attachment', async () => {
+      const { attachments } = await client.runs.retrieve(first.root, { project_id, selects: ['ATTACHMENTS'] })
+      const link = new URL((attachments as Record<string, string>)['a note']!)
+      const answer = await fetch(link)
+      expect([answer.status, await answer.text()]).toEqual([200, 'noted'])
+      const status = async (change: (url: URL) => void): Promise<number> => {
+        const changed = new URL(link)
+        change(changed)
+        return (await fetch(changed)).status
+      }
+      expect(await status((url) => url.searchParams.set('expires', String(Date.now() + 1e9)))).toBe(404)
+      expect(await status((url) => url.searchParams.set('signature', '0'.repeat(64)))).toBe(404)
+      expect(await status((url) => (url.pathname = url.pathname.replace(first.root, second.root)))).toBe(404)
+      const none = await client.runs.retrieve(first.child, { project_id, selects: ['ATTACHMENTS'] })
+      expect(none).toEqual({ attachments: {} })
+    })
   })
 })
 
-it('SHARE-6: a deleted trace is not shared any more; who shared it is in the audit', async () => {
-  const { weir } = setup()
-  const body = { session_id: project_id, trace_id: other.root }
-  const { share_token } = await client.runs.share.create(other.root, body)
-  expect((await openly(`/public/${share_token}/run`)).status).toBe(200)
-  const deleted = await weir.request(`/api/v1/traces/${other.root}`, { method: 'DELETE' })
-  expect(deleted.status).toBe(202)
-  expect((await openly(`/public/${share_token}/run`)).status).toBe(404)
-  const audit = await weir.request('/api/v1/orgs/current/audit-logs')
-  const text = await audit.text()
-  expect(text).toContain('"trace.share"')
-  expect(text).toContain('"thread.unshare"')
-  expect(text).not.toContain(share_token)
+inLong(() => {
+  it('SHARE-6: a deleted trace is not shared any more; who shared it is in the audit', async () => {
+    const { weir } = setup()
+    const body = { session_id: project_id, trace_id: other.root }
+    const { share_token } = await client.runs.share.create(other.root, body)
+    expect((await openly(`/public/${share_token}/run`)).status).toBe(200)
+    const deleted = await weir.request(`/api/v1/traces/${other.root}`, { method: 'DELETE' })
+    expect(deleted.status).toBe(202)
+    expect((await openly(`/public/${share_token}/run`)).status).toBe(404)
+    const audit = await weir.request('/api/v1/orgs/current/audit-logs')
+    const text = await audit.text()
+    expect(text).toContain('"trace.share"')
+    expect(text).toContain('"thread.unshare"')
+    expect(text).not.toContain(share_token)
+  })
 })

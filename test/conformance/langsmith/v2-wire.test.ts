@@ -4,6 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import { sentOrder } from '../../support/traces/sent-order.ts'
 import { useClientSetup } from './js/client-setup.ts'
+import { inLong } from '../../support/length.ts'
 
 // Rules of API v2 about the bytes of requests and answers. A client would hide them, so these are plain requests
 // without an SDK.
@@ -136,20 +137,22 @@ describe('a request', () => {
     expect(await typeOf('text/event-stream')).toContain('text/event-stream')
   })
 
-  it('S-5: repeats names in its query, escapes times and thread ids, and may delete with a type but no body', async () => {
-    expect(Object.keys(await retrieve(root, 'ID', 'NAME'))).toEqual(['id', 'name'])
-    const window = [now - HOUR, now + HOUR].map((at) => new Date(at).toISOString().replace('Z', '%2B00:00'))
-    const path = `/v2/traces/${root}/runs?project_id=${project_id}&min_start_time=${window[0]}&max_start_time=${window[1]}`
-    expect((await json<Page>('GET', path)).items).toHaveLength(3)
-    const turns = await json<Page>('GET', `/v2/threads/t%2F1%20x/traces?project_id=${project_id}`)
-    expect(turns.items).toEqual([{ trace_id: root }])
-    const unshared = await ask(
-      'DELETE',
-      `/v2/threads/t%2F1%20x/share?project_id=${project_id}`,
-      undefined,
-      JSON_BODY,
-    )
-    expect(unshared.status).toBe(204)
+  inLong(() => {
+    it('S-5: repeats names in its query, escapes times and thread ids, and may delete with a type but no body', async () => {
+      expect(Object.keys(await retrieve(root, 'ID', 'NAME'))).toEqual(['id', 'name'])
+      const window = [now - HOUR, now + HOUR].map((at) => new Date(at).toISOString().replace('Z', '%2B00:00'))
+      const path = `/v2/traces/${root}/runs?project_id=${project_id}&min_start_time=${window[0]}&max_start_time=${window[1]}`
+      expect((await json<Page>('GET', path)).items).toHaveLength(3)
+      const turns = await json<Page>('GET', `/v2/threads/t%2F1%20x/traces?project_id=${project_id}`)
+      expect(turns.items).toEqual([{ trace_id: root }])
+      const unshared = await ask(
+        'DELETE',
+        `/v2/threads/t%2F1%20x/share?project_id=${project_id}`,
+        undefined,
+        JSON_BODY,
+      )
+      expect(unshared.status).toBe(204)
+    })
   })
 })
 
@@ -171,16 +174,18 @@ describe('a query', () => {
     for (const size of [0, 101]) expect((await ask('GET', `${turns}&page_size=${size}`)).status).toBe(422)
   })
 
-  it('S-11: has values of filters in lower case or in the case of answers', async () => {
-    for (const filter of [
-      'eq(run_type, "llm")',
-      'eq(run_type, "LLM")',
-      'and(gt(total_tokens, 6), eq(name, "level 3"))',
-    ])
-      expect((await query({ filter })).items).toMatchObject([{ id: llm }])
-    expect((await query({ filter: 'and(eq(feedback_key, "none"), gt(feedback_score, 0))' })).items).toEqual(
-      [],
-    )
+  inLong(() => {
+    it('S-11: has values of filters in lower case or in the case of answers', async () => {
+      for (const filter of [
+        'eq(run_type, "llm")',
+        'eq(run_type, "LLM")',
+        'and(gt(total_tokens, 6), eq(name, "level 3"))',
+      ])
+        expect((await query({ filter })).items).toMatchObject([{ id: llm }])
+      expect((await query({ filter: 'and(eq(feedback_key, "none"), gt(feedback_score, 0))' })).items).toEqual(
+        [],
+      )
+    })
   })
 
   it('S-12: with times of feedback has a condition on feedback', async () => {
@@ -247,37 +252,39 @@ describe('an answer', () => {
     })
   })
 
-  it('S-22, S-36: has figures of feedback that was given with or without session_id', async () => {
-    const give = (more: object) => json('POST', '/api/v1/feedback', { run_id: root, key: 'liked', ...more })
-    await give({ score: 1, comment: 'yes' })
-    await give({ score: 0, session_id: project_id })
-    const { feedback_stats } = await retrieve(root, 'FEEDBACK_STATS')
-    expect(feedback_stats).toEqual({
-      liked: {
-        n: 2,
-        avg: 0.5,
-        min: 0,
-        max: 1,
-        stdev: 0.5,
-        errors: 0,
-        values: {},
-        comments: ['yes'],
-        sources: expect.any(Array),
-        contains_thread_feedback: false,
-      },
+  inLong(() => {
+    it('S-22, S-36: has figures of feedback that was given with or without session_id', async () => {
+      const give = (more: object) => json('POST', '/api/v1/feedback', { run_id: root, key: 'liked', ...more })
+      await give({ score: 1, comment: 'yes' })
+      await give({ score: 0, session_id: project_id })
+      const { feedback_stats } = await retrieve(root, 'FEEDBACK_STATS')
+      expect(feedback_stats).toEqual({
+        liked: {
+          n: 2,
+          avg: 0.5,
+          min: 0,
+          max: 1,
+          stdev: 0.5,
+          errors: 0,
+          values: {},
+          comments: ['yes'],
+          sources: expect.any(Array),
+          contains_thread_feedback: false,
+        },
+      })
     })
-  })
 
-  it('S-24, D-54: has the thread that thread_id names, though session_id and conversation_id name others', async () => {
-    expect(await retrieve(root, 'THREAD_ID')).toEqual({ thread_id: THREAD })
-    for (const other of ['s', 'c'])
-      expect((await ask('GET', `/v2/threads/${other}/traces?project_id=${project_id}`)).status).toBe(404)
-  })
+    it('S-24, D-54: has the thread that thread_id names, though session_id and conversation_id name others', async () => {
+      expect(await retrieve(root, 'THREAD_ID')).toEqual({ thread_id: THREAD })
+      for (const other of ['s', 'c'])
+        expect((await ask('GET', `/v2/threads/${other}/traces?project_id=${project_id}`)).status).toBe(404)
+    })
 
-  it('S-32: to the deletion of a project is 202', async () => {
-    const { id } = await json<{ id: string }>('POST', '/api/v1/sessions', { name: `gone ${newUuid()}` })
-    expect((await ask('DELETE', `/api/v1/sessions/${id}`)).status).toBe(202)
-    expect((await ask('GET', `/api/v1/sessions/${id}`)).status).toBe(404)
+    it('S-32: to the deletion of a project is 202', async () => {
+      const { id } = await json<{ id: string }>('POST', '/api/v1/sessions', { name: `gone ${newUuid()}` })
+      expect((await ask('DELETE', `/api/v1/sessions/${id}`)).status).toBe(202)
+      expect((await ask('GET', `/api/v1/sessions/${id}`)).status).toBe(404)
+    })
   })
 })
 

@@ -6,6 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import { sentOrder } from '../../support/traces/sent-order.ts'
 import { useClientSetup } from './js/client-setup.ts'
+import { inLong, someInShort } from '../../support/length.ts'
 
 const setup = useClientSetup()
 const PROJECT = 'api-v2'
@@ -97,17 +98,22 @@ describe('runs.query', () => {
     expect(items).toEqual([{ id: expect.any(String), query_metadata: null }])
   })
 
-  it.each<[string, Query, () => string[]]>([
-    ['is_root', { is_root: true }, () => ids.map(({ root }) => root).toReversed()],
-    ['has_error', { has_error: true }, () => [second.llm]],
-    ['run_type', { run_type: 'LLM', page_size: 2 }, () => ids.map(({ llm }) => llm).toReversed()],
-    ['filter', { filter: 'eq(status, "ERROR")' }, () => [second.llm]],
-    ['trace_filter', { trace_filter: 'eq(name, "pipeline 1")', run_type: 'LLM' }, () => [second.llm]],
-    ['tree_filter', { tree_filter: 'eq(status, "error")', is_root: true }, () => [second.root]],
-    ['trace_id', { trace_id: first.root, is_root: false }, () => [first.llm]],
-    ['ids', { ids: [first.root] }, () => [first.root]],
-    ['max_start_time', { max_start_time: '2020-01-01T00:00:00Z' }, () => []],
-  ])('%s', async (_name, query, expected) => {
+  it.each(
+    someInShort<[string, Query, () => string[]]>(
+      [
+        ['is_root', { is_root: true }, () => ids.map(({ root }) => root).toReversed()],
+        ['has_error', { has_error: true }, () => [second.llm]],
+        ['run_type', { run_type: 'LLM', page_size: 2 }, () => ids.map(({ llm }) => llm).toReversed()],
+        ['filter', { filter: 'eq(status, "ERROR")' }, () => [second.llm]],
+        ['trace_filter', { trace_filter: 'eq(name, "pipeline 1")', run_type: 'LLM' }, () => [second.llm]],
+        ['tree_filter', { tree_filter: 'eq(status, "error")', is_root: true }, () => [second.root]],
+        ['trace_id', { trace_id: first.root, is_root: false }, () => [first.llm]],
+        ['ids', { ids: [first.root] }, () => [first.root]],
+        ['max_start_time', { max_start_time: '2020-01-01T00:00:00Z' }, () => []],
+      ],
+      4,
+    ),
+  )('%s', async (_name, query, expected) => {
     expect(await idsOf(query)).toEqual(expected())
   })
 
@@ -138,15 +144,17 @@ describe('runs.query', () => {
     )
   })
 
-  it('S-33: gives the same items as server-sent events', async () => {
-    const events = setup().weir.request('/api/v2/runs/query', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-      body: JSON.stringify({ project_ids: [project_id], is_root: true, selects: ['ID', 'INPUTS'] }),
+  inLong(() => {
+    it('S-33: gives the same items as server-sent events', async () => {
+      const events = setup().weir.request('/api/v2/runs/query', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+        body: JSON.stringify({ project_ids: [project_id], is_root: true, selects: ['ID', 'INPUTS'] }),
+      })
+      const text = await (await events).text()
+      expect(text).toContain('event: data\ndata: [{"op":"add","path":"","value":{"items":[')
+      expect(text.endsWith('event: end\ndata: {}\n\n')).toBe(true)
     })
-    const text = await (await events).text()
-    expect(text).toContain('event: data\ndata: [{"op":"add","path":"","value":{"items":[')
-    expect(text.endsWith('event: end\ndata: {}\n\n')).toBe(true)
   })
 })
 
@@ -195,20 +203,22 @@ describe('runs.retrieve', () => {
 })
 
 describe('traces', () => {
-  it('S-23: are listed by their roots, with sums over the whole trace', async () => {
-    const found: unknown[] = []
-    const selects = ['NAME', 'TOTAL_TOKENS', 'TOTAL_COST'] as const
-    for await (const trace of client.traces.query({ project_id, page_size: 2, selects: [...selects] }))
-      found.push(trace)
-    expect(found).toEqual(
-      [4, 3, 2, 1, 0].map((n) => ({
-        root_run: { name: `pipeline ${n}` },
-        trace_aggregates: { total_tokens: 7, total_cost: 0.25 },
-        query_metadata: null,
-      })),
-    )
-    const { items } = await client.traces.query({ project_id, tree_filter: 'eq(status, "error")' })
-    expect(items).toEqual([{ root_run: { id: second.root }, query_metadata: null }])
+  inLong(() => {
+    it('S-23: are listed by their roots, with sums over the whole trace', async () => {
+      const found: unknown[] = []
+      const selects = ['NAME', 'TOTAL_TOKENS', 'TOTAL_COST'] as const
+      for await (const trace of client.traces.query({ project_id, page_size: 2, selects: [...selects] }))
+        found.push(trace)
+      expect(found).toEqual(
+        [4, 3, 2, 1, 0].map((n) => ({
+          root_run: { name: `pipeline ${n}` },
+          trace_aggregates: { total_tokens: 7, total_cost: 0.25 },
+          query_metadata: null,
+        })),
+      )
+      const { items } = await client.traces.query({ project_id, tree_filter: 'eq(status, "error")' })
+      expect(items).toEqual([{ root_run: { id: second.root }, query_metadata: null }])
+    })
   })
 
   it('have their runs, oldest first', async () => {
@@ -220,32 +230,34 @@ describe('traces', () => {
   })
 })
 
-describe('methods of API v1 that have no successor', () => {
-  it('give, read, change and delete feedback', async () => {
-    const { id } = await client.createFeedback(first.root, 'liked', {
-      score: 1,
-      comment: 'yes',
-      sessionId: project_id,
+inLong(() => {
+  describe('methods of API v1 that have no successor', () => {
+    it('give, read, change and delete feedback', async () => {
+      const { id } = await client.createFeedback(first.root, 'liked', {
+        score: 1,
+        comment: 'yes',
+        sessionId: project_id,
+      })
+      expect(await client.readFeedback(id)).toMatchObject({ id, key: 'liked', score: 1, run_id: first.root })
+      await client.updateFeedback(id, { score: 0 })
+      const listed: unknown[] = []
+      for await (const one of client.listFeedback({ runIds: [first.root], feedbackKeys: ['liked'] }))
+        listed.push(one)
+      expect(listed).toMatchObject([{ id, score: 0, comment: 'yes' }])
+      await client.deleteFeedback(id)
+      await expect(client.readFeedback(id)).rejects.toThrow('404')
     })
-    expect(await client.readFeedback(id)).toMatchObject({ id, key: 'liked', score: 1, run_id: first.root })
-    await client.updateFeedback(id, { score: 0 })
-    const listed: unknown[] = []
-    for await (const one of client.listFeedback({ runIds: [first.root], feedbackKeys: ['liked'] }))
-      listed.push(one)
-    expect(listed).toMatchObject([{ id, score: 0, comment: 'yes' }])
-    await client.deleteFeedback(id)
-    await expect(client.readFeedback(id)).rejects.toThrow('404')
-  })
 
-  it('getRunStats returns figures', async () => {
-    const stats = await client.getRunStats({ projectIds: [project_id], isRoot: true })
-    expect(stats).toMatchObject({ run_count: TRACES, total_tokens: 7 * TRACES, error_rate: 0 })
-  })
+    it('getRunStats returns figures', async () => {
+      const stats = await client.getRunStats({ projectIds: [project_id], isRoot: true })
+      expect(stats).toMatchObject({ run_count: TRACES, total_tokens: 7 * TRACES, error_rate: 0 })
+    })
 
-  it('deleteProject deletes a project', async () => {
-    const { id } = await client.createProject({ projectName: 'to be deleted' })
-    await client.deleteProject({ projectId: id })
-    expect(await client.hasProject({ projectName: 'to be deleted' })).toBe(false)
-    expect(await client.hasProject({ projectName: PROJECT })).toBe(true)
+    it('deleteProject deletes a project', async () => {
+      const { id } = await client.createProject({ projectName: 'to be deleted' })
+      await client.deleteProject({ projectId: id })
+      expect(await client.hasProject({ projectName: 'to be deleted' })).toBe(false)
+      expect(await client.hasProject({ projectName: PROJECT })).toBe(true)
+    })
   })
 })

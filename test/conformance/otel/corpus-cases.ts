@@ -78,7 +78,7 @@ export function otlpCorpusTests(extent: Extent): void {
   // another organization.
   describe.each([
     ['as they were sent', false, every(5)],
-    ['each sent twice', true, every(5)],
+    ['each sent twice', true, every(cases.length)],
   ] as const)('OTLP-10: recorded exports, %s', (_, again, some) => {
     const { current } = useWeir()
 

@@ -16,7 +16,7 @@ import { eventually, PATIENCE_MS } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import { type UsedWeir, useWeir } from '../../support/servers/use-weir.ts'
 import type { ReadTrace } from '../traces/corpus/facts.ts'
-import { firstInShort, someInShort } from '../../support/length.ts'
+import { firstInShort, inLong, someInShort } from '../../support/length.ts'
 
 const resource = resourceFromAttributes({ 'service.name': 'exporters', 'service.version': '1' })
 
@@ -124,18 +124,23 @@ describe("OTLP-1, OTLP-11, D-20: OpenTelemetry's own exporters", () => {
     expect(totals).toMatchObject({ total_tokens: 17, error_runs: 1 })
   })
 
-  it('may send every span as soon as it has ended, the root last', async () => {
-    const url = `${current().url}/otel/v1/traces`
-    const exporter = new ProtoExporter({ url, headers: headers(), timeoutMillis: PATIENCE_MS })
-    const provider = new TracerProvider({ resource, spanProcessors: [new SimpleSpanProcessor({ exporter })] })
-    const { trace_id, llm } = agentTrace(provider.getTracer('test'))
-    await provider.forceFlush({ timeoutMillis: PATIENCE_MS })
-    await provider.shutdown()
-    await eventually(async () => {
-      const { root, runs } = await readTrace(current(), trace_id, 3)
-      const found = runs.find(({ id }) => id === llm)!
-      expect(found.parent_run_id).toBe(trace_id)
-      expect(found.dotted_order.startsWith(`${root!.dotted_order}.`)).toBe(true)
+  inLong(() => {
+    it('may send every span as soon as it has ended, the root last', async () => {
+      const url = `${current().url}/otel/v1/traces`
+      const exporter = new ProtoExporter({ url, headers: headers(), timeoutMillis: PATIENCE_MS })
+      const provider = new TracerProvider({
+        resource,
+        spanProcessors: [new SimpleSpanProcessor({ exporter })],
+      })
+      const { trace_id, llm } = agentTrace(provider.getTracer('test'))
+      await provider.forceFlush({ timeoutMillis: PATIENCE_MS })
+      await provider.shutdown()
+      await eventually(async () => {
+        const { root, runs } = await readTrace(current(), trace_id, 3)
+        const found = runs.find(({ id }) => id === llm)!
+        expect(found.parent_run_id).toBe(trace_id)
+        expect(found.dotted_order.startsWith(`${root!.dotted_order}.`)).toBe(true)
+      })
     })
   })
 

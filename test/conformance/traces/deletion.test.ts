@@ -98,13 +98,15 @@ describe('deleting', () => {
   })
 })
 
-it('a project has its retention in days or as a tier', async () => {
-  const { id } = await client.createProject({ projectName: 'kept' })
-  const change = async (body: object): Promise<unknown> =>
-    await (await ask(`/api/v1/sessions/${id}`, 'PATCH', body)).json()
-  expect(await change({})).toMatchObject({ trace_tier: null, retention_days: null })
-  const short = { trace_tier: 'shortlived', retention_days: 14 }
-  expect(await change({ trace_tier: 'SHORT_LIVED' })).toMatchObject(short)
-  expect(await change({ retention_days: 3 })).toMatchObject({ retention_days: 3 })
-  expect(await change({ retention_days: 0 })).toMatchObject({ retention_days: null })
+inLong(() => {
+  it('a project has its retention in days or as a tier', async () => {
+    const { id } = await client.createProject({ projectName: 'kept' })
+    const change = async (body: object): Promise<unknown> =>
+      await (await ask(`/api/v1/sessions/${id}`, 'PATCH', body)).json()
+    expect(await change({})).toMatchObject({ trace_tier: null, retention_days: null })
+    const short = { trace_tier: 'shortlived', retention_days: 14 }
+    expect(await change({ trace_tier: 'SHORT_LIVED' })).toMatchObject(short)
+    expect(await change({ retention_days: 3 })).toMatchObject({ retention_days: 3 })
+    expect(await change({ retention_days: 0 })).toMatchObject({ retention_days: null })
+  })
 })

@@ -141,42 +141,42 @@ describe('costs', () => {
       expect(await costs(unknown)).toEqual([null, null, null, null])
       expect(await issues(unknown)).toEqual(['no_price'])
     })
-  })
 
-  it('are previewed before a price is added, replaced or removed (N18)', async () => {
-    const day = { start_time: '2026-09-05', end_time: '2026-09-06' }
-    const usage = { input_tokens: 1000, output_tokens: 100 }
-    const model = `previewed-${newUuid()}`
-    const ids = [await log(model, usage, '2026-09-05T09:00:00.000Z')]
-    ids.push(await log(model, usage, '2026-09-05T10:00:00.000Z'))
-    const price = {
-      name: 'previewed',
-      match_pattern: `^${model}$`,
-      prompt_cost: '0.000001',
-      completion_cost: '0.000002',
-    }
-    const preview = (change: object) => ask('/model-price-map/preview', { ...day, ...change })
-    const added = { examined: 2, changed: 2, cost_before: '0', cost_after: '0.0024', examined_from: null }
-    await eventually(async () =>
-      expect(await preview({ price })).toEqual({ ...added, unpriced_before: 2, unpriced_after: 0 }),
-    )
-    for (const id of ids) expect((await costs(id))[2]).toBeNull()
-    const { id: replaces } = await ask<{ id: string }>('/model-price-map', price)
-    expect(await preview({})).toMatchObject(added)
-    expect(await reprice(day)).toMatchObject({ changed: 2 })
-    expect(await preview({})).toMatchObject({ examined: 2, changed: 0, cost_before: '0', cost_after: '0' })
-    const dearer = { ...price, completion_cost: '0.000012' }
-    expect(await preview({ replaces, price: dearer })).toMatchObject({
-      ...added,
-      cost_before: '0.0024',
-      cost_after: '0.0044',
+    it('are previewed before a price is added, replaced or removed (N18)', async () => {
+      const day = { start_time: '2026-09-05', end_time: '2026-09-06' }
+      const usage = { input_tokens: 1000, output_tokens: 100 }
+      const model = `previewed-${newUuid()}`
+      const ids = [await log(model, usage, '2026-09-05T09:00:00.000Z')]
+      ids.push(await log(model, usage, '2026-09-05T10:00:00.000Z'))
+      const price = {
+        name: 'previewed',
+        match_pattern: `^${model}$`,
+        prompt_cost: '0.000001',
+        completion_cost: '0.000002',
+      }
+      const preview = (change: object) => ask('/model-price-map/preview', { ...day, ...change })
+      const added = { examined: 2, changed: 2, cost_before: '0', cost_after: '0.0024', examined_from: null }
+      await eventually(async () =>
+        expect(await preview({ price })).toEqual({ ...added, unpriced_before: 2, unpriced_after: 0 }),
+      )
+      for (const id of ids) expect((await costs(id))[2]).toBeNull()
+      const { id: replaces } = await ask<{ id: string }>('/model-price-map', price)
+      expect(await preview({})).toMatchObject(added)
+      expect(await reprice(day)).toMatchObject({ changed: 2 })
+      expect(await preview({})).toMatchObject({ examined: 2, changed: 0, cost_before: '0', cost_after: '0' })
+      const dearer = { ...price, completion_cost: '0.000012' }
+      expect(await preview({ replaces, price: dearer })).toMatchObject({
+        ...added,
+        cost_before: '0.0024',
+        cost_after: '0.0044',
+      })
+      expect(await preview({ replaces })).toMatchObject({
+        cost_after: '0',
+        unpriced_before: 0,
+        unpriced_after: 2,
+      })
+      expect(await preview({ replaces, end_time: '2026-09-05T09:30:00Z' })).toMatchObject({ examined: 1 })
     })
-    expect(await preview({ replaces })).toMatchObject({
-      cost_after: '0',
-      unpriced_before: 0,
-      unpriced_after: 2,
-    })
-    expect(await preview({ replaces, end_time: '2026-09-05T09:30:00Z' })).toMatchObject({ examined: 1 })
   })
 
   it('of a project are the exact sum of its runs', async () => {

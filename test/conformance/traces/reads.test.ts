@@ -198,27 +198,29 @@ describe('one trace', () => {
     ])
   })
 
-  it('D-19: its lean view omits big fields and nothing else', async () => {
-    const full = await read<ReadTrace>(`/api/v1/traces/${root.id}`)
-    const lean = await read<ReadTrace>(`/api/v1/traces/${root.id}?view=lean`)
-    expect(lean.totals).toEqual(full.totals)
-    expect(lean.runs.map(({ id }) => id)).toEqual(full.runs.map(({ id }) => id))
-    for (const found of lean.runs) {
-      for (const field of ['inputs', 'outputs', 'events', 'serialized'])
-        expect(found).not.toHaveProperty(field)
-      expect(found.llm ?? {}).not.toHaveProperty('messages')
-    }
-  })
+  inLong(() => {
+    it('D-19: its lean view omits big fields and nothing else', async () => {
+      const full = await read<ReadTrace>(`/api/v1/traces/${root.id}`)
+      const lean = await read<ReadTrace>(`/api/v1/traces/${root.id}?view=lean`)
+      expect(lean.totals).toEqual(full.totals)
+      expect(lean.runs.map(({ id }) => id)).toEqual(full.runs.map(({ id }) => id))
+      for (const found of lean.runs) {
+        for (const field of ['inputs', 'outputs', 'events', 'serialized'])
+          expect(found).not.toHaveProperty(field)
+        expect(found.llm ?? {}).not.toHaveProperty('messages')
+      }
+    })
 
-  it('a trace without a root is returned', async () => {
-    const lost = traceRun('lost root', 10, undefined)
-    const orphan = traceRun('orphan', 11, lost, { run_type: 'llm', inputs: question, outputs: usage(1, 1) })
-    await sentAndReadable([orphan])
-    const trace = await read<ReadTrace>(`/api/v1/traces/${lost.id}`)
-    expect(trace).toMatchObject({
-      root: null,
-      runs: [{ id: orphan.id, parent_run_id: lost.id }],
-      totals: { total_tokens: 2, llm_runs: 1 },
+    it('a trace without a root is returned', async () => {
+      const lost = traceRun('lost root', 10, undefined)
+      const orphan = traceRun('orphan', 11, lost, { run_type: 'llm', inputs: question, outputs: usage(1, 1) })
+      await sentAndReadable([orphan])
+      const trace = await read<ReadTrace>(`/api/v1/traces/${lost.id}`)
+      expect(trace).toMatchObject({
+        root: null,
+        runs: [{ id: orphan.id, parent_run_id: lost.id }],
+        totals: { total_tokens: 2, llm_runs: 1 },
+      })
     })
   })
 })
@@ -264,17 +266,17 @@ describe('POST /runs/query', () => {
       const starts = seen.map(({ start_time }) => start_time)
       expect(starts).toEqual(order === 'asc' ? starts.toSorted() : starts.toSorted().reverse())
     })
-  })
 
-  it('returns previews unless payloads are selected, and only selected fields', async () => {
-    const [first] = (await read<Page>('/api/v1/runs/query', { run_type: 'tool' })).runs
-    expect(first).toMatchObject({ name: 'tool', inputs_preview: expect.stringContaining('tool') as string })
-    for (const field of ['inputs', 'outputs', 'events']) expect(first).not.toHaveProperty(field)
-    const select = ['inputs', 'total_tokens']
-    const { runs } = await read<Page>('/api/v1/runs/query', { run_type: 'tool', select })
-    const { id, name, run_type, start_time, trace_id } = first!
-    const always = { id, name, run_type, start_time, trace_id }
-    expect(runs).toEqual([{ ...always, inputs: { input: 'tool' }, total_tokens: 0 }])
+    it('returns previews unless payloads are selected, and only selected fields', async () => {
+      const [first] = (await read<Page>('/api/v1/runs/query', { run_type: 'tool' })).runs
+      expect(first).toMatchObject({ name: 'tool', inputs_preview: expect.stringContaining('tool') as string })
+      for (const field of ['inputs', 'outputs', 'events']) expect(first).not.toHaveProperty(field)
+      const select = ['inputs', 'total_tokens']
+      const { runs } = await read<Page>('/api/v1/runs/query', { run_type: 'tool', select })
+      const { id, name, run_type, start_time, trace_id } = first!
+      const always = { id, name, run_type, start_time, trace_id }
+      expect(runs).toEqual([{ ...always, inputs: { input: 'tool' }, total_tokens: 0 }])
+    })
   })
 
   it.each([

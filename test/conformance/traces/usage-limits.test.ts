@@ -3,6 +3,7 @@ import { newUuid } from '../../../src/base/ids.ts'
 import { eventually, CONDITION_MS } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import { useClientSetup } from '../langsmith/js/client-setup.ts'
+import { inLong } from '../../support/length.ts'
 
 const setup = useClientSetup()
 
@@ -88,12 +89,14 @@ describe('monthly limits', () => {
     expect((await post(trace())).status).toBe(202)
   })
 
-  it('USAGE-15 warns with every response when the limit is soft', async () => {
-    await limitTo(1, 'soft')
-    expect((await post(trace())).headers.get('weir-usage-warning')).toBeNull()
-    const warned = await post(trace())
-    expect(warned.status).toBe(202)
-    expect(warned.headers.get('weir-usage-warning')).toMatch(/reached its limit of \d+ traces this month/)
+  inLong(() => {
+    it('USAGE-15 warns with every response when the limit is soft', async () => {
+      await limitTo(1, 'soft')
+      expect((await post(trace())).headers.get('weir-usage-warning')).toBeNull()
+      const warned = await post(trace())
+      expect(warned.status).toBe(202)
+      expect(warned.headers.get('weir-usage-warning')).toMatch(/reached its limit of \d+ traces this month/)
+    })
   })
 
   it('keeps one limit for each workspace, and treats workspaces of others as unknown', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import type { UsedWeir } from '../../support/servers/use-weir.ts'
 import type { UsedInterface } from '../../support/servers/web-interface.ts'
+import { inLong } from '../../support/length.ts'
 
 const RUN = {
   id: '0199a0de-0000-7000-8000-000000000001',
@@ -20,25 +21,29 @@ interface Used {
 /** The pages Ingest and Validate. The browser is signed in. */
 export function ingestTests({ server, used }: Used): void {
   describe('the pages about what is sent', () => {
-    it('Ingest shows the figures of the server, and what a refused record lacks', async () => {
-      const refused = await server.current().request('/api/v1/runs/batch', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ post: [{ ...RUN, id: 'none' }] }),
+    inLong(() => {
+      it('Ingest shows the figures of the server, and what a refused record lacks', async () => {
+        const refused = await server.current().request('/api/v1/runs/batch', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ post: [{ ...RUN, id: 'none' }] }),
+        })
+        expect(refused.status).toBe(422)
+        const { page, open, broken } = used.current()
+        await open('/ingest')
+        const row = page.getByRole('row', { name: /invalid_run_id/ })
+        await row.getByText('Use a UUID as id of every run.').waitFor()
+        await eventually(async () => {
+          const health = await (await server.current().request('/api/v1/ingest/health')).json()
+          expect(health).toMatchObject({ status: 'ok' })
+          const accepted = (health as { accepted: number }).accepted.toLocaleString('en-US')
+          expect(await page.getByText('Accepted').locator('..').locator('dd').textContent()).toBe(accepted)
+          expect(await page.getByRole('heading', { name: 'Records are stored as they arrive' }).count()).toBe(
+            1,
+          )
+        })
+        expect(await broken()).toEqual([])
       })
-      expect(refused.status).toBe(422)
-      const { page, open, broken } = used.current()
-      await open('/ingest')
-      const row = page.getByRole('row', { name: /invalid_run_id/ })
-      await row.getByText('Use a UUID as id of every run.').waitFor()
-      await eventually(async () => {
-        const health = await (await server.current().request('/api/v1/ingest/health')).json()
-        expect(health).toMatchObject({ status: 'ok' })
-        const accepted = (health as { accepted: number }).accepted.toLocaleString('en-US')
-        expect(await page.getByText('Accepted').locator('..').locator('dd').textContent()).toBe(accepted)
-        expect(await page.getByRole('heading', { name: 'Records are stored as they arrive' }).count()).toBe(1)
-      })
-      expect(await broken()).toEqual([])
     })
 
     it('Validate checks pasted runs, and selects the value that an issue is about', async () => {

@@ -4,6 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import type { UsedWeir } from '../../support/servers/use-weir.ts'
 import type { UsedInterface } from '../../support/servers/web-interface.ts'
+import { inLong } from '../../support/length.ts'
 
 interface Used {
   server: { current(): UsedWeir }
@@ -112,80 +113,84 @@ export function listTests({ server, used }: Used): void {
       await tree.filter({ hasText: '503 Service Unavailable' }).waitFor()
     })
 
-    it('finds the traces in which a run failed, although their roots did not', async () => {
-      const { page, open } = used.current()
-      await open(await sent())
-      await rows().nth(2).waitFor()
-      await page.getByRole('combobox', { name: 'Search or filter' }).click()
-      await page.getByRole('option', { name: 'traces with a failed run' }).click()
-      await eventually(async () => expect(await rows().count()).toBe(1))
-      await page.getByText('a run of the trace failed').waitFor()
-    })
-
-    it('greys the rows of the filter before, until those of the new one have come', async () => {
-      const { page, open } = used.current()
-      await open(await sent())
-      await rows().nth(2).waitFor()
-      let answer = (): void => undefined
-      const held = new Promise<void>((resolve) => (answer = resolve))
-      await page.route('**/runs/query', async (route) => {
-        await held
-        await route.continue()
+    inLong(() => {
+      it('finds the traces in which a run failed, although their roots did not', async () => {
+        const { page, open } = used.current()
+        await open(await sent())
+        await rows().nth(2).waitFor()
+        await page.getByRole('combobox', { name: 'Search or filter' }).click()
+        await page.getByRole('option', { name: 'traces with a failed run' }).click()
+        await eventually(async () => expect(await rows().count()).toBe(1))
+        await page.getByText('a run of the trace failed').waitFor()
       })
-      await page.getByRole('combobox', { name: 'Search or filter' }).fill('nothinglikethis')
-      await page.keyboard.press('Enter')
-      await page.locator('#runs[aria-busy="true"]').waitFor()
-      await page.getByRole('status').getByText('Reading the new selection').waitFor()
-      answer()
-      await page.getByText('No trace fits the filter').waitFor()
-      await page.unroute('**/runs/query')
+
+      it('greys the rows of the filter before, until those of the new one have come', async () => {
+        const { page, open } = used.current()
+        await open(await sent())
+        await rows().nth(2).waitFor()
+        let answer = (): void => undefined
+        const held = new Promise<void>((resolve) => (answer = resolve))
+        await page.route('**/runs/query', async (route) => {
+          await held
+          await route.continue()
+        })
+        await page.getByRole('combobox', { name: 'Search or filter' }).fill('nothinglikethis')
+        await page.keyboard.press('Enter')
+        await page.locator('#runs[aria-busy="true"]').waitFor()
+        await page.getByRole('status').getByText('Reading the new selection').waitFor()
+        answer()
+        await page.getByText('No trace fits the filter').waitFor()
+        await page.unroute('**/runs/query')
+      })
     })
   })
 
-  describe('a trace that was opened from a list', () => {
-    it('goes to its neighbours in the list with [ and ], and back to it with Esc', async () => {
-      const { page, open } = used.current()
-      const list = `${await sent()}?${REFUNDS}`
-      await open(list)
-      await eventually(async () => expect(await rows().count()).toBe(2))
-      await rows().first().click()
-      await page.getByRole('treegrid').waitFor()
-      const newest = new URL(page.url()).pathname
-      await page.keyboard.press('[')
-      await eventually(async () => expect(new URL(page.url()).pathname).not.toBe(newest))
-      await page.getByRole('heading', { name: 'refund_agent', level: 1 }).waitFor()
-      await page.getByRole('treegrid').waitFor()
-      await page.keyboard.press('[')
-      await page.getByText('There is no older trace in the list.').waitFor()
-      await page.getByRole('button', { name: 'Share' }).click()
-      await page.getByRole('dialog', { name: 'Share this trace' }).waitFor()
-      await page.keyboard.press('Escape')
-      await page.getByRole('dialog', { name: 'Share this trace' }).waitFor({ state: 'detached' })
-      await page.getByRole('treegrid').waitFor()
-      await page.keyboard.press('Escape')
-      await eventually(async () => expect(await rows().count()).toBe(2))
-      expect(page.url()).toContain(list.split('?')[0] ?? '')
-      await page.getByText('name = refund_agent').waitFor()
-    })
+  inLong(() => {
+    describe('a trace that was opened from a list', () => {
+      it('goes to its neighbours in the list with [ and ], and back to it with Esc', async () => {
+        const { page, open } = used.current()
+        const list = `${await sent()}?${REFUNDS}`
+        await open(list)
+        await eventually(async () => expect(await rows().count()).toBe(2))
+        await rows().first().click()
+        await page.getByRole('treegrid').waitFor()
+        const newest = new URL(page.url()).pathname
+        await page.keyboard.press('[')
+        await eventually(async () => expect(new URL(page.url()).pathname).not.toBe(newest))
+        await page.getByRole('heading', { name: 'refund_agent', level: 1 }).waitFor()
+        await page.getByRole('treegrid').waitFor()
+        await page.keyboard.press('[')
+        await page.getByText('There is no older trace in the list.').waitFor()
+        await page.getByRole('button', { name: 'Share' }).click()
+        await page.getByRole('dialog', { name: 'Share this trace' }).waitFor()
+        await page.keyboard.press('Escape')
+        await page.getByRole('dialog', { name: 'Share this trace' }).waitFor({ state: 'detached' })
+        await page.getByRole('treegrid').waitFor()
+        await page.keyboard.press('Escape')
+        await eventually(async () => expect(await rows().count()).toBe(2))
+        expect(page.url()).toContain(list.split('?')[0] ?? '')
+        await page.getByText('name = refund_agent').waitFor()
+      })
 
-    it('has the number of matches of a search, and Enter goes from one to the next', async () => {
-      const { page, open } = used.current()
-      await open(`${await sent()}?q=${encodeURIComponent('eq(name, "invoice_agent")')}`)
-      await eventually(async () => expect(await rows().count()).toBe(1))
-      await rows().first().click()
-      await page.getByRole('treegrid').waitFor()
-      const field = page.getByRole('searchbox', { name: 'Find in the trace' })
-      await field.fill('order')
-      const matches = page.getByRole('status').filter({ hasText: /found|of/ })
-      await matches.getByText('2 found').waitFor()
-      await field.press('Enter')
-      await matches.getByText('1 of 2').waitFor()
-      await page.locator('#run').getByRole('heading', { name: 'chat' }).waitFor()
-      await field.press('Enter')
-      await matches.getByText('2 of 2').waitFor()
-      await page.locator('#run').getByRole('heading', { name: 'lookup_order' }).waitFor()
-      await field.press('Enter')
-      await matches.getByText('1 of 2').waitFor()
+      it('has the number of matches of a search, and Enter goes from one to the next', async () => {
+        const { page, open } = used.current()
+        await open(`${await sent()}?q=${encodeURIComponent('eq(name, "invoice_agent")')}`)
+        await eventually(async () => expect(await rows().count()).toBe(1))
+        await rows().first().click()
+        await page.getByRole('treegrid').waitFor()
+        const field = page.getByRole('searchbox', { name: 'Find in the trace' })
+        await field.fill('order')
+        const matches = page.getByRole('status').filter({ hasText: /found|of/ })
+        await matches.getByText('2 found').waitFor()
+        await field.press('Enter')
+        await matches.getByText('1 of 2').waitFor()
+        await page.locator('#run').getByRole('heading', { name: 'chat' }).waitFor()
+        await field.press('Enter')
+        await matches.getByText('2 of 2').waitFor()
+        await page.locator('#run').getByRole('heading', { name: 'lookup_order' }).waitFor()
+        await field.press('Enter')
+        await matches.getByText('1 of 2').waitFor()
+      })
     })
   })
 }

@@ -127,21 +127,21 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
     await client.awaitPendingTraceBatches()
   })
 
-  it('shows the messages of a trace once each, with the call of a tool beside its result', async () => {
-    const call = await sendTrace()
-    const { page, open } = used.current()
-    await open(`/traces/${call.trace_id}`)
-    await page.getByRole('link', { name: 'Messages' }).click()
-    const view = page.getByRole('region', { name: 'Messages of the trace' })
-    await view.getByText('18 °C').waitFor()
-    await view.getByText('How warm is it?').waitFor()
-    expect(await view.getByText('How warm is it?').count()).toBe(1)
-    expect(await view.locator('article', { hasText: 'Paris' }).first().innerText()).toContain('eighteen')
-    await view.getByRole('button', { name: 'chat' }).click()
-    await eventually(async () => expect(new URL(page.url()).searchParams.get('run')).toBe(call.id))
-  })
-
   inLong(() => {
+    it('shows the messages of a trace once each, with the call of a tool beside its result', async () => {
+      const call = await sendTrace()
+      const { page, open } = used.current()
+      await open(`/traces/${call.trace_id}`)
+      await page.getByRole('link', { name: 'Messages' }).click()
+      const view = page.getByRole('region', { name: 'Messages of the trace' })
+      await view.getByText('18 °C').waitFor()
+      await view.getByText('How warm is it?').waitFor()
+      expect(await view.getByText('How warm is it?').count()).toBe(1)
+      expect(await view.locator('article', { hasText: 'Paris' }).first().innerText()).toContain('eighteen')
+      await view.getByRole('button', { name: 'chat' }).click()
+      await eventually(async () => expect(new URL(page.url()).searchParams.get('run')).toBe(call.id))
+    })
+
     it('shares a trace with a reader who has no key, until the share ends', async () => {
       const call = await sendTrace()
       const { page, open, browser } = used.current()

@@ -4,6 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import type { UsedWeir } from '../../support/servers/use-weir.ts'
 import type { UsedInterface } from '../../support/servers/web-interface.ts'
+import { inLong } from '../../support/length.ts'
 
 const MODEL = 'tuned-1'
 
@@ -36,42 +37,44 @@ interface Used {
 
 /** The prices page. The browser is signed in as an admin. */
 export function priceTests({ server, used }: Used): void {
-  describe('prices', () => {
-    it('leads from a call without a price to one of its own, and to the cost of the call (complaint: own price ignored, langfuse #2491)', async () => {
-      const call = await sendUnpriced(server.current())
-      const { page, open, broken } = used.current()
-      await open(`/traces/${call.trace_id}?run=${call.id}`)
-      await page.getByRole('link', { name: 'Add a price' }).click()
-      await page.getByRole('button', { name: `Add a price for ${MODEL}` }).click()
-      const form = page.getByRole('form', { name: 'Price', exact: true })
-      expect(await form.getByLabel('Pattern').inputValue()).toBe(`^${MODEL}$`)
-      expect(await form.getByLabel('Provider').inputValue()).toBe('acme')
-      await form.getByLabel('Input, $').fill('much')
-      await form.getByLabel('Output, $').fill('2')
-      await form.getByRole('button', { name: 'Save' }).click()
-      await form.getByRole('alert').getByText('The price of input').waitFor()
-      expect(await broken()).toEqual([])
-      await form.getByLabel('Input, $').fill('0.25')
-      await form.getByLabel('Parts of the input').fill('cache_read 0.025')
-      await form.getByRole('button', { name: 'What would change' }).click()
-      await form.getByText('from $0 to $0.0000275 in all').waitFor()
-      await form.getByRole('button', { name: 'Save' }).click()
-      const answer = page.getByRole('region', {
-        name: 'The price of such a run',
-      })
-      await answer.getByText('Own price').waitFor()
-      await answer.getByText('$0.025').waitFor()
-      const again = page.getByRole('form', { name: 'Compute costs again' })
-      await again.getByLabel('Runs that start from').fill('2026-01-01T00:00')
-      await again.getByLabel('until').fill('2100-01-01T00:00')
-      await again.getByRole('button', { name: 'What would change' }).click()
-      await page.getByRole('status').getByText('from $0 to $0.0000275 in all').waitFor()
-      await again.getByRole('button', { name: 'Compute again' }).click()
-      await page.getByRole('status').getByText('Done').waitFor()
-      // 30 × 0.25 + 10 × 2 dollars per million.
-      const path = `/api/v1/runs/${call.id}`
-      expect(await server.current().json(path)).toMatchObject({
-        total_cost: '0.0000275',
+  inLong(() => {
+    describe('prices', () => {
+      it('leads from a call without a price to one of its own, and to the cost of the call (complaint: own price ignored, langfuse #2491)', async () => {
+        const call = await sendUnpriced(server.current())
+        const { page, open, broken } = used.current()
+        await open(`/traces/${call.trace_id}?run=${call.id}`)
+        await page.getByRole('link', { name: 'Add a price' }).click()
+        await page.getByRole('button', { name: `Add a price for ${MODEL}` }).click()
+        const form = page.getByRole('form', { name: 'Price', exact: true })
+        expect(await form.getByLabel('Pattern').inputValue()).toBe(`^${MODEL}$`)
+        expect(await form.getByLabel('Provider').inputValue()).toBe('acme')
+        await form.getByLabel('Input, $').fill('much')
+        await form.getByLabel('Output, $').fill('2')
+        await form.getByRole('button', { name: 'Save' }).click()
+        await form.getByRole('alert').getByText('The price of input').waitFor()
+        expect(await broken()).toEqual([])
+        await form.getByLabel('Input, $').fill('0.25')
+        await form.getByLabel('Parts of the input').fill('cache_read 0.025')
+        await form.getByRole('button', { name: 'What would change' }).click()
+        await form.getByText('from $0 to $0.0000275 in all').waitFor()
+        await form.getByRole('button', { name: 'Save' }).click()
+        const answer = page.getByRole('region', {
+          name: 'The price of such a run',
+        })
+        await answer.getByText('Own price').waitFor()
+        await answer.getByText('$0.025').waitFor()
+        const again = page.getByRole('form', { name: 'Compute costs again' })
+        await again.getByLabel('Runs that start from').fill('2026-01-01T00:00')
+        await again.getByLabel('until').fill('2100-01-01T00:00')
+        await again.getByRole('button', { name: 'What would change' }).click()
+        await page.getByRole('status').getByText('from $0 to $0.0000275 in all').waitFor()
+        await again.getByRole('button', { name: 'Compute again' }).click()
+        await page.getByRole('status').getByText('Done').waitFor()
+        // 30 × 0.25 + 10 × 2 dollars per million.
+        const path = `/api/v1/runs/${call.id}`
+        expect(await server.current().json(path)).toMatchObject({
+          total_cost: '0.0000275',
+        })
       })
     })
   })

@@ -15,6 +15,7 @@ import { eventually } from '../../support/eventually.ts'
 import { admissionOf, admitted, CLAIMER, endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { describeCheckpoints } from '../../support/stores/broker.ts'
 import { tries } from '../../support/properties.ts'
+import { inLong } from '../../support/length.ts'
 
 const META = { source: 'loop' as const, step: 0, parents: {} }
 const back = fc.nat({ max: 12 })
@@ -56,22 +57,24 @@ describeCheckpoints('checkpoints of a run that is ahead of its stored ones', (en
   const newest = (saver: BaseCheckpointSaver) =>
     saver.getTuple({ configurable: { thread_id: claim.thread_id, checkpoint_ns: '' } })
 
-  it('reports when many bytes wait to be stored', async () => {
-    const saver = checkpointers.openAhead(TENANT, claim)
-    await put(saver, uuid6(0))
-    expect(saver.caughtUp()).toBeUndefined()
-    for (let step = 1; step <= 5; step += 1)
-      await saver.put(
-        { configurable: { thread_id: claim.thread_id, checkpoint_ns: '' } },
-        { ...emptyCheckpoint(), id: uuid6(step), channel_values: { n: 'x'.repeat(4 << 20) } },
-        META,
-        { n: step },
-      )
-    const caughtUp = saver.caughtUp()
-    expect(caughtUp).toBeInstanceOf(Promise)
-    await caughtUp
-    expect(saver.caughtUp()).toBeUndefined()
-    expect(await stored()).toHaveLength(6)
+  inLong(() => {
+    it('reports when many bytes wait to be stored', async () => {
+      const saver = checkpointers.openAhead(TENANT, claim)
+      await put(saver, uuid6(0))
+      expect(saver.caughtUp()).toBeUndefined()
+      for (let step = 1; step <= 5; step += 1)
+        await saver.put(
+          { configurable: { thread_id: claim.thread_id, checkpoint_ns: '' } },
+          { ...emptyCheckpoint(), id: uuid6(step), channel_values: { n: 'x'.repeat(4 << 20) } },
+          META,
+          { n: step },
+        )
+      const caughtUp = saver.caughtUp()
+      expect(caughtUp).toBeInstanceOf(Promise)
+      await caughtUp
+      expect(saver.caughtUp()).toBeUndefined()
+      expect(await stored()).toHaveLength(6)
+    })
   })
 
   it('returns the same states as a memory saver, at once and after they are stored', async () => {
@@ -125,24 +128,26 @@ describeCheckpoints('checkpoints of a run that is ahead of its stored ones', (en
     expect((await newest(saver))?.pendingWrites).toEqual([['task', 'n', 2]])
   })
 
-  it('reads nothing of a thread that was created with the run, until the first write', async () => {
-    const { claim: first } = await admitted(store, admissionOf(randomUUID(), { claim: CLAIMER }))
-    if (first === null) throw new Error('not claimed')
-    expect(first.fresh).toBe(true)
-    const saver = checkpointers.openAhead(TENANT, first, true)
-    const at = { configurable: { thread_id: first.thread_id, checkpoint_ns: '' } }
-    expect(await saver.getTuple(at)).toBeUndefined()
-    expect(counts.queries).toBe(0)
-    await saver.putWrites(
-      { configurable: { ...at.configurable, checkpoint_id: uuid6(0) } },
-      [['n', 1]],
-      'task',
-    )
-    await saver.getTuple(at)
-    expect(counts.queries).toBeGreaterThan(0)
-    await store.finish(first, endOf('success'))
-    const { claim: second } = await admitted(store, admissionOf(first.thread_id, { claim: CLAIMER }))
-    expect(second?.fresh).toBeUndefined()
+  inLong(() => {
+    it('reads nothing of a thread that was created with the run, until the first write', async () => {
+      const { claim: first } = await admitted(store, admissionOf(randomUUID(), { claim: CLAIMER }))
+      if (first === null) throw new Error('not claimed')
+      expect(first.fresh).toBe(true)
+      const saver = checkpointers.openAhead(TENANT, first, true)
+      const at = { configurable: { thread_id: first.thread_id, checkpoint_ns: '' } }
+      expect(await saver.getTuple(at)).toBeUndefined()
+      expect(counts.queries).toBe(0)
+      await saver.putWrites(
+        { configurable: { ...at.configurable, checkpoint_id: uuid6(0) } },
+        [['n', 1]],
+        'task',
+      )
+      await saver.getTuple(at)
+      expect(counts.queries).toBeGreaterThan(0)
+      await store.finish(first, endOf('success'))
+      const { claim: second } = await admitted(store, admissionOf(first.thread_id, { claim: CLAIMER }))
+      expect(second?.fresh).toBeUndefined()
+    })
   })
 
   it('refuses a run whose lease is lost: later checkpoints are not stored, and the run gets the error', async () => {

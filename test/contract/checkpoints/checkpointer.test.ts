@@ -27,6 +27,7 @@ import {
 import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { describeCheckpoints } from '../../support/stores/broker.ts'
 import { tries } from '../../support/properties.ts'
+import { inLong } from '../../support/length.ts'
 
 const TABLES = ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']
 const META = { source: 'loop' as const, step: 0, parents: {} }
@@ -97,14 +98,16 @@ describeCheckpoints('checkpoints', (engine, openCheckpointers) => {
     )
   })
 
-  it('separates the values of forks, though their versions are the same', async () => {
-    const graph = createRichGraph(ofNoRun())
-    await act(graph, thread_id, { do: 'invoke', n: 0 })
-    const before = await historyOf(graph, thread_id)
-    await act(graph, thread_id, { do: 'fork', back: 3, n: 30 })
-    const after = await historyOf(graph, thread_id)
-    expect(after.length).toBeGreaterThan(before.length)
-    expect(after.slice(-before.length)).toEqual(before)
+  inLong(() => {
+    it('separates the values of forks, though their versions are the same', async () => {
+      const graph = createRichGraph(ofNoRun())
+      await act(graph, thread_id, { do: 'invoke', n: 0 })
+      const before = await historyOf(graph, thread_id)
+      await act(graph, thread_id, { do: 'fork', back: 3, n: 30 })
+      const after = await historyOf(graph, thread_id)
+      expect(after.length).toBeGreaterThan(before.length)
+      expect(after.slice(-before.length)).toEqual(before)
+    })
   })
 
   it('stores only changes, and nothing twice', async () => {
@@ -181,20 +184,22 @@ describeCheckpoints('checkpoints', (engine, openCheckpointers) => {
       expect(await rows()).toEqual([])
     })
 
-    it('refuses one run without effect on others that write at the same time', async () => {
-      const claims = await Promise.all(Array.from({ length: 12 }, () => started(store, randomUUID())))
-      const lost = new Set(claims.filter((_, i) => i % 3 === 0))
-      for (const claim of lost) await end(claim)
-      const outcomes = await Promise.allSettled(
-        claims.map((claim) => {
-          const config = { configurable: { thread_id: claim.thread_id } }
-          return checkpointers.open(TENANT, claim).put(config, emptyCheckpoint(), META, {})
-        }),
-      )
-      expect(outcomes.map(({ status }) => status)).toEqual(
-        claims.map((claim) => (lost.has(claim) ? 'rejected' : 'fulfilled')),
-      )
-      for (const claim of claims) expect(await rows(claim.thread_id)).toHaveLength(lost.has(claim) ? 0 : 1)
+    inLong(() => {
+      it('refuses one run without effect on others that write at the same time', async () => {
+        const claims = await Promise.all(Array.from({ length: 12 }, () => started(store, randomUUID())))
+        const lost = new Set(claims.filter((_, i) => i % 3 === 0))
+        for (const claim of lost) await end(claim)
+        const outcomes = await Promise.allSettled(
+          claims.map((claim) => {
+            const config = { configurable: { thread_id: claim.thread_id } }
+            return checkpointers.open(TENANT, claim).put(config, emptyCheckpoint(), META, {})
+          }),
+        )
+        expect(outcomes.map(({ status }) => status)).toEqual(
+          claims.map((claim) => (lost.has(claim) ? 'rejected' : 'fulfilled')),
+        )
+        for (const claim of claims) expect(await rows(claim.thread_id)).toHaveLength(lost.has(claim) ? 0 : 1)
+      })
     })
   })
 
@@ -220,90 +225,92 @@ describeCheckpoints('checkpoints', (engine, openCheckpointers) => {
     expect(await historyOf(createRichGraph(ofNoRun()), thread_id)).toEqual(states)
   })
 
-  it('lists by namespace, id, limit, before and metadata, newest first', async () => {
-    const saver = ofNoRun()
-    const ids = [uuid6(0), uuid6(1), uuid6(2), uuid6(3)]
-    for (const [i, id] of ids.entries()) {
-      const metadata = { ...META, step: i, deep: { odd: i % 2 === 1, list: [i, 'x'] } }
-      await saver.put(
-        { configurable: { thread_id, checkpoint_ns: '' } },
-        { ...emptyCheckpoint(), id },
-        metadata,
-        {},
-      )
-    }
-    const found = async (options: object, configurable: object = {}): Promise<number[]> => {
-      const steps: number[] = []
-      for await (const { checkpoint } of saver.list(
-        { configurable: { thread_id, ...configurable } },
-        options,
-      )) {
-        steps.push(ids.indexOf(checkpoint.id))
+  inLong(() => {
+    it('lists by namespace, id, limit, before and metadata, newest first', async () => {
+      const saver = ofNoRun()
+      const ids = [uuid6(0), uuid6(1), uuid6(2), uuid6(3)]
+      for (const [i, id] of ids.entries()) {
+        const metadata = { ...META, step: i, deep: { odd: i % 2 === 1, list: [i, 'x'] } }
+        await saver.put(
+          { configurable: { thread_id, checkpoint_ns: '' } },
+          { ...emptyCheckpoint(), id },
+          metadata,
+          {},
+        )
       }
-      return steps
-    }
-    const before = { configurable: { checkpoint_id: ids[2] } }
-    expect(await found({})).toEqual([3, 2, 1, 0])
-    expect(await found({ limit: 2 })).toEqual([3, 2])
-    expect(await found({ limit: 0 })).toEqual([])
-    expect(await found({ before })).toEqual([1, 0])
-    expect(await found({ before, limit: 1, filter: { deep: { odd: false } } })).toEqual([0])
-    expect(await found({ filter: { deep: { odd: true } } })).toEqual([3, 1])
-    expect(await found({ filter: { deep: { list: [2] } } })).toEqual([2])
-    expect(await found({ filter: { step: '1' } })).toEqual([])
-    expect(await found({}, { checkpoint_ns: 'other' })).toEqual([])
-    expect(await found({}, { checkpoint_id: ids[1] })).toEqual([1])
-  })
+      const found = async (options: object, configurable: object = {}): Promise<number[]> => {
+        const steps: number[] = []
+        for await (const { checkpoint } of saver.list(
+          { configurable: { thread_id, ...configurable } },
+          options,
+        )) {
+          steps.push(ids.indexOf(checkpoint.id))
+        }
+        return steps
+      }
+      const before = { configurable: { checkpoint_id: ids[2] } }
+      expect(await found({})).toEqual([3, 2, 1, 0])
+      expect(await found({ limit: 2 })).toEqual([3, 2])
+      expect(await found({ limit: 0 })).toEqual([])
+      expect(await found({ before })).toEqual([1, 0])
+      expect(await found({ before, limit: 1, filter: { deep: { odd: false } } })).toEqual([0])
+      expect(await found({ filter: { deep: { odd: true } } })).toEqual([3, 1])
+      expect(await found({ filter: { deep: { list: [2] } } })).toEqual([2])
+      expect(await found({ filter: { step: '1' } })).toEqual([])
+      expect(await found({}, { checkpoint_ns: 'other' })).toEqual([])
+      expect(await found({}, { checkpoint_id: ids[1] })).toEqual([1])
+    })
 
-  it('reads the remaining state when a run is rolled back while its checkpoint is read', async () => {
-    const first = await started(store, thread_id)
-    const kept = await put(checkpointers.open(TENANT, first))
-    await end(first)
-    for (const read of ['getTuple', 'list'] as const) {
+    it('reads the remaining state when a run is rolled back while its checkpoint is read', async () => {
+      const first = await started(store, thread_id)
+      const kept = await put(checkpointers.open(TENANT, first))
+      await end(first)
+      for (const read of ['getTuple', 'list'] as const) {
+        const claim = await started(store, thread_id)
+        await put(checkpointers.open(TENANT, claim))
+        let isRolledBack = false
+        const interrupted: Database = {
+          ...database,
+          async query<Row>(sql: string, params?: readonly SqlValue[]) {
+            if (sql.includes('checkpoint_blobs') && !isRolledBack) {
+              isRolledBack = true
+              await store.rollback(claim)
+            }
+            return await database.query<Row>(sql, params)
+          },
+        }
+        const saver = (await openCheckpointers(interrupted, TENANT)).open(TENANT, null)
+        const { value } =
+          read === 'getTuple'
+            ? { value: await saver.getTuple({ configurable: { thread_id } }) }
+            : await saver.list({ configurable: { thread_id } }).next()
+        expect((value as CheckpointTuple | undefined)?.config).toEqual(kept)
+      }
+    })
+
+    it('puts metadata of the config and the id of the run under that of each checkpoint', async () => {
       const claim = await started(store, thread_id)
-      await put(checkpointers.open(TENANT, claim))
-      let isRolledBack = false
-      const interrupted: Database = {
-        ...database,
-        async query<Row>(sql: string, params?: readonly SqlValue[]) {
-          if (sql.includes('checkpoint_blobs') && !isRolledBack) {
-            isRolledBack = true
-            await store.rollback(claim)
-          }
-          return await database.query<Row>(sql, params)
-        },
-      }
-      const saver = (await openCheckpointers(interrupted, TENANT)).open(TENANT, null)
-      const { value } =
-        read === 'getTuple'
-          ? { value: await saver.getTuple({ configurable: { thread_id } }) }
-          : await saver.list({ configurable: { thread_id } }).next()
-      expect((value as CheckpointTuple | undefined)?.config).toEqual(kept)
-    }
-  })
+      const saver = checkpointers.open(TENANT, claim)
+      const metadata = { user: 'u', step: 99, __own: 1, langgraph_node: 'n', thread_id: 't' }
+      const config = { configurable: { thread_id }, metadata }
+      const stored = await saver.put(config, emptyCheckpoint(), META, {})
+      expect((await saver.getTuple(stored))?.metadata).toEqual({ ...META, user: 'u', run_id: claim.run_id })
+    })
 
-  it('puts metadata of the config and the id of the run under that of each checkpoint', async () => {
-    const claim = await started(store, thread_id)
-    const saver = checkpointers.open(TENANT, claim)
-    const metadata = { user: 'u', step: 99, __own: 1, langgraph_node: 'n', thread_id: 't' }
-    const config = { configurable: { thread_id }, metadata }
-    const stored = await saver.put(config, emptyCheckpoint(), META, {})
-    expect((await saver.getTuple(stored))?.metadata).toEqual({ ...META, user: 'u', run_id: claim.run_id })
-  })
-
-  it('keeps tenants apart', async () => {
-    await put(ofNoRun())
-    const tenant = { ...TENANT, workspace_id: 'other' }
-    const other = (await openCheckpointers(database, tenant)).open(tenant, null)
-    expect(await other.getTuple({ configurable: { thread_id } })).toBeUndefined()
-    expect((await other.list({ configurable: { thread_id } }).next()).done).toBe(true)
-    // The broker refuses to delete any thread.
-    const code = await other.deleteThread(thread_id).then(
-      () => undefined,
-      (error: { code: string }) => error.code,
-    )
-    expect([undefined, 'forbidden']).toContain(code)
-    expect(await rows()).toHaveLength(2)
+    it('keeps tenants apart', async () => {
+      await put(ofNoRun())
+      const tenant = { ...TENANT, workspace_id: 'other' }
+      const other = (await openCheckpointers(database, tenant)).open(tenant, null)
+      expect(await other.getTuple({ configurable: { thread_id } })).toBeUndefined()
+      expect((await other.list({ configurable: { thread_id } }).next()).done).toBe(true)
+      // The broker refuses to delete any thread.
+      const code = await other.deleteThread(thread_id).then(
+        () => undefined,
+        (error: { code: string }) => error.code,
+      )
+      expect([undefined, 'forbidden']).toContain(code)
+      expect(await rows()).toHaveLength(2)
+    })
   })
 
   it('copies a thread: the same states, without a run, and changes of one do not affect the other', async () => {
@@ -344,17 +351,19 @@ describeCheckpoints('checkpoints', (engine, openCheckpointers) => {
     expect((await rows()).length).toBeLessThan((await rows(whole)).length / 2)
   })
 
-  it('prunes finished subgraphs, and keeps the one that waits', async () => {
-    const graph = createAskingGraph(ofNoRun())
-    const config = { configurable: { thread_id } }
-    await graph.invoke({ log: [] }, config)
-    await graph.invoke(new Command({ resume: 'first' }), config)
-    await graph.invoke({ log: [] }, config)
-    await database.tx('prune', (session) => pruneCheckpoints(session, TENANT, thread_id))
-    const places = 'SELECT checkpoint_ns FROM checkpoints WHERE thread_id = ?'
-    const left = await database.query(places, [thread_id])
-    expect(left).toHaveLength(2)
-    const { log } = await graph.invoke(new Command({ resume: 'second' }), config)
-    expect(log).toEqual(['before', 'first', 'before', 'second'])
+  inLong(() => {
+    it('prunes finished subgraphs, and keeps the one that waits', async () => {
+      const graph = createAskingGraph(ofNoRun())
+      const config = { configurable: { thread_id } }
+      await graph.invoke({ log: [] }, config)
+      await graph.invoke(new Command({ resume: 'first' }), config)
+      await graph.invoke({ log: [] }, config)
+      await database.tx('prune', (session) => pruneCheckpoints(session, TENANT, thread_id))
+      const places = 'SELECT checkpoint_ns FROM checkpoints WHERE thread_id = ?'
+      const left = await database.query(places, [thread_id])
+      expect(left).toHaveLength(2)
+      const { log } = await graph.invoke(new Command({ resume: 'second' }), config)
+      expect(log).toEqual(['before', 'first', 'before', 'second'])
+    })
   })
 })

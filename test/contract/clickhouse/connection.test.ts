@@ -123,33 +123,37 @@ describe('the unmodified @clickhouse/client against the embedded engine', () => 
     expect(await result.json()).toEqual([{ ...query_params, table: '{table:Identifier}', c: 0 }])
   })
 
-  it('never uses a parameter of an earlier query', async () => {
-    // Ten queries, so that each session runs at least one.
-    for (let i = 0; i < 10; i++) await db.rows('SELECT {stale:UInt8}', { params: { stale: 1 } })
-    await expect(client.query({ query: 'SELECT {stale:UInt8}' })).rejects.toMatchObject({ code: '456' })
-  })
+  inLong(() => {
+    it('never uses a parameter of an earlier query', async () => {
+      // Ten queries, so that each session runs at least one.
+      for (let i = 0; i < 10; i++) await db.rows('SELECT {stale:UInt8}', { params: { stale: 1 } })
+      await expect(client.query({ query: 'SELECT {stale:UInt8}' })).rejects.toMatchObject({ code: '456' })
+    })
 
-  it('accepts a field of 128 KB, as ClickHouse does, and refuses longer ones and long URLs', async () => {
-    const ask = async (length: number, use_multipart_params: boolean) => {
-      const ids = Array.from({ length }, () => randomUUID())
-      const query = 'SELECT length({ids:Array(UUID)}) AS n'
-      const asked = { query, query_params: { ids }, use_multipart_params, format: 'JSONEachRow' } as const
-      return (await client.query(asked)).json()
-    }
-    expect(await ask(3_000, true)).toEqual([{ n: 3_000 }])
-    await expect(ask(3_400, true)).rejects.toThrow('Field value too long')
-    await expect(ask(100, false)).rejects.toThrow('The URL is longer than 4096 bytes')
-  })
+    it('accepts a field of 128 KB, as ClickHouse does, and refuses longer ones and long URLs', async () => {
+      const ask = async (length: number, use_multipart_params: boolean) => {
+        const ids = Array.from({ length }, () => randomUUID())
+        const query = 'SELECT length({ids:Array(UUID)}) AS n'
+        const asked = { query, query_params: { ids }, use_multipart_params, format: 'JSONEachRow' } as const
+        return (await client.query(asked)).json()
+      }
+      expect(await ask(3_000, true)).toEqual([{ n: 3_000 }])
+      await expect(ask(3_400, true)).rejects.toThrow('Field value too long')
+      await expect(ask(100, false)).rejects.toThrow('The URL is longer than 4096 bytes')
+    })
 
-  it('applies settings to one query and not to the next', async () => {
-    const query = "SELECT getSetting('max_threads') AS n"
-    const ask = async (max_threads?: number) => {
-      const clickhouse_settings = max_threads === undefined ? {} : { max_threads }
-      return (await client.query({ query, clickhouse_settings, format: 'JSONEachRow' })).json<{ n: number }>()
-    }
-    const [before] = await ask()
-    expect(await ask(7)).toEqual([{ n: 7 }])
-    for (let i = 0; i < 10; i++) expect(await ask()).toEqual([before])
+    it('applies settings to one query and not to the next', async () => {
+      const query = "SELECT getSetting('max_threads') AS n"
+      const ask = async (max_threads?: number) => {
+        const clickhouse_settings = max_threads === undefined ? {} : { max_threads }
+        return (await client.query({ query, clickhouse_settings, format: 'JSONEachRow' })).json<{
+          n: number
+        }>()
+      }
+      const [before] = await ask()
+      expect(await ask(7)).toEqual([{ n: 7 }])
+      for (let i = 0; i < 10; i++) expect(await ask()).toEqual([before])
+    })
   })
 
   it.each([
@@ -164,33 +168,35 @@ describe('the unmodified @clickhouse/client against the embedded engine', () => 
     expect(error).toMatchObject({ code, type })
   })
 
-  it('works after errors in settings', async () => {
-    const clickhouse_settings = { no_such_setting: 1 }
-    for (let i = 0; i < 5; i++) {
-      await expect(client.query({ query: 'SELECT 1', clickhouse_settings })).rejects.toMatchObject({
-        code: '115',
-      })
-    }
-    for (let i = 0; i < 10; i++) expect(await db.rows('SELECT 1 AS one')).toEqual([{ one: 1 }])
-  })
+  inLong(() => {
+    it('works after errors in settings', async () => {
+      const clickhouse_settings = { no_such_setting: 1 }
+      for (let i = 0; i < 5; i++) {
+        await expect(client.query({ query: 'SELECT 1', clickhouse_settings })).rejects.toMatchObject({
+          code: '115',
+        })
+      }
+      for (let i = 0; i < 10; i++) expect(await db.rows('SELECT 1 AS one')).toEqual([{ one: 1 }])
+    })
 
-  it('inserts objects, reports the rows written, and understands inline values', async () => {
-    await client.command({
-      query: "CREATE TABLE small (a UInt32, b String DEFAULT 'd') ENGINE = MergeTree ORDER BY a",
+    it('inserts objects, reports the rows written, and understands inline values', async () => {
+      await client.command({
+        query: "CREATE TABLE small (a UInt32, b String DEFAULT 'd') ENGINE = MergeTree ORDER BY a",
+      })
+      const inserted = await client.insert({
+        table: 'small',
+        values: [{ a: 1 }, { a: 2, b: 'x' }],
+        format: 'JSONEachRow',
+      })
+      expect(inserted.summary?.written_rows).toBe('2')
+      await client.command({ query: "INSERT INTO small VALUES (3, 'FORMAT RowBinary')" })
+      const result = await client.query({ query: 'SELECT a, b FROM small ORDER BY a', format: 'JSONCompact' })
+      expect((await result.json()).data).toEqual([
+        [1, 'd'],
+        [2, 'x'],
+        [3, 'FORMAT RowBinary'],
+      ])
     })
-    const inserted = await client.insert({
-      table: 'small',
-      values: [{ a: 1 }, { a: 2, b: 'x' }],
-      format: 'JSONEachRow',
-    })
-    expect(inserted.summary?.written_rows).toBe('2')
-    await client.command({ query: "INSERT INTO small VALUES (3, 'FORMAT RowBinary')" })
-    const result = await client.query({ query: 'SELECT a, b FROM small ORDER BY a', format: 'JSONCompact' })
-    expect((await result.json()).data).toEqual([
-      [1, 'd'],
-      [2, 'x'],
-      [3, 'FORMAT RowBinary'],
-    ])
   })
 
   it('refuses a wrong password, and an unknown user', async () => {
@@ -203,25 +209,27 @@ describe('the unmodified @clickhouse/client against the embedded engine', () => 
     expect((await fetch(`${engine.url}/ping`)).status).toBe(200)
   })
 
-  it('accepts compressed bodies', async () => {
-    const packed = createClient({ ...auth(), compression: { request: true, response: true } })
-    await packed.insert({ table: 'weir.small', values: [{ a: 9 }], format: 'JSONEachRow' })
-    const result = await packed.query({
-      query: 'SELECT b FROM weir.small WHERE a = 9',
-      format: 'JSONEachRow',
+  inLong(() => {
+    it('accepts compressed bodies', async () => {
+      const packed = createClient({ ...auth(), compression: { request: true, response: true } })
+      await packed.insert({ table: 'weir.small', values: [{ a: 9 }], format: 'JSONEachRow' })
+      const result = await packed.query({
+        query: 'SELECT b FROM weir.small WHERE a = 9',
+        format: 'JSONEachRow',
+      })
+      expect(await result.json()).toEqual([{ b: 'd' }])
+      await packed.close()
+      const broken = await fetch(`${engine.url}/?query=INSERT+INTO+weir.small+FORMAT+JSONEachRow`, {
+        method: 'POST',
+        headers: {
+          'X-ClickHouse-User': engine.username,
+          'X-ClickHouse-Key': engine.password,
+          'Content-Encoding': 'gzip',
+        },
+        body: gzipSync('{"a":10}').subarray(0, 12),
+      })
+      expect(broken.status).toBe(500)
     })
-    expect(await result.json()).toEqual([{ b: 'd' }])
-    await packed.close()
-    const broken = await fetch(`${engine.url}/?query=INSERT+INTO+weir.small+FORMAT+JSONEachRow`, {
-      method: 'POST',
-      headers: {
-        'X-ClickHouse-User': engine.username,
-        'X-ClickHouse-Key': engine.password,
-        'Content-Encoding': 'gzip',
-      },
-      body: gzipSync('{"a":10}').subarray(0, 12),
-    })
-    expect(broken.status).toBe(500)
   })
 })
 
@@ -283,10 +291,12 @@ describe('rows as RowBinary', () => {
     expect((await buffer(result.stream)).length).toBe(0)
   })
 
-  it('a result that fails half-way is an error, never a shorter result', async () => {
-    const sql = 'SELECT number, throwIf(number = 3000000) FROM numbers(10000000)'
-    const settings = { max_block_size: 10_000, max_threads: 1 }
-    await expect(db.rowBinary(sql, { settings })).rejects.toMatchObject({ name: 'AppError' })
+  inLong(() => {
+    it('a result that fails half-way is an error, never a shorter result', async () => {
+      const sql = 'SELECT number, throwIf(number = 3000000) FROM numbers(10000000)'
+      const settings = { max_block_size: 10_000, max_threads: 1 }
+      await expect(db.rowBinary(sql, { settings })).rejects.toMatchObject({ name: 'AppError' })
+    })
   })
 })
 
@@ -312,23 +322,23 @@ describe('concurrent queries', () => {
     await until('the engine is free again', async () => (await running()) === 0)
   })
 
-  it('end a read at max_execution_time', async () => {
-    const read = db.rows(ENDLESS, { settings: { max_execution_time: 1 } })
-    await expect(read).rejects.toMatchObject({
-      code: 'store_unavailable',
-      cause: { type: 'TIMEOUT_EXCEEDED' },
-    })
-  })
-
-  it('end a read that needs too much memory', async () => {
-    const read = db.rows('SELECT length(groupArray(number)) FROM numbers(300000000)')
-    await expect(read).rejects.toMatchObject({
-      code: 'store_unavailable',
-      cause: { type: 'MEMORY_LIMIT_EXCEEDED' },
-    })
-  })
-
   inLong(() => {
+    it('end a read at max_execution_time', async () => {
+      const read = db.rows(ENDLESS, { settings: { max_execution_time: 1 } })
+      await expect(read).rejects.toMatchObject({
+        code: 'store_unavailable',
+        cause: { type: 'TIMEOUT_EXCEEDED' },
+      })
+    })
+
+    it('end a read that needs too much memory', async () => {
+      const read = db.rows('SELECT length(groupArray(number)) FROM numbers(300000000)')
+      await expect(read).rejects.toMatchObject({
+        code: 'store_unavailable',
+        cause: { type: 'MEMORY_LIMIT_EXCEEDED' },
+      })
+    })
+
     it('are refused with 202 when too many wait, and answered afterwards', async () => {
       const many = connectClickHouse({ ...engine, database: 'weir', maxConnections: 300 })
       const left = new AbortController()

@@ -115,27 +115,27 @@ describe('death of the embedded engine, a process of its own (D-3)', () => {
     expect(await slow).toBe('cut')
   })
 
-  it('D-4: is ended by the next start if its parent is gone, and only then', async () => {
-    const { kill, child } = await spawnParent()
-    await expect(start()).rejects.toMatchObject({
-      code: 'config_invalid',
-      message: expect.stringContaining('Another process'),
-    })
-    expect(await startTime(child.pid)).toBeDefined()
-    // A stopped process cannot notice that its parent has died.
-    process.kill(child.pid, 'SIGSTOP')
-    kill()
-    cleanups.push(async () => {
-      if ((await startTime(child.pid)) !== undefined) process.kill(child.pid, 'SIGKILL')
-    })
-    await until('the parent is gone', async () => {
-      const engine = await start().catch(() => undefined)
-      return engine !== undefined
-    })
-    expect(await startTime(child.pid)).toBeUndefined()
-  })
-
   inLong(() => {
+    it('D-4: is ended by the next start if its parent is gone, and only then', async () => {
+      const { kill, child } = await spawnParent()
+      await expect(start()).rejects.toMatchObject({
+        code: 'config_invalid',
+        message: expect.stringContaining('Another process'),
+      })
+      expect(await startTime(child.pid)).toBeDefined()
+      // A stopped process cannot notice that its parent has died.
+      process.kill(child.pid, 'SIGSTOP')
+      kill()
+      cleanups.push(async () => {
+        if ((await startTime(child.pid)) !== undefined) process.kill(child.pid, 'SIGKILL')
+      })
+      await until('the parent is gone', async () => {
+        const engine = await start().catch(() => undefined)
+        return engine !== undefined
+      })
+      expect(await startTime(child.pid)).toBeUndefined()
+    })
+
     it('stops cleanly, leaves no record behind, and starts again on the same port', async () => {
       const port = await fixedPort()
       const options = { dataDir: folder.dir, logger: createLogger({ level: 'silent' }), port }
@@ -179,22 +179,22 @@ describe('death of the embedded engine, a process of its own (D-3)', () => {
         message: expect.stringContaining('CLICKHOUSE_URL'),
       })
     })
-  })
 
-  it.each(['before', 'after'])(
-    'leaves no process when a start is aborted just %s it listens',
-    async (when) => {
-      const controller = new AbortController()
-      const { signal } = controller
-      const listen = signal.addEventListener.bind(signal)
-      const reason = new Error('changed my mind')
-      signal.addEventListener = (...listener: Parameters<typeof listen>) => {
-        if (when === 'before') controller.abort(reason)
-        listen(...listener)
-        controller.abort(reason)
-      }
-      await expect(startTestClickHouse(folder.dir, signal)).rejects.toThrow(reason)
-      expect(await readdir(join(folder.dir, 'processes'))).toEqual([])
-    },
-  )
+    it.each(['before', 'after'])(
+      'leaves no process when a start is aborted just %s it listens',
+      async (when) => {
+        const controller = new AbortController()
+        const { signal } = controller
+        const listen = signal.addEventListener.bind(signal)
+        const reason = new Error('changed my mind')
+        signal.addEventListener = (...listener: Parameters<typeof listen>) => {
+          if (when === 'before') controller.abort(reason)
+          listen(...listener)
+          controller.abort(reason)
+        }
+        await expect(startTestClickHouse(folder.dir, signal)).rejects.toThrow(reason)
+        expect(await readdir(join(folder.dir, 'processes'))).toEqual([])
+      },
+    )
+  })
 })

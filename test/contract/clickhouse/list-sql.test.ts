@@ -16,7 +16,7 @@ import {
   startTestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
-import { firstInShort } from '../../support/length.ts'
+import { firstInShort, inLong } from '../../support/length.ts'
 
 /**
  * Only `npm run test:long` compares many values, because the engine takes a sixth of a second for a statement on sums.
@@ -100,30 +100,40 @@ describe('tokens and costs in a filter', () => {
     },
   )
 
-  it('finds TraceRuns without tokens or costs', async () => {
-    const without = selected((one) => read(one).total_cost === null)
-    expect(await store.idsOf(WORKSPACE, 'eq(total_cost, null)')).toEqual(without)
-    expect(await store.idsOf(WORKSPACE, 'not(exists(total_tokens))')).toEqual([14, 18, 19].map(idOf))
-    expect(await store.idsOf(WORKSPACE, 'in(completion_tokens, [0, 3])')).toEqual(
-      selected((one) => [0, 3].includes(read(one).completion_tokens)),
-    )
-  })
+  inLong(() => {
+    it('finds TraceRuns without tokens or costs', async () => {
+      const without = selected((one) => read(one).total_cost === null)
+      expect(await store.idsOf(WORKSPACE, 'eq(total_cost, null)')).toEqual(without)
+      expect(await store.idsOf(WORKSPACE, 'not(exists(total_tokens))')).toEqual([14, 18, 19].map(idOf))
+      expect(await store.idsOf(WORKSPACE, 'in(completion_tokens, [0, 3])')).toEqual(
+        selected((one) => [0, 3].includes(read(one).completion_tokens)),
+      )
+    })
 
-  it('is the same within a project, a trace, a time and a type', async () => {
-    const narrowed: Partial<ListQuery> = { project_ids: [PROJECT], trace_ids: [idOf(11)], start_time: START }
-    expect(await store.idsOf(WORKSPACE, 'gt(total_tokens, 100)', narrowed)).toEqual([11, 12, 13].map(idOf))
-    expect(await store.idsOf(WORKSPACE, 'gt(total_tokens, 100)', { ...narrowed, run_type: 'llm' })).toEqual(
-      [12, 13].map(idOf),
-    )
-    expect(await store.idsOf(WORKSPACE, 'and(eq(run_type, "llm"), gt(total_tokens, 100))')).toEqual(
-      [12, 13].map(idOf),
-    )
-  })
+    it('is the same within a project, a trace, a time and a type', async () => {
+      const narrowed: Partial<ListQuery> = {
+        project_ids: [PROJECT],
+        trace_ids: [idOf(11)],
+        start_time: START,
+      }
+      expect(await store.idsOf(WORKSPACE, 'gt(total_tokens, 100)', narrowed)).toEqual([11, 12, 13].map(idOf))
+      expect(await store.idsOf(WORKSPACE, 'gt(total_tokens, 100)', { ...narrowed, run_type: 'llm' })).toEqual(
+        [12, 13].map(idOf),
+      )
+      expect(await store.idsOf(WORKSPACE, 'and(eq(run_type, "llm"), gt(total_tokens, 100))')).toEqual(
+        [12, 13].map(idOf),
+      )
+    })
 
-  it('refuses more conditions on sums than the limit', async () => {
-    const nine = `or(${Array.from({ length: 9 }, (_, n) => `eq(total_tokens, ${n})`).join(', ')})`
-    await expect(async () => store.idsOf(WORKSPACE, nine)).rejects.toMatchObject({ code: 'invalid_request' })
-    expect(await store.idsOf(WORKSPACE, `and(eq(run_type, "llm"), ${nine})`)).toEqual([17, 19, 20].map(idOf))
+    it('refuses more conditions on sums than the limit', async () => {
+      const nine = `or(${Array.from({ length: 9 }, (_, n) => `eq(total_tokens, ${n})`).join(', ')})`
+      await expect(async () => store.idsOf(WORKSPACE, nine)).rejects.toMatchObject({
+        code: 'invalid_request',
+      })
+      expect(await store.idsOf(WORKSPACE, `and(eq(run_type, "llm"), ${nine})`)).toEqual(
+        [17, 19, 20].map(idOf),
+      )
+    })
   })
 })
 

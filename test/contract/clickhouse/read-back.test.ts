@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
-import { type ClickHouse, connectClickHouse } from '../../../src/storage/clickhouse/connect.ts'
+import type { ClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import { migrate } from '../../../src/storage/clickhouse/migrate.ts'
 import { createTraceStore } from '../../../src/storage/clickhouse/trace-store.ts'
 import {
@@ -22,26 +22,26 @@ import {
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
 import { TRACE_RUN_ROWS } from '../../../src/trace/rows/trace-run-row.ts'
 import { WAITING_CHILD_ROWS } from '../../../src/trace/derive/lineage/waiting-child.ts'
-import { startTestClickHouse, temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
+import { newDatabase } from '../../support/stores/clickhouse/clickhouse-database.ts'
+import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { idOf, START, traceRunRow, WORKSPACE } from '../../support/stores/clickhouse/trace-store.ts'
+import { inLong } from '../../support/length.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('../../../src/storage/clickhouse/migrations/', import.meta.url))
 const logger = createLogger({ level: 'silent' })
 
 let folder: Awaited<ReturnType<typeof temporaryDir>>
-let engine: Awaited<ReturnType<typeof startTestClickHouse>>
 let db: ClickHouse
+let drop: () => Promise<void>
 beforeAll(async () => {
   folder = await temporaryDir()
-  engine = await startTestClickHouse(join(folder.dir, 'data'))
-  db = connectClickHouse({ ...engine, database: 'weir' })
+  ;({ db, drop } = await newDatabase())
   await migrate(db, { logger, dir: await migrationsBefore('0007') })
   await insert(rowsOf([OLD]))
   await migrate(db, { logger })
 })
 afterAll(async () => {
-  await db.close()
-  await engine.stop()
+  await drop()
   await folder.remove()
 })
 
@@ -199,16 +199,18 @@ describe('children that wait for their parent', () => {
     expect(await store().hasWaitingChildren()).toBe(false)
   })
 
-  it('are deleted after a week', async () => {
-    const days = async (run_id: string, age: number): Promise<void> =>
-      db.command(
-        `INSERT INTO waiting_children (workspace_id, parent_run_id, run_id, received_at)
+  inLong(() => {
+    it('are deleted after a week', async () => {
+      const days = async (run_id: string, age: number): Promise<void> =>
+        db.command(
+          `INSERT INTO waiting_children (workspace_id, parent_run_id, run_id, received_at)
          SELECT {workspace:UUID}, {parent:UUID}, {run:UUID}, now64(3) - INTERVAL {age:UInt32} DAY`,
-        { params: { workspace: WORKSPACE, parent, run: run_id, age } },
-      )
-    await days(idOf(13), 8)
-    await days(idOf(14), 6)
-    await db.command('OPTIMIZE TABLE waiting_children FINAL')
-    expect(await waiting()).toEqual([idOf(14)])
+          { params: { workspace: WORKSPACE, parent, run: run_id, age } },
+        )
+      await days(idOf(13), 8)
+      await days(idOf(14), 6)
+      await db.command('OPTIMIZE TABLE waiting_children FINAL')
+      expect(await waiting()).toEqual([idOf(14)])
+    })
   })
 })

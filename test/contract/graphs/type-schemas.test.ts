@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { createTypeSchemas, type TypeSchemas } from '../../../src/graph/type-schemas/type-schemas.ts'
 import { PATIENCE_MS } from '../../support/eventually.ts'
+import { inLong } from '../../support/length.ts'
 
 const PLACE = `export interface Place { city: string; kind: 'home' | 'work' }`
 const GRAPH = `
@@ -74,11 +75,13 @@ describe('schemas from TypeScript types', () => {
     expect(read['agent|nested']).toMatchObject({ state: { properties: { own: { type: 'number' } } } })
   })
 
-  it('are read for a graph beside it by the same compiler, after the answer', async () => {
-    const text = await types.read(entry(), [])
-    expect(await types.read(graph('second.ts'), [])).toBe(text)
-    expect(starts).toBe(1)
-    await types.stop()
+  inLong(() => {
+    it('are read for a graph beside it by the same compiler, after the answer', async () => {
+      const text = await types.read(entry(), [])
+      expect(await types.read(graph('second.ts'), [])).toBe(text)
+      expect(starts).toBe(1)
+      await types.stop()
+    })
   })
 
   it('are kept for a later start', async () => {
@@ -88,16 +91,18 @@ describe('schemas from TypeScript types', () => {
     await later.stop()
   })
 
-  it('are read again when a source file has changed, with a time limit', async () => {
-    await writeFile(join(project, 'place.ts'), PLACE.replace('city', 'town'))
-    const before = starts
-    const hurried = reader(1)
-    expect(await hurried.read(entry(), [])).toBe('null')
-    expect(starts).toBe(before + 1)
-    // A file that failed is not read again at once.
-    expect(await hurried.read(entry(), [])).toBe('null')
-    expect(starts).toBe(before + 1)
-    await hurried.stop()
+  inLong(() => {
+    it('are read again when a source file has changed, with a time limit', async () => {
+      await writeFile(join(project, 'place.ts'), PLACE.replace('city', 'town'))
+      const before = starts
+      const hurried = reader(1)
+      expect(await hurried.read(entry(), [])).toBe('null')
+      expect(starts).toBe(before + 1)
+      // A file that failed is not read again at once.
+      expect(await hurried.read(entry(), [])).toBe('null')
+      expect(starts).toBe(before + 1)
+      await hurried.stop()
+    })
   })
 
   it('are empty for JavaScript', async () => {

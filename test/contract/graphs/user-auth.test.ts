@@ -90,18 +90,18 @@ describe('the process of an auth file', () => {
     await expectAnswers(userAuth)
   })
 
-  it('handles other requests while one waits for ever, and ends that one', async () => {
-    const userAuth = await openAuth({ timeoutMs: 2_000 })
-    await expectAnswers(userAuth)
-    const hanging = expect(doing(userAuth, 'hang')).rejects.toMatchObject({
-      code: 'auth_unavailable',
-      message: 'The auth handler took longer than 2 s.',
-    })
-    expect((await doing(userAuth, 'nothing'))?.identity).toBe('alice')
-    await hanging
-  })
-
   inLong(() => {
+    it('handles other requests while one waits for ever, and ends that one', async () => {
+      const userAuth = await openAuth({ timeoutMs: 2_000 })
+      await expectAnswers(userAuth)
+      const hanging = expect(doing(userAuth, 'hang')).rejects.toMatchObject({
+        code: 'auth_unavailable',
+        message: 'The auth handler took longer than 2 s.',
+      })
+      expect((await doing(userAuth, 'nothing'))?.identity).toBe('alice')
+      await hanging
+    })
+
     it('is restarted when its heap is full, and after an uncaught exception', async () => {
       const userAuth = await openAuth({ env: { NODE_OPTIONS: '--max-old-space-size=48' } })
       await expect(doing(userAuth, 'leak')).rejects.toMatchObject({ code: 'auth_unavailable' })
@@ -119,16 +119,19 @@ describe('the process of an auth file', () => {
     ['blocks', 'The auth file took longer than 1 s to load.'],
     ['garbage', 'is no Auth of'],
   ]
-  it.each(firstInShort(badFiles))(
-    'reports in time the error of a file that %s while it is loaded',
-    async (how, message) => {
-      const path = `${FILE.replace('langgraph.json', 'bad-auth.mjs')}:auth`
-      const startMs = how === 'hangs' || how === 'blocks' ? 1_000 : 60_000
-      const userAuth = await openAuth({ path, startMs, env: { BAD_AUTH: how } })
-      const code = 'auth_unavailable'
-      await expect(doing(userAuth, 'nothing')).rejects.toMatchObject({ code, message: containing(message) })
-    },
-  )
+
+  inLong(() => {
+    it.each(firstInShort(badFiles))(
+      'reports in time the error of a file that %s while it is loaded',
+      async (how, message) => {
+        const path = `${FILE.replace('langgraph.json', 'bad-auth.mjs')}:auth`
+        const startMs = how === 'hangs' || how === 'blocks' ? 1_000 : 60_000
+        const userAuth = await openAuth({ path, startMs, env: { BAD_AUTH: how } })
+        const code = 'auth_unavailable'
+        await expect(doing(userAuth, 'nothing')).rejects.toMatchObject({ code, message: containing(message) })
+      },
+    )
+  })
 
   it('logs what its handlers log with getLogger of the SDK', async () => {
     await doing(userAuth, 'log')
@@ -142,26 +145,28 @@ describe('the process of an auth file', () => {
     )
   })
 
-  it.each(
-    firstInShort([
-      `${FILE.replace('langgraph.json', 'auth.ts')}:missing`,
-      `${FILE}:auth`,
-      '/nowhere/auth.ts:auth',
-    ]),
-  )('reports the error of a file that cannot be used: %s', async (path) => {
-    const unusable = await openAuth({ path })
-    await expect(doing(unusable, 'nothing')).rejects.toMatchObject({ code: 'auth_unavailable' })
-  })
+  inLong(() => {
+    it.each(
+      firstInShort([
+        `${FILE.replace('langgraph.json', 'auth.ts')}:missing`,
+        `${FILE}:auth`,
+        '/nowhere/auth.ts:auth',
+      ]),
+    )('reports the error of a file that cannot be used: %s', async (path) => {
+      const unusable = await openAuth({ path })
+      await expect(doing(unusable, 'nothing')).rejects.toMatchObject({ code: 'auth_unavailable' })
+    })
 
-  it('is not called for events without a handler, and returns large values as text', async () => {
-    const userAuth = await openAuth({ path: `${FILE.replace('langgraph.json', 'auth.ts')}:few` })
-    const user = { identity: 'alice', display_name: 'alice', is_authenticated: true, permissions: [] }
-    const bigint = { metadata: { a: 1n } } as never
-    expect(await userAuth.ask(user, 'threads:create', bigint)).toEqual({ filter: null, value: {} })
-    const { value } = await userAuth.ask(user, 'store:put', { namespace: ['a'], key: 'k', value: { n: 1 } })
-    expect(Object.keys(value)).toEqual(['value'])
-    expect(rawLength(value['value'] ?? null)).toBeGreaterThan(1 << 20)
-    expect(parsedJson(value['value'] ?? null)).toMatchObject({ n: 1 })
+    it('is not called for events without a handler, and returns large values as text', async () => {
+      const userAuth = await openAuth({ path: `${FILE.replace('langgraph.json', 'auth.ts')}:few` })
+      const user = { identity: 'alice', display_name: 'alice', is_authenticated: true, permissions: [] }
+      const bigint = { metadata: { a: 1n } } as never
+      expect(await userAuth.ask(user, 'threads:create', bigint)).toEqual({ filter: null, value: {} })
+      const { value } = await userAuth.ask(user, 'store:put', { namespace: ['a'], key: 'k', value: { n: 1 } })
+      expect(Object.keys(value)).toEqual(['value'])
+      expect(rawLength(value['value'] ?? null)).toBeGreaterThan(1 << 20)
+      expect(parsedJson(value['value'] ?? null)).toMatchObject({ n: 1 })
+    })
   })
 
   for (const [language, file, missing] of [

@@ -187,18 +187,20 @@ describe('repricer', () => {
     expect(second).toMatchObject({ examined: 7, changed: 0 })
   })
 
-  it('changes only runs of the time range and of the projects', async () => {
-    await traces.insert([llm(201), llm(202), llm(203), llm(204, { project_id: OTHER_PROJECT })])
-    await price('0.000001')
-    const repricer = start()
-    const part = scope({
-      start_time: START + 202 * MINUTE,
-      end_time: START + 203 * MINUTE,
-      project_ids: [PROJECT],
+  inLong(() => {
+    it('changes only runs of the time range and of the projects', async () => {
+      await traces.insert([llm(201), llm(202), llm(203), llm(204, { project_id: OTHER_PROJECT })])
+      await price('0.000001')
+      const repricer = start()
+      const part = scope({
+        start_time: START + 202 * MINUTE,
+        end_time: START + 203 * MINUTE,
+        project_ids: [PROJECT],
+      })
+      await finished(repricer, await repricer.submit(WORKSPACE, part))
+      const costs = await Promise.all([201, 202, 203, 204].map(async (n) => (await row(n)).input_cost))
+      expect(costs).toEqual([null, usd('0.00001'), null, null])
     })
-    await finished(repricer, await repricer.submit(WORKSPACE, part))
-    const costs = await Promise.all([201, 202, 203, 204].map(async (n) => (await row(n)).input_cost))
-    expect(costs).toEqual([null, usd('0.00001'), null, null])
   })
 
   it('does not overwrite rows that are derived from more fragments, also earlier ones', async () => {
@@ -254,15 +256,17 @@ describe('repricer', () => {
     expect(await repricer.get('22222222-2222-4222-8222-222222222222', first.id)).toBeUndefined()
   })
 
-  it('ends a job that fails, and continues with the next', async () => {
-    const broken = {
-      ...traces.store,
-      list: () => Promise.reject(new AppError('internal', { message: 'no' })),
-    }
-    const repricer = start({ store: broken })
-    const job = await repricer.submit(WORKSPACE, scope())
-    const next = await repricer.submit(WORKSPACE, scope({ end_time: START + 2 }))
-    expect(await finished(repricer, job, 'failed')).toMatchObject({ error: 'no' })
-    await finished(repricer, next, 'failed')
+  inLong(() => {
+    it('ends a job that fails, and continues with the next', async () => {
+      const broken = {
+        ...traces.store,
+        list: () => Promise.reject(new AppError('internal', { message: 'no' })),
+      }
+      const repricer = start({ store: broken })
+      const job = await repricer.submit(WORKSPACE, scope())
+      const next = await repricer.submit(WORKSPACE, scope({ end_time: START + 2 }))
+      expect(await finished(repricer, job, 'failed')).toMatchObject({ error: 'no' })
+      await finished(repricer, next, 'failed')
+    })
   })
 })

@@ -17,7 +17,7 @@ import {
   traceRunRow,
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
-import { firstInShort } from '../../support/length.ts'
+import { firstInShort, inLong } from '../../support/length.ts'
 
 let db: TestTraceStore
 beforeAll(async () => {
@@ -106,8 +106,10 @@ it.each(firstInShort(Object.entries(IRREGULAR), 2))(
   },
 )
 
-it('is added up by the store only if it is large', async () => {
-  expect(await sumsOf(largeTrace(100))).toBeUndefined()
+inLong(() => {
+  it('is added up by the store only if it is large', async () => {
+    expect(await sumsOf(largeTrace(100))).toBeUndefined()
+  })
 })
 
 it('D-53: has all of its rows in the outline, those in another project included', async () => {

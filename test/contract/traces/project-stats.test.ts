@@ -16,6 +16,7 @@ import {
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { tries } from '../../support/properties.ts'
 import { forest, rowsOf } from '../../support/traces/random-traces.ts'
+import { inLong } from '../../support/length.ts'
 
 /** Number of random projects in one round of a property. */
 const WORLDS = 5
@@ -78,10 +79,12 @@ describe('figures of a project', () => {
     )
   })
 
-  it('count a trace with several roots once', async () => {
-    const project = newUuid()
-    await db.insert([1, 2].map((n) => traceRunRow(n, { project_id: project, run_id: newUuid() })))
-    expect(await statsOf(project)).toMatchObject({ run_count: 2, trace_count: 1 })
+  inLong(() => {
+    it('count a trace with several roots once', async () => {
+      const project = newUuid()
+      await db.insert([1, 2].map((n) => traceRunRow(n, { project_id: project, run_id: newUuid() })))
+      expect(await statsOf(project)).toMatchObject({ run_count: 2, trace_count: 1 })
+    })
   })
 
   it('have times, failures and streams of ended runs', async () => {
@@ -123,25 +126,27 @@ describe('figures of a project', () => {
     expect(await statsOf(PROJECT, idOf(1))).toBeUndefined()
   })
 
-  it('are null without runs, and add up beyond 2^64', async () => {
-    const project = newUuid()
-    const huge = { project_id: project, run_type: 'chain', total_cost: 10n ** 38n - 1n }
-    await db.insert([10, 11, 12].map((n) => traceRunRow(n, huge)))
-    const many = Array.from({ length: 3000 }, (_, n) =>
-      traceRunRow(100 + n, { project_id: project, run_type: 'llm', input_tokens: Number.MAX_SAFE_INTEGER }),
-    )
-    await db.insert(many)
-    const stats = await statsOf(project)
-    expect(stats).toMatchObject({
-      latency_p50: null,
-      latency_p99: null,
-      first_token_p50: null,
-      error_rate: null,
-      streaming_rate: null,
-      prompt_cost: null,
-      total_cost: formatDecimal(3n * (10n ** 38n - 1n)),
+  inLong(() => {
+    it('are null without runs, and add up beyond 2^64', async () => {
+      const project = newUuid()
+      const huge = { project_id: project, run_type: 'chain', total_cost: 10n ** 38n - 1n }
+      await db.insert([10, 11, 12].map((n) => traceRunRow(n, huge)))
+      const many = Array.from({ length: 3000 }, (_, n) =>
+        traceRunRow(100 + n, { project_id: project, run_type: 'llm', input_tokens: Number.MAX_SAFE_INTEGER }),
+      )
+      await db.insert(many)
+      const stats = await statsOf(project)
+      expect(stats).toMatchObject({
+        latency_p50: null,
+        latency_p99: null,
+        first_token_p50: null,
+        error_rate: null,
+        streaming_rate: null,
+        prompt_cost: null,
+        total_cost: formatDecimal(3n * (10n ** 38n - 1n)),
+      })
+      expect(stats!.prompt_tokens / (3000 * Number.MAX_SAFE_INTEGER)).toBeCloseTo(1, 9)
     })
-    expect(stats!.prompt_tokens / (3000 * Number.MAX_SAFE_INTEGER)).toBeCloseTo(1, 9)
   })
 })
 

@@ -9,7 +9,7 @@ import { parseFilter } from '../../../src/trace/filter/filter.ts'
 import { FEEDBACK_ROWS } from '../../../src/trace/rows/feedback.ts'
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
 import { checkBit, type TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
-import { someInShort } from '../../support/length.ts'
+import { inLong, someInShort } from '../../support/length.ts'
 import { tries } from '../../support/properties.ts'
 import { forest, rowsOf } from '../../support/traces/random-traces.ts'
 import {
@@ -178,68 +178,70 @@ describe('figures of TraceRuns are those of a naive model', () => {
     }))
 })
 
-it('N7: with histograms, by classes of latency and first token, of TraceRuns or whole traces', async () => {
-  const project_id = newUuid()
-  const row = (n: number, millis: number, first?: number) => {
-    const run_id = newUuid()
-    const after = (time: number) => START + time * 1000
-    return traceRunRow(n, {
-      project_id,
-      run_id,
-      trace_id: run_id,
-      start_time: START,
-      sort_time: START,
-      run_type: 'llm',
-      end_time: after(millis),
-      first_token_time: first === undefined ? null : after(first),
-    })
-  }
-  const times = [[0, 0], [1.5, 1], [499, 20], [500], [7000], [90_000_000]] as const
-  await db.insert(times.map(([end, first], n) => row(n + 1, end, first)))
-  const latency = [0, 0.001, 0.2, 0.5, 5, 50_000].map((least) => [least, 1])
-  const first = [0, 0.001, 0.02].map((least) => [least, 1])
-  const sorted = (histogram: TimeHistogram | undefined) =>
-    [...(histogram ?? [])].toSorted((a, b) => a[0] - b[0])
-  for (const query of [{}, { is_root: true }, { group_by: { by: 'session', max_groups: 2 } as const }]) {
-    const [figures] = await statsOf(project_id, { ...query, histograms: true })
-    expect(sorted(figures?.latency_histogram)).toEqual(latency)
-    expect(sorted(figures?.first_token_histogram)).toEqual(first)
-    expect(figures?.group ?? project_id).toBe(project_id)
-  }
-  expect((await statsOf(project_id))[0]?.latency_histogram).toBeUndefined()
-})
+inLong(() => {
+  it('N7: with histograms, by classes of latency and first token, of TraceRuns or whole traces', async () => {
+    const project_id = newUuid()
+    const row = (n: number, millis: number, first?: number) => {
+      const run_id = newUuid()
+      const after = (time: number) => START + time * 1000
+      return traceRunRow(n, {
+        project_id,
+        run_id,
+        trace_id: run_id,
+        start_time: START,
+        sort_time: START,
+        run_type: 'llm',
+        end_time: after(millis),
+        first_token_time: first === undefined ? null : after(first),
+      })
+    }
+    const times = [[0, 0], [1.5, 1], [499, 20], [500], [7000], [90_000_000]] as const
+    await db.insert(times.map(([end, first], n) => row(n + 1, end, first)))
+    const latency = [0, 0.001, 0.2, 0.5, 5, 50_000].map((least) => [least, 1])
+    const first = [0, 0.001, 0.02].map((least) => [least, 1])
+    const sorted = (histogram: TimeHistogram | undefined) =>
+      [...(histogram ?? [])].toSorted((a, b) => a[0] - b[0])
+    for (const query of [{}, { is_root: true }, { group_by: { by: 'session', max_groups: 2 } as const }]) {
+      const [figures] = await statsOf(project_id, { ...query, histograms: true })
+      expect(sorted(figures?.latency_histogram)).toEqual(latency)
+      expect(sorted(figures?.first_token_histogram)).toEqual(first)
+      expect(figures?.group ?? project_id).toBe(project_id)
+    }
+    expect((await statsOf(project_id))[0]?.latency_histogram).toBeUndefined()
+  })
 
-it('of the largest groups, in buckets that have runs', async () => {
-  const project_id = newUuid()
-  const row = (n: number, name: string, minutes: number) =>
-    traceRunRow(n, { project_id, run_id: newUuid(), name, sort_time: START + minutes * MINUTE })
-  await db.insert([
-    row(1, 'a', 0),
-    row(2, 'a', 5),
-    row(3, 'b', 5),
-    row(4, 'b', 6),
-    row(5, 'b', 7),
-    row(6, 'c', 5),
-  ])
-  const asked = {
-    group_by: { by: 'name', max_groups: 2 } as const,
-    start_time: START,
-    end_time: START + 9 * MINUTE,
-  }
-  expect((await statsOf(project_id, asked)).map(({ group, run_count }) => [group, run_count])).toEqual([
-    ['b', 3],
-    ['a', 2],
-  ])
-  const slots = await statsOf(project_id, { ...asked, interval: 5 * MINUTE })
-  expect(slots.map(({ bucket, group, run_count }) => [(bucket! - START) / MINUTE, group, run_count])).toEqual(
-    [
+  it('of the largest groups, in buckets that have runs', async () => {
+    const project_id = newUuid()
+    const row = (n: number, name: string, minutes: number) =>
+      traceRunRow(n, { project_id, run_id: newUuid(), name, sort_time: START + minutes * MINUTE })
+    await db.insert([
+      row(1, 'a', 0),
+      row(2, 'a', 5),
+      row(3, 'b', 5),
+      row(4, 'b', 6),
+      row(5, 'b', 7),
+      row(6, 'c', 5),
+    ])
+    const asked = {
+      group_by: { by: 'name', max_groups: 2 } as const,
+      start_time: START,
+      end_time: START + 9 * MINUTE,
+    }
+    expect((await statsOf(project_id, asked)).map(({ group, run_count }) => [group, run_count])).toEqual([
+      ['b', 3],
+      ['a', 2],
+    ])
+    const slots = await statsOf(project_id, { ...asked, interval: 5 * MINUTE })
+    expect(
+      slots.map(({ bucket, group, run_count }) => [(bucket! - START) / MINUTE, group, run_count]),
+    ).toEqual([
       [0, 'a', 1],
       [5, 'b', 3],
       [5, 'a', 1],
-    ],
-  )
-  expect(await statsOf(newUuid())).toMatchObject([{ run_count: 0, total_cost: null, prompt_tokens: 0 }])
-  expect(await statsOf(newUuid(), asked)).toEqual([])
+    ])
+    expect(await statsOf(newUuid())).toMatchObject([{ run_count: 0, total_cost: null, prompt_tokens: 0 }])
+    expect(await statsOf(newUuid(), asked)).toEqual([])
+  })
 })
 
 describe('figures of feedback', () => {

@@ -15,7 +15,7 @@ import {
   type TestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
-import { firstInShort } from '../../support/length.ts'
+import { firstInShort, inLong } from '../../support/length.ts'
 
 let db: TestTraceStore
 beforeAll(async () => {
@@ -182,42 +182,44 @@ describe.each(firstInShort(KINDS))('rows that are %s', (_, isIndexed) => {
   })
 })
 
-it('SRCH-4: text that an update replaced is found too', async () => {
-  const workspace_id = newUuid()
-  await store(workspace_id, [{ outputs: '{"a":"first answer"}' }, { outputs: '{"a":"other"}' }])
-  await store(workspace_id, [{ outputs: '{"a":"second answer"}' }], RANK.update)
-  expect(await search(workspace_id, 'first')).toEqual([0])
-  expect(await search(workspace_id, 'second')).toEqual([0])
-  expect(await search(workspace_id, 'answer')).toEqual([0])
-})
+inLong(() => {
+  it('SRCH-4: text that an update replaced is found too', async () => {
+    const workspace_id = newUuid()
+    await store(workspace_id, [{ outputs: '{"a":"first answer"}' }, { outputs: '{"a":"other"}' }])
+    await store(workspace_id, [{ outputs: '{"a":"second answer"}' }], RANK.update)
+    expect(await search(workspace_id, 'first')).toEqual([0])
+    expect(await search(workspace_id, 'second')).toEqual([0])
+    expect(await search(workspace_id, 'answer')).toEqual([0])
+  })
 
-it('a search in steps returns the same page as one step', () =>
-  fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.tuple(fc.nat(9), fc.boolean()), { maxLength: 40 }),
-      fc.constantFrom('asc' as const, 'desc' as const),
-      fc.integer({ min: 1, max: 12 }),
-      async (runs, order, limit) => {
-        const inOrder = runs.toSorted(([a], [b]) => (order === 'asc' ? a - b : b - a))
-        const within = ({ start_time = -1, end_time = 99 }: ListQuery) =>
-          inOrder.filter(([at]) => at >= start_time && at < end_time)
-        const found = await searchInSteps(
-          { order, limit },
-          {
-            async page(query) {
-              const hits = within(query)
-                .filter(([, isHit]) => isHit)
-                .slice(0, query.limit)
-              return { rows: Buffer.from(hits.map(([at]) => at)), count: hits.length }
+  it('a search in steps returns the same page as one step', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(9), fc.boolean()), { maxLength: 40 }),
+        fc.constantFrom('asc' as const, 'desc' as const),
+        fc.integer({ min: 1, max: 12 }),
+        async (runs, order, limit) => {
+          const inOrder = runs.toSorted(([a], [b]) => (order === 'asc' ? a - b : b - a))
+          const within = ({ start_time = -1, end_time = 99 }: ListQuery) =>
+            inOrder.filter(([at]) => at >= start_time && at < end_time)
+          const found = await searchInSteps(
+            { order, limit },
+            {
+              async page(query) {
+                const hits = within(query)
+                  .filter(([, isHit]) => isHit)
+                  .slice(0, query.limit)
+                return { rows: Buffer.from(hits.map(([at]) => at)), count: hits.length }
+              },
+              timeAt: async (query, offset) => within(query)[Math.floor(offset / 400)]?.[0],
             },
-            timeAt: async (query, offset) => within(query)[Math.floor(offset / 400)]?.[0],
-          },
-        )
-        expect([...found]).toEqual(inOrder.flatMap(([at, isHit]) => (isHit ? [at] : [])).slice(0, limit))
-      },
-    ),
-    tries(50),
-  ))
+          )
+          expect([...found]).toEqual(inOrder.flatMap(([at, isHit]) => (isHit ? [at] : [])).slice(0, limit))
+        },
+      ),
+      tries(50),
+    ))
+})
 
 it('a search by words returns the same page as one step, and reads few payloads', () =>
   fc.assert(

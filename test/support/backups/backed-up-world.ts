@@ -118,7 +118,6 @@ export async function readWorld(weir: WeirProcess, world: World): Promise<Record
   }
 }
 
-/** The number of counted traces, and the number of traces in the lists. */
 export async function countTraces(weir: WeirProcess): Promise<{ counted: number; listed: number }> {
   await weir.drained()
   const now = Date.now()

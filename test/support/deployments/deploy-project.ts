@@ -11,7 +11,6 @@ import { jsonBody, KEY, type WeirProcess } from '../servers/weir-process.ts'
 export type Project = Readonly<Record<string, string>>
 
 type Deployment = SchemaTypes['deployment']
-/** A revision, as the API returns it. */
 export type ShownRevision = SchemaTypes['deployment-revision']
 type Server = Pick<WeirProcess, 'fetch' | 'json'>
 
@@ -95,7 +94,6 @@ export async function addRevision(
   return await latestRevision(weir, id)
 }
 
-/** The newest revision. */
 export async function latestRevision(weir: Server, id: string): Promise<ShownRevision> {
   const page = await weir.json<SchemaTypes['deployment-revision-page']>(
     `/api-host/v2/deployments/${id}/revisions?limit=1`,
@@ -105,7 +103,6 @@ export async function latestRevision(weir: Server, id: string): Promise<ShownRev
   return latest
 }
 
-/** The revision, once it has ended. */
 export function endedRevision(weir: Server, id: string, revision_id: string): Promise<ShownRevision> {
   return eventually(async () => {
     const at = `/api-host/v2/deployments/${id}/revisions/${revision_id}`

@@ -22,7 +22,6 @@ export interface FuzzedDocument {
   components: { schemas: Record<string, Schema> }
 }
 
-/** A request to send. */
 export interface FuzzedRequest {
   method: string
   /** The path, encoded, with its query. */
@@ -66,7 +65,6 @@ const ODD_HEADERS: readonly [string, readonly string[]][] = [
   ['x-http-method-override', ['DELETE']],
 ]
 
-/** Inputs of a request source. */
 export interface SourceParts {
   random: Random
   /** Records of earlier responses. */

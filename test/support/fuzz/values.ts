@@ -23,7 +23,6 @@ export interface Schema {
   allOf?: Schema[]
 }
 
-/** Inputs of generated values. */
 export interface Draw {
   random: Random
   /** Returns the schema that a `$ref` of the document refers to. */

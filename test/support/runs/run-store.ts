@@ -111,7 +111,6 @@ export async function addCheckpoint(session: SqlSession, lease: Lease, checkpoin
   }
 }
 
-/** Number of checkpoint rows of a thread. */
 export async function countCheckpointRows(session: SqlSession, thread_id: string): Promise<number> {
   let count = 0
   for (const table of ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']) {

@@ -46,7 +46,6 @@ export function watchPage(page: Page, origin: string, faults: string[]): void {
   })
 }
 
-/** Signs in the browser of a page with a ticket. */
 export async function signIn(page: Page, { url, request }: UsedWeir): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   const answer = await request('/api/v1/auth/tickets', { method: 'POST', headers, body: '{}' })

@@ -24,7 +24,6 @@ const STOP_MS = PATIENCE_MS
 
 export const KEY = 'lsv2_pt_0123456789abcdef0123456789abcdef_0123456789'
 
-/** A line of the server's log. */
 export interface LogLine {
   readonly level: string
   readonly msg: string

@@ -64,7 +64,6 @@ const SHAPES = ['raw', 'usage', 'llm_output', 'generations', 'wrapped'] as const
 const SAYS = /unread|not_priced|no_price/
 const HOUR = 3_600_000
 
-/** All cases, by the vendor or framework that they are about. */
 export function usageCases(): [vendor: string, cases: UsageCase[]][] {
   return readdirSync(FOLDER)
     .filter((name) => name.endsWith('.json'))

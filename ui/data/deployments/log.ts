@@ -5,7 +5,6 @@ import { followVisible } from '../live/follow-visible.ts'
 
 export type LogLine = Reply<'GET /api/v1/deployments/{id}/logs'>['logs'][number]
 
-/** A selection of the lines of a log. */
 export interface ShownLines {
   id: string
   /** Empty for lines of all kinds. */

@@ -1,6 +1,5 @@
 import type { Block, Message } from '../../api/messages.ts'
 
-/** A model call with its canonical messages. */
 export interface ModelCall {
   id: string
   input: readonly Message[]

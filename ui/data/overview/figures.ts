@@ -19,7 +19,6 @@ export interface OverviewFigures {
   totals: readonly TraceRunStatsBucket[]
 }
 
-/** The four checks of model calls. */
 export const CHECKS = ['run_type', 'format', 'model', 'usage'] as const
 export type CheckName = (typeof CHECKS)[number]
 

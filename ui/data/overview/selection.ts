@@ -12,7 +12,6 @@ export const ATTRIBUTES = ['model', 'provider', 'name', 'tag', 'run_type', 'stat
 /** An attribute, or `metadata.` and a key; '' for no groups. */
 export type GroupBy = (typeof ATTRIBUTES)[number] | `metadata.${string}` | ''
 
-/** The runs of an overview. */
 export interface Selection {
   project: string
   /** Expression of the filter language; '' for all. */
@@ -47,7 +46,6 @@ export function groupClause(group: GroupBy, value: string): string {
   return group === 'tag' ? `has(tags, ${quoted(value)})` : `eq(${group}, ${quoted(value)})`
 }
 
-/** The filter with further clauses. */
 export function narrowed(filter: string, clauses: readonly string[]): string {
   return joinFilter([...new Set([...splitFilter(filter), ...clauses])])
 }

@@ -11,7 +11,6 @@ export interface UnreadNumber {
   calls: number
 }
 
-/** What is read of a run. */
 export interface RunWithIssues {
   extra?: unknown
   issues?: readonly { code: string; message: string }[]

@@ -16,7 +16,6 @@ export type DraftBlock = { id: string } & (
   | { kind: 'other'; text: string }
 )
 
-/** A message, for editing. */
 export interface DraftMessage {
   id: string
   role: Role
@@ -37,7 +36,6 @@ export interface DraftTool {
 /** Whether the model calls tools; `tool:NAME` if it must call this tool. */
 export type ToolChoice = 'auto' | 'none' | 'required' | `tool:${string}`
 
-/** The choice that requires a call of this tool. */
 export function namedTool(name: string): ToolChoice {
   return `tool:${name}`
 }

@@ -17,7 +17,6 @@ function millisOf(from: string | null | undefined, to: string | null | undefined
   return Number.isFinite(span) ? span : undefined
 }
 
-/** The figures of a stored model call. */
 export function figuresOfRun(run: ReadRun): CallFigures {
   const first = llmOf(run)?.time_to_first_token_ms
   return {

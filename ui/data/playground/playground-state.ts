@@ -9,7 +9,6 @@ import { createLater } from './later.ts'
 /** The draft on the page, and the calls that are made with it. */
 export interface PlaygroundState {
   draft(): Draft
-  /** The last result of a column. */
   result(column: string): CallResult | undefined
   isRunning(): boolean
   /** Calls `changed` after every change, except those by `type`. */

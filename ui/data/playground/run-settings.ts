@@ -1,7 +1,6 @@
 import { ExactNumber } from '../../api/exact-json.ts'
 import { type DraftColumn, namedTool, type ProviderName } from './draft.ts'
 
-/** The settings of a model call as the playground sends them. */
 export interface CallSettings {
   column: Pick<
     DraftColumn,

@@ -25,7 +25,6 @@ export function useProjects(nameContains: string) {
   })
 }
 
-/** One project with its figures. */
 export function useProject(id: string) {
   return useQuery({
     queryKey: ['project', id],

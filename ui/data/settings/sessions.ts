@@ -2,7 +2,6 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { readAll } from '../../api/all-pages.ts'
 import { call, type Reply } from '../../api/call.ts'
 
-/** A browser session in a list. */
 export type ListedSession = Reply<'GET /api/v1/auth/sessions'>[number]
 
 const SESSIONS = ['sessions'] as const

@@ -1,10 +1,8 @@
-/** An event of the stream of a thread. */
 export interface ThreadEvent {
   event: string
   data: Readonly<Record<string, unknown>>
 }
 
-/** Options of following a thread. */
 export interface FollowedThread {
   /** Opens the stream; errors have the `status` of the answer, if there was one. */
   connect(): AsyncIterable<ThreadEvent>

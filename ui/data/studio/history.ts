@@ -7,7 +7,6 @@ import { type FoundOrigin, placeThatSet } from './value-origin.ts'
 
 const FIELDS = ['checkpoint', 'parent_checkpoint', 'metadata', 'created_at', 'next', 'tasks', 'values_bytes']
 
-/** Key of the cached checkpoints of a thread. */
 export function historyKey(name: string, thread: string | undefined): readonly unknown[] {
   return ['deployment', name, 'history', thread]
 }

@@ -39,7 +39,6 @@ export interface ThreadStep {
   values_bytes: number
 }
 
-/** The values at a checkpoint. */
 export interface FullState extends Omit<ThreadStep, 'values_bytes'> {
   values: unknown
 }

@@ -13,7 +13,6 @@ export type Stride = UsageDetails['stride']
 /** The values that name a group of a report. */
 export type Dimensions = UsageDetails['usage'][number]['dimensions']
 
-/** The query of a report. */
 export interface UsageQuery extends UsageRange {
   workspaces: readonly string[]
   grouping: Grouping

@@ -1,6 +1,5 @@
 import { type InputHTMLAttributes, type KeyboardEvent, type ReactNode, useId, useState } from 'react'
 
-/** One line of a combobox. */
 export interface ComboOption {
   id: string
   text: ReactNode

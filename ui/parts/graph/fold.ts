@@ -6,7 +6,6 @@ export function subgraphsOf(id: string): string[] {
   return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join(':'))
 }
 
-/** All subgraphs of a drawing, by their paths. */
 export function allSubgraphs({ nodes }: GraphDrawing): string[] {
   return [...new Set(nodes.flatMap(({ id }) => subgraphsOf(String(id))))]
 }

@@ -121,7 +121,6 @@ function Versions({ name, assistant, close }: { name: string; assistant: Assista
   )
 }
 
-/** The assistants of a deployment with their versions. */
 export function Assistants({ name }: { name: string }) {
   const assistants = useDeploymentList<Assistant>(name, '/assistants/search')
   const [shown, show] = useState<Assistant>()

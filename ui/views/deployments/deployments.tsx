@@ -60,7 +60,6 @@ function Row({ deployment }: { deployment: Deployment }) {
   )
 }
 
-/** All deployments of the workspace. */
 export function Deployments() {
   const deployments = useDeployments()
   useLiveDeployments()

@@ -22,7 +22,6 @@ function roomText({ log }: IngestHealthRead): string {
   return `${bytesText(Math.max(0, log.max_bytes - log.bytes))} more`
 }
 
-/** Puts a state of ingest into words. */
 export function healthWords(health: IngestHealthRead, now: Date): HealthWords {
   const { status, waiting, store, disk } = health
   const waits = `${countText(waiting)} ${waiting === 1 ? 'record waits' : 'records wait'}`

@@ -11,7 +11,6 @@ interface SettingsProps {
   column: DraftColumn
   name: string
   provider: KnownProvider | undefined
-  /** The tools that are offered. */
   tools: readonly DraftTool[]
   /** Changes a typed text. */
   type(fields: Partial<DraftColumn>): void

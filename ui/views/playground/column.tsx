@@ -78,7 +78,6 @@ function RunButton({ state, id, isRunning }: { state: PlaygroundState; id: strin
   )
 }
 
-/** The fields that select the model. */
 function ModelFields({
   column,
   name,

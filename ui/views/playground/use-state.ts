@@ -9,7 +9,6 @@ export function useDraft(state: PlaygroundState): Draft {
   return useSyncExternalStore(state.subscribe, state.draft)
 }
 
-/** The last result of a column. */
 export function useResult(state: PlaygroundState, column: string): CallResult | undefined {
   return useSyncExternalStore(state.subscribe, () => state.result(column))
 }

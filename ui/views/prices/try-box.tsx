@@ -20,7 +20,6 @@ const TOKENS = textParam('tokens')
 
 type FoundPrice = NonNullable<PriceLookup['price']>
 
-/** Why an own price was chosen. */
 function OwnReason({ price }: { price: OwnPrice | undefined }) {
   if (price === undefined) return <>It comes before the shipped prices.</>
   return (

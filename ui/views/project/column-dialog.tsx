@@ -54,7 +54,6 @@ export function ColumnDialog({
   close,
 }: {
   ids: readonly string[]
-  /** Keys of the metadata of the runs that are shown. */
   metadataKeys: readonly string[]
   change(ids: readonly string[]): void
   close(): void

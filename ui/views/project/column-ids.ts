@@ -23,7 +23,6 @@ export const COLUMN_IDS = [
   'thread',
 ] as const
 
-/** The id of a built-in column. */
 export type ColumnId = (typeof COLUMN_IDS)[number]
 
 /** The columns of a list by default. */
@@ -53,7 +52,6 @@ export function metadataKey(id: string): string | undefined {
   return id.startsWith(METADATA) && id.length > METADATA.length ? id.slice(METADATA.length) : undefined
 }
 
-/** True for the id of a built-in column. */
 export function isColumnId(id: string): id is ColumnId {
   return COLUMN_IDS.some((known) => known === id)
 }

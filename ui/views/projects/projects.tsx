@@ -186,7 +186,6 @@ function More({
   )
 }
 
-/** All projects with their figures. */
 export function Projects() {
   const search = useParam(SEARCH)
   const projects = useProjects(useDeferredValue(search))

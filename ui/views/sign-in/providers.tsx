@@ -5,7 +5,6 @@ import { Button } from '../../parts/controls.tsx'
 import { currentPath } from '../../router/location.ts'
 import css from './sign-in.module.css'
 
-/** Words for the refusals of a sign-in at a provider. */
 const REFUSALS: Readonly<Record<string, string>> = {
   domain_not_allowed: 'People with an email address of your domain may not sign in here.',
   group_required: 'Your account is in none of the groups that may sign in here.',

@@ -17,7 +17,6 @@ function takeTicket(): string | undefined {
   return ticket
 }
 
-/** The form for a key. */
 function KeyForm({ signing, isFirst }: { signing: ReturnType<typeof useSignIn>; isFirst: boolean }) {
   const field = useRef<HTMLInputElement>(null)
   const submit = (event: FormEvent): void => {

@@ -152,7 +152,6 @@ export function reviewOf(value: unknown): Review | undefined {
 
 type Parse = (text: string) => unknown
 
-/** One argument of a call as a field of a form. */
 interface ArgumentField {
   name: string
   /** A text is edited as it is, any other value as JSON. */

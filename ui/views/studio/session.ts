@@ -55,7 +55,6 @@ function useClient(name: string): Client {
   }, [name, deployments])
 }
 
-/** Settings of the next run. */
 export interface RunSettings {
   /** Undefined: the end of the branch that the chat shows. Null: the newest checkpoint. */
   checkpoint?: { checkpoint_id: string; checkpoint_ns?: string } | null | undefined
@@ -95,7 +94,6 @@ function useOthers(
   }, [client, thread])
 }
 
-/** The actions of Studio that this session allows. */
 function useStudioRights(name: string, thread: string | undefined): StudioRights {
   const permissions = useSession().data?.permissions
   const [hasToken, hasThread] = [useDeploymentApi().hasToken(name), thread !== undefined]

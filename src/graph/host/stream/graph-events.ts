@@ -74,7 +74,6 @@ type Chunks = AsyncIterable<[namespace: string[], mode: string, data: unknown]>
 
 /** Receives values from the chunks of a graph's stream before LangGraph makes events from the chunks. */
 interface Watch {
-  /** Receives the metadata of a call of a model. */
   call(id: string, metadata: Metadata): void
   /** Receives a checkpoint in the form of protocol v1. */
   state(namespace: string[], data: unknown): void

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { findHeldUpBy } from './inspector.ts'
+import { inLong } from '../../../../test/support/length.ts'
 
 describe('D-64: code that takes the place of the inspector', () => {
   let server: WebSocketServer | undefined
@@ -40,7 +41,9 @@ describe('D-64: code that takes the place of the inspector', () => {
     expect(await find(serve)).toEqual({ found: nothing, connections: 1 })
   })
 
-  it('is not asked at another address', async () => {
-    expect(await find(() => undefined, 'localhost')).toEqual({ found: nothing, connections: 0 })
+  inLong(() => {
+    it('is not asked at another address', async () => {
+      expect(await find(() => undefined, 'localhost')).toEqual({ found: nothing, connections: 0 })
+    })
   })
 })

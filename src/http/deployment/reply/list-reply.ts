@@ -5,7 +5,6 @@ import type { Headers } from '../../server/exchange.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentDeps } from '../deps.ts'
 
-/** Error codes of every list route. */
 export const LIST_ERRORS = ['rate_limited', 'worker_timeout'] as const satisfies readonly ErrorCode[]
 
 type Context = Pick<

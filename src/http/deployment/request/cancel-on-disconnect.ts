@@ -10,7 +10,6 @@ const CANCEL_ON_DISCONNECT: Parameter<boolean> = {
   read: (values) => ['true', '1', 'yes', 'on', 'cancel'].includes(values.at(-1)?.toLowerCase() ?? ''),
 }
 
-/** Query of the routes that join a run. */
 export const JOIN_QUERY = { cancel_on_disconnect: CANCEL_ON_DISCONNECT }
 
 /**

@@ -9,7 +9,6 @@ import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import type { DeploymentContext } from '../route.ts'
 import { toRequest } from './run-request.ts'
 
-/** The answer to a body that is not a command. */
 export const NO_COMMAND: SchemaTypes['protocol-answer'] = {
   type: 'error',
   id: null,

@@ -6,7 +6,6 @@ import { withoutSessionCookies } from '../../server/browser/session-cookie.ts'
 import { credentialsOf } from '../../server/credentials.ts'
 import type { Exchange } from '../../server/exchange.ts'
 
-/** The keys of callers. */
 export interface KeyCheck {
   /** Undefined with AUTH=off, where no text is a key. */
   keys: Pick<Authenticator, 'authenticate'> | undefined

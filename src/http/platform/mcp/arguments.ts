@@ -8,7 +8,6 @@ interface ArgumentBase {
   required?: boolean
 }
 
-/** An argument of a tool. */
 export type ArgumentSpec =
   | (ArgumentBase & { type: 'text' })
   | (ArgumentBase & { type: 'flag' })

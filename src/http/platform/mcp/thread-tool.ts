@@ -56,7 +56,6 @@ async function lastMessages(
   return [...input, ...(Array.isArray(output) ? output : [])]
 }
 
-/** The value with every text cut. */
 function cutTexts(value: JsonValue, chars: number): JsonValue {
   if (typeof value === 'string') return cutText(value, chars)
   if (Array.isArray(value)) return value.map((item) => cutTexts(item, chars))

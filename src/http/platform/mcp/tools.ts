@@ -15,7 +15,6 @@ import { readTraceTool, searchTraceTool } from './trace-tools.ts'
 const INSTRUCTIONS =
   'Traces of LLM applications. Outline first, then parts: find a trace with fetch_runs (is_root "true"), read its outline with read_trace, then one part of one run with read_run. explain_cost says why a cost is missing. Answers keep to max_tokens and say how to read on.'
 
-/** Every tool of the platform, which only read. */
 export function platformTools(): readonly ReadTool[] {
   return [
     ...RUN_TOOLS,

@@ -15,7 +15,6 @@ import {
 const TRACE = { type: 'text', required: true, description: 'Id of the trace.' } as const
 /** Tokens for the head and the last line of an answer. */
 const FRAME_TOKENS = 160
-/** The fewest tokens of a line of an outline. */
 const LINE_TOKENS = 12
 
 export const readTraceTool = readTool(

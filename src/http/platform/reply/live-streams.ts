@@ -8,14 +8,11 @@ import { createPlaces } from '../../deployment/sse/sse.ts'
 import type { LiveBody } from '../../server/exchange.ts'
 import { createOutflow } from '../../server/outflow.ts'
 
-/** The subjects of a stream. */
 export interface LiveTopics {
   workspace_id: string
   projects: ReadonlySet<string>
   traces: ReadonlySet<string>
-  /** Whether the stream sends the health of ingest. */
   ingest: boolean
-  /** Whether the stream reports changes of deployments. */
   deployments: boolean
 }
 

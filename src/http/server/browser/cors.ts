@@ -8,7 +8,6 @@ export interface CorsRules {
   allow_origins: readonly string[]
   /** Pattern that the whole origin must match; null if there is none. */
   allow_origin_regex: RegExp | null
-  /** Whether pages with a loopback origin are allowed. */
   allow_loopback: boolean
   /** Allowed methods; undefined allows the methods of the route. */
   allow_methods: readonly string[] | undefined

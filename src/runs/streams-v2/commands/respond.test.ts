@@ -84,7 +84,6 @@ async function asked(): Promise<Asked> {
   }
 }
 
-/** The interrupts that each run answers. */
 function answersOf(runs: readonly Run[]): string[][] {
   return runs.map(({ kwargs }) => Object.keys(kwargs.command?.['resume'] ?? {}))
 }

@@ -71,7 +71,6 @@ export function readingThreadRows(clickhouse: ClickHouse) {
   } satisfies Partial<ThreadStore>
 }
 
-/** Figures of threads, from the rows of their traces. */
 export function readingThreadFigures(clickhouse: ClickHouse) {
   return {
     tracesOfThreads: async (

@@ -3,7 +3,6 @@ import { OWN_COUNTS, type SqlCondition } from '../filter-sql.ts'
 import { listConditions, usageScope } from '../list-sql.ts'
 import { countedSql, LINE } from '../usage/counted-sql.ts'
 
-/** The place of a TraceRun in the table. */
 export interface RunPlace {
   project_id: string
   run_id: string

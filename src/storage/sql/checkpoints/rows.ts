@@ -58,10 +58,8 @@ export interface CheckpointNamespace {
   checkpoint_ns: string
 }
 
-/** A value as read. */
 export type FoundBlob = Pick<BlobRow, 'checkpoint_id' | 'channel' | 'type' | 'value'>
 
-/** A write as read. */
 export type FoundWrite = Omit<WriteRow, 'thread_id' | 'checkpoint_ns'>
 
 /** A selection of checkpoints; undefined fields do not restrict. */

@@ -7,7 +7,6 @@ export interface MeteredDatabase {
   within<T>(allowance: Allowance | null, work: () => Promise<T>): Promise<T | null>
 }
 
-/** Limits of a piece of work. */
 export interface Allowance {
   /** CPU time of the thread in milliseconds, which does not depend on the load of the machine. */
   cpu_ms: number

@@ -88,7 +88,6 @@ function refuseWithoutAdmin(members: readonly Member[], before: Member, after: M
   }
 }
 
-/** Whether the member is the only admin of all workspaces. */
 export function isLastAdmin(members: readonly Member[], member: Member): boolean {
   return isFullAdmin(member) && !members.some((one) => one.user_id !== member.user_id && isFullAdmin(one))
 }

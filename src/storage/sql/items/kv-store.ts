@@ -21,7 +21,6 @@ import { findItems } from './search.ts'
 import { encodeVector, type ItemIndex, itemTexts } from './vectors.ts'
 import { countUse } from '../workspace-use.ts'
 
-/** Settings of a deployment's langgraph.json about its store. */
 export interface KvStoreOptions {
   /** Minutes; null for items that do not expire. */
   default_ttl: number | null

@@ -150,7 +150,6 @@ function admittedRun(row: RunRow, admission: RunAdmission, composed: Composed): 
   return { ...toRun(plain), metadata, kwargs, caller: admission.run.caller }
 }
 
-/** The thread that a run creates. */
 function newThread({ thread_id }: ThreadKey, admission: RunAdmission): NewThread {
   const { new_thread_metadata: metadata = {}, new_thread_ttl: ttl = null } = admission
   return { thread_id, metadata, config: {}, ttl }

@@ -16,7 +16,6 @@ import type { SqlValue } from '../driver/database.ts'
 /** A value of a run that is longer than this is not parsed. */
 const RAW_CHARS = 64 << 10
 
-/** Identifies one thread of one tenant. */
 export interface ThreadKey extends Tenant {
   thread_id: string
 }

@@ -12,7 +12,6 @@ export function sqlName(name: string): string {
   return name
 }
 
-/** Converts a row to a line of a backup. */
 export function rowLine(values: readonly unknown[]): string {
   return `${JSON.stringify(values)}\n`
 }

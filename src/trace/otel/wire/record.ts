@@ -51,7 +51,6 @@ export interface WireLink {
   attributes: JsonObject
 }
 
-/** A log record as sent. */
 export interface WireLog extends WireRecord {
   time: number
   body: JsonValue

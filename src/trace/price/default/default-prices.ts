@@ -62,7 +62,6 @@ const UNIT_KEYS: Readonly<Record<string, readonly (readonly [key: string, per: b
   input_text_messages: [['input_text_messages_kcount', 1000n]],
 }
 
-/** The price data of this release. */
 export interface PriceData {
   package: string
   version: string

@@ -112,7 +112,6 @@ function addMessage(
     found.push(clientUsage(kwargs['usage_metadata'], `${path}.kwargs.usage_metadata`, provider))
 }
 
-/** Keys of usage objects. */
 const USAGE_KEYS = [
   'usage',
   'usageMetadata',

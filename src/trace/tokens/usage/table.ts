@@ -45,7 +45,6 @@ export interface TableNode {
   isUnread: boolean
 }
 
-/** The place of an attribute of a span in a table. */
 export interface AttributePlace {
   /** Whether its numbers are usage, so that each needs a row. */
   isUsage: boolean

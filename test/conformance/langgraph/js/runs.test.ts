@@ -74,21 +74,23 @@ describe('runs of the SDK', () => {
     })
   })
 
-  it('are listed newest first, in pages, by status and field', async () => {
-    const thread_id = await newThread()
-    const made: string[] = []
-    for (let count = 0; count < 3; count++)
-      made.unshift((await runs().create(thread_id, 'tokens', { input: { tokens: 1 } })).run_id)
-    await runs().join(thread_id, made[0] ?? '')
-    const ids = async (options: Parameters<ReturnType<typeof runs>['list']>[1]) =>
-      (await runs().list(thread_id, options)).map(({ run_id }) => run_id)
-    expect(await ids({})).toEqual(made)
-    expect(await ids({ limit: 2, offset: 1 })).toEqual(made.slice(1))
-    expect(await ids({ status: 'success' })).toEqual(made)
-    expect(await ids({ status: 'pending' })).toEqual([])
-    expect(await runs().list(thread_id, { limit: 1, select: ['run_id', 'status'] })).toEqual([
-      { run_id: made[0], status: 'success' },
-    ])
+  inLong(() => {
+    it('are listed newest first, in pages, by status and field', async () => {
+      const thread_id = await newThread()
+      const made: string[] = []
+      for (let count = 0; count < 3; count++)
+        made.unshift((await runs().create(thread_id, 'tokens', { input: { tokens: 1 } })).run_id)
+      await runs().join(thread_id, made[0] ?? '')
+      const ids = async (options: Parameters<ReturnType<typeof runs>['list']>[1]) =>
+        (await runs().list(thread_id, options)).map(({ run_id }) => run_id)
+      expect(await ids({})).toEqual(made)
+      expect(await ids({ limit: 2, offset: 1 })).toEqual(made.slice(1))
+      expect(await ids({ status: 'success' })).toEqual(made)
+      expect(await ids({ status: 'pending' })).toEqual([])
+      expect(await runs().list(thread_id, { limit: 1, select: ['run_id', 'status'] })).toEqual([
+        { run_id: made[0], status: 'success' },
+      ])
+    })
   })
 
   it('are listed for all threads too, newest first, in pages, by status and field', async () => {
@@ -161,16 +163,19 @@ describe('runs of the SDK', () => {
     expect(await runs().list(thread_id)).toEqual([])
   })
 
-  it('can be deleted when they have ended', async () => {
-    const thread_id = await newThread()
-    await runs().wait(thread_id, 'tokens', { input: { tokens: 1 } })
-    const [ended] = await runs().list(thread_id)
-    const { run_id } = await runs().create(thread_id, 'tokens', SLEEPING)
-    expect(await refusal(runs().delete(thread_id, run_id))).toMatchObject({ status: 409, code: 'conflict' })
-    await runs().cancel(thread_id, run_id, true)
-    for (const id of [run_id, ended?.run_id ?? '']) expect(await runs().delete(thread_id, id)).toBeUndefined()
-    expect(await runs().list(thread_id)).toEqual([])
-    expect((await setup().client.threads.getState(thread_id)).values).toMatchObject({ done: true })
+  inLong(() => {
+    it('can be deleted when they have ended', async () => {
+      const thread_id = await newThread()
+      await runs().wait(thread_id, 'tokens', { input: { tokens: 1 } })
+      const [ended] = await runs().list(thread_id)
+      const { run_id } = await runs().create(thread_id, 'tokens', SLEEPING)
+      expect(await refusal(runs().delete(thread_id, run_id))).toMatchObject({ status: 409, code: 'conflict' })
+      await runs().cancel(thread_id, run_id, true)
+      for (const id of [run_id, ended?.run_id ?? ''])
+        expect(await runs().delete(thread_id, id)).toBeUndefined()
+      expect(await runs().list(thread_id)).toEqual([])
+      expect((await setup().client.threads.getState(thread_id)).values).toMatchObject({ done: true })
+    })
   })
 
   it('RUN-7: wait for others of their thread, are refused, or end them', async () => {
@@ -193,30 +198,36 @@ describe('runs of the SDK', () => {
       expect(await runs().get(thread_id, run_id)).toMatchObject({ status: 'interrupted' })
   })
 
-  it('RUN-8, RUN-9: begin later, and are the same for the same id', async () => {
-    const thread_id = await newThread()
-    const body = JSON.stringify({ assistant_id: 'tokens', run_id: crypto.randomUUID(), after_seconds: 3600 })
-    const post = async () => {
-      const init = { method: 'POST', body, headers: JSON_TYPE }
-      return (await (await setup().request(`/threads/${thread_id}/runs`, init)).json()) as Run
-    }
-    const made = await post()
-    expect(await post()).toMatchObject({ run_id: made.run_id, status: 'pending' })
-    expect(await runs().list(thread_id)).toHaveLength(1)
-    const others = await newThread()
-    const answer = await setup().request(`/threads/${others}/runs`, {
-      method: 'POST',
-      body,
-      headers: JSON_TYPE,
+  inLong(() => {
+    it('RUN-8, RUN-9: begin later, and are the same for the same id', async () => {
+      const thread_id = await newThread()
+      const body = JSON.stringify({
+        assistant_id: 'tokens',
+        run_id: crypto.randomUUID(),
+        after_seconds: 3600,
+      })
+      const post = async () => {
+        const init = { method: 'POST', body, headers: JSON_TYPE }
+        return (await (await setup().request(`/threads/${thread_id}/runs`, init)).json()) as Run
+      }
+      const made = await post()
+      expect(await post()).toMatchObject({ run_id: made.run_id, status: 'pending' })
+      expect(await runs().list(thread_id)).toHaveLength(1)
+      const others = await newThread()
+      const answer = await setup().request(`/threads/${others}/runs`, {
+        method: 'POST',
+        body,
+        headers: JSON_TYPE,
+      })
+      expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'run_id_taken' }])
+      await runs().cancel(thread_id, made.run_id, true)
     })
-    expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'run_id_taken' }])
-    await runs().cancel(thread_id, made.run_id, true)
-  })
 
-  it('create their thread, if requested', async () => {
-    const thread_id = crypto.randomUUID()
-    await runs().wait(thread_id, 'tokens', { input: { tokens: 1 }, ifNotExists: 'create' })
-    expect(await setup().client.threads.get(thread_id)).toMatchObject({ thread_id, status: 'idle' })
+    it('create their thread, if requested', async () => {
+      const thread_id = crypto.randomUUID()
+      await runs().wait(thread_id, 'tokens', { input: { tokens: 1 }, ifNotExists: 'create' })
+      expect(await setup().client.threads.get(thread_id)).toMatchObject({ thread_id, status: 'idle' })
+    })
   })
 
   it('let graphs read config, context and headers, but no key', async () => {
@@ -265,14 +276,20 @@ describe('waiting', () => {
     expect((await runs().list(thread_id))[0]).toMatchObject({ weir: { interrupted: false } })
   })
 
-  it('V-13: with strict_resume refuses an answer to an interrupt that does not wait, and keeps those that do', async () => {
-    const thread_id = await newThread()
-    await runs().wait(thread_id, 'kinds', { input: { kind: 'ask' } })
-    const command = { resume: { ['a'.repeat(32)]: 'yes' } }
-    const refused = await runs().wait(thread_id, 'kinds', { command, strictResume: true, raiseError: false })
-    expect(refused).toMatchObject({ __error__: { error: 'UnknownInterruptError' } })
-    const done = await runs().wait(thread_id, 'kinds', { command: { resume: 'yes' }, strictResume: true })
-    expect(done).toMatchObject({ answer: 'yes' })
+  inLong(() => {
+    it('V-13: with strict_resume refuses an answer to an interrupt that does not wait, and keeps those that do', async () => {
+      const thread_id = await newThread()
+      await runs().wait(thread_id, 'kinds', { input: { kind: 'ask' } })
+      const command = { resume: { ['a'.repeat(32)]: 'yes' } }
+      const refused = await runs().wait(thread_id, 'kinds', {
+        command,
+        strictResume: true,
+        raiseError: false,
+      })
+      expect(refused).toMatchObject({ __error__: { error: 'UnknownInterruptError' } })
+      const done = await runs().wait(thread_id, 'kinds', { command: { resume: 'yes' }, strictResume: true })
+      expect(done).toMatchObject({ answer: 'yes' })
+    })
   })
 
   it('returns a failure with 200', async () => {
@@ -356,14 +373,16 @@ describe('waiting', () => {
     }
   })
 
-  it('accepts runs that have ended, failed or wait', async () => {
-    const thread_id = await newThread()
-    const failed = await runs().create(thread_id, 'kinds', { input: { kind: 'fail' } })
-    expect(await runs().join(thread_id, failed.run_id)).toEqual({
-      __error__: { error: 'QuotaError', message: 'no more quota' },
+  inLong(() => {
+    it('accepts runs that have ended, failed or wait', async () => {
+      const thread_id = await newThread()
+      const failed = await runs().create(thread_id, 'kinds', { input: { kind: 'fail' } })
+      expect(await runs().join(thread_id, failed.run_id)).toEqual({
+        __error__: { error: 'QuotaError', message: 'no more quota' },
+      })
+      const second = await runs().create(thread_id, 'kinds', { input: { kind: 'plain' } })
+      expect(await runs().join(thread_id, second.run_id)).toMatchObject({ kind: 'plain' })
     })
-    const second = await runs().create(thread_id, 'kinds', { input: { kind: 'plain' } })
-    expect(await runs().join(thread_id, second.run_id)).toMatchObject({ kind: 'plain' })
   })
 })
 
@@ -386,14 +405,16 @@ describe('stateless runs', () => {
     expect(answer.headers.get('content-location')).toBe(`/runs/${kept.run_id}`)
   })
 
-  it('are created in batches, all or none', async () => {
-    const one = { assistantId: 'tokens', input: { tokens: 1 }, on_completion: 'keep' }
-    const made = await runs().createBatch([one, one])
-    expect(new Set(made.map(({ run_id }) => run_id)).size).toBe(2)
-    for (const { thread_id, run_id } of made) await hasStatus(thread_id, run_id, 'success')
-    const before = await setup().client.threads.count()
-    expect(await refusal(runs().createBatch([one, { assistantId: 'nope' }]))).toMatchObject({ status: 404 })
-    expect(await refusal(runs().createBatch([]))).toMatchObject({ status: 422 })
-    expect(await setup().client.threads.count()).toBe(before)
+  inLong(() => {
+    it('are created in batches, all or none', async () => {
+      const one = { assistantId: 'tokens', input: { tokens: 1 }, on_completion: 'keep' }
+      const made = await runs().createBatch([one, one])
+      expect(new Set(made.map(({ run_id }) => run_id)).size).toBe(2)
+      for (const { thread_id, run_id } of made) await hasStatus(thread_id, run_id, 'success')
+      const before = await setup().client.threads.count()
+      expect(await refusal(runs().createBatch([one, { assistantId: 'nope' }]))).toMatchObject({ status: 404 })
+      expect(await refusal(runs().createBatch([]))).toMatchObject({ status: 422 })
+      expect(await setup().client.threads.count()).toBe(before)
+    })
   })
 })

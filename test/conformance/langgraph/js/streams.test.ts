@@ -103,31 +103,37 @@ describe('runs.stream', () => {
     expect(custom.slice(1).map(({ event, data }) => [event, data])).toEqual([['custom', { step: 1 }]])
   })
 
-  it('STREAM-5: sends several modes at once like each alone', async () => {
-    const pairs: Mode[][] = [
-      ['values', 'updates'],
-      ['messages-tuple', 'updates'],
-      ['messages', 'values'],
-      ['debug', 'custom'],
-      ['tasks', 'checkpoints'],
-      ['events', 'values'],
-    ]
-    for (const streamMode of pairs) {
-      const items = await all(
-        runs().stream(await newThread(), 'tokens', { input: { tokens: 2 }, streamMode }),
-      )
-      const found = counts(items)
-      expect([streamMode, found['values'] ?? 0]).toEqual([streamMode, streamMode.includes('values') ? 4 : 0])
-      expect([streamMode, found['updates'] ?? 0]).toEqual([
-        streamMode,
-        streamMode.includes('updates') ? 3 : 0,
-      ])
-      for (const mode of streamMode.filter((one) => one !== 'custom')) {
-        const event = mode === 'messages-tuple' ? 'messages' : mode === 'messages' ? 'messages/partial' : mode
-        expect([streamMode, mode, (found[event] ?? 0) > 0]).toEqual([streamMode, mode, true])
+  inLong(() => {
+    it('STREAM-5: sends several modes at once like each alone', async () => {
+      const pairs: Mode[][] = [
+        ['values', 'updates'],
+        ['messages-tuple', 'updates'],
+        ['messages', 'values'],
+        ['debug', 'custom'],
+        ['tasks', 'checkpoints'],
+        ['events', 'values'],
+      ]
+      for (const streamMode of pairs) {
+        const items = await all(
+          runs().stream(await newThread(), 'tokens', { input: { tokens: 2 }, streamMode }),
+        )
+        const found = counts(items)
+        expect([streamMode, found['values'] ?? 0]).toEqual([
+          streamMode,
+          streamMode.includes('values') ? 4 : 0,
+        ])
+        expect([streamMode, found['updates'] ?? 0]).toEqual([
+          streamMode,
+          streamMode.includes('updates') ? 3 : 0,
+        ])
+        for (const mode of streamMode.filter((one) => one !== 'custom')) {
+          const event =
+            mode === 'messages-tuple' ? 'messages' : mode === 'messages' ? 'messages/partial' : mode
+          expect([streamMode, mode, (found[event] ?? 0) > 0]).toEqual([streamMode, mode, true])
+        }
+        expectRising(items)
       }
-      expectRising(items)
-    }
+    })
   })
 
   it('STREAM-4: has the node of a token under both names, also when the model is invoked without streaming', async () => {
@@ -193,22 +199,24 @@ describe('runs.stream', () => {
     }
   })
 
-  it('STREAM-2: opens for a run that waits, and shows it when the run begins', async () => {
-    const thread_id = await newThread()
-    const first = await runs().create(thread_id, 'tokens', SLEEPING)
-    let run_id = ''
-    const seen = watch(
-      runs().stream(thread_id, 'tokens', {
-        input: { tokens: 1, sleep: 0 },
-        onRunCreated: (place) => void (run_id = place.run_id),
-      }),
-    )
-    await eventually(async () => expect(run_id).not.toBe(''))
-    expect(seen.items).toEqual([])
-    await runs().cancel(thread_id, first.run_id)
-    await seen.ended
-    expect(seen.items[0]).toMatchObject({ event: 'metadata', data: { run_id } })
-    expect(seen.items.at(-1)).toMatchObject({ event: 'values', data: { done: true } })
+  inLong(() => {
+    it('STREAM-2: opens for a run that waits, and shows it when the run begins', async () => {
+      const thread_id = await newThread()
+      const first = await runs().create(thread_id, 'tokens', SLEEPING)
+      let run_id = ''
+      const seen = watch(
+        runs().stream(thread_id, 'tokens', {
+          input: { tokens: 1, sleep: 0 },
+          onRunCreated: (place) => void (run_id = place.run_id),
+        }),
+      )
+      await eventually(async () => expect(run_id).not.toBe(''))
+      expect(seen.items).toEqual([])
+      await runs().cancel(thread_id, first.run_id)
+      await seen.ended
+      expect(seen.items[0]).toMatchObject({ event: 'metadata', data: { run_id } })
+      expect(seen.items.at(-1)).toMatchObject({ event: 'values', data: { done: true } })
+    })
   })
 
   it('STREAM-3: is refused before anything streams', async () => {
@@ -331,23 +339,25 @@ function cutAfter(bytes: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8
   })
 }
 
-describe('stateless streams', () => {
-  it('STREAM-12: have a location, and can be joined and resumed after their end', async () => {
-    let place: { run_id: string; thread_id?: string } | undefined
-    const items = await all(
-      runs().stream(null, 'tokens', {
-        input: { tokens: 2 },
-        streamMode: 'updates',
-        onRunCreated: (created) => void (place = created),
-      }),
-    )
-    expect(place).toEqual({ run_id: expect.any(String) })
-    const run_id = place?.run_id ?? ''
-    expect(counts(items)).toEqual({ metadata: 1, updates: 3 })
-    const lastEventId = items[1]?.id ?? ''
-    expect(await all(runs().joinStream(null, run_id, { lastEventId }))).toEqual(items.slice(2))
-    const background = await runs().create(null, 'tokens', { input: { tokens: 1, sleep: 300 } })
-    const joined = await all(runs().joinStream(null, background.run_id, { lastEventId: '-' }))
-    expect(counts(joined)).toEqual({ metadata: 1, values: 4 })
+inLong(() => {
+  describe('stateless streams', () => {
+    it('STREAM-12: have a location, and can be joined and resumed after their end', async () => {
+      let place: { run_id: string; thread_id?: string } | undefined
+      const items = await all(
+        runs().stream(null, 'tokens', {
+          input: { tokens: 2 },
+          streamMode: 'updates',
+          onRunCreated: (created) => void (place = created),
+        }),
+      )
+      expect(place).toEqual({ run_id: expect.any(String) })
+      const run_id = place?.run_id ?? ''
+      expect(counts(items)).toEqual({ metadata: 1, updates: 3 })
+      const lastEventId = items[1]?.id ?? ''
+      expect(await all(runs().joinStream(null, run_id, { lastEventId }))).toEqual(items.slice(2))
+      const background = await runs().create(null, 'tokens', { input: { tokens: 1, sleep: 300 } })
+      const joined = await all(runs().joinStream(null, background.run_id, { lastEventId: '-' }))
+      expect(counts(joined)).toEqual({ metadata: 1, values: 4 })
+    })
   })
 })

@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../../../src/base/ids.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { makeClient, readEnded, readNow, useClientSetup } from './client-setup.ts'
+import { inLong } from '../../../support/length.ts'
 
 const setup = useClientSetup()
 let client: Client
@@ -85,26 +86,28 @@ describe('traceable', () => {
     expect(Date.parse(String(root.end_time))).toBeGreaterThanOrEqual(Date.parse(root.start_time))
   })
 
-  it('keeps the error of a child and of its parent', async () => {
-    const id = newUuid()
-    let childId = ''
-    const inner = traceable(
-      async () => {
-        childId = getCurrentRunTree().id
-        throw new RangeError('boom from inner')
-      },
-      traced('inner', { run_type: 'tool' }),
-    )
-    const outer = traceable(async () => await inner(), traced('outer', { id }))
-    await expect(outer()).rejects.toThrow('boom from inner')
-    for (const [name, failed] of [
-      ['outer', id],
-      ['inner', childId],
-    ] as const) {
-      const found = await readEnded(client, failed)
-      expect(found).toMatchObject({ name, status: 'error' })
-      expect(found.error).toContain('boom from inner')
-    }
+  inLong(() => {
+    it('keeps the error of a child and of its parent', async () => {
+      const id = newUuid()
+      let childId = ''
+      const inner = traceable(
+        async () => {
+          childId = getCurrentRunTree().id
+          throw new RangeError('boom from inner')
+        },
+        traced('inner', { run_type: 'tool' }),
+      )
+      const outer = traceable(async () => await inner(), traced('outer', { id }))
+      await expect(outer()).rejects.toThrow('boom from inner')
+      for (const [name, failed] of [
+        ['outer', id],
+        ['inner', childId],
+      ] as const) {
+        const found = await readEnded(client, failed)
+        expect(found).toMatchObject({ name, status: 'error' })
+        expect(found.error).toContain('boom from inner')
+      }
+    })
   })
 
   it('reads the first token from a streaming generator, and estimates missing counts', async () => {
@@ -139,38 +142,40 @@ describe('traceable', () => {
     expect(found.llm!.time_to_first_token_ms).toBeGreaterThanOrEqual(0)
   })
 
-  it('marks a stream that was left before its end', async () => {
-    const id = newUuid()
-    const count = traceable(
-      async function* () {
-        yield 1
-        yield 2
-      },
-      traced('left', { id }),
-    )
-    for await (const _ of count()) break
-    expect(await readEnded(client, id)).toMatchObject({
-      status: 'error',
-      error: 'Cancelled',
-      outputs: { outputs: [1] },
+  inLong(() => {
+    it('marks a stream that was left before its end', async () => {
+      const id = newUuid()
+      const count = traceable(
+        async function* () {
+          yield 1
+          yield 2
+        },
+        traced('left', { id }),
+      )
+      for await (const _ of count()) break
+      expect(await readEnded(client, id)).toMatchObject({
+        status: 'error',
+        error: 'Cancelled',
+        outputs: { outputs: [1] },
+      })
     })
-  })
 
-  it('sends numbers, unicode and odd keys, which are returned unchanged', async () => {
-    const id = newUuid()
-    const odd = {
-      big: 2 ** 53 - 1,
-      small: 1e-7,
-      emoji: '👩‍🚀 ü \u0000 \ud83d',
-      'a.b': { $ref: '#/x', constructor: 1 },
-      deep: JSON.parse('[[[[[[[[[[{"x":[]}]]]]]]]]]]') as unknown,
-      nothing: null,
-    }
-    const same = traceable((value: object) => value, traced('odd', { id }))
-    await same(odd)
-    const found = await readEnded(client, id)
-    expect(found.inputs).toEqual(odd)
-    expect(found.outputs).toEqual(odd)
+    it('sends numbers, unicode and odd keys, which are returned unchanged', async () => {
+      const id = newUuid()
+      const odd = {
+        big: 2 ** 53 - 1,
+        small: 1e-7,
+        emoji: '👩‍🚀 ü \u0000 \ud83d',
+        'a.b': { $ref: '#/x', constructor: 1 },
+        deep: JSON.parse('[[[[[[[[[[{"x":[]}]]]]]]]]]]') as unknown,
+        nothing: null,
+      }
+      const same = traceable((value: object) => value, traced('odd', { id }))
+      await same(odd)
+      const found = await readEnded(client, id)
+      expect(found.inputs).toEqual(odd)
+      expect(found.outputs).toEqual(odd)
+    })
   })
 })
 
@@ -207,60 +212,64 @@ describe('attachments', () => {
   })
 })
 
-describe('RunTree', () => {
-  it('is pending until its update arrives, in a request of its own', async () => {
-    const tree = new RunTree({
-      ...traced('two-requests', { run_type: 'llm', metadata: MODEL }),
-      inputs: { messages: QUESTION },
-    })
-    await tree.postRun()
-    await client.awaitPendingTraceBatches()
-    const pending = await eventually(() => readNow(client, tree.id))
-    expect(pending).toMatchObject({
-      status: 'pending',
-      end_time: null,
-      outputs: null,
-      first_token_time: null,
-    })
+inLong(() => {
+  describe('RunTree', () => {
+    it('is pending until its update arrives, in a request of its own', async () => {
+      const tree = new RunTree({
+        ...traced('two-requests', { run_type: 'llm', metadata: MODEL }),
+        inputs: { messages: QUESTION },
+      })
+      await tree.postRun()
+      await client.awaitPendingTraceBatches()
+      const pending = await eventually(() => readNow(client, tree.id))
+      expect(pending).toMatchObject({
+        status: 'pending',
+        end_time: null,
+        outputs: null,
+        first_token_time: null,
+      })
 
-    const started = Date.parse(pending.start_time)
-    tree.addEvent({ name: 'new_token', time: new Date(started + 250).toISOString() })
-    tree.addEvent({ name: 'new_token', time: new Date(started + 120).toISOString() })
-    await tree.end({ messages: [{ role: 'assistant', content: [{ type: 'text', text: 'Hello, world' }] }] })
-    await tree.patchRun()
-    const ended = await readEnded(client, tree.id)
-    expect(ended).toMatchObject({ status: 'success', inputs: { messages: QUESTION } })
-    expect(Date.parse(String(ended.first_token_time))).toBe(started + 120)
-    expect(ended.llm!.time_to_first_token_ms).toBeGreaterThan(119)
-    expect(ended.llm!.time_to_first_token_ms).toBeLessThan(121)
-    expect(ended.received_at).toBe(pending.received_at)
+      const started = Date.parse(pending.start_time)
+      tree.addEvent({ name: 'new_token', time: new Date(started + 250).toISOString() })
+      tree.addEvent({ name: 'new_token', time: new Date(started + 120).toISOString() })
+      await tree.end({ messages: [{ role: 'assistant', content: [{ type: 'text', text: 'Hello, world' }] }] })
+      await tree.patchRun()
+      const ended = await readEnded(client, tree.id)
+      expect(ended).toMatchObject({ status: 'success', inputs: { messages: QUESTION } })
+      expect(Date.parse(String(ended.first_token_time))).toBe(started + 120)
+      expect(ended.llm!.time_to_first_token_ms).toBeGreaterThan(119)
+      expect(ended.llm!.time_to_first_token_ms).toBeLessThan(121)
+      expect(ended.received_at).toBe(pending.received_at)
+    })
   })
 })
 
-describe('runs without a trace', () => {
-  it('createRun and updateRun create a root', async () => {
-    const id = newUuid()
-    const start_time = Date.now()
-    await client.createRun({
-      id,
-      name: 'plain',
-      run_type: 'llm',
-      inputs: { prompt: 'Say this is a test' },
-      project_name: 'langsmith-js',
-      start_time,
-      extra: { metadata: MODEL },
-    })
-    await client.updateRun(id, {
-      end_time: start_time + 100,
-      outputs: { choices: [{ text: 'This is a test' }] },
-    })
-    const found = await readEnded(client, id)
-    expect(found).toMatchObject({ trace_id: id, parent_run_id: null, status: 'success' })
-    expect(Date.parse(found.start_time)).toBe(start_time)
-    expect(found.dotted_order).toMatch(new RegExp(`^\\d{8}T\\d{12}Z${id}$`))
-    expect(found.llm).toMatchObject({
-      input_format: 'openai-completions',
-      output_format: 'openai-completions',
+inLong(() => {
+  describe('runs without a trace', () => {
+    it('createRun and updateRun create a root', async () => {
+      const id = newUuid()
+      const start_time = Date.now()
+      await client.createRun({
+        id,
+        name: 'plain',
+        run_type: 'llm',
+        inputs: { prompt: 'Say this is a test' },
+        project_name: 'langsmith-js',
+        start_time,
+        extra: { metadata: MODEL },
+      })
+      await client.updateRun(id, {
+        end_time: start_time + 100,
+        outputs: { choices: [{ text: 'This is a test' }] },
+      })
+      const found = await readEnded(client, id)
+      expect(found).toMatchObject({ trace_id: id, parent_run_id: null, status: 'success' })
+      expect(Date.parse(found.start_time)).toBe(start_time)
+      expect(found.dotted_order).toMatch(new RegExp(`^\\d{8}T\\d{12}Z${id}$`))
+      expect(found.llm).toMatchObject({
+        input_format: 'openai-completions',
+        output_format: 'openai-completions',
+      })
     })
   })
 })
@@ -285,28 +294,30 @@ describe('requests of the SDK', () => {
     expect(ofPath('/runs/batch')).toEqual([])
   })
 
-  it('uses the batch form after multipart was refused', async () => {
-    const own = makeClient(setup(), {
-      fetchImplementation: async (url, init) =>
-        String(url).endsWith('/runs/multipart')
-          ? new Response('{}', { status: 404 })
-          : await fetch(url, init),
+  inLong(() => {
+    it('uses the batch form after multipart was refused', async () => {
+      const own = makeClient(setup(), {
+        fetchImplementation: async (url, init) =>
+          String(url).endsWith('/runs/multipart')
+            ? new Response('{}', { status: 404 })
+            : await fetch(url, init),
+      })
+      const id = newUuid()
+      const inner = traceable((n: number) => n + 1, { ...traced('inner'), client: own })
+      await traceable(async (n: number) => await inner(n), { ...traced('batched', { id }), client: own })(1)
+      expect(await readEnded(own, id)).toMatchObject({
+        name: 'batched',
+        inputs: { input: 1 },
+        outputs: { outputs: 2 },
+      })
+      expect(ofPath('/runs/batch').map(({ status }) => status)).toContain(202)
     })
-    const id = newUuid()
-    const inner = traceable((n: number) => n + 1, { ...traced('inner'), client: own })
-    await traceable(async (n: number) => await inner(n), { ...traced('batched', { id }), client: own })(1)
-    expect(await readEnded(own, id)).toMatchObject({
-      name: 'batched',
-      inputs: { input: 1 },
-      outputs: { outputs: 2 },
-    })
-    expect(ofPath('/runs/batch').map(({ status }) => status)).toContain(202)
-  })
 
-  it.each(['/api', '/api/v1'])('are accepted under %s too', async (prefix) => {
-    const own = makeClient(setup(), { apiUrl: setup().proxy.url + prefix })
-    const id = newUuid()
-    await traceable(() => 'x', { ...traced('prefixed', { id }), client: own })()
-    expect(await readEnded(own, id)).toMatchObject({ name: 'prefixed' })
+    it.each(['/api', '/api/v1'])('are accepted under %s too', async (prefix) => {
+      const own = makeClient(setup(), { apiUrl: setup().proxy.url + prefix })
+      const id = newUuid()
+      await traceable(() => 'x', { ...traced('prefixed', { id }), client: own })()
+      expect(await readEnded(own, id)).toMatchObject({ name: 'prefixed' })
+    })
   })
 })

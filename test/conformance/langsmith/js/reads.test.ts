@@ -4,7 +4,7 @@ import { traceable } from 'langsmith/traceable'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../../../src/base/ids.ts'
 import { eventually } from '../../../support/eventually.ts'
-import { someInShort } from '../../../support/length.ts'
+import { inLong, someInShort } from '../../../support/length.ts'
 import { makeClient, readEnded, useClientSetup } from './client-setup.ts'
 
 const setup = useClientSetup()
@@ -103,22 +103,24 @@ describe('listRuns', () => {
     ['filter that fits nothing', { filter: 'gt(total_tokens, 10)' }, 0],
     ['oldest first', { order: 'asc', limit: 1 }, 1],
   ] as const
-  it.each(someInShort<(typeof queries)[number]>(queries, 3))('%s', async (_, query, count) => {
+  it.each(someInShort<(typeof queries)[number]>(queries, 6))('%s', async (_, query, count) => {
     const runs = await list(query as Parameters<Client['listRuns']>[0])
     expect(runs).toHaveLength(count)
     if ('order' in query) expect(runs[0]!.id).toBe(root)
   })
 
-  it('by project id, and by several names', async () => {
-    const { id } = await client.readProject({ projectName: 'other' })
-    const runs: Run[] = []
-    for await (const run of client.listRuns({ projectId: id })) runs.push(run)
-    expect(runs).toMatchObject([{ name: 'elsewhere', session_id: id }])
-    expect(await list({ projectName: [PROJECT, 'other'], isRoot: true })).toHaveLength(2)
-  })
+  inLong(() => {
+    it('by project id, and by several names', async () => {
+      const { id } = await client.readProject({ projectName: 'other' })
+      const runs: Run[] = []
+      for await (const run of client.listRuns({ projectId: id })) runs.push(run)
+      expect(runs).toMatchObject([{ name: 'elsewhere', session_id: id }])
+      expect(await list({ projectName: [PROJECT, 'other'], isRoot: true })).toHaveLength(2)
+    })
 
-  it('reports the error in a filter', async () => {
-    await expect(list({ filter: 'eq(name' })).rejects.toThrow(/422|400/)
+    it('reports the error in a filter', async () => {
+      await expect(list({ filter: 'eq(name' })).rejects.toThrow(/422|400/)
+    })
   })
 })
 
@@ -137,32 +139,34 @@ describe('projects', () => {
     await expect(client.readProject({ projectName: 'nowhere' })).rejects.toThrow('not found')
   })
 
-  it('count their runs', async () => {
-    const sessions = await setup().weir.json<object[]>(`/sessions?name=${PROJECT}`)
-    expect(sessions).toMatchObject([
-      { run_count: CHILDREN + 1, last_run_start_time: expect.any(String) as string },
-    ])
-  })
+  inLong(() => {
+    it('count their runs', async () => {
+      const sessions = await setup().weir.json<object[]>(`/sessions?name=${PROJECT}`)
+      expect(sessions).toMatchObject([
+        { run_count: CHILDREN + 1, last_run_start_time: expect.any(String) as string },
+      ])
+    })
 
-  it('are created, created again, changed and listed', async () => {
-    const description = 'made by hand'
-    const made = await client.createProject({ projectName: 'by-hand', description, metadata: { a: 1 } })
-    expect(made).toMatchObject({ name: 'by-hand', description, extra: { metadata: { a: 1 } } })
-    await expect(client.createProject({ projectName: 'by-hand' })).rejects.toThrow(/409|already exists/i)
-    const again = await client.createProject({ projectName: 'by-hand', upsert: true })
-    expect(again.id).toBe(made.id)
-    const changed = await client.updateProject(made.id, { name: 'renamed' })
-    expect(changed).toMatchObject({ id: made.id, name: 'renamed', description })
-    const names: string[] = []
-    for await (const { name } of client.listProjects()) names.push(String(name))
-    expect(names.toSorted()).toEqual(['other', PROJECT, 'renamed'])
-  })
+    it('are created, created again, changed and listed', async () => {
+      const description = 'made by hand'
+      const made = await client.createProject({ projectName: 'by-hand', description, metadata: { a: 1 } })
+      expect(made).toMatchObject({ name: 'by-hand', description, extra: { metadata: { a: 1 } } })
+      await expect(client.createProject({ projectName: 'by-hand' })).rejects.toThrow(/409|already exists/i)
+      const again = await client.createProject({ projectName: 'by-hand', upsert: true })
+      expect(again.id).toBe(made.id)
+      const changed = await client.updateProject(made.id, { name: 'renamed' })
+      expect(changed).toMatchObject({ id: made.id, name: 'renamed', description })
+      const names: string[] = []
+      for await (const { name } of client.listProjects()) names.push(String(name))
+      expect(names.toSorted()).toEqual(['other', PROJECT, 'renamed'])
+    })
 
-  it('receive the runs that are sent to a project created before', async () => {
-    const { id: project } = await client.createProject({ projectName: 'before' })
-    const id = newUuid()
-    await traceable(() => 1, { id, name: 'late', client, tracingEnabled: true, project_name: 'before' })()
-    expect((await readEnded(client, id)).session_id).toBe(project)
+    it('receive the runs that are sent to a project created before', async () => {
+      const { id: project } = await client.createProject({ projectName: 'before' })
+      const id = newUuid()
+      await traceable(() => 1, { id, name: 'late', client, tracingEnabled: true, project_name: 'before' })()
+      expect((await readEnded(client, id)).session_id).toBe(project)
+    })
   })
 })
 

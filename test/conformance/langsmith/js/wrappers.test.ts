@@ -114,20 +114,22 @@ describe('wrapOpenAI', () => {
     expectFirstToken(llm!)
   })
 
-  it('a stream without usage is estimated', async () => {
-    const [llm] = await tracedCalls(async () => {
-      const stream = await openai.chat.completions.create({ model: 'gpt-4.1-mini', messages, stream: true })
-      for await (const _ of stream);
+  inLong(() => {
+    it('a stream without usage is estimated', async () => {
+      const [llm] = await tracedCalls(async () => {
+        const stream = await openai.chat.completions.create({ model: 'gpt-4.1-mini', messages, stream: true })
+        for await (const _ of stream);
+      })
+      expect(llm).toMatchObject({
+        llm: {
+          ...chat,
+          usage_metadata: { input_tokens: 19, output_tokens: 9, total_tokens: 28 },
+          usage_source: { input: 'estimate', output: 'estimate' },
+          checks: { ...ALL_OK, usage: { ok: false } },
+        },
+      })
+      expectFirstToken(llm!)
     })
-    expect(llm).toMatchObject({
-      llm: {
-        ...chat,
-        usage_metadata: { input_tokens: 19, output_tokens: 9, total_tokens: 28 },
-        usage_source: { input: 'estimate', output: 'estimate' },
-        checks: { ...ALL_OK, usage: { ok: false } },
-      },
-    })
-    expectFirstToken(llm!)
   })
 
   it.each(firstInShort([true, false]))(
@@ -159,21 +161,23 @@ describe('wrapOpenAI', () => {
     },
   )
 
-  it('an error of the vendor', async () => {
-    const [llm] = await tracedCalls(async () => {
-      const asking = openai.chat.completions.create({ model: BROKEN_MODEL, messages })
-      await expect(asking).rejects.toThrow('this model is broken')
+  inLong(() => {
+    it('an error of the vendor', async () => {
+      const [llm] = await tracedCalls(async () => {
+        const asking = openai.chat.completions.create({ model: BROKEN_MODEL, messages })
+        await expect(asking).rejects.toThrow('this model is broken')
+      })
+      expect(llm).toMatchObject({
+        status: 'error',
+        outputs: null,
+        llm: {
+          provider: 'openai',
+          model: BROKEN_MODEL,
+          usage_metadata: { input_tokens: null, output_tokens: null },
+        },
+      })
+      expect(llm!.error).toContain('this model is broken')
     })
-    expect(llm).toMatchObject({
-      status: 'error',
-      outputs: null,
-      llm: {
-        provider: 'openai',
-        model: BROKEN_MODEL,
-        usage_metadata: { input_tokens: null, output_tokens: null },
-      },
-    })
-    expect(llm!.error).toContain('this model is broken')
   })
 })
 
@@ -247,26 +251,26 @@ describe('wrapAnthropic', () => {
       })
       expectFirstToken(llm!)
     })
-  })
 
-  it('the answer to the result of a tool', async () => {
-    const { id, name, args } = WEATHER_CALL
-    const [llm] = await tracedCalls(() =>
-      anthropic.messages.create({
-        ...params,
-        tools,
-        messages: [
-          { role: 'user', content: 'Weather in Paris?' },
-          { role: 'assistant', content: [{ type: 'tool_use', id, name, input: args }] },
-          { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: '18 degrees' }] },
-        ],
-      }),
-    )
-    expect(inputRoles(llm!)).toEqual(['system', 'user', 'assistant', 'tool'])
-    expect(llm!.llm!.messages).toMatchObject({
-      input: [{}, {}, { content: [WEATHER_BLOCK] }, { tool_call_id: id, content: text('18 degrees') }],
-      output: [{ role: 'assistant', content: text(WEATHER_REPLY) }],
+    it('the answer to the result of a tool', async () => {
+      const { id, name, args } = WEATHER_CALL
+      const [llm] = await tracedCalls(() =>
+        anthropic.messages.create({
+          ...params,
+          tools,
+          messages: [
+            { role: 'user', content: 'Weather in Paris?' },
+            { role: 'assistant', content: [{ type: 'tool_use', id, name, input: args }] },
+            { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: '18 degrees' }] },
+          ],
+        }),
+      )
+      expect(inputRoles(llm!)).toEqual(['system', 'user', 'assistant', 'tool'])
+      expect(llm!.llm!.messages).toMatchObject({
+        input: [{}, {}, { content: [WEATHER_BLOCK] }, { tool_call_id: id, content: text('18 degrees') }],
+        output: [{ role: 'assistant', content: text(WEATHER_REPLY) }],
+      })
+      expect(llm!.llm!.checks).toEqual(ALL_OK)
     })
-    expect(llm!.llm!.checks).toEqual(ALL_OK)
   })
 })

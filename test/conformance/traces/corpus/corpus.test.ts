@@ -1,3 +1,3 @@
 import { corpusTests } from './cases.ts'
 
-corpusTests('every sixth case')
+corpusTests('every twelfth case')

@@ -140,25 +140,27 @@ describeHosts((openBench) => {
       expect(wire.typesOf(id).filter((type) => type === 'end')).toHaveLength(1)
     })
 
-    it('HOST-6: that is dropped never begins', async () => {
-      const { wire, id, next } = await reached()
-      const job = await bench.job('hostile', { act: 'none' })
-      wire.send({ type: 'offer', id }, [JSON.stringify(job)])
-      await wire.next('ready', id)
-      wire.send({ type: 'drop', id })
-      wire.send({ type: 'go', id })
-      expect(await answerOf(wire, next, stateOf(job.run.thread_id))).toMatchObject({ next: [] })
-      expect(wire.typesOf(id)).toEqual(['ready'])
-    })
+    inLong(() => {
+      it('HOST-6: that is dropped never begins', async () => {
+        const { wire, id, next } = await reached()
+        const job = await bench.job('hostile', { act: 'none' })
+        wire.send({ type: 'offer', id }, [JSON.stringify(job)])
+        await wire.next('ready', id)
+        wire.send({ type: 'drop', id })
+        wire.send({ type: 'go', id })
+        expect(await answerOf(wire, next, stateOf(job.run.thread_id))).toMatchObject({ next: [] })
+        expect(wire.typesOf(id)).toEqual(['ready'])
+      })
 
-    it('HOST-10: may stop before any number of tasks', async () => {
-      const { wire, id } = await reached()
-      const crowd = 'crowd'.repeat(300)
-      await begin(wire, id, { act: 'crowd' }, { interrupt_before: [crowd] })
-      const { head, parts } = await wire.next('end', id)
-      expect(head).toMatchObject({ end: { kind: 'done' }, state: { interrupts: {} } })
-      expect(head.state?.next).toEqual([crowd.slice(0, 500)])
-      expect(parse(parts[1]?.toString('utf8')).next).toEqual(Array.from({ length: 1_000 }, () => crowd))
+      it('HOST-10: may stop before any number of tasks', async () => {
+        const { wire, id } = await reached()
+        const crowd = 'crowd'.repeat(300)
+        await begin(wire, id, { act: 'crowd' }, { interrupt_before: [crowd] })
+        const { head, parts } = await wire.next('end', id)
+        expect(head).toMatchObject({ end: { kind: 'done' }, state: { interrupts: {} } })
+        expect(head.state?.next).toEqual([crowd.slice(0, 500)])
+        expect(parse(parts[1]?.toString('utf8')).next).toEqual(Array.from({ length: 1_000 }, () => crowd))
+      })
     })
 
     it('HOST-11, HOST-13: beats while it runs, and a cancel ends it; further ones are ignored', async () => {
@@ -177,46 +179,50 @@ describeHosts((openBench) => {
       expect(wire.typesOf(id)).toEqual(['ready', 'items', 'end'])
     })
 
-    it('HOST-11: ends without a state when it is to be rolled back', async () => {
-      const { wire, id } = await reached()
-      await begin(wire, id, { act: 'ignore' })
-      wire.send({ type: 'cancel', id, state: false })
-      const { head } = await wire.next('end', id)
-      expect(head).toMatchObject({ end: { kind: 'cancelled' }, state: null, values: 'none' })
-    })
+    inLong(() => {
+      it('HOST-11: ends without a state when it is to be rolled back', async () => {
+        const { wire, id } = await reached()
+        await begin(wire, id, { act: 'ignore' })
+        wire.send({ type: 'cancel', id, state: false })
+        const { head } = await wire.next('end', id)
+        expect(head).toMatchObject({ end: { kind: 'cancelled' }, state: null, values: 'none' })
+      })
 
-    it('HOST-15: that ends the process is named before', async () => {
-      const wire = await opened()
-      await begin(wire, 1, { act: 'exit' })
-      expect(await wire.exited).toBe(3)
-      const { head } = await wire.next('culprit', 1)
-      expect(head.message).toBe('The graph ended its process with code 3.')
-      expect(wire.typesOf(1)).not.toContain('end')
+      it('HOST-15: that ends the process is named before', async () => {
+        const wire = await opened()
+        await begin(wire, 1, { act: 'exit' })
+        expect(await wire.exited).toBe(3)
+        const { head } = await wire.next('culprit', 1)
+        expect(head.message).toBe('The graph ended its process with code 3.')
+        expect(wire.typesOf(1)).not.toContain('end')
+      })
     })
   })
 
   describe('frames', () => {
-    it('HOST-1: may come in any portions', async () => {
-      const launch = bench.launch()
-      const wire = openHostWire(launch)
-      wires.push(wire)
-      const call = { type: 'call', id: 1, tenant: TENANT }
-      const parts = [JSON.stringify(stateOf('nothing'))]
-      const bytes = encodeFrame(launch.open)
-      for (let at = 0; at < bytes.length; at += 97) wire.write(bytes.subarray(at, at + 97))
-      await wire.next('opened')
-      wire.write(Buffer.concat([encodeFrame(call, parts), encodeFrame({ ...call, id: 2 }, parts)]))
-      await Promise.all([wire.next('answer', 1), wire.next('answer', 2)])
-    })
+    inLong(() => {
+      it('HOST-1: may come in any portions', async () => {
+        const launch = bench.launch()
+        const wire = openHostWire(launch)
+        wires.push(wire)
+        const call = { type: 'call', id: 1, tenant: TENANT }
+        const parts = [JSON.stringify(stateOf('nothing'))]
+        const bytes = encodeFrame(launch.open)
+        for (let at = 0; at < bytes.length; at += 97) wire.write(bytes.subarray(at, at + 97))
+        await wire.next('opened')
+        wire.write(Buffer.concat([encodeFrame(call, parts), encodeFrame({ ...call, id: 2 }, parts)]))
+        await Promise.all([wire.next('answer', 1), wire.next('answer', 2)])
+      })
 
-    it('HOST-3: of unknown types are ignored, as are unknown fields', async () => {
-      const { wire, id, next } = await reached()
-      wire.send({ type: 'of_a_later_version', id, more: { n: 1 } })
-      wire.send({ type: 'go', id: 9999 })
-      const later = { later: true } as object
-      wire.send({ ...later, type: 'call', id: next, tenant: TENANT }, [JSON.stringify(stateOf('nothing'))])
-      await wire.next('answer', next)
-      expect(wire.typesOf(id)).toEqual([])
+      it('HOST-3: of unknown types are ignored, as are unknown fields', async () => {
+        const { wire, id, next } = await reached()
+        wire.send({ type: 'of_a_later_version', id, more: { n: 1 } })
+        wire.send({ type: 'go', id: 9999 })
+        const later = { later: true } as object
+        wire.send({ ...later, type: 'call', id: next, tenant: TENANT }, [JSON.stringify(stateOf('nothing'))])
+        await wire.next('answer', next)
+        expect(wire.typesOf(id)).toEqual([])
+      })
     })
 
     it('HOST-6, HOST-12: that cannot be read fail their job or their call; the host goes on', async () => {
@@ -236,25 +242,27 @@ describeHosts((openBench) => {
       }
     })
 
-    it('HOST-12: of calls are refused with a code and words', async () => {
-      const { wire, id: first } = await reached()
-      const calls = [
-        { ...stateOf('x'), graph_id: 'nowhere' },
-        { name: 'of_a_later_version', graph_id: 'kinds', config: {} } as unknown as HostCall,
-        { name: 'embed' as const, texts: ['x'] },
-      ]
-      // These calls need more than the two ids that a test reserves.
-      ids += 2
-      calls.forEach((call, n) =>
-        wire.send({ type: 'call', id: first + n, tenant: TENANT }, [JSON.stringify(call)]),
-      )
-      const refused = await Promise.all(calls.map((_, n) => wire.next('refused', first + n)))
-      expect(refused.map(({ head }) => head.code)).toEqual([
-        'not_found',
-        'invalid_request',
-        'invalid_request',
-      ])
-      for (const { head } of refused) expect(head.message).toMatch(/\w/)
+    inLong(() => {
+      it('HOST-12: of calls are refused with a code and words', async () => {
+        const { wire, id: first } = await reached()
+        const calls = [
+          { ...stateOf('x'), graph_id: 'nowhere' },
+          { name: 'of_a_later_version', graph_id: 'kinds', config: {} } as unknown as HostCall,
+          { name: 'embed' as const, texts: ['x'] },
+        ]
+        // These calls need more than the two ids that a test reserves.
+        ids += 2
+        calls.forEach((call, n) =>
+          wire.send({ type: 'call', id: first + n, tenant: TENANT }, [JSON.stringify(call)]),
+        )
+        const refused = await Promise.all(calls.map((_, n) => wire.next('refused', first + n)))
+        expect(refused.map(({ head }) => head.code)).toEqual([
+          'not_found',
+          'invalid_request',
+          'invalid_request',
+        ])
+        for (const { head } of refused) expect(head.message).toMatch(/\w/)
+      })
     })
   })
 

@@ -17,6 +17,7 @@ import {
   parse,
   stateOf,
 } from '../../../support/runs/hosts/graph-hosts.ts'
+import { inLong } from '../../../support/length.ts'
 
 describeHosts((open, language) => {
   let bench: HostBench
@@ -72,67 +73,74 @@ describeHosts((open, language) => {
       expect(read).toEqual({ values, ...rest })
     })
 
-    it('follows the node of a Send or goto', async () => {
-      expect(stateOf((await bench.run('kinds', { kind: 'goto' })).end)['log']).toEqual(['went', 'finished'])
-      const fan = await bench.run('kinds', { kind: 'fan' }, { stream_mode: ['updates'] })
-      expect(dataOf(fan.items, 'updates').map((update) => Object.keys(update)[0])).toEqual([
-        'begin',
-        'piece',
-        'piece',
-        'piece',
-        'finish',
-      ])
-    })
-
-    it('streams what a node writes, and the messages that it returns', async () => {
-      const custom = await bench.run('kinds', { kind: 'custom' }, { stream_mode: ['custom'] })
-      expect(dataOf(custom.items, 'custom')).toEqual([{ step: 1 }])
-      const tool = await bench.run('kinds', { kind: 'tool' }, { stream_mode: ['messages-tuple'] })
-      const tuples = dataOf(tool.items, 'messages') as unknown as [JsonObject, JsonObject][]
-      expect(tuples.map(([message]) => [message['type'], message['id']])).toEqual([
-        ['ai', 'call'],
-        ['tool', 'result'],
-      ])
-      expect(tuples[0]?.[1]).toMatchObject({
-        langgraph_node: 'respond',
-        graph_node: 'respond',
-        run_attempt: 1,
+    inLong(() => {
+      it('follows the node of a Send or goto', async () => {
+        expect(stateOf((await bench.run('kinds', { kind: 'goto' })).end)['log']).toEqual(['went', 'finished'])
+        const fan = await bench.run('kinds', { kind: 'fan' }, { stream_mode: ['updates'] })
+        expect(dataOf(fan.items, 'updates').map((update) => Object.keys(update)[0])).toEqual([
+          'begin',
+          'piece',
+          'piece',
+          'piece',
+          'finish',
+        ])
       })
-    })
 
-    it('names the events of subgraphs by their namespace', async () => {
-      const { items } = await bench.run(
-        'kinds',
-        { kind: 'sub' },
-        { stream_mode: ['updates', 'custom'], subgraphs: true },
-      )
-      const inner = items.filter(({ event }) => event.includes('|'))
-      expect(names(inner).map((name) => name.replace(/:.*/, ''))).toEqual([
-        'custom|nested',
-        'updates|nested',
-        'updates|nested',
-      ])
-      const flat = await bench.run('kinds', { kind: 'sub' }, { stream_mode: ['updates'] })
-      expect(names(flat.items)).toEqual(['metadata', 'updates', 'updates', 'updates'])
-    })
-
-    it('streams events, tasks, checkpoints and debug if requested', async () => {
-      const { items } = await bench.run(
-        'kinds',
-        { kind: 'plain' },
-        { stream_mode: ['events', 'tasks', 'checkpoints', 'debug'] },
-      )
-      expect(new Set(names(items))).toEqual(new Set(['metadata', 'events', 'tasks', 'checkpoints', 'debug']))
-      expect(dataOf(items, 'events')[0]).toMatchObject({ event: 'on_chain_start', name: expect.any(String) })
-      expect(dataOf(items, 'checkpoints')[0]).toMatchObject({
-        next: ['__start__'],
-        metadata: { source: 'input' },
+      it('streams what a node writes, and the messages that it returns', async () => {
+        const custom = await bench.run('kinds', { kind: 'custom' }, { stream_mode: ['custom'] })
+        expect(dataOf(custom.items, 'custom')).toEqual([{ step: 1 }])
+        const tool = await bench.run('kinds', { kind: 'tool' }, { stream_mode: ['messages-tuple'] })
+        const tuples = dataOf(tool.items, 'messages') as unknown as [JsonObject, JsonObject][]
+        expect(tuples.map(([message]) => [message['type'], message['id']])).toEqual([
+          ['ai', 'call'],
+          ['tool', 'result'],
+        ])
+        expect(tuples[0]?.[1]).toMatchObject({
+          langgraph_node: 'respond',
+          graph_node: 'respond',
+          run_attempt: 1,
+        })
       })
-      expect(dataOf(items, 'debug').map(({ type }) => type)).toContain('task_result')
-      const configs = dataOf(items, 'checkpoints').map(({ config }) =>
-        Object.keys((config as JsonObject)['configurable'] ?? {}),
-      )
-      expect(configs.flat().filter((key) => key.startsWith('__'))).toEqual([])
+
+      it('names the events of subgraphs by their namespace', async () => {
+        const { items } = await bench.run(
+          'kinds',
+          { kind: 'sub' },
+          { stream_mode: ['updates', 'custom'], subgraphs: true },
+        )
+        const inner = items.filter(({ event }) => event.includes('|'))
+        expect(names(inner).map((name) => name.replace(/:.*/, ''))).toEqual([
+          'custom|nested',
+          'updates|nested',
+          'updates|nested',
+        ])
+        const flat = await bench.run('kinds', { kind: 'sub' }, { stream_mode: ['updates'] })
+        expect(names(flat.items)).toEqual(['metadata', 'updates', 'updates', 'updates'])
+      })
+
+      it('streams events, tasks, checkpoints and debug if requested', async () => {
+        const { items } = await bench.run(
+          'kinds',
+          { kind: 'plain' },
+          { stream_mode: ['events', 'tasks', 'checkpoints', 'debug'] },
+        )
+        expect(new Set(names(items))).toEqual(
+          new Set(['metadata', 'events', 'tasks', 'checkpoints', 'debug']),
+        )
+        expect(dataOf(items, 'events')[0]).toMatchObject({
+          event: 'on_chain_start',
+          name: expect.any(String),
+        })
+        expect(dataOf(items, 'checkpoints')[0]).toMatchObject({
+          next: ['__start__'],
+          metadata: { source: 'input' },
+        })
+        expect(dataOf(items, 'debug').map(({ type }) => type)).toContain('task_result')
+        const configs = dataOf(items, 'checkpoints').map(({ config }) =>
+          Object.keys((config as JsonObject)['configurable'] ?? {}),
+        )
+        expect(configs.flat().filter((key) => key.startsWith('__'))).toEqual([])
+      })
     })
 
     it('ends with the class of its error as the last event, and the state of the last step', async () => {
@@ -153,9 +161,11 @@ describeHosts((open, language) => {
       expect(end.state?.next).toEqual(['respond'])
     })
 
-    it('fails when it takes more steps than the limit of its config', async () => {
-      const { end } = await bench.run('tokens', { steps: 9 }, { config: { recursion_limit: 5 } })
-      expect(end).toMatchObject({ kind: 'failed', error: 'GraphRecursionError' })
+    inLong(() => {
+      it('fails when it takes more steps than the limit of its config', async () => {
+        const { end } = await bench.run('tokens', { steps: 9 }, { config: { recursion_limit: 5 } })
+        expect(end).toMatchObject({ kind: 'failed', error: 'GraphRecursionError' })
+      })
     })
 
     it('RUN-16, HOST-2: gets config, context and the environment of langgraph.json, and nothing of the server', async () => {
@@ -179,10 +189,12 @@ describeHosts((open, language) => {
       expect(stateOf((await bench.run('kinds', { kind: 'store' })).end)['answer']).toEqual({ text: 'kept' })
     })
 
-    it('fails when the deployment does not have its graph', async () => {
-      expect((await bench.run('nope', {})).end).toMatchObject({
-        kind: 'failed',
-        message: 'No graph "nope" is deployed.',
+    inLong(() => {
+      it('fails when the deployment does not have its graph', async () => {
+        expect((await bench.run('nope', {})).end).toMatchObject({
+          kind: 'failed',
+          message: 'No graph "nope" is deployed.',
+        })
       })
     })
   })
@@ -202,14 +214,19 @@ describeHosts((open, language) => {
       expect(stateOf(second.end)).toMatchObject({ answer: 'yes', log: ['begun', 'asked', 'finished'] })
     })
 
-    it('resumes parallel interrupts by their ids', async () => {
-      const thread_id = randomUUID()
-      const first = await bench.run('kinds', { kind: 'ask_twice' }, {}, thread_id)
-      const open = dataOf(first.items, 'values').at(-1)?.['__interrupt__'] as { id: string; value: string }[]
-      expect(open.map(({ value }) => value)).toEqual(['one?', 'two?'])
-      const resume = Object.fromEntries(open.map(({ id, value }) => [id, `${value} yes`]))
-      const second = await bench.run('kinds', null, { command: { resume } }, thread_id)
-      expect(stateOf(second.end)['log']).toEqual(['begun', 'one one? yes', 'two two? yes', 'finished'])
+    inLong(() => {
+      it('resumes parallel interrupts by their ids', async () => {
+        const thread_id = randomUUID()
+        const first = await bench.run('kinds', { kind: 'ask_twice' }, {}, thread_id)
+        const open = dataOf(first.items, 'values').at(-1)?.['__interrupt__'] as {
+          id: string
+          value: string
+        }[]
+        expect(open.map(({ value }) => value)).toEqual(['one?', 'two?'])
+        const resume = Object.fromEntries(open.map(({ id, value }) => [id, `${value} yes`]))
+        const second = await bench.run('kinds', null, { command: { resume } }, thread_id)
+        expect(stateOf(second.end)['log']).toEqual(['begun', 'one one? yes', 'two two? yes', 'finished'])
+      })
     })
 
     it.each([1, 2] as const)(
@@ -236,36 +253,43 @@ describeHosts((open, language) => {
       },
     )
 
-    it('stops before and after nodes, and continues without input', async () => {
-      const thread_id = randomUUID()
-      const first = await bench.run('kinds', { kind: 'plain' }, { interrupt_before: ['respond'] }, thread_id)
-      expect(first.end).toMatchObject({
-        kind: 'done',
-        // The value that LangGraph itself returns: it contains `__interrupt__` only in JavaScript.
-        values:
-          language === 'python' ? '{"messages":[],"kind":"plain","log":["begun"]}' : '{"__interrupt__":[]}',
-        state: { next: ['respond'] },
-      })
-      const second = await bench.run('kinds', null, { interrupt_after: '*' }, thread_id)
-      expect(second.end.state?.next).toEqual(['finish'])
-      expect((await bench.run('kinds', null, {}, thread_id)).end.state?.next).toEqual([])
-    })
-
-    it.each([[{ log: ['updated'] }], [[['log', ['updated']]]]])(
-      'applies update and goto of a command: %j',
-      async (update) => {
+    inLong(() => {
+      it('stops before and after nodes, and continues without input', async () => {
         const thread_id = randomUUID()
-        await bench.run('kinds', { kind: 'ask' }, {}, thread_id)
-        const command = {
-          update,
-          goto: [{ node: 'piece', input: { item: 'x' } }, 'finish'],
-        }
-        const { end, items } = await bench.run('kinds', null, { command }, thread_id)
-        // LangGraph for Python executes the interrupted node again, so the step does not end.
-        const { log } = language === 'python' ? (dataOf(items, 'values').at(-1) ?? {}) : stateOf(end)
-        expect(log).toEqual(expect.arrayContaining(['updated', 'piece x', 'finished']))
-      },
-    )
+        const first = await bench.run(
+          'kinds',
+          { kind: 'plain' },
+          { interrupt_before: ['respond'] },
+          thread_id,
+        )
+        expect(first.end).toMatchObject({
+          kind: 'done',
+          // The value that LangGraph itself returns: it contains `__interrupt__` only in JavaScript.
+          values:
+            language === 'python' ? '{"messages":[],"kind":"plain","log":["begun"]}' : '{"__interrupt__":[]}',
+          state: { next: ['respond'] },
+        })
+        const second = await bench.run('kinds', null, { interrupt_after: '*' }, thread_id)
+        expect(second.end.state?.next).toEqual(['finish'])
+        expect((await bench.run('kinds', null, {}, thread_id)).end.state?.next).toEqual([])
+      })
+
+      it.each([[{ log: ['updated'] }], [[['log', ['updated']]]]])(
+        'applies update and goto of a command: %j',
+        async (update) => {
+          const thread_id = randomUUID()
+          await bench.run('kinds', { kind: 'ask' }, {}, thread_id)
+          const command = {
+            update,
+            goto: [{ node: 'piece', input: { item: 'x' } }, 'finish'],
+          }
+          const { end, items } = await bench.run('kinds', null, { command }, thread_id)
+          // LangGraph for Python executes the interrupted node again, so the step does not end.
+          const { log } = language === 'python' ? (dataOf(items, 'values').at(-1) ?? {}) : stateOf(end)
+          expect(log).toEqual(expect.arrayContaining(['updated', 'piece x', 'finished']))
+        },
+      )
+    })
   })
 
   describe('a fork', () => {
@@ -296,53 +320,57 @@ describeHosts((open, language) => {
       expect(await historyOf(bench, job.run.thread_id)).toHaveLength(3)
     })
 
-    it('begins with its input when the previous attempt stored no checkpoint', async () => {
-      const job = await bench.job('kinds', { kind: 'plain' })
-      const { end } = await bench.execute({ ...job, run: { ...job.run, attempt: 2 } })
-      expect(stateOf(end)['log']).toEqual(['begun', 'answered plain', 'finished'])
-    })
+    inLong(() => {
+      it('begins with its input when the previous attempt stored no checkpoint', async () => {
+        const job = await bench.job('kinds', { kind: 'plain' })
+        const { end } = await bench.execute({ ...job, run: { ...job.run, attempt: 2 } })
+        expect(stateOf(end)['log']).toEqual(['begun', 'answered plain', 'finished'])
+      })
 
-    it('does not resume or fork a second time', async () => {
-      const thread_id = randomUUID()
-      await bench.run('kinds', { kind: 'ask' }, {}, thread_id)
-      const job = await bench.job(
-        'kinds',
-        null,
-        { command: { resume: 'yes' }, interrupt_before: ['finish'] },
-        thread_id,
-      )
-      await bench.hosts.run(job, silent, never)
-      const again = {
-        ...job,
-        run: { ...job.run, attempt: 2, kwargs: { ...job.run.kwargs, interrupt_before: null } },
-      }
-      expect(stateOf((await bench.execute(again)).end)['log']).toEqual(['begun', 'asked', 'finished'])
+      it('does not resume or fork a second time', async () => {
+        const thread_id = randomUUID()
+        await bench.run('kinds', { kind: 'ask' }, {}, thread_id)
+        const job = await bench.job(
+          'kinds',
+          null,
+          { command: { resume: 'yes' }, interrupt_before: ['finish'] },
+          thread_id,
+        )
+        await bench.hosts.run(job, silent, never)
+        const again = {
+          ...job,
+          run: { ...job.run, attempt: 2, kwargs: { ...job.run.kwargs, interrupt_before: null } },
+        }
+        expect(stateOf((await bench.execute(again)).end)['log']).toEqual(['begun', 'asked', 'finished'])
+      })
     })
   })
 })
 
-describe('a folder without packages of its own', () => {
-  // Node by itself cannot load enums. The import is resolved from Weir's installation.
-  const source = `
+inLong(() => {
+  describe('a folder without packages of its own', () => {
+    // Node by itself cannot load enums. The import is resolved from Weir's installation.
+    const source = `
     import { Annotation, START, StateGraph } from '@langchain/langgraph'
     enum Said { Hello = 'hello' }
     const State = Annotation.Root({ said: Annotation<string>() })
     export default new StateGraph(State).addNode('say', () => ({ said: Said.Hello })).addEdge(START, 'say')
   `
 
-  it('can load TypeScript graphs', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'weir-alone-'))
-    await writeFile(join(folder, 'alone.ts'), source)
-    await writeFile(join(folder, 'langgraph.json'), JSON.stringify({ graphs: { alone: 'alone.ts' } }))
-    const alone = await openHostBench([], {
-      file: await readDeploymentFile(join(folder, 'langgraph.json'), {}),
+    it('can load TypeScript graphs', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'weir-alone-'))
+      await writeFile(join(folder, 'alone.ts'), source)
+      await writeFile(join(folder, 'langgraph.json'), JSON.stringify({ graphs: { alone: 'alone.ts' } }))
+      const alone = await openHostBench([], {
+        file: await readDeploymentFile(join(folder, 'langgraph.json'), {}),
+      })
+      try {
+        expect(stateOf((await alone.run('alone', { said: 'nothing' })).end)).toEqual({ said: 'hello' })
+      } finally {
+        await alone.stop()
+        await rm(folder, { recursive: true, force: true })
+      }
     })
-    try {
-      expect(stateOf((await alone.run('alone', { said: 'nothing' })).end)).toEqual({ said: 'hello' })
-    } finally {
-      await alone.stop()
-      await rm(folder, { recursive: true, force: true })
-    }
   })
 })
 

@@ -14,6 +14,7 @@ import {
   parse,
   stateOf,
 } from '../../../support/runs/hosts/graph-hosts.ts'
+import { inLong } from '../../../support/length.ts'
 
 describeHosts((open) => {
   let bench: HostBench
@@ -118,22 +119,24 @@ describeHosts((open) => {
       })
     })
 
-    it('creates a state from super-steps', async () => {
-      const thread_id = randomUUID()
-      await bench.store.createThread(TENANT, { thread_id, metadata: {}, config: {}, ttl: null })
-      const supersteps = [
-        { updates: [{ values: { kind: 'plain' }, as_node: '__input__' }] },
-        { updates: [{ values: { kind: 'plain' }, as_node: '__start__' }] },
-        { updates: [{ values: { log: ['made'] }, as_node: 'begin' }] },
-      ]
-      const answer = await bench.hosts.call(TENANT, {
-        name: 'bulk_update',
-        graph_id: 'kinds',
-        config: configOf({ thread_id }),
-        supersteps,
+    inLong(() => {
+      it('creates a state from super-steps', async () => {
+        const thread_id = randomUUID()
+        await bench.store.createThread(TENANT, { thread_id, metadata: {}, config: {}, ttl: null })
+        const supersteps = [
+          { updates: [{ values: { kind: 'plain' }, as_node: '__input__' }] },
+          { updates: [{ values: { kind: 'plain' }, as_node: '__start__' }] },
+          { updates: [{ values: { log: ['made'] }, as_node: 'begin' }] },
+        ]
+        const answer = await bench.hosts.call(TENANT, {
+          name: 'bulk_update',
+          graph_id: 'kinds',
+          config: configOf({ thread_id }),
+          supersteps,
+        })
+        expect(parse(answer.state?.values_json)).toMatchObject({ kind: 'plain', log: ['made'] })
+        expect(answer.state?.next).toEqual(['respond'])
       })
-      expect(parse(answer.state?.values_json)).toMatchObject({ kind: 'plain', log: ['made'] })
-      expect(answer.state?.next).toEqual(['respond'])
     })
 
     it('reads a history newest first, by limit, before and metadata', async () => {
@@ -150,38 +153,40 @@ describeHosts((open) => {
       expect(await historyOf(bench, randomUUID())).toEqual([])
     })
 
-    it('returns the whole history, though parts of it were returned before', async () => {
-      const thread_id = randomUUID()
-      const expectTheSame = async (): Promise<number> => {
-        // With a filter, even an empty one, the host does not reuse the states that it returned before.
-        const all = await historyOf(bench, thread_id, { metadata: {} })
-        for (const limit of [1000, 2, 1000])
-          expect(await historyOf(bench, thread_id, { limit })).toEqual(all.slice(0, limit))
-        const before = all[1]?.['checkpoint'] as JsonObject
-        expect(await historyOf(bench, thread_id, { before })).toEqual(all.slice(2))
-        const config = configOf({ thread_id }, { checkpoint_id: String(before['checkpoint_id']) })
-        expect(await historyOf(bench, thread_id, { config })).toEqual([all[1]])
-        return all.length
-      }
-      await bench.run('kinds', { kind: 'plain' }, { interrupt_before: ['respond'] }, thread_id)
-      const interrupted = await expectTheSame()
-      // This run writes to the checkpoint that was read last, adds further checkpoints, and is then rolled back.
-      const job = await bench.job('kinds', null, { interrupt_before: ['finish'] }, thread_id)
-      await bench.hosts.run(job, SILENT, new AbortController().signal)
-      expect(await expectTheSame()).toBeGreaterThan(interrupted)
-      await bench.store.rollback(job.lease)
-      expect(await expectTheSame()).toBe(interrupted)
-      await bench.run('kinds', null, {}, thread_id)
-      expect(await expectTheSame()).toBeGreaterThan(interrupted)
-      const config = { configurable: (await historyOf(bench, thread_id))[3]?.['checkpoint'] as JsonObject }
-      await bench.hosts.call(TENANT, {
-        name: 'update_state',
-        graph_id: 'kinds',
-        config,
-        values: { log: ['by hand'] },
-        as_node: 'begin',
+    inLong(() => {
+      it('returns the whole history, though parts of it were returned before', async () => {
+        const thread_id = randomUUID()
+        const expectTheSame = async (): Promise<number> => {
+          // With a filter, even an empty one, the host does not reuse the states that it returned before.
+          const all = await historyOf(bench, thread_id, { metadata: {} })
+          for (const limit of [1000, 2, 1000])
+            expect(await historyOf(bench, thread_id, { limit })).toEqual(all.slice(0, limit))
+          const before = all[1]?.['checkpoint'] as JsonObject
+          expect(await historyOf(bench, thread_id, { before })).toEqual(all.slice(2))
+          const config = configOf({ thread_id }, { checkpoint_id: String(before['checkpoint_id']) })
+          expect(await historyOf(bench, thread_id, { config })).toEqual([all[1]])
+          return all.length
+        }
+        await bench.run('kinds', { kind: 'plain' }, { interrupt_before: ['respond'] }, thread_id)
+        const interrupted = await expectTheSame()
+        // This run writes to the checkpoint that was read last, adds further checkpoints, and is then rolled back.
+        const job = await bench.job('kinds', null, { interrupt_before: ['finish'] }, thread_id)
+        await bench.hosts.run(job, SILENT, new AbortController().signal)
+        expect(await expectTheSame()).toBeGreaterThan(interrupted)
+        await bench.store.rollback(job.lease)
+        expect(await expectTheSame()).toBe(interrupted)
+        await bench.run('kinds', null, {}, thread_id)
+        expect(await expectTheSame()).toBeGreaterThan(interrupted)
+        const config = { configurable: (await historyOf(bench, thread_id))[3]?.['checkpoint'] as JsonObject }
+        await bench.hosts.call(TENANT, {
+          name: 'update_state',
+          graph_id: 'kinds',
+          config,
+          values: { log: ['by hand'] },
+          as_node: 'begin',
+        })
+        await expectTheSame()
       })
-      await expectTheSame()
     })
 
     it('returns graphs for drawing, with their schemas and subgraphs', async () => {
@@ -239,24 +244,26 @@ describeHosts((open) => {
       expect(operations.map(({ name }) => name)).toEqual(expect.arrayContaining(['plan', 'model', 'finish']))
     })
 
-    it('lose no token of many streams at once (D-42)', async () => {
-      const runs = Array.from({ length: 8 }, async (): Promise<Executed> => {
-        const job = await bench.job(
-          'tokens',
-          { tokens: 1_000 },
-          { stream_mode: ['messages-tuple'] },
-          undefined,
-          true,
-        )
-        return bench.execute(job)
+    inLong(() => {
+      it('lose no token of many streams at once (D-42)', async () => {
+        const runs = Array.from({ length: 8 }, async (): Promise<Executed> => {
+          const job = await bench.job(
+            'tokens',
+            { tokens: 1_000 },
+            { stream_mode: ['messages-tuple'] },
+            undefined,
+            true,
+          )
+          return bench.execute(job)
+        })
+        for (const { items, end } of await Promise.all(runs)) {
+          const texts = dataOf(items, 'messages').map(
+            (tuple) => (tuple as unknown as [JsonObject])[0]['content'],
+          )
+          expect(texts).toEqual(Array.from({ length: 1_000 }, (_, i) => `tok${i} `))
+          expect(end.kind).toBe('done')
+        }
       })
-      for (const { items, end } of await Promise.all(runs)) {
-        const texts = dataOf(items, 'messages').map(
-          (tuple) => (tuple as unknown as [JsonObject])[0]['content'],
-        )
-        expect(texts).toEqual(Array.from({ length: 1_000 }, (_, i) => `tok${i} `))
-        expect(end.kind).toBe('done')
-      }
     })
   })
 })

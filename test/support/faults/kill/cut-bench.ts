@@ -8,7 +8,6 @@ import { eventually } from '../../eventually.ts'
 import { KEY, startWeir, type WeirProcess } from '../../servers/weir-process.ts'
 
 export interface CutPlans {
-  /** Streams to cut. */
   cuts: number
   /** How often a server is killed with kill -9 during the campaign. */
   kills: number

@@ -33,7 +33,7 @@ export async function killRounds(blows: readonly Blow[]): Promise<number> {
       expect(await storedFaults(weir, PROJECT, traces), said).toEqual([])
       expect(await traceFaults(weir, sample(load.traces, 5)), said).toEqual([])
     }
-    expect(await traceFaults(weir, sample(traces, 30))).toEqual([])
+    expect(await traceFaults(weir, sample(traces, Math.min(30, 10 * blows.length)))).toEqual([])
     expect(await weir.stop()).toBe(0)
     return 3 * traces.filter((trace) => trace.patched).length
   } finally {

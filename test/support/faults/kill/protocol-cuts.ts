@@ -6,7 +6,6 @@ import { readFrames } from '../../runs/streams/sse-frames.ts'
 import { KEY } from '../../servers/weir-process.ts'
 import { ask, base, type CutBench, type CutPlans, json, onCutBench, whileKilled } from './cut-bench.ts'
 
-/** The size of a campaign. */
 export interface ProtocolCampaign extends CutPlans {
   threads: number
   /** Number of runs on each thread, one after the other. */

@@ -25,7 +25,6 @@ interface Beat {
   at: number
 }
 
-/** The results of a round. */
 export interface RoundReport {
   victim: Victim
   statuses: string[]

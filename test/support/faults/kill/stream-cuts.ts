@@ -6,7 +6,6 @@ import { KEY } from '../../servers/weir-process.ts'
 import { ask, base, type CutBench, type CutPlans, json, onCutBench, pick, whileKilled } from './cut-bench.ts'
 import { startCuttingProxy } from '../proxies/cutting.ts'
 
-/** The size of a campaign. */
 export interface CutCampaign extends CutPlans {
   threads: number
   /** Number of runs on each thread, one after the other. */

@@ -16,7 +16,6 @@ export interface Recorded {
   status: number
   answer_type: string
   answer_headers: IncomingHttpHeaders
-  /** The body as sent. */
   sent: Buffer
   /** The body of the response, decompressed. */
   answer: Buffer

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import type { EmbeddedClickHouse } from '../../../../src/storage/clickhouse/embedded/start.ts'
 import { temporaryDir, startTestClickHouse } from '../../stores/clickhouse/embedded-clickhouse.ts'
+import { shared } from '../../servers/shared.ts'
 import { type FaultProxy, startFaultProxy } from '../proxies/fault.ts'
 
-/** A ClickHouse for one test file, behind a fault proxy. */
+/** A ClickHouse behind a fault proxy. */
 export interface ProxiedStore {
   readonly proxy: FaultProxy
   /** The engine's own address. */
@@ -12,23 +14,36 @@ export interface ProxiedStore {
   close(): Promise<void>
 }
 
-/** Starts an engine on a new folder, and the proxy. */
+/** Starts an engine on a new folder, for one test file, and the proxy. */
 export async function startProxiedStore(): Promise<ProxiedStore> {
   const { dir, remove } = await temporaryDir()
   const engine = await startTestClickHouse(dir)
+  return proxiedStore(engine, async () => {
+    await engine.stop()
+    await remove()
+  })
+}
+
+/** Starts a proxy to the engine that all test files share. */
+export async function proxySharedStore(): Promise<ProxiedStore> {
+  return proxiedStore(await shared('/clickhouse'), async () => undefined)
+}
+
+async function proxiedStore(
+  engine: ProxiedStore['engine'],
+  stop: () => Promise<void>,
+): Promise<ProxiedStore> {
   const proxy = await startFaultProxy({ target: engine.url })
-  let databases = 0
   return {
     proxy,
     engine,
     newUrl() {
-      const url = new URL(`/weir_${++databases}`, proxy.url)
+      const url = new URL(`/weir_${randomBytes(6).toString('hex')}`, proxy.url)
       return url.href.replace('//', `//${engine.username}:${engine.password}@`)
     },
     async close() {
       await proxy.close()
-      await engine.stop()
-      await remove()
+      await stop()
     },
   }
 }

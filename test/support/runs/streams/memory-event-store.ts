@@ -12,7 +12,6 @@ import {
   type EventStore,
 } from '../../../../src/events/event-store.ts'
 
-/** The log of one thread. */
 interface MemoryLog {
   chunks: EventChunk[]
   total: number

@@ -33,7 +33,6 @@ export function has(seen: Seen, count: number): Promise<void> {
   return eventually(async () => expect(seen.events.length).toBeGreaterThanOrEqual(count))
 }
 
-/** Names of the events, in order. */
 export function names({ events }: Seen): string[] {
   return events.map(([event]) => event)
 }

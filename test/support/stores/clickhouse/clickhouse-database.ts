@@ -24,12 +24,23 @@ export async function makeModelTables(engine: Shared['/clickhouse']): Promise<st
   ]
 }
 
+interface TestDatabase {
+  db: ClickHouse
+  drop: () => Promise<void>
+}
+
 /** A database with Weir's tables, all empty, in the ClickHouse that all test files share. */
-export async function migratedDatabase(): Promise<{ db: ClickHouse; drop: () => Promise<void> }> {
+export async function migratedDatabase(): Promise<TestDatabase> {
+  const made = await newDatabase()
+  await made.db.createDatabase()
+  for (const statement of await shared('/clickhouse/tables')) await made.db.command(statement)
+  return made
+}
+
+/** A connection to that ClickHouse with a database that does not exist yet. */
+export async function newDatabase(): Promise<TestDatabase> {
   const database = `t${randomBytes(6).toString('hex')}`
   const db = connectClickHouse({ ...(await shared('/clickhouse')), database })
-  await db.createDatabase()
-  for (const statement of await shared('/clickhouse/tables')) await db.command(statement)
   return {
     db,
     async drop() {

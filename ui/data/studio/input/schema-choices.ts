@@ -1,4 +1,3 @@
-/** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>
 
 /**

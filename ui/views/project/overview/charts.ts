@@ -44,7 +44,6 @@ export interface Chart {
   rows(first: number, last: number): string
 }
 
-/** Inputs of the charts. */
 export interface ChartData {
   selection: Selection
   span: { from: string; to: string }

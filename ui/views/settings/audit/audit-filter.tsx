@@ -38,7 +38,6 @@ interface ShownFilter extends AuditFilter {
   custom: CustomRange
 }
 
-/** The filter of the audit log in the address. */
 export function useAuditFilter(): ShownFilter {
   const [action, actor, subject] = [useParam(VALUES.action), useParam(VALUES.actor), useParam(VALUES.subject)]
   const [range, from, to] = [useParam(RANGE), useParam(FROM), useParam(TO)]

@@ -95,7 +95,6 @@ const TEXTS = {
   },
 } as const
 
-/** The keys of one kind: list, create, revoke. */
 function KeyList({ kind }: { kind: KeyKind }) {
   const { data: session } = useSession()
   const reading = usePermission('organization:read')

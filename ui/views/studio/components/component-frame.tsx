@@ -36,7 +36,6 @@ interface FrameState {
   pixels: number
   fault: string | undefined
   asked: AskedRun | undefined
-  /** Number of questions so far. */
   questions: number
   /** True when the frame was removed because it sent too many messages. */
   isEnded: boolean

@@ -4,7 +4,6 @@ import { Field } from '../../../parts/controls.tsx'
 import { type ChosenMedia, MediaPicker } from './media-picker.tsx'
 import css from '../studio.module.css'
 
-/** The texts with which a form begins. */
 export interface StartTexts {
   /** Texts of the fields, by name. */
   fields: ReadonlyMap<string, string>

@@ -19,7 +19,6 @@ const DURABILITY: readonly (readonly [Durability, string])[] = [
   ['exit', 'Only the last checkpoint (exit)'],
 ]
 
-/** The settings that are chosen from lists. */
 export interface ChosenSettings {
   multitaskStrategy: Multitask
   durability: Durability

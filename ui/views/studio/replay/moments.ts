@@ -67,7 +67,6 @@ function sizeOf(shown: ShownEvent): number {
   return shown.kind === 'text' ? shown.text.length : JSON.stringify(shown).length
 }
 
-/** Reads the events of a run that has ended. */
 export async function readMoments(sent: AsyncIterable<SentEvent>): Promise<RunMoments> {
   const moments: Moment[] = []
   let startedAt: number | undefined

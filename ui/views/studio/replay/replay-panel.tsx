@@ -20,7 +20,6 @@ const CHOOSE_MS = 500
 interface ReplayPanelProps {
   replay: Replay
   rows: readonly TreeStep[]
-  /** Selects a checkpoint. */
   choose(checkpoint: string): void
 }
 

@@ -22,7 +22,6 @@ export interface CostPart {
   isTold: boolean
 }
 
-/** The breakdown of a run's cost. */
 export interface CostTable {
   parts: readonly CostPart[]
   /** Who counted the tokens of each side. */

@@ -14,7 +14,6 @@ const TAG = 'Projects'
 type SessionFields = SchemaTypes['session-update']
 /** The statistics to return: none, only the count of runs, or all. */
 export type Extent = 'none' | 'counts' | 'all'
-/** The statistics of a project. */
 type Figures = { run_count: number; last_start: number | null } & Partial<Omit<ProjectStats, 'last_start'>>
 const NO_RUNS: Figures = { run_count: 0, last_start: null }
 

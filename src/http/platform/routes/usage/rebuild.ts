@@ -24,7 +24,6 @@ function toAnswer(rebuild: UsageRebuild | undefined): SchemaTypes['usage-rebuild
   }
 }
 
-/** Rebuilding the data of usage reports. */
 export function usageRebuildRoutes(): PlatformRoute[] {
   return [
     route({

@@ -5,7 +5,6 @@ import { isObject, type JsonObject } from '../../../../schema/json.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import { projectFilter } from './project-filter.ts'
 
-/** Columns by which a list of projects can be sorted. */
 export const SORTS = [
   'START_TIME',
   'NAME',

@@ -24,7 +24,6 @@ const THREAD = { id: requiredTextParameter('Id of the thread: any text, percent-
 
 type QueryBody = SchemaTypes['trace-thread-query'] | SchemaTypes['trace-thread-figures-query']
 
-/** The threads that a body selects. */
 function choiceOf(body: QueryBody, project_id: string): ThreadChoice {
   const { filter, trace_filter, tree_filter, thread_filter } = body
   return {

@@ -2,7 +2,6 @@ import { pause } from '../../../../base/pause.ts'
 import type { Logger } from '../../../../base/log.ts'
 import { nodePostgres } from './pg.ts'
 
-/** A subscription to a channel of a Postgres database. */
 export interface ChannelSubscription {
   url: string
   channel: string

@@ -22,7 +22,6 @@ export function mlflowText(view: SpanView, key: string): string | undefined {
   return text(parsed === undefined ? sent : (parsed.value ?? undefined))
 }
 
-/** True for spans of MLflow. */
 export function isMlflow(view: SpanView): boolean {
   return view.get('mlflow.spanType') !== undefined
 }

@@ -18,7 +18,6 @@ export const RESOURCE_GROUP = { resource: bytes(1), scope_group: bytes(2) }
 /** ScopeSpans and ScopeLogs: `record` is a Span or a LogRecord. */
 export const SCOPE_GROUP = { scope: bytes(1), record: bytes(2) }
 
-/** InstrumentationScope. */
 export const SCOPE = { name: bytes(1), version: bytes(2) }
 
 /** Resource and KeyValueList: both contain only KeyValues. */

@@ -20,7 +20,6 @@ export interface GroupReader<R, S> {
   resource(reader: ProtoReader): R
   /** Reads the scope of the open ScopeSpans or ScopeLogs. */
   scope(reader: ProtoReader, resource: R): S
-  /** Reads the next record. */
   record(reader: ProtoReader, source: S): void
 }
 

@@ -52,7 +52,6 @@ export class ProtoWriter {
     }
   }
 
-  /** Writes a string field. */
   string(tag: number, text: string): void {
     const start = this.begin(tag)
     this.reserve(text.length * 3)

@@ -5,6 +5,7 @@ import { eventually } from '../../../../support/eventually.ts'
 import { startRecordingProxy } from '../../../../support/runs/streams/recording-proxy.ts'
 import { useDeployment } from '../../../deployments/use-deployment.ts'
 import { describeCases, describeFaults } from './cases/player.ts'
+import { inLong } from '../../../../support/length.ts'
 
 const setup = useDeployment('protocol-v2')
 
@@ -65,59 +66,63 @@ describe('answers to interrupts (V-10 to V-12) and agent.getTree', () => {
     expect(await setup().client.runs.list(thread_id)).toHaveLength(2)
   })
 
-  it('an interrupt may be answered while the run of another answer goes on (V-11, V-12)', async () => {
-    const thread_id = crypto.randomUUID()
-    const ids = await asked(thread_id, { assistant_id: 'slowAnswers', input: {} }, 2)
-    const statuses = async () => (await setup().client.runs.list(thread_id)).map(({ status }) => status)
-    await eventually(async () => expect(await statuses()).not.toContain('running'))
-    const respond = (interrupt_id: string | undefined, response: string) =>
-      command(thread_id, 'input.respond', { interrupt_id, response })
-    expect(await respond(ids[0], 'slow')).toMatchObject({ type: 'success' })
-    await eventually(async () => expect(await statuses()).toContain('running'))
-    expect(await respond(ids[1], 'quick')).toMatchObject({ type: 'success' })
-    for (const id of ids) expect(await respond(id, 'again')).toMatchObject({ error: 'no_such_interrupt' })
-    await eventually(async () => {
-      const { values, next } = await setup().client.threads.getState<{ a?: string; b?: string }>(thread_id)
-      expect([Object.values(values).toSorted(), next]).toEqual([['quick', 'slow'], []])
+  inLong(() => {
+    it('an interrupt may be answered while the run of another answer goes on (V-11, V-12)', async () => {
+      const thread_id = crypto.randomUUID()
+      const ids = await asked(thread_id, { assistant_id: 'slowAnswers', input: {} }, 2)
+      const statuses = async () => (await setup().client.runs.list(thread_id)).map(({ status }) => status)
+      await eventually(async () => expect(await statuses()).not.toContain('running'))
+      const respond = (interrupt_id: string | undefined, response: string) =>
+        command(thread_id, 'input.respond', { interrupt_id, response })
+      expect(await respond(ids[0], 'slow')).toMatchObject({ type: 'success' })
+      await eventually(async () => expect(await statuses()).toContain('running'))
+      expect(await respond(ids[1], 'quick')).toMatchObject({ type: 'success' })
+      for (const id of ids) expect(await respond(id, 'again')).toMatchObject({ error: 'no_such_interrupt' })
+      await eventually(async () => {
+        const { values, next } = await setup().client.threads.getState<{ a?: string; b?: string }>(thread_id)
+        expect([Object.values(values).toSorted(), next]).toEqual([['quick', 'slow'], []])
+      })
     })
-  })
 
-  it('overlapping answers at the same time answer each interrupt once (V-12)', async () => {
-    const thread_id = crypto.randomUUID()
-    const ids = await asked(thread_id, { assistant_id: 'both', input: {} }, 2)
-    await eventually(async () => {
-      const [run] = await setup().client.runs.list(thread_id)
-      expect(run?.status).not.toBe('running')
-    })
-    const of = (list: readonly string[]) => ({
-      responses: list.map((interrupt_id) => ({ interrupt_id, response: 'X' })),
-    })
-    const answers = await Promise.all(
-      [ids, ids.slice(0, 1), ids.slice(1), ids].map((list) => command(thread_id, 'input.respond', of(list))),
-    )
-    expect(answers.filter(({ type }) => type === 'success').length).toBeGreaterThan(0)
-    await eventually(async () => {
+    it('overlapping answers at the same time answer each interrupt once (V-12)', async () => {
+      const thread_id = crypto.randomUUID()
+      const ids = await asked(thread_id, { assistant_id: 'both', input: {} }, 2)
+      await eventually(async () => {
+        const [run] = await setup().client.runs.list(thread_id)
+        expect(run?.status).not.toBe('running')
+      })
+      const of = (list: readonly string[]) => ({
+        responses: list.map((interrupt_id) => ({ interrupt_id, response: 'X' })),
+      })
+      const answers = await Promise.all(
+        [ids, ids.slice(0, 1), ids.slice(1), ids].map((list) =>
+          command(thread_id, 'input.respond', of(list)),
+        ),
+      )
+      expect(answers.filter(({ type }) => type === 'success').length).toBeGreaterThan(0)
+      await eventually(async () => {
+        const runs = await setup().client.runs.list(thread_id)
+        expect(runs.every(({ status }) => status === 'success' || status === 'interrupted')).toBe(true)
+      })
       const runs = await setup().client.runs.list(thread_id)
-      expect(runs.every(({ status }) => status === 'success' || status === 'interrupted')).toBe(true)
+      const times = new Map(ids.map((id) => [id, 0]))
+      for (const { kwargs } of runs as unknown as { kwargs: { command: { resume?: object } | null } }[])
+        for (const id of Object.keys(kwargs.command?.resume ?? {})) times.set(id, (times.get(id) ?? 0) + 1)
+      expect(Math.max(...times.values())).toBe(1)
     })
-    const runs = await setup().client.runs.list(thread_id)
-    const times = new Map(ids.map((id) => [id, 0]))
-    for (const { kwargs } of runs as unknown as { kwargs: { command: { resume?: object } | null } }[])
-      for (const id of Object.keys(kwargs.command?.resume ?? {})) times.set(id, (times.get(id) ?? 0) + 1)
-    expect(Math.max(...times.values())).toBe(1)
-  })
 
-  it('the answering run has the assistant of the run that asked (V-10)', async () => {
-    const thread_id = crypto.randomUUID()
-    const { assistant_id } = await setup().client.assistants.create({ graphId: 'approve' })
-    const [interrupt_id] = await asked(thread_id, { assistant_id, input: { messages: [] } }, 1)
-    await eventually(async () =>
-      expect(await command(thread_id, 'input.respond', { interrupt_id, response: 1 })).toMatchObject({
-        type: 'success',
-      }),
-    )
-    const runs = await setup().client.runs.list(thread_id)
-    expect(runs.map((run) => run.assistant_id)).toEqual([assistant_id, assistant_id])
+    it('the answering run has the assistant of the run that asked (V-10)', async () => {
+      const thread_id = crypto.randomUUID()
+      const { assistant_id } = await setup().client.assistants.create({ graphId: 'approve' })
+      const [interrupt_id] = await asked(thread_id, { assistant_id, input: { messages: [] } }, 1)
+      await eventually(async () =>
+        expect(await command(thread_id, 'input.respond', { interrupt_id, response: 1 })).toMatchObject({
+          type: 'success',
+        }),
+      )
+      const runs = await setup().client.runs.list(thread_id)
+      expect(runs.map((run) => run.assistant_id)).toEqual([assistant_id, assistant_id])
+    })
   })
 
   it('agent.getTree has the graphs and nodes of a run with their status', async () => {

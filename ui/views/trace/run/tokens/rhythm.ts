@@ -20,7 +20,6 @@ export interface TokenRhythm {
   stalls: readonly TokenGap[]
 }
 
-/** Minimum number of tokens for a rhythm. */
 const LEAST_TOKENS = 3
 const MOST_LISTED = 5
 /** A stall is a pause of at least this many median pauses, and of at least LEAST_STALL. */

@@ -153,7 +153,7 @@ function playAll(cases: readonly [string, Session][], sdk: Sdk, setup: () => Dep
     expect(graphs).toContain('nested')
   })
 
-  for (const [name, recorded] of someInShort(cases, 6))
+  for (const [name, recorded] of someInShort(cases, 15))
     it.skipIf(sdk.leaves_out?.[name] !== undefined)(
       `${name}: ${recorded.about}${sdk.leaves_out?.[name] ?? ''}`,
       { retry: tries(name) },

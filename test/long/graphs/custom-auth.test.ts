@@ -3,11 +3,10 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
-import { inLong } from '../../support/length.ts'
 import { API_KEY, startWeir, type WeirProcess } from '../../support/servers/server.ts'
 import { twinOf } from '../../support/servers/weir-pool.ts'
 import { framesOf } from '../../support/runs/streams/sse-frames.ts'
-import { refusal } from '../deployments/use-deployment.ts'
+import { refusal } from '../../conformance/deployments/use-deployment.ts'
 
 const GRAPHS = fileURLToPath(
   new URL(`../../fixtures/${twinOf('auth-graphs')}/langgraph.json`, import.meta.url),
@@ -70,18 +69,16 @@ describe('the caller', () => {
     expect(values).toMatchObject({ user: { path: `/threads/${thread_id}/runs/wait`, secret: 'told' } })
   })
 
-  inLong(() => {
-    it('streams as that user', async () => {
-      const alice = clientOf('alice')
-      const { thread_id } = await alice.threads.create()
-      const seen: unknown[] = []
-      for await (const { event, data } of alice.runs.stream(thread_id, WHO, { input: {} })) {
-        if (event === 'values') seen.push((data as { id?: string }).id)
-      }
-      expect(seen.at(-1)).toBe('alice')
-      const bobs = clientOf('bob').runs.stream(thread_id, WHO, { input: {} })
-      expect(await refusal(bobs.next())).toMatchObject({ status: 404 })
-    })
+  it('streams as that user', async () => {
+    const alice = clientOf('alice')
+    const { thread_id } = await alice.threads.create()
+    const seen: unknown[] = []
+    for await (const { event, data } of alice.runs.stream(thread_id, WHO, { input: {} })) {
+      if (event === 'values') seen.push((data as { id?: string }).id)
+    }
+    expect(seen.at(-1)).toBe('alice')
+    const bobs = clientOf('bob').runs.stream(thread_id, WHO, { input: {} })
+    expect(await refusal(bobs.next())).toMatchObject({ status: 404 })
   })
 
   it('does not give the file the environment of the server', async () => {
@@ -133,17 +130,15 @@ describe('the caller', () => {
     expect(made.metadata).toEqual({ owner: 'langgraph-studio-user' })
   })
 
-  inLong(() => {
-    it('may do in Studio what the key may, and no more', async () => {
-      const made = await weir.json<{ key: string }>('/orgs/current/service-keys', {
-        role: 'viewer',
-        description: 'test',
-        default_workspace_id: null,
-      })
-      const headers = { 'x-auth-scheme': 'langsmith', 'x-api-key': made.key }
-      expect((await request('/threads/search', headers, {})).status).toBe(200)
-      expect((await request('/threads', headers, {})).status).toBe(403)
+  it('may do in Studio what the key may, and no more', async () => {
+    const made = await weir.json<{ key: string }>('/orgs/current/service-keys', {
+      role: 'viewer',
+      description: 'test',
+      default_workspace_id: null,
     })
+    const headers = { 'x-auth-scheme': 'langsmith', 'x-api-key': made.key }
+    expect((await request('/threads/search', headers, {})).status).toBe(200)
+    expect((await request('/threads', headers, {})).status).toBe(403)
   })
 
   it('may use open routes, and none of the organization', async () => {
@@ -276,19 +271,17 @@ describe('stateless runs', () => {
     }
   })
 
-  inLong(() => {
-    it('can be resumed after their end by their creator, and by no other user', async () => {
-      const stream = await request('/runs/stream', asUser('alice'), { assistant_id: WHO, input: {} })
-      const location = stream.headers.get('location') ?? ''
-      const whole = framesOf(await stream.text())
-      await eventually(async () => {
-        const place = stream.headers.get('content-location') ?? ''
-        expect((await request(place, asUser('alice'))).status).toBe(404)
-      })
-      const again = await request(location, { ...asUser('alice'), 'last-event-id': whole[0]?.id ?? '' })
-      expect([again.status, framesOf(await again.text())]).toEqual([200, whole.slice(1)])
-      expect((await request(location, asUser('bob'))).status).toBe(404)
+  it('can be resumed after their end by their creator, and by no other user', async () => {
+    const stream = await request('/runs/stream', asUser('alice'), { assistant_id: WHO, input: {} })
+    const location = stream.headers.get('location') ?? ''
+    const whole = framesOf(await stream.text())
+    await eventually(async () => {
+      const place = stream.headers.get('content-location') ?? ''
+      expect((await request(place, asUser('alice'))).status).toBe(404)
     })
+    const again = await request(location, { ...asUser('alice'), 'last-event-id': whole[0]?.id ?? '' })
+    expect([again.status, framesOf(await again.text())]).toEqual([200, whole.slice(1)])
+    expect((await request(location, asUser('bob'))).status).toBe(404)
   })
 })
 
@@ -320,16 +313,14 @@ describe('assistants', () => {
     expect(await alice.runs.wait(null, assistant_id, { input: {} })).toMatchObject({ id: 'alice' })
   })
 
-  inLong(() => {
-    it('are refused if a handler returns false', async () => {
-      const alice = clientOf('alice')
-      const { assistant_id } = await alice.assistants.create({ graphId: WHO })
-      expect(await refusal(alice.assistants.delete(assistant_id))).toMatchObject({
-        status: 403,
-        code: 'forbidden',
-      })
-      expect((await alice.assistants.get(assistant_id)).assistant_id).toBe(assistant_id)
+  it('are refused if a handler returns false', async () => {
+    const alice = clientOf('alice')
+    const { assistant_id } = await alice.assistants.create({ graphId: WHO })
+    expect(await refusal(alice.assistants.delete(assistant_id))).toMatchObject({
+      status: 403,
+      code: 'forbidden',
     })
+    expect((await alice.assistants.get(assistant_id)).assistant_id).toBe(assistant_id)
   })
 })
 
@@ -378,22 +369,20 @@ describe('the store', () => {
   })
 })
 
-inLong(() => {
-  describe('an auth file that fails', () => {
-    const asAlice = { authorization: 'Bearer user-alice' }
+describe('an auth file that fails', () => {
+  const asAlice = { authorization: 'Bearer user-alice' }
 
-    it('returns a code of its own, and accepts no request', async () => {
-      const doing = async (what: string): Promise<[number, string]> => {
-        const answer = await request(
-          '/threads/search',
-          { ...asAlice, 'x-auth-do': what, 'x-api-key': API_KEY },
-          {},
-        )
-        return [answer.status, ((await answer.json()) as { code: string }).code]
-      }
-      expect(await doing('teapot')).toEqual([403, 'forbidden'])
-      expect(await doing('exit')).toEqual([503, 'auth_unavailable'])
-      await eventually(async () => expect((await request('/threads/search', asAlice, {})).status).toBe(200))
-    })
+  it('returns a code of its own, and accepts no request', async () => {
+    const doing = async (what: string): Promise<[number, string]> => {
+      const answer = await request(
+        '/threads/search',
+        { ...asAlice, 'x-auth-do': what, 'x-api-key': API_KEY },
+        {},
+      )
+      return [answer.status, ((await answer.json()) as { code: string }).code]
+    }
+    expect(await doing('teapot')).toEqual([403, 'forbidden'])
+    expect(await doing('exit')).toEqual([503, 'auth_unavailable'])
+    await eventually(async () => expect((await request('/threads/search', asAlice, {})).status).toBe(200))
   })
 })

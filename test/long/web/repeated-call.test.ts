@@ -7,7 +7,6 @@ import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, signIn, useInterface } from '../../support/servers/web-interface.ts'
-import { inLong } from '../../support/length.ts'
 
 const TOOL = {
   type: 'function',
@@ -68,52 +67,50 @@ describe.skipIf(!HAS_BROWSER)(`the playground in a browser (N15)${NO_BROWSER}`, 
     return run
   }
 
-  inLong(() => {
-    it('repeats a model call: asks for the missing secret, streams, and compares with the source', async () => {
-      const call = await sendCall()
-      const { page, open, broken } = used.current()
-      await open(`/traces/${call.trace_id}`)
-      await page.getByRole('button', { name: 'Open in playground' }).click()
-      await page.getByRole('heading', { name: 'Playground' }).waitFor()
-      expect([await message(1).inputValue(), await message(2).inputValue()]).toEqual([
-        'Be brief.',
-        'How warm is it in Paris?',
-      ])
-      const own = column()
-      expect(await own.getByLabel('Model 1, name of the model').inputValue()).toBe('gpt-4o-mini')
-      await own.locator('summary', { hasText: 'Parameters' }).click()
-      expect(await own.getByLabel('Model 1, temperature').inputValue()).toBe('0.5')
-      await own.getByLabel('Model 1, address of the API').fill(`${vendor.url}/v1`)
-      await message(2).fill('How warm is it in Lyon?')
-      const secret = page.getByRole('form', { name: 'Secret OPENAI_API_KEY' })
-      await eventually(async () =>
-        expect(await secret.getByLabel('Hosts').inputValue()).toBe(new URL(vendor.url).host),
-      )
-      expect(await broken()).toEqual([])
-      await secret.getByLabel('Value').fill('sk-fake-0123456789')
-      await secret.getByRole('button', { name: 'Save' }).click()
-      await secret.waitFor({ state: 'detached' })
-      await page.getByRole('button', { name: 'Run ⌘⏎' }).click()
-      await done()
-      await own.locator('b', { hasText: TOOL_CALL.name }).waitFor()
-      await eventually(async () => expect(await figures()).toMatch(/Tokens in\s+211\s+\+111/))
-      expect(await figures()).toMatch(/Tokens out\s+31\s+−19/)
-      await eventually(async () => expect(await figures()).toMatch(/Cost\s+\$0\.\d+\s+[+−]\$0/))
-      expect(await broken()).toEqual([])
-      vendor.take()
-      await own.getByRole('button', { name: 'Add to the prompt' }).click()
-      await message(4).fill('18 degrees')
-      await page.keyboard.press('Control+Enter')
-      await own.getByText(WEATHER_REPLY).waitFor()
-      await done()
-      vendor.take()
-      await own.getByRole('link', { name: 'Open the trace' }).click()
-      await page.locator('#run').getByText('18 degrees').first().waitFor()
-      const stored = await server
-        .current()
-        .json<{ extra: { metadata: object } }>(`/api/v1/runs/${new URL(page.url()).searchParams.get('run')}`)
-      expect(stored.extra.metadata).toMatchObject({ source_run_id: call.id })
-    })
+  it('repeats a model call: asks for the missing secret, streams, and compares with the source', async () => {
+    const call = await sendCall()
+    const { page, open, broken } = used.current()
+    await open(`/traces/${call.trace_id}`)
+    await page.getByRole('button', { name: 'Open in playground' }).click()
+    await page.getByRole('heading', { name: 'Playground' }).waitFor()
+    expect([await message(1).inputValue(), await message(2).inputValue()]).toEqual([
+      'Be brief.',
+      'How warm is it in Paris?',
+    ])
+    const own = column()
+    expect(await own.getByLabel('Model 1, name of the model').inputValue()).toBe('gpt-4o-mini')
+    await own.locator('summary', { hasText: 'Parameters' }).click()
+    expect(await own.getByLabel('Model 1, temperature').inputValue()).toBe('0.5')
+    await own.getByLabel('Model 1, address of the API').fill(`${vendor.url}/v1`)
+    await message(2).fill('How warm is it in Lyon?')
+    const secret = page.getByRole('form', { name: 'Secret OPENAI_API_KEY' })
+    await eventually(async () =>
+      expect(await secret.getByLabel('Hosts').inputValue()).toBe(new URL(vendor.url).host),
+    )
+    expect(await broken()).toEqual([])
+    await secret.getByLabel('Value').fill('sk-fake-0123456789')
+    await secret.getByRole('button', { name: 'Save' }).click()
+    await secret.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Run ⌘⏎' }).click()
+    await done()
+    await own.locator('b', { hasText: TOOL_CALL.name }).waitFor()
+    await eventually(async () => expect(await figures()).toMatch(/Tokens in\s+211\s+\+111/))
+    expect(await figures()).toMatch(/Tokens out\s+31\s+−19/)
+    await eventually(async () => expect(await figures()).toMatch(/Cost\s+\$0\.\d+\s+[+−]\$0/))
+    expect(await broken()).toEqual([])
+    vendor.take()
+    await own.getByRole('button', { name: 'Add to the prompt' }).click()
+    await message(4).fill('18 degrees')
+    await page.keyboard.press('Control+Enter')
+    await own.getByText(WEATHER_REPLY).waitFor()
+    await done()
+    vendor.take()
+    await own.getByRole('link', { name: 'Open the trace' }).click()
+    await page.locator('#run').getByText('18 degrees').first().waitFor()
+    const stored = await server
+      .current()
+      .json<{ extra: { metadata: object } }>(`/api/v1/runs/${new URL(page.url()).searchParams.get('run')}`)
+    expect(stored.extra.metadata).toMatchObject({ source_run_id: call.id })
   })
 
   it('stores, replaces and deletes secrets in the settings, and never shows their values', async () => {

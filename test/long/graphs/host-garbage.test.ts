@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { JsonValue } from '../../src/schema/json.ts'
-import { type HostBench, openHostBench } from '../support/runs/hosts/graph-hosts.ts'
-import { firstInShort, inLong } from '../support/length.ts'
-import { newGate } from '../support/runs/gate.ts'
+import type { JsonValue } from '../../../src/schema/json.ts'
+import { type HostBench, openHostBench } from '../../support/runs/hosts/graph-hosts.ts'
+import { newGate } from '../../support/runs/gate.ts'
 
 // A server and several hosts start, which takes long on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
@@ -25,7 +24,7 @@ describe('D-64: a graph that writes to the channel of its host', () => {
       /its field "files" of "loaded" is not valid\.$/,
     ],
   ]
-  it.each(firstInShort(heads))(
+  it.each(heads)(
     'fails at its first try with the reason, and others go on: %s',
     async (_what, act, reason) => {
       const { end } = await bench.run('hostile', { act })
@@ -35,28 +34,26 @@ describe('D-64: a graph that writes to the channel of its host', () => {
     },
   )
 
-  inLong(() => {
-    it('is found by executing it alone, if another run was on its host', async () => {
-      const { hosts, job } = bench
-      const gate = await newGate()
-      const jobs = [
-        await job('hostile', { act: 'until', mark: gate.file }),
-        await job('hostile', { act: { head: '[' } }),
-      ]
-      const execute = (attempt: number) =>
-        Promise.all(
-          jobs.map((one) =>
-            hosts.run(
-              { ...one, run: { ...one.run, attempt } },
-              { items: () => undefined, trace: () => undefined },
-              new AbortController().signal,
-            ),
+  it('is found by executing it alone, if another run was on its host', async () => {
+    const { hosts, job } = bench
+    const gate = await newGate()
+    const jobs = [
+      await job('hostile', { act: 'until', mark: gate.file }),
+      await job('hostile', { act: { head: '[' } }),
+    ]
+    const execute = (attempt: number) =>
+      Promise.all(
+        jobs.map((one) =>
+          hosts.run(
+            { ...one, run: { ...one.run, attempt } },
+            { items: () => undefined, trace: () => undefined },
+            new AbortController().signal,
           ),
-        )
-      const lost = { kind: 'lost', culprit: false }
-      expect(await execute(1)).toMatchObject([lost, lost])
-      await gate.open()
-      expect(await execute(2)).toMatchObject([{ kind: 'done' }, { kind: 'lost', culprit: true }])
-    })
+        ),
+      )
+    const lost = { kind: 'lost', culprit: false }
+    expect(await execute(1)).toMatchObject([lost, lost])
+    await gate.open()
+    expect(await execute(2)).toMatchObject([{ kind: 'done' }, { kind: 'lost', culprit: true }])
   })
 })

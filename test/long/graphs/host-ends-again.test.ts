@@ -2,15 +2,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
-import { createLogger } from '../../src/base/log.ts'
-import { createGraphHosts, type GraphHosts } from '../../src/graph/pool/pool.ts'
-import { readDeploymentFile } from '../../src/graph/project/deployment-file.ts'
-import { NODE_COMPILE_CACHE } from '../support/compile-cache.ts'
-import { eventually } from '../support/eventually.ts'
-import { firstInShort } from '../support/length.ts'
+import { createLogger } from '../../../src/base/log.ts'
+import { createGraphHosts, type GraphHosts } from '../../../src/graph/pool/pool.ts'
+import { readDeploymentFile } from '../../../src/graph/project/deployment-file.ts'
+import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
+import { eventually } from '../../support/eventually.ts'
 
 /** Each pause between two starts is longer than this. The first one is not waited for. */
-const PAUSES_MS = firstInShort([1_000, 2_000])
+const PAUSES_MS = [1_000, 2_000]
 
 // Hosts start again and again, each after a longer pause.
 vi.setConfig({ testTimeout: 120_000 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { nextMillisecond } from '../../support/eventually.ts'
 import { KEY, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { type ApiAnswer, type CheckedApi, openCheckedApi } from '../openapi/checked-api.ts'
+import { type ApiAnswer, type CheckedApi, openCheckedApi } from '../../conformance/openapi/checked-api.ts'
 
 type Workspace = SchemaTypes['workspace']
 type Member = SchemaTypes['member']

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { API_KEY } from '../../support/servers/server.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { twinOf } from '../../support/servers/weir-pool.ts'
-import { refusal } from './use-deployment.ts'
+import { refusal } from '../../conformance/deployments/use-deployment.ts'
 
 const GRAPHS = fileURLToPath(
   new URL(`../../fixtures/${twinOf('http-graphs')}/langgraph.json`, import.meta.url),

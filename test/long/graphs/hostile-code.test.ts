@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { inLong } from '../../support/length.ts'
 import { startWeir, type WeirProcess } from '../../support/servers/server.ts'
 
 const FIXTURES = new URL('../../fixtures/hostile-code/', import.meta.url)
@@ -274,18 +273,16 @@ describe('D-64: the deployment port', () => {
   })
 })
 
-inLong(() => {
-  describe('D-64: DEPLOYMENTS_ORIGIN', () => {
-    const named = useHostileCode('langgraph.json', { DEPLOYMENTS_ORIGIN: 'http://apps.example.com:8080/' })
+describe('D-64: DEPLOYMENTS_ORIGIN', () => {
+  const named = useHostileCode('langgraph.json', { DEPLOYMENTS_ORIGIN: 'http://apps.example.com:8080/' })
 
-    it('with a host name of its own serves pages without the sandbox, but not at the interface', async () => {
-      const { weir, mount } = named()
-      expect(await pagesUrl(weir)).toBe('http://apps.example.com:8080/deployments/hostile')
-      const policy = async (base: string): Promise<string | null> =>
-        (await fetch(`${base}/report`)).headers.get('content-security-policy')
-      expect(await policy(`${weir.deploymentUrl}/deployments/hostile`)).toBeNull()
-      expect(await policy(mount)).toContain('sandbox')
-    })
+  it('with a host name of its own serves pages without the sandbox, but not at the interface', async () => {
+    const { weir, mount } = named()
+    expect(await pagesUrl(weir)).toBe('http://apps.example.com:8080/deployments/hostile')
+    const policy = async (base: string): Promise<string | null> =>
+      (await fetch(`${base}/report`)).headers.get('content-security-policy')
+    expect(await policy(`${weir.deploymentUrl}/deployments/hostile`)).toBeNull()
+    expect(await policy(mount)).toContain('sandbox')
   })
 })
 

@@ -3,10 +3,9 @@ import { readEvents, type StreamEvent } from '../../../src/base/text/event-strea
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
 import { addRevision, createDeployment, endedRevision } from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
-import { inLong } from '../../support/length.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { jsonBody, KEY, type WeirProcess } from '../../support/servers/weir-process.ts'
-import { type CheckedApi, openCheckedApi } from '../openapi/checked-api.ts'
+import { type CheckedApi, openCheckedApi } from '../../conformance/openapi/checked-api.ts'
 
 const server = useOwnWeir()
 let weir: WeirProcess
@@ -49,47 +48,45 @@ describe('deployments over HTTP, on a server without GRAPHS', () => {
     expect(await api({ key: KEY, path: `/deployments/${id}/logs?after=x` })).toMatchObject({ status: 422 })
   })
 
-  inLong(() => {
-    it('N13: a log is followed live: the newest lines, then each that comes, and on from the last id', async () => {
-      const { id } = await createDeployment(weir, 'followed')
-      const fail = async () => endedRevision(weir, id, (await addRevision(weir, id, new Uint8Array([1]))).id)
-      await fail()
-      const follow = async (limit: number, last?: string) => {
-        const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
-        const answer = await weir.fetch(`/api/v1/deployments/${id}/logs?kind=deploy&limit=${limit}`, {
-          headers,
-        })
-        expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
-        const events = readEvents(answer.body!)[Symbol.asyncIterator]()
-        const next = async () => (await events.next()).value as StreamEvent | undefined
-        const failure = async (): Promise<StreamEvent | undefined> => {
-          const found = await next()
-          return found === undefined || found.data.includes('CREATE_FAILED') ? found : failure()
-        }
-        return { next, failure }
-      }
-      const all = await follow(100)
-      expect(await all.next()).toMatchObject({ event: 'open' })
-      const first = await all.failure()
-      expect(first).toMatchObject({ event: 'log', id: expect.stringMatching(/^\d{16}$/) })
-      expect(JSON.parse(first?.data ?? '')).toMatchObject({ id: first?.id, level: 'ERROR', kind: 'deploy' })
-      await fail()
-      const second = await all.failure()
-      expect(Number(second?.id)).toBeGreaterThan(Number(first?.id))
-      const resumed = await follow(1, first?.id)
-      expect(await resumed.failure()).toEqual(second)
-      const newest = await follow(1)
-      await newest.next()
-      expect(await newest.next()).toEqual(second)
-      const other = id.replace(/.$/, (last) => (last === 'f' ? '0' : 'f'))
-      const unknown = await weir.fetch(`/api/v1/deployments/${other}/logs`, {
-        headers: { accept: 'text/event-stream' },
+  it('N13: a log is followed live: the newest lines, then each that comes, and on from the last id', async () => {
+    const { id } = await createDeployment(weir, 'followed')
+    const fail = async () => endedRevision(weir, id, (await addRevision(weir, id, new Uint8Array([1]))).id)
+    await fail()
+    const follow = async (limit: number, last?: string) => {
+      const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
+      const answer = await weir.fetch(`/api/v1/deployments/${id}/logs?kind=deploy&limit=${limit}`, {
+        headers,
       })
-      expect(unknown.status).toBe(404)
-      // P-4: the stream of a deleted deployment ends.
-      await weir.fetch(`/v2/deployments/${id}`, { method: 'DELETE' })
-      expect(await all.failure()).toBeUndefined()
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+      const events = readEvents(answer.body!)[Symbol.asyncIterator]()
+      const next = async () => (await events.next()).value as StreamEvent | undefined
+      const failure = async (): Promise<StreamEvent | undefined> => {
+        const found = await next()
+        return found === undefined || found.data.includes('CREATE_FAILED') ? found : failure()
+      }
+      return { next, failure }
+    }
+    const all = await follow(100)
+    expect(await all.next()).toMatchObject({ event: 'open' })
+    const first = await all.failure()
+    expect(first).toMatchObject({ event: 'log', id: expect.stringMatching(/^\d{16}$/) })
+    expect(JSON.parse(first?.data ?? '')).toMatchObject({ id: first?.id, level: 'ERROR', kind: 'deploy' })
+    await fail()
+    const second = await all.failure()
+    expect(Number(second?.id)).toBeGreaterThan(Number(first?.id))
+    const resumed = await follow(1, first?.id)
+    expect(await resumed.failure()).toEqual(second)
+    const newest = await follow(1)
+    await newest.next()
+    expect(await newest.next()).toEqual(second)
+    const other = id.replace(/.$/, (last) => (last === 'f' ? '0' : 'f'))
+    const unknown = await weir.fetch(`/api/v1/deployments/${other}/logs`, {
+      headers: { accept: 'text/event-stream' },
     })
+    expect(unknown.status).toBe(404)
+    // P-4: the stream of a deleted deployment ends.
+    await weir.fetch(`/v2/deployments/${id}`, { method: 'DELETE' })
+    expect(await all.failure()).toBeUndefined()
   })
 
   it('P-9, P-10, P-11: refuses what it cannot do in words that clients print', async () => {
