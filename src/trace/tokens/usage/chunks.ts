@@ -17,6 +17,8 @@ const PLACES: readonly (readonly (string | number)[])[] = [
   ['x_groq', 'usage'],
   ['choices', 0, 'usage'],
   ['response', 'usage'],
+  ['interaction', 'usage'],
+  ['data', 'usage'],
   ['response', 'usageMetadata'],
   ['amazon-bedrock-invocationMetrics'],
   ['event', 'usageEvent'],
@@ -80,7 +82,7 @@ function fill(merged: JsonObject, earlier: JsonObject): void {
 }
 
 /** Keys of chunks under which the conditions of the call are. */
-const WHOLE = ['response', 'metadata'] as const
+const WHOLE = ['response', 'metadata', 'interaction', 'data'] as const
 
 /** Adds what a chunk says outside of its usage. */
 function addAnswer(
@@ -91,14 +93,18 @@ function addAnswer(
 ): void {
   const whole = isObject(chunk) ? (WHOLE.map((key) => chunk[key]).find(isObject) ?? chunk) : chunk
   const answer = readAnswerFacts(whole, path, provider)
-  if (isObject(whole)) addFacts(answer, whole)
+  if (isObject(whole)) addFacts(answer, whole, path)
+  if (reading.models.length === 0) reading.models = answer.models
   if (!answer.isKnown && answer.unread.length === 0) return
   reading.isKnown ||= answer.isKnown
   reading.units = { ...answer.units, ...reading.units }
+  reading.unit_paths = { ...answer.unit_paths, ...reading.unit_paths }
   reading.conditions = { ...answer.conditions, ...reading.conditions }
   if (reading.unread.length === 0) reading.unread = answer.unread
+  reading.costs = { ...answer.costs, ...reading.costs }
+  // Some vendors tell the input in the first chunk, and 0 in all others.
   for (const side of ['input_tokens', 'output_tokens'] as const) {
     const count = answer.value[side]
-    if (count !== undefined) reading.value[side] ??= count
+    if (count !== undefined && !reading.value[side]) reading.value[side] = count
   }
 }

@@ -5,8 +5,10 @@ import type { UsageReading } from './read-usage.ts'
 export function isPicture({ data, b64_json }: JsonObject): boolean {
   if (b64_json !== undefined) return true
   const first = Array.isArray(data) ? data[0] : undefined
-  return isObject(first) && (first['b64_json'] !== undefined || first['revised_prompt'] !== undefined)
+  return isObject(first) && PICTURE_KEYS.some((key) => first[key] !== undefined)
 }
+
+const PICTURE_KEYS = ['b64_json', 'url', 'revised_prompt'] as const
 
 /** The output of pictures is of pictures, unless it is told in parts. */
 export function addPictureTokens({ value }: UsageReading): void {

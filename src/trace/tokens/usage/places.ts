@@ -212,7 +212,7 @@ function addVendor(
 ): void {
   if (Array.isArray(answer)) {
     const reading = answer.some(isObject) ? readChunks(answer, path, provider) : undefined
-    if (reading) found.push({ reading, path, source: 'vendor' })
+    if (reading) addReading(found, { reading, path, source: 'vendor' }, provider)
     else if (depth <= 1)
       for (let i = answer.length - 1; i >= Math.max(0, answer.length - 3); i--)
         if (isObject(answer[i])) addVendor(found, answer[i], `${path}[${i}]`, provider, MAX_DEPTH - 1)
@@ -227,7 +227,7 @@ function addVendor(
   }
   if (hasAnswerFacts(answer)) {
     const reading = readAnswerFacts(answer, path, provider)
-    addFacts(reading, answer)
+    addFacts(reading, answer, path)
     if (reading.isKnown || reading.unread.length > 0 || reading.models.length > 0)
       found.push({ reading, path, source: 'vendor' })
   }
@@ -328,11 +328,14 @@ function addUsage(
   const reading = isOther ? known : readUsageByModel(value, path, provider)
   if (isPicture(answer)) addPictureTokens(reading)
   const source = path.endsWith('estimatedTokenUsage') ? 'estimate' : 'vendor'
-  found.push({ reading, path, source })
-  for (const nested of reading.nested) {
-    const inner = readUsage(nested.value, nested.path, provider)
-    found.push({ reading: inner, path: nested.path, source })
-  }
+  addReading(found, { reading, path, source }, provider)
+}
+
+/** Adds what a place says, and the further usage objects in it. */
+function addReading(found: FoundUsage[], place: FoundUsage, provider: string | undefined): void {
+  found.push(place)
+  for (const { value, path } of place.reading.nested)
+    found.push({ reading: readUsage(value, path, provider), path, source: place.source })
 }
 
 /** Whether all keys of a usage object are models, as in DSPy's. */

@@ -244,8 +244,8 @@ function take(draft: Draft, row: UsageRow, leaf: UsageLeaf): void {
 }
 
 /**
- * Two values of one number: those of the same row, in a list, are added, and units of the same pattern; otherwise the
- * greater counts, because an answer may say a number twice.
+ * Two values of one number: those of the same row, in a list, are added, and so are units of the same pattern and rows
+ * that say so; otherwise the greater counts, because an answer may say a number twice.
  */
 function joined(
   draft: Draft,
@@ -261,7 +261,8 @@ function joined(
   if (known === undefined || before === undefined) return value
   const [a, b] = [toNumber(known), toNumber(value)]
   if (a === undefined || b === undefined) return a === undefined ? value : known
-  const isSum = before === row || (row.kind === 'unit' && before.pattern === row.pattern)
+  const isSum =
+    before === row || before.isAdded || row.isAdded || (row.kind === 'unit' && before.pattern === row.pattern)
   return isSum ? a + b : Math.max(a, b)
 }
 

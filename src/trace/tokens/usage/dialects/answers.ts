@@ -21,7 +21,7 @@ export const ANSWERS: UsageDialect = {
     'output.web_search_call.action.type': 'ignored',
     'output.image_generation_call.svg_usage': 'unread',
     'candidates.[].grounding_metadata.web_search_queries': '#unit.web_searches',
-    'grounding_metadata.web_search_queries': '#unit.web_searches',
+    '{,server_content.}grounding_metadata.web_search_queries': '#unit.web_searches',
     input_text_token_count: 'input',
     prompt_token_count: 'input',
     generation_token_count: 'output',
@@ -45,13 +45,20 @@ export const ANSWERS: UsageDialect = {
     'headers.x_amzn_bedrock_output_token_count': 'output',
     tokens_evaluated: 'input',
     tokens_predicted: 'output',
-    'audio_duration{,_secs}': 'unit.input_audio_seconds',
+    'audio_duration{,_secs,_seconds}': 'unit.input_audio_seconds',
+    audio_duration_ms: 'ignored',
+    duration_in_seconds: 'unit.audio_seconds',
     'provider_metadata.gateway.cost': 'cost.total',
     'extra_info.usage_characters': 'unit.input_characters',
-    'trace.guardrail.input_assessment.*.invocation_metrics.usage.{topic,content,word,sensitive_information,contextual_grounding,automated_reasoning}_policy_units':
-      'unit.$1_policy_units',
-    'trace.guardrail.output_assessments.*.[].invocation_metrics.usage.{topic,content,word,sensitive_information,contextual_grounding,automated_reasoning}_policy_units':
-      'unit.$1_policy_units',
+    'extra_info.audio_length': 'ignored',
+    'trace.guardrail.{input_assessment.*,output_assessments.*.[]}.invocation_metrics.usage.{topic,content,word,sensitive_information,contextual_grounding,automated_reasoning}_policy_units':
+      'unit.$2_policy_units',
+    'trace.guardrail.{input_assessment.*,output_assessments.*.[]}.invocation_metrics.usage.content_policy_image_units':
+      'unit.content_policy_image_units',
+    'amazon_bedrock_trace.guardrail.{input.*,outputs.[].*}.invocation_metrics.usage.{topic,content,word,sensitive_information,contextual_grounding,automated_reasoning}_policy_units':
+      'unit.$2_policy_units',
+    'amazon_bedrock_trace.guardrail.{input.*,outputs.[].*}.invocation_metrics.usage.content_policy_image_units':
+      'unit.content_policy_image_units',
     'metadata.{summary,intents,topics,sentiment}_info': 'unread',
     '$ai_{input,output}_tokens': '$1',
     $ai_cache_read_input_tokens: 'input.cache_read',
