@@ -8,6 +8,7 @@ const LAST_CHUNKS = 16
 const FIRST_CHUNKS = 4
 
 const PLACES: readonly (readonly (string | number)[])[] = [
+  ['totalUsage'],
   ['usage'],
   ['usageMetadata'],
   ['usage_metadata'],

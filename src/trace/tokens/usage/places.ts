@@ -211,11 +211,7 @@ function addVendor(
   depth = 0,
 ): void {
   if (Array.isArray(answer)) {
-    const reading = answer.some(isObject) ? readChunks(answer, path, provider) : undefined
-    if (reading) addReading(found, { reading, path, source: 'vendor' }, provider)
-    else if (depth <= 1)
-      for (let i = answer.length - 1; i >= Math.max(0, answer.length - 3); i--)
-        if (isObject(answer[i])) addVendor(found, answer[i], `${path}[${i}]`, provider, MAX_DEPTH - 1)
+    addList(found, answer, path, provider, depth)
     return
   }
   if (!isObject(answer)) return
@@ -241,6 +237,45 @@ function addVendor(
   addFirstGeneration(found, answer, path, provider, depth)
   addLast(found, answer, 'replies', ['meta', '_meta'], path, provider, depth)
   addLast(found, answer, 'messages', [], path, provider, depth)
+}
+
+/** Reads the chunks of a stream. Without counts in them, the last items are read as answers. */
+function addList(
+  found: FoundUsage[],
+  list: readonly JsonValue[],
+  path: string,
+  provider: string | undefined,
+  depth: number,
+): void {
+  const reading = list.some(isObject) ? readChunks(list, path, provider) : undefined
+  if (reading) addReading(found, { reading, path, source: 'vendor' }, provider)
+  if (reading !== undefined && (reading.models.length > 0 || Object.keys(reading.value).length > 0)) {
+    addNotes(found, list, path, provider)
+    return
+  }
+  if (depth > 1) return
+  const below = list.length === 1 ? depth + 1 : MAX_DEPTH - 1
+  for (let i = list.length - 1; i >= Math.max(0, list.length - 3); i--)
+    if (isObject(list[i])) addVendor(found, list[i], `${path}[${i}]`, provider, below)
+}
+
+/** Number of last chunks that are searched for notes. */
+const NOTED_CHUNKS = 16
+
+/** Adds the last notes of the AI SDK about the vendor in the parts of a stream. */
+function addNotes(
+  found: FoundUsage[],
+  list: readonly JsonValue[],
+  path: string,
+  provider: string | undefined,
+): void {
+  for (let i = list.length - 1; i >= Math.max(0, list.length - NOTED_CHUNKS); i--) {
+    const part = list[i]
+    const notes = isObject(part) ? part['providerMetadata'] : undefined
+    if (!isObject(notes)) continue
+    addVendor(found, notes, `${path}[${i}].providerMetadata`, provider, MAX_DEPTH - 2)
+    return
+  }
 }
 
 /** Reads the last item of a list, or what is under the first of `inner` in it. */
@@ -321,8 +356,10 @@ function addUsage(
   provider: string | undefined,
   answer: JsonObject,
 ): void {
-  // A usage_metadata with our names has been read as the client's.
-  if (path.endsWith('usage_metadata') && OUR_NAMES.some((name) => name in value)) return
+  if (path.endsWith('usage_metadata') && OUR_NAMES.some((name) => name in value)) {
+    if (!found.some((it) => it.path === path)) found.push(clientUsage(value, path, provider))
+    return
+  }
   const known = readUsage(value, path, provider)
   const isOther = known.isKnown || known.isCut || !isByModel(value)
   const reading = isOther ? known : readUsageByModel(value, path, provider)
@@ -350,9 +387,11 @@ function hasSides(value: JsonObject): boolean {
   return ['prompt_tokens', 'input_tokens', 'inputTokens'].some((name) => typeof value[name] === 'number')
 }
 
+const INNER_KEYS = [...USAGE_KEYS, 'accumulated_usage', 'accumulatedUsage'] as const
+
 /** Numbers without rows are not reported here, because the object may have any numbers. */
 function addMixed(found: FoundUsage[], value: JsonObject, path: string, provider: string | undefined): void {
-  const key = ['usage', 'accumulated_usage', 'accumulatedUsage'].find((name) => isObject(value[name]))
+  const key = INNER_KEYS.find((name) => isObject(value[name]))
   const inner = key === undefined ? value : (value[key] as JsonObject)
   const at = key === undefined ? path : `${path}.${key}`
   const reading = readUsage(inner, at, provider)
