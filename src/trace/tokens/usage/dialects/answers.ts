@@ -67,6 +67,8 @@ export const ANSWERS: UsageDialect = {
     $ai_web_search_count: 'unit.web_searches',
     $ai_service_tier: 'condition.service_tier',
     total_cost_usd: 'cost.client',
+    $ai_total_cost_usd: 'cost.client',
+    'cost_details.total': 'cost.client',
     'hidden_params.response_cost': 'cost.client',
     'usage.cost_in_usd_ticks': 'ignored',
   },
