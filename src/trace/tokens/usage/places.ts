@@ -240,6 +240,7 @@ function addVendor(
   addFirstGeneration(found, answer, path, provider, depth)
   addLast(found, answer, 'replies', ['meta', '_meta'], path, provider, depth)
   addLast(found, answer, 'messages', [], path, provider, depth)
+  addLast(found, answer, 'meta', [], path, provider, depth)
 }
 
 /** Reads the chunks of a stream. Without counts in them, the last items are read as answers. */
@@ -265,7 +266,7 @@ function addList(
 /** Number of last chunks that are searched for notes. */
 const NOTED_CHUNKS = 16
 
-/** Adds the last notes of the AI SDK about the vendor in the parts of a stream. */
+/** Adds what the last chunks tell beside their usage: the AI SDK's notes about the vendor, and llama.cpp's timings. */
 function addNotes(
   found: FoundUsage[],
   list: readonly JsonValue[],
@@ -274,10 +275,11 @@ function addNotes(
 ): void {
   for (let i = list.length - 1; i >= Math.max(0, list.length - NOTED_CHUNKS); i--) {
     const part = list[i]
-    const notes = isObject(part) ? part['providerMetadata'] : undefined
-    if (!isObject(notes)) continue
-    addVendor(found, notes, `${path}[${i}].providerMetadata`, provider, MAX_DEPTH - 2)
-    return
+    if (!isObject(part)) continue
+    const { providerMetadata: notes, timings } = part
+    if (isObject(notes)) addVendor(found, notes, `${path}[${i}].providerMetadata`, provider, MAX_DEPTH - 2)
+    if (isObject(timings)) addMixed(found, timings, `${path}[${i}].timings`, provider)
+    if (isObject(notes) || isObject(timings)) return
   }
 }
 

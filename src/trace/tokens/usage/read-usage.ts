@@ -298,7 +298,7 @@ function finish(
     units: models.length === 0 ? units : { ...draft.model_units, ...units },
     unit_paths,
     conditions,
-    costs: isEmpty(costs) ? {} : statedCosts(costs, conditions),
+    costs: isEmpty(costs) ? costOfModels(models) : statedCosts(costs, conditions),
     models,
     nested,
     unread,
@@ -327,6 +327,17 @@ function statedCosts(
   if (input !== undefined) stated.input = input
   if (output !== undefined) stated.output = output
   return stated
+}
+
+/** The cost of a call that is stated for each of its models. */
+function costOfModels(models: readonly ModelUsage[]): UsageReading['costs'] {
+  let client: Decimal | undefined
+  for (const { usage } of models) {
+    const { vendor } = usage.costs
+    if (vendor === undefined) return {}
+    client = (client ?? 0n) + vendor
+  }
+  return client === undefined ? {} : { client }
 }
 
 /** Adds usage by model. Its units are those of the call, unless the call tells them itself. */

@@ -25,6 +25,7 @@ export const ANSWERS: UsageDialect = {
     input_text_token_count: 'input',
     prompt_token_count: 'input',
     generation_token_count: 'output',
+    total_output_text_token_count: 'output',
     prompt_eval_count: 'input',
     eval_count: 'output',
     'results.[].token_count': 'output',
