@@ -58,9 +58,16 @@ export function readChunks(
   if (isStarted && !isFinished) delete merged['output_tokens']
   const reading = readUsage(merged, path, provider)
   if (searched.some((chunk) => isObject(chunk) && isPicture(chunk))) addPictureTokens(reading)
+  dropFirstTotal(reading)
   for (const chunk of searched.toReversed()) addAnswer(reading, chunk, path, provider)
   const isRead = reading.isKnown || reading.unread.length > 0 || reading.models.length > 0
   return isRead ? reading : undefined
+}
+
+/** Drops the total of a stream that was cut before its first count of the output: it is that of the input. */
+function dropFirstTotal({ value }: UsageReading): void {
+  const { input_tokens: input, output_tokens: output, total_tokens: total } = value
+  if (input !== undefined && output === undefined && total === input) delete value['total_tokens']
 }
 
 function at(chunk: JsonObject, place: readonly (string | number)[]): JsonValue | undefined {
