@@ -222,7 +222,7 @@ function usesOutputs(merged: MergedTraceRun, runType: string): boolean {
 /** Whether outputs may be a vendor's answer to a rerank: it has usage, and is small. */
 function mayBeRerank(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return ['"usage"', '"billed_units"'].some((name) => text.includes(name))
+  return ['"usage"', '"billed_units"', '"total_tokens"'].some((name) => text.includes(name))
 }
 
 /** Reads a side as JSON. A side that is not JSON is kept as text, with an issue. */

@@ -153,6 +153,7 @@ const RUN_FIELDS: Readonly<Record<RunSelect, RunField>> = {
   COMPLETION_COST_DETAILS: lean(['output_cost_details'], (row) => rawDetails(row.output_cost_details)),
   PRICE_MODEL_ID: lean(['price_model_id'], (row) => row.price_model_id || null),
   USAGE_UNITS: lean(['usage_units'], (row) => row.usage_units),
+  UNIT_COSTS: lean(['unit_costs'], (row) => rawDetails(row.unit_costs).raw),
   USAGE_CONDITIONS: lean(['usage_conditions'], usageConditions),
   COST_SOURCE: lean(['cost_source'], (row) => row.cost_source || null),
   COMPUTED_COST: lean(['computed_cost'], (row) => costNumber(row.computed_cost)),

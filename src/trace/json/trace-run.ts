@@ -163,6 +163,7 @@ function commonFields(row: TraceRunRow, { counts, same_call_as, thread_id, feedb
     price_model_id: row.price_model_id || null,
     same_call_as: same_call_as ?? null,
     usage_units: row.usage_units,
+    unit_costs: costTexts(row.unit_costs),
     cost_source: row.cost_source || null,
     computed_cost: cost(row.computed_cost),
   }
@@ -174,7 +175,11 @@ function commonFields(row: TraceRunRow, { counts, same_call_as, thread_id, feedb
  */
 function costDetails(whole: bigint | null, details: CostDetails): Record<string, string> | null {
   if (whole === null || sumOf(details) !== whole) return null
-  return Object.fromEntries(Object.entries(details).map(([key, part]) => [key, formatDecimal(part)]))
+  return costTexts(details)
+}
+
+function costTexts(costs: CostDetails): Record<string, string> {
+  return Object.fromEntries(Object.entries(costs).map(([key, cost]) => [key, formatDecimal(cost)]))
 }
 
 /** Ids of the ancestors, the root first. */

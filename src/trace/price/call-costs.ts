@@ -109,14 +109,20 @@ function addCosts(a: Cost, b: Cost): Cost {
     total_cost: add(a.total_cost, b.total_cost),
     input_cost_details: addDetails(a.input_cost_details, b.input_cost_details),
     output_cost_details: addDetails(a.output_cost_details, b.output_cost_details),
+    unit_costs: addByKey(a.unit_costs, b.unit_costs),
     tier_unknown: a.tier_unknown || b.tier_unknown,
     widened: [...new Set([...a.widened, ...b.widened])],
   }
 }
 
-function addDetails(a: CostDetails, b: CostDetails): CostDetails {
+function addByKey(a: CostDetails, b: CostDetails): CostDetails {
   const sum: CostDetails = { ...a }
   for (const [key, cost] of Object.entries(b)) sum[key] = (sum[key] ?? 0n) + cost
+  return sum
+}
+
+function addDetails(a: CostDetails, b: CostDetails): CostDetails {
+  const sum = addByKey(a, b)
   return Object.keys(sum).length === 0 ? { [BASE]: 0n } : sum
 }
 

@@ -23,6 +23,8 @@ const ALL_SENT = SENT.input_cost | SENT.output_cost | SENT.total_cost
 export interface CompletedCosts extends Costs {
   /** The price of the computed costs; undefined if all costs were sent, or no price is known. */
   price_model_id: string | undefined
+  /** What a computed total has beside both sides; undefined for another total. */
+  unit_costs: CostDetails | undefined
   /** What the prices say, if another total was stated. */
   computed_cost: Decimal | undefined
   issues: PriceIssue[]
@@ -61,6 +63,7 @@ export function completeCosts(
     total_cost,
     input_cost_details: detailsOf('input_cost'),
     output_cost_details: detailsOf('output_cost'),
+    unit_costs: sent === 0 && total_cost !== undefined ? computed?.unit_costs : undefined,
     price_model_id: isComputed ? computed.price_model_id : undefined,
     computed_cost: own('total_cost') === undefined ? undefined : priced?.cost?.total_cost,
     issues: isStatedWhole ? [] : issuesOf(counts, total_cost, priced, isComputed),

@@ -156,6 +156,15 @@ describe('costOf', () => {
       request: usd(0.005),
     })
     expect(shown(cost.total_cost)).toBe('0.005')
+    expect(cost.unit_costs).toEqual({ requests: usd(0.005) })
+  })
+
+  it('U8: has the cost of each unit, and charges the fee of a call for each request that the answer counts', () => {
+    const units = { web_searches: usd(0.01), requests: usd(0.005) }
+    const found = { ...price(perMillion({}, 1), perMillion({}, 1)), units, request: units.requests }
+    const cost = costOf({ ...counts(0, {}, 0), units: { web_searches: 2, requests: 3 } }, found)
+    expect(cost.unit_costs).toEqual({ web_searches: usd(0.02), requests: usd(0.015) })
+    expect(shown(cost.total_cost)).toBe('0.035')
   })
 
   it('never charges more tokens than the total, for any details', () => {
@@ -195,6 +204,7 @@ describe('completeCosts', () => {
       total_cost: usd(30e-6),
       input_cost_details: { base: usd(10e-6) },
       output_cost_details: { base: usd(20e-6) },
+      unit_costs: {},
       price_model_id: 'p',
       issues: [],
     })

@@ -21,6 +21,8 @@ export interface Cost {
   /** The cost of each detail with a separate price, and of the rest of the side. */
   input_cost_details: CostDetails
   output_cost_details: CostDetails
+  /** The cost of each unit with a price; part of the total, beside both sides. The fee of a call is under `requests`. */
+  unit_costs: CostDetails
   price_model_id: string
   /** Whether the counts have a service tier without a price, so that standard prices were used. */
   tier_unknown: boolean
@@ -38,21 +40,21 @@ export interface Cost {
 export function costOf(usage: Counts, price: Price): Cost {
   const input = sideCost(usage.input_tokens, usage.input_token_details, price.input)
   const output = sideCost(usage.output_tokens, usage.output_token_details, price.output)
-  const units = unitCost(usage, price)
+  const units = unitCosts(usage, price)
   const hasTokens = usage.input_tokens !== undefined || usage.output_tokens !== undefined
-  const isByUnits =
-    units.cost !== undefined && price.input.base === undefined && price.output.base === undefined
+  const hasUnits = Object.keys(units.costs).length > 0
+  const isByUnits = hasUnits && price.input.base === undefined && price.output.base === undefined
   const isWhole =
     (input.cost !== undefined || !usage.input_tokens) && (output.cost !== undefined || !usage.output_tokens)
-  const isKnown = isByUnits || (hasTokens ? isWhole : units.cost !== undefined)
+  const isKnown = isByUnits || (hasTokens ? isWhole : hasUnits)
+  const unit_costs = hasFee(price, units.costs) ? { ...units.costs, requests: price.request } : units.costs
   return {
     input_cost: input.cost,
     output_cost: output.cost,
-    total_cost: isKnown
-      ? (input.cost ?? 0n) + (output.cost ?? 0n) + (units.cost ?? 0n) + price.request
-      : undefined,
+    total_cost: isKnown ? (input.cost ?? 0n) + (output.cost ?? 0n) + sumOf(unit_costs) : undefined,
     input_cost_details: input.details,
     output_cost_details: output.details,
+    unit_costs,
     price_model_id: price.price_model_id,
     tier_unknown:
       hasUnknownTier(usage.input_token_details, price.input) ||
@@ -69,8 +71,8 @@ const TOLD_BY_TOKENS: ReadonlySet<string> = new Set(['input_characters', 'input_
 /** Groq charges at least 10 seconds of sound. */
 const GROQ_SECONDS = 10
 
-function unitCost(usage: Counts, price: Price): { cost: Decimal | undefined; unpriced: string[] } {
-  let cost: Decimal | undefined
+function unitCosts(usage: Counts, price: Price): { costs: CostDetails; unpriced: string[] } {
+  const costs: CostDetails = {}
   const unpriced: string[] = []
   for (const [unit, count] of Object.entries(usage.units ?? {})) {
     if (count <= 0) continue
@@ -81,9 +83,14 @@ function unitCost(usage: Counts, price: Price): { cost: Decimal | undefined; unp
       continue
     }
     const isGroq = price.price_model_id.startsWith('genai-prices:groq/') && unit.endsWith('_seconds')
-    cost = (cost ?? 0n) + timesCount(rate, isGroq ? Math.max(count, GROQ_SECONDS) : count)
+    costs[unit] = timesCount(rate, isGroq ? Math.max(count, GROQ_SECONDS) : count)
   }
-  return { cost, unpriced }
+  return { costs, unpriced }
+}
+
+/** Whether the fee of a call is charged once; an answer that counts its `requests` has it for each of them. */
+function hasFee(price: Price, costs: CostDetails): boolean {
+  return price.request !== 0n && costs['requests'] === undefined
 }
 
 /** Seconds may have fractions. */

@@ -35,7 +35,7 @@ export function unpricedFacts(usage: Usage): Pick<UnpricedCall, 'conditions' | '
 /** A unit with its number and place: `rerank_searches 3 (outputs.meta.billed_units.search_units)`. */
 export function namedUnit({ units, unit_paths }: Usage, unit: string): string {
   const path = unit_paths?.[unit]
-  return `${unit} ${units[unit] ?? ''}${path === undefined ? '' : ` (${path})`}`
+  return `${unit} ${units[unit] ?? ''}${path ? ` (${path})` : ''}`
 }
 
 /** The issue for a code, the same at ingest, at read and after repricing. */

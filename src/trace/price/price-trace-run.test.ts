@@ -18,6 +18,7 @@ function priced(provider: string | undefined, model: string | undefined, changes
     models: [],
     input_cost_details: {},
     output_cost_details: {},
+    unit_costs: {},
     source: { input: 'client', output: 'client' },
     ...changes,
   }

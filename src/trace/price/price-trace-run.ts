@@ -34,6 +34,7 @@ export function priceTraceRun(traceRun: Priced, prices: PriceSource): void {
   }
   usage.input_cost_details = completed.input_cost_details ?? {}
   usage.output_cost_details = completed.output_cost_details ?? {}
+  usage.unit_costs = completed.unit_costs ?? {}
   if (usage.total_cost !== undefined) usage.cost_source ??= 'computed'
   if (completed.price_model_id !== undefined) {
     usage.price_model_id = completed.price_model_id

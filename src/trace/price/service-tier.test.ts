@@ -37,6 +37,7 @@ describe('addTier', () => {
     models: [],
     input_cost_details: {},
     output_cost_details: {},
+    unit_costs: {},
     source: { input: 'client', output: 'client' },
   })
 

@@ -93,6 +93,8 @@ export interface TraceRunRow {
   cost_source: string
   /** What the prices say beside a stated cost. */
   computed_cost: bigint | null
+  /** What a computed total has for units and the fee of the call. */
+  unit_costs: CostDetails
 }
 
 /**
@@ -169,6 +171,7 @@ export const TRACE_RUN_ROWS = rowFormat<TraceRunRow>({
   answered_model: string,
   cost_source: string,
   computed_cost: cost,
+  unit_costs: costs,
 })
 
 /** The columns that the roll-up of one trace reads. */
@@ -302,6 +305,7 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
     answered_model: llm?.answered_model ?? '',
     cost_source: usage.cost_source ?? '',
     computed_cost: usage.computed_cost ?? null,
+    unit_costs: usage.unit_costs,
   }
 }
 

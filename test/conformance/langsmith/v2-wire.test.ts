@@ -236,9 +236,17 @@ describe('an answer', () => {
   })
 
   it('U8, U14: has units, conditions, and who says the cost', async () => {
-    const selects = ['USAGE_UNITS', 'USAGE_CONDITIONS', 'COST_SOURCE', 'TOTAL_COST', 'COMPUTED_COST']
+    const selects = [
+      'USAGE_UNITS',
+      'UNIT_COSTS',
+      'USAGE_CONDITIONS',
+      'COST_SOURCE',
+      'TOTAL_COST',
+      'COMPUTED_COST',
+    ]
     expect(await retrieve(llm, ...selects)).toEqual({
       usage_units: { web_searches: 2 },
+      unit_costs: {},
       usage_conditions: { speed: 'fast' },
       cost_source: 'client',
       total_cost: 0.25,

@@ -90,6 +90,24 @@ async function reprice(range = RANGE): Promise<{ examined: number; changed: numb
 }
 
 describe('costs', () => {
+  it('U8: of each unit and of the call stand beside the sides, also after repricing', async () => {
+    const usage = { input_tokens: 1000, output_tokens: 100, units: { web_searches: 3, images: 2 } }
+    const id = await log('unit-model', usage)
+    await ask('/model-price-map', {
+      name: 'units',
+      match_pattern: '^unit-model$',
+      prompt_cost: '0.000001',
+      completion_cost: '0.000002',
+      prompt_cost_details: { web_searches: '0.01', requests: '0.005' },
+    })
+    const priced = await log('unit-model', usage)
+    const expected = { unit_costs: { web_searches: '0.03', requests: '0.005' }, total_cost: '0.0362' }
+    await eventually(async () => expect(await ask(`/runs/${priced}`)).toMatchObject(expected))
+    expect(await ask(`/runs/${id}`)).toMatchObject({ unit_costs: {}, total_cost: null })
+    await reprice()
+    expect(await ask(`/runs/${id}`)).toMatchObject(expected)
+  })
+
   inLong(() => {
     it('come from the default prices, then from own ones, and change afterwards by repricing only', async () => {
       const usage = { input_tokens: 1000, output_tokens: 100, input_token_details: { cache_read: 500 } }

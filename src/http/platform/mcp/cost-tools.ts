@@ -99,12 +99,18 @@ function sourceText({ cost_source, computed_cost }: RunJson): string {
   return isUnknown(cost_source) ? '' : ` (${String(cost_source)}${computed})`
 }
 
+const DETAILS = {
+  prompt_cost_details: 'input by kind',
+  completion_cost_details: 'output by kind',
+  unit_costs: 'besides, in the total',
+} as const
+
 function detailLines(run: RunJson): string[] {
-  return (['prompt_cost_details', 'completion_cost_details'] as const).flatMap((key) => {
+  return Object.entries(DETAILS).flatMap(([key, words]) => {
     const details = run[key]
-    if (!isObject(details)) return []
-    const parts = Object.entries(details).map(([name, value]) => `${name} $${String(value)}`)
-    return [`${key === 'prompt_cost_details' ? 'input' : 'output'} by kind: ${parts.join(', ')}`]
+    const parts = isObject(details) ? Object.entries(details) : []
+    if (parts.length === 0) return []
+    return [`${words}: ${parts.map(([name, value]) => `${name} $${String(value)}`).join(', ')}`]
   })
 }
 

@@ -217,6 +217,7 @@ const USAGE = [
   'cost_source',
   'computed_cost',
   'usage_units',
+  'unit_costs',
   'price_model_id',
 ]
 const HEAD = [...SHOWN, 'feedback_stats']

@@ -62,6 +62,7 @@ export function runTypeOf(view: SpanView): string {
     const known = kindOf(view.text(key)?.toLowerCase() ?? '')
     if (known !== undefined) return known
   }
+  if (countsBefore(view)) return 'chain'
   if (isClaudeCode(view)) return 'llm'
   if (view.span.name === 'claude_code.tool') return 'tool'
   const braintrust = view.json('braintrust.span_attributes')
@@ -81,7 +82,18 @@ export function isClaudeCode({ span }: SpanView): boolean {
 
 /** The run type of a kind. LiteLLM puts an `a` before the names of awaited calls. */
 function kindOf(word: string): string | undefined {
+  if (OTHER_STEP.test(word)) return 'chain'
   return KINDS.get(word) ?? (word.startsWith('a') ? KINDS.get(word.slice(1)) : undefined)
+}
+
+/** Operations of agents that are neither calls of a model nor sums of calls. */
+const OTHER_STEP = /^plan$|_memory(?:_store)?$/
+
+/** Whether the span only counts the tokens of a prompt before a call. */
+function countsBefore(view: SpanView): boolean {
+  return [view.text('gen_ai.operation.name'), view.span.name].some((name) =>
+    /(?:^|[._ ])count_?tokens$/i.test(name ?? ''),
+  )
 }
 
 function vercelType(operation: string): string {
@@ -117,6 +129,7 @@ const COUNTS = [
   'llm.token.counts.prompt',
   'llm.token.counts.completion',
   'decision.token_count.input',
+  'decision.token_count.prompt',
 ]
 
 export function sentCountsOf(view: SpanView): { key: string; count: number }[] {
@@ -129,7 +142,9 @@ export function sentCountsOf(view: SpanView): { key: string; count: number }[] {
 /** Whether a span has counts that are not counted, although it is no known sum of its children (rule U9). */
 export function dropsCounts(view: SpanView, runType: string): boolean {
   if (runType === 'llm' || runType === 'embedding' || !hasCounts(view)) return false
-  const isSum = KIND_KEYS.some((key) => kindOf(view.text(key)?.toLowerCase() ?? '') === 'chain')
+  if (countsBefore(view)) return false
+  const words = KIND_KEYS.map((key) => view.text(key)?.toLowerCase() ?? '')
+  const isSum = words.some((word) => kindOf(word) === 'chain' && !OTHER_STEP.test(word))
   return !isSum && view.text('ai.operationId', 'langsmith.span.kind') === undefined
 }
 

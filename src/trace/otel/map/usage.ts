@@ -1,6 +1,6 @@
 import type { Issue } from '../../../schema/issue.ts'
 import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
-import { readingOf, readUsage, type UsageReading } from '../../tokens/usage/read-usage.ts'
+import { readingOf, readUsage, readUsageMetadata, type UsageReading } from '../../tokens/usage/read-usage.ts'
 import { reconcile, restCounted } from '../../tokens/usage/reconcile.ts'
 import { type FoundUsage, vendorUsage } from '../../tokens/usage/places.ts'
 import { genkitUsage } from './frameworks/genkit.ts'
@@ -28,9 +28,14 @@ const CONVENTIONS = [
     total: ['gen_ai.usage.total_tokens', 'llm.usage.total_tokens'],
   },
   {
-    input: ['llm.token_count.prompt', 'llm.usage.prompt_tokens', 'decision.token_count.input'],
-    output: ['llm.token_count.completion', 'llm.usage.completion_tokens', 'decision.token_count.output'],
+    input: ['llm.token_count.prompt', 'llm.usage.prompt_tokens'],
+    output: ['llm.token_count.completion', 'llm.usage.completion_tokens'],
     total: ['llm.token_count.total'],
+  },
+  {
+    input: ['decision.token_count.input', 'decision.token_count.prompt'],
+    output: ['decision.token_count.output', 'decision.token_count.completion'],
+    total: ['decision.token_count.total'],
   },
   {
     input: ['ai.usage.inputTokens', 'ai.usage.promptTokens', 'ai.usage.tokens'],
@@ -97,11 +102,13 @@ export function usageOfSpan(view: SpanView, runType: string, issues: Issue[]): F
   for (const names of CONVENTIONS) claims.push(...claimOf(view, names))
   const details = readUsageDetails(view, sent[0]?.value)
   const value = combineClaims(view, claims, details, sent[0]?.value, issues)
-  for (const [key, names] of COSTS) {
+  const sentReadings = sent.map((it) => readUsageMetadata(it.value, `${ATTRIBUTES}.${it.key}`))
+  const reading = withReadings(value, [...details.readings, ...sentReadings])
+  for (const [key, names] of reading.costs.vendor === undefined ? COSTS : []) {
     const cost = names.map((name) => view.get(name)).find((it) => it !== undefined)
     if (cost !== undefined && value[key] === undefined) value[key] = cost
   }
-  const reading = withReadings(value, details)
+  reading.isKnown ||= Object.keys(value).length > 0
   if (reading.isKnown || reading.unread.length > 0)
     found.push({ reading, path: 'usage_metadata', source: 'client' })
   // The vendor's answer is searched only if needed, since answers are large.
@@ -128,29 +135,44 @@ function claimOf(view: SpanView, names: (typeof CONVENTIONS)[number]): SentCount
   return [{ path, input: get(input), output: get(output), total: get(total) }]
 }
 
-/** The counts, with the units, conditions and unread numbers of all attributes. */
-function withReadings(value: JsonObject, { readings }: UsageDetails): UsageReading {
+/** The counts, with the units, conditions, vendor's cost and unread numbers of all attributes. */
+function withReadings(value: JsonObject, readings: readonly UsageReading[]): UsageReading {
   const reading = readingOf(value)
   const [own] = readings
   if (own) {
     reading.beside = own.beside
     reading.isCut = own.isCut
   }
-  for (const { units, conditions, unread } of readings) {
+  const cost = readings.map(({ costs }) => costs.vendor).find((it) => it !== undefined)
+  if (cost !== undefined) reading.costs.vendor = cost
+  for (const { units, unit_paths, conditions, unread } of readings) {
     reading.units = { ...units, ...reading.units }
+    reading.unit_paths = { ...unit_paths, ...reading.unit_paths }
     reading.conditions = { ...conditions, ...reading.conditions }
     reading.unread.push(...unread)
   }
-  reading.isKnown = [value, reading.units, reading.conditions].some((it) => Object.keys(it).length > 0)
+  reading.isKnown = [reading.units, reading.conditions, reading.costs].some(
+    (it) => Object.keys(it).length > 0,
+  )
   return reading
 }
 
 /** Attributes with a usage object of a framework. */
-const OBJECTS = ['braintrust.metrics', 'lk.llm_metrics'] as const
+const OBJECTS = ['braintrust.metrics', 'lk.llm_metrics', 'lk.realtime_model_metrics'] as const
+const METRIC = 'braintrust.metrics.'
+
+/** Braintrust's metrics, each in an attribute of its own; undefined if there are none. */
+function flatMetrics({ span }: SpanView): JsonObject | undefined {
+  const metrics: JsonObject = {}
+  for (const key in span.attributes)
+    if (key.startsWith(METRIC)) metrics[key.slice(METRIC.length)] = span.attributes[key] ?? null
+  return Object.keys(metrics).length === 0 ? undefined : metrics
+}
 
 function objectUsage(view: SpanView): FoundUsage[] {
   const found = OBJECTS.flatMap((key): FoundUsage[] => {
-    const value = view.get(key) === undefined ? undefined : view.json(key)
+    const sent = view.get(key) === undefined ? undefined : view.json(key)
+    const value = sent ?? (key === 'braintrust.metrics' ? flatMetrics(view) : undefined)
     if (!isObject(value)) return []
     const path = `${ATTRIBUTES}.${key}`
     return [{ reading: readUsage(value, path), path, source: 'client' }]

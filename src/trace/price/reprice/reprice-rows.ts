@@ -98,6 +98,7 @@ function columnsOf(completed: CompletedCosts) {
     total_cost: completed.total_cost ?? null,
     input_cost_details: completed.input_cost_details ?? {},
     output_cost_details: completed.output_cost_details ?? {},
+    unit_costs: completed.unit_costs ?? {},
     price_model_id: completed.price_model_id ?? '',
     computed_cost: completed.computed_cost ?? null,
   }

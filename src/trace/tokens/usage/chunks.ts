@@ -8,6 +8,7 @@ const LAST_CHUNKS = 16
 const FIRST_CHUNKS = 4
 
 const PLACES: readonly (readonly (string | number)[])[] = [
+  ['totalUsage'],
   ['usage'],
   ['usageMetadata'],
   ['usage_metadata'],
@@ -17,6 +18,8 @@ const PLACES: readonly (readonly (string | number)[])[] = [
   ['x_groq', 'usage'],
   ['choices', 0, 'usage'],
   ['response', 'usage'],
+  ['interaction', 'usage'],
+  ['data', 'usage'],
   ['response', 'usageMetadata'],
   ['amazon-bedrock-invocationMetrics'],
   ['event', 'usageEvent'],
@@ -55,9 +58,16 @@ export function readChunks(
   if (isStarted && !isFinished) delete merged['output_tokens']
   const reading = readUsage(merged, path, provider)
   if (searched.some((chunk) => isObject(chunk) && isPicture(chunk))) addPictureTokens(reading)
+  dropFirstTotal(reading)
   for (const chunk of searched.toReversed()) addAnswer(reading, chunk, path, provider)
   const isRead = reading.isKnown || reading.unread.length > 0 || reading.models.length > 0
   return isRead ? reading : undefined
+}
+
+/** Drops the total of a stream that was cut before its first count of the output: it is that of the input. */
+function dropFirstTotal({ value }: UsageReading): void {
+  const { input_tokens: input, output_tokens: output, total_tokens: total } = value
+  if (input !== undefined && output === undefined && total === input) delete value['total_tokens']
 }
 
 function at(chunk: JsonObject, place: readonly (string | number)[]): JsonValue | undefined {
@@ -80,7 +90,7 @@ function fill(merged: JsonObject, earlier: JsonObject): void {
 }
 
 /** Keys of chunks under which the conditions of the call are. */
-const WHOLE = ['response', 'metadata'] as const
+const WHOLE = ['response', 'metadata', 'interaction', 'data'] as const
 
 /** Adds what a chunk says outside of its usage. */
 function addAnswer(
@@ -91,14 +101,18 @@ function addAnswer(
 ): void {
   const whole = isObject(chunk) ? (WHOLE.map((key) => chunk[key]).find(isObject) ?? chunk) : chunk
   const answer = readAnswerFacts(whole, path, provider)
-  if (isObject(whole)) addFacts(answer, whole)
+  if (isObject(whole)) addFacts(answer, whole, path)
+  if (reading.models.length === 0) reading.models = answer.models
   if (!answer.isKnown && answer.unread.length === 0) return
   reading.isKnown ||= answer.isKnown
   reading.units = { ...answer.units, ...reading.units }
+  reading.unit_paths = { ...answer.unit_paths, ...reading.unit_paths }
   reading.conditions = { ...answer.conditions, ...reading.conditions }
   if (reading.unread.length === 0) reading.unread = answer.unread
+  reading.costs = { ...answer.costs, ...reading.costs }
+  // Some vendors tell the input in the first chunk, and 0 in all others.
   for (const side of ['input_tokens', 'output_tokens'] as const) {
     const count = answer.value[side]
-    if (count !== undefined) reading.value[side] ??= count
+    if (count !== undefined && !reading.value[side]) reading.value[side] = count
   }
 }

@@ -119,6 +119,8 @@ const USAGE_KEYS = [
   'token_usage',
   'tokenUsage',
   'usage_info',
+  'usage_details',
+  'usageDetails',
   'usageInfo',
   'estimatedTokenUsage',
   'amazon-bedrock-invocationMetrics',
@@ -157,6 +159,7 @@ const WRAPPERS = [
   'event',
   'providerMetadata',
   'provider_metadata',
+  'properties',
   'google',
   'openai',
   'anthropic',
@@ -210,11 +213,7 @@ function addVendor(
   depth = 0,
 ): void {
   if (Array.isArray(answer)) {
-    const reading = answer.some(isObject) ? readChunks(answer, path, provider) : undefined
-    if (reading) found.push({ reading, path, source: 'vendor' })
-    else if (depth <= 1)
-      for (let i = answer.length - 1; i >= Math.max(0, answer.length - 3); i--)
-        if (isObject(answer[i])) addVendor(found, answer[i], `${path}[${i}]`, provider, MAX_DEPTH - 1)
+    addList(found, answer, path, provider, depth)
     return
   }
   if (!isObject(answer)) return
@@ -226,7 +225,7 @@ function addVendor(
   }
   if (hasAnswerFacts(answer)) {
     const reading = readAnswerFacts(answer, path, provider)
-    addFacts(reading, answer)
+    addFacts(reading, answer, path)
     if (reading.isKnown || reading.unread.length > 0 || reading.models.length > 0)
       found.push({ reading, path, source: 'vendor' })
   }
@@ -240,6 +239,47 @@ function addVendor(
   addFirstGeneration(found, answer, path, provider, depth)
   addLast(found, answer, 'replies', ['meta', '_meta'], path, provider, depth)
   addLast(found, answer, 'messages', [], path, provider, depth)
+  addLast(found, answer, 'meta', [], path, provider, depth)
+}
+
+/** Reads the chunks of a stream. Without counts in them, the last items are read as answers. */
+function addList(
+  found: FoundUsage[],
+  list: readonly JsonValue[],
+  path: string,
+  provider: string | undefined,
+  depth: number,
+): void {
+  const reading = list.some(isObject) ? readChunks(list, path, provider) : undefined
+  if (reading) addReading(found, { reading, path, source: 'vendor' }, provider)
+  if (reading !== undefined && (reading.models.length > 0 || Object.keys(reading.value).length > 0)) {
+    addNotes(found, list, path, provider)
+    return
+  }
+  if (depth > 1) return
+  const below = list.length === 1 ? depth + 1 : MAX_DEPTH - 1
+  for (let i = list.length - 1; i >= Math.max(0, list.length - 3); i--)
+    if (isObject(list[i])) addVendor(found, list[i], `${path}[${i}]`, provider, below)
+}
+
+/** Number of last chunks that are searched for notes. */
+const NOTED_CHUNKS = 16
+
+/** Adds what the last chunks tell beside their usage: the AI SDK's notes about the vendor, and llama.cpp's timings. */
+function addNotes(
+  found: FoundUsage[],
+  list: readonly JsonValue[],
+  path: string,
+  provider: string | undefined,
+): void {
+  for (let i = list.length - 1; i >= Math.max(0, list.length - NOTED_CHUNKS); i--) {
+    const part = list[i]
+    if (!isObject(part)) continue
+    const { providerMetadata: notes, timings } = part
+    if (isObject(notes)) addVendor(found, notes, `${path}[${i}].providerMetadata`, provider, MAX_DEPTH - 2)
+    if (isObject(timings)) addMixed(found, timings, `${path}[${i}].timings`, provider)
+    if (isObject(notes) || isObject(timings)) return
+  }
 }
 
 /** Reads the last item of a list, or what is under the first of `inner` in it. */
@@ -320,18 +360,23 @@ function addUsage(
   provider: string | undefined,
   answer: JsonObject,
 ): void {
-  // A usage_metadata with our names has been read as the client's.
-  if (path.endsWith('usage_metadata') && OUR_NAMES.some((name) => name in value)) return
+  if (path.endsWith('usage_metadata') && OUR_NAMES.some((name) => name in value)) {
+    if (!found.some((it) => it.path === path)) found.push(clientUsage(value, path, provider))
+    return
+  }
   const known = readUsage(value, path, provider)
   const isOther = known.isKnown || known.isCut || !isByModel(value)
   const reading = isOther ? known : readUsageByModel(value, path, provider)
   if (isPicture(answer)) addPictureTokens(reading)
   const source = path.endsWith('estimatedTokenUsage') ? 'estimate' : 'vendor'
-  found.push({ reading, path, source })
-  for (const nested of reading.nested) {
-    const inner = readUsage(nested.value, nested.path, provider)
-    found.push({ reading: inner, path: nested.path, source })
-  }
+  addReading(found, { reading, path, source }, provider)
+}
+
+/** Adds what a place says, and the further usage objects in it. */
+function addReading(found: FoundUsage[], place: FoundUsage, provider: string | undefined): void {
+  found.push(place)
+  for (const { value, path } of place.reading.nested)
+    found.push({ reading: readUsage(value, path, provider), path, source: place.source })
 }
 
 /** Whether all keys of a usage object are models, as in DSPy's. */
@@ -346,9 +391,11 @@ function hasSides(value: JsonObject): boolean {
   return ['prompt_tokens', 'input_tokens', 'inputTokens'].some((name) => typeof value[name] === 'number')
 }
 
+const INNER_KEYS = [...USAGE_KEYS, 'accumulated_usage', 'accumulatedUsage'] as const
+
 /** Numbers without rows are not reported here, because the object may have any numbers. */
 function addMixed(found: FoundUsage[], value: JsonObject, path: string, provider: string | undefined): void {
-  const key = ['usage', 'accumulated_usage', 'accumulatedUsage'].find((name) => isObject(value[name]))
+  const key = INNER_KEYS.find((name) => isObject(value[name]))
   const inner = key === undefined ? value : (value[key] as JsonObject)
   const at = key === undefined ? path : `${path}.${key}`
   const reading = readUsage(inner, at, provider)

@@ -244,8 +244,8 @@ function take(draft: Draft, row: UsageRow, leaf: UsageLeaf): void {
 }
 
 /**
- * Two values of one number: those of the same row, in a list, are added, and units of the same pattern; otherwise the
- * greater counts, because an answer may say a number twice.
+ * Two values of one number: those of the same row, in a list, are added, and so are units of the same pattern and rows
+ * that say so; otherwise the greater counts, because an answer may say a number twice.
  */
 function joined(
   draft: Draft,
@@ -261,7 +261,8 @@ function joined(
   if (known === undefined || before === undefined) return value
   const [a, b] = [toNumber(known), toNumber(value)]
   if (a === undefined || b === undefined) return a === undefined ? value : known
-  const isSum = before === row || (row.kind === 'unit' && before.pattern === row.pattern)
+  const isSum =
+    before === row || before.isAdded || row.isAdded || (row.kind === 'unit' && before.pattern === row.pattern)
   return isSum ? a + b : Math.max(a, b)
 }
 
@@ -297,7 +298,7 @@ function finish(
     units: models.length === 0 ? units : { ...draft.model_units, ...units },
     unit_paths,
     conditions,
-    costs: isEmpty(costs) ? {} : statedCosts(costs, conditions),
+    costs: isEmpty(costs) ? costOfModels(models) : statedCosts(costs, conditions),
     models,
     nested,
     unread,
@@ -326,6 +327,17 @@ function statedCosts(
   if (input !== undefined) stated.input = input
   if (output !== undefined) stated.output = output
   return stated
+}
+
+/** The cost of a call that is stated for each of its models. */
+function costOfModels(models: readonly ModelUsage[]): UsageReading['costs'] {
+  let client: Decimal | undefined
+  for (const { usage } of models) {
+    const { vendor } = usage.costs
+    if (vendor === undefined) return {}
+    client = (client ?? 0n) + vendor
+  }
+  return client === undefined ? {} : { client }
 }
 
 /** Adds usage by model. Its units are those of the call, unless the call tells them itself. */

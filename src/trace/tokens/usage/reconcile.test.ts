@@ -44,6 +44,8 @@ describe('U4: without a total the habit decides', () => {
     ['inside', { cache_read: 40 }, [], [100, 50]],
     ['beside', { cache_read: 40 }, ['input.cache_read'], [140, 50]],
     ['more than the side is always beside', { cache_read: 400 }, [], [500, 50, 'cache_added']],
+    ['a kind of content that is more than the side is beside', { text: 30, image: 400 }, [], [500, 50]],
+    ['kinds of content within the side are inside', { text: 40, image: 60 }, [], [100, 50]],
     [
       'writes and their lifetimes are the same tokens',
       { cache_creation: 60, ephemeral_5m_input_tokens: 40, ephemeral_1h_input_tokens: 20 },

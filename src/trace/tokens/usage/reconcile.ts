@@ -39,12 +39,16 @@ export function reconcile(counts: SentCounts, habits: CountingHabits, issues: Is
   const addends = addendsOf(counts, habits)
   const sent = counts.input_tokens + counts.output_tokens
   const gap = counts.total === undefined ? undefined : counts.total - sent
-  if (addends.length === 0 && !gap) return
+  if (addends.length === 0 && !gap) {
+    if (gap === undefined) addExceedingKinds(counts)
+    return
+  }
   const byTotal = gap === undefined ? undefined : explain(gap, addends)
   const isRest = byTotal === undefined && habits.billsGap && gap !== undefined && gap > 0
   const added = isRest ? [] : byTotal?.length ? byTotal : besideByHabit(addends, counts, gap === 0)
   if (isRest) issues.push(countRest(counts, gap, habits.path))
   addAll(counts, added, habits, issues)
+  if (gap === undefined) addExceedingKinds(counts)
   const sum = counts.input_tokens + counts.output_tokens
   if (!isRest && gap && counts.total !== sum) issues.push(totalMismatch(counts.total!, sum, habits.path))
 }
@@ -113,6 +117,26 @@ const OWN_ADDEND: ReadonlySet<string> = new Set([
   'tool_use',
   'citation',
 ])
+
+const KINDS = ['text', 'audio', 'image', 'video', 'document'] as const
+
+/** The tokens of all kinds of content; undefined if none is told. */
+export function kindsOf(details: Readonly<Record<string, number>>): number | undefined {
+  const counts = KINDS.flatMap((kind) => details[kind] ?? [])
+  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** Adds kinds of content that are more than their side, which therefore does not include them (rule U4). */
+function addExceedingKinds(counts: SentCounts): void {
+  for (const side of ['input', 'output'] as const) {
+    const details = counts[`${side}_token_details`]
+    const whole = counts[`${side}_tokens`]
+    for (const kind of KINDS) {
+      const count = details[kind] ?? 0
+      if (count > whole) counts[`${side}_tokens`] += count
+    }
+  }
+}
 
 function writtenOf(input: Readonly<Record<string, number>>): number {
   return input['cache_creation'] ?? input['cache_write'] ?? 0

@@ -31,6 +31,8 @@ export interface Usage {
   price_model_id?: string
   input_cost_details: CostDetails
   output_cost_details: CostDetails
+  /** What a computed total has for units and the fee of the call. */
+  unit_costs: CostDetails
   source: { input: UsageSource | null; output: UsageSource | null }
 }
 
@@ -52,6 +54,7 @@ export function emptyUsage(): Usage {
     models: [],
     input_cost_details: {},
     output_cost_details: {},
+    unit_costs: {},
     source: { input: null, output: null },
   }
 }

@@ -27,6 +27,8 @@ export interface UsageRow {
   isLength: boolean
   /** Whether the row is read only if its dialect fits the object best. */
   isOwn: boolean
+  /** Whether the count is added to what other rows give for the same number. */
+  isAdded: boolean
   /** The pattern of the path, as its dialect has it. */
   pattern: string
   /** Whether the row replaces one of a dialect that its own extends. */
@@ -115,7 +117,7 @@ function expand(pattern: string, role: string): { path: string; role: string }[]
 }
 
 function readRole(role: string, dialect: number): Omit<UsageRow, 'isReplacing' | 'pattern'> {
-  const mark = /^[+~#?]/.exec(role)?.[0]
+  const mark = /^[+~#?&]/.exec(role)?.[0]
   const plain = mark === undefined ? role : role.slice(1)
   const dot = plain.indexOf('.')
   const head = dot < 0 ? plain : plain.slice(0, dot)
@@ -127,6 +129,7 @@ function readRole(role: string, dialect: number): Omit<UsageRow, 'isReplacing' |
     isFallback: mark === '~',
     isLength: mark === '#',
     isOwn: mark === '?',
+    isAdded: mark === '&',
   }
   if (head !== 'input' && head !== 'output' && head !== 'total')
     return { ...flags, kind: head as UsageRow['kind'], number: plain }

@@ -6,7 +6,7 @@ import { completeDetails } from '../../price/cost-details.ts'
 import { SENT } from '../../price/complete-costs.ts'
 import { readCount } from './read-count.ts'
 import type { ModelUsage } from './read-usage.ts'
-import { lifetimesOf, reconcile, type SentCounts } from './reconcile.ts'
+import { kindsOf, lifetimesOf, reconcile, type SentCounts } from './reconcile.ts'
 import { reportUnread } from './unread.ts'
 import { findUsage, type FoundUsage, formatUsage } from './places.ts'
 import { emptyUsage, type ModelPart, type Usage } from './record.ts'
@@ -163,8 +163,8 @@ function readCounts(
     return { input: counts.input_tokens, output: counts.output_tokens, ...details }
   }
   if (input === undefined && output === undefined) {
-    const isInput = run_type !== 'llm'
-    return total !== undefined && isInput ? { input: total, ...details } : details
+    const only = run_type === 'llm' ? undefined : (total ?? kindsOf(input_token_details))
+    return only === undefined ? details : { input: only, ...details }
   }
   if (total !== undefined && isFirst) {
     // The total gives the other side.

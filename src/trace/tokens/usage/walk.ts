@@ -11,7 +11,7 @@ import {
 
 /** Number of keys and items of a usage object that are visited. */
 const MOST_KEYS = 500
-const MAX_DEPTH = 6
+const MAX_DEPTH = 8
 /** Number of unread numbers that are kept. */
 const MOST_UNREAD = 20
 

@@ -74,6 +74,7 @@ export function traceRunRow(n: number, fields: Partial<TraceRunRow>): TraceRunRo
     answered_model: '',
     cost_source: '',
     computed_cost: null,
+    unit_costs: {},
     ...fields,
   }
 }

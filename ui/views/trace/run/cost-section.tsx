@@ -1,7 +1,7 @@
 import type { ReadRun } from '../../../data/runs.ts'
 import { countText, exactMoney, UNKNOWN } from '../../../parts/format/numbers.ts'
 import { Link } from '../../../router/link.tsx'
-import { type CostPart, type CostTable, costTable } from './costs.ts'
+import { type CostPart, type CostTable, type CostUnit, costTable } from './costs.ts'
 import { issuesOf, llmOf } from '../../../data/llm-facts.ts'
 import css from './run.module.css'
 import { RunSection } from './section.tsx'
@@ -92,35 +92,17 @@ function Price({ id, source }: { id: string | undefined; source: CostTable['sour
   )
 }
 
-function UnitRow({ name, count, amount }: { name: string; count?: number; amount: string | undefined }) {
+function UnitRow({ unit: { name, count, each, amount } }: { unit: CostUnit }) {
+  const isFee = name === 'requests' && count === undefined
   return (
     <tr>
-      <td>{name}</td>
+      <td>
+        {isFee ? 'fee of the call' : name === undefined ? 'units and the fee of the call' : wordsOf(name)}
+      </td>
       <td>{countText(count)}</td>
-      <td>{UNKNOWN}</td>
+      <td>{each === undefined ? UNKNOWN : `${exactMoney(each)} each`}</td>
       <td>{exactMoney(amount)}</td>
     </tr>
-  )
-}
-
-/** Numbers that are no tokens, and what they and the fee of the call cost: with several units only their sum is known. */
-function UnitRows({ table: { units, besides } }: { table: CostTable }) {
-  const [only] = units
-  const hasCost = besides !== undefined && besides !== '0'
-  if (units.length === 1 && only !== undefined)
-    return <UnitRow name={wordsOf(only[0])} count={only[1]} amount={hasCost ? besides : undefined} />
-  return (
-    <>
-      {hasCost && <UnitRow name={units.length === 0 ? 'fee of the call' : 'units'} amount={besides} />}
-      {units.map(([name, count]) => (
-        <UnitRow
-          key={name}
-          name={hasCost ? `of which ${wordsOf(name)}` : wordsOf(name)}
-          count={count}
-          amount={undefined}
-        />
-      ))}
-    </>
   )
 }
 
@@ -151,7 +133,7 @@ function Unread({ run }: { run: ReadRun }) {
 /** Tokens and cost of a model call, part by part; for other runs the sums of their descendants. */
 export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean }) {
   const table = costTable(run)
-  const { parts, counted, total } = table
+  const { parts, counted, units, total } = table
   if (llmOf(run) === undefined && !run.total_tokens && total === null) return null
   const note = `${countText(run.total_tokens)} tokens · ${exactMoney(total)}`
   return (
@@ -176,7 +158,9 @@ export function CostSection({ run, isShared }: { run: ReadRun; isShared: boolean
             {parts.map((part) => (
               <PartRow key={`${part.side} ${part.name}`} part={part} counted={counted} />
             ))}
-            <UnitRows table={table} />
+            {units.map((unit) => (
+              <UnitRow key={unit.name ?? ''} unit={unit} />
+            ))}
           </tbody>
           <tfoot>
             <tr>

@@ -23,6 +23,7 @@ const CALL: Partial<ReadRun> & Record<string, unknown> = {
   },
   completion_cost_details: { base: '0.007675' },
   usage_units: { web_searches: 2 },
+  unit_costs: { web_searches: '0.02' },
   cost_source: 'computed',
 }
 
@@ -101,7 +102,7 @@ describe('the cost table of a run', () => {
       completion_cost_details: null,
       cost_source: null,
     }
-    const { parts, besides, addsUp } = tableOf(unpriced)
+    const { parts, units, addsUp } = tableOf({ ...unpriced, unit_costs: {} })
     expect(linesOf(parts, 'input').map(([name, tokens]) => [name, tokens])).toEqual([
       [undefined, 5535],
       ['cache_read', 4007],
@@ -109,13 +110,39 @@ describe('the cost table of a run', () => {
       ['ephemeral_1h_input_tokens', 502],
       ['base', 17],
     ])
-    expect([besides, addsUp]).toEqual([undefined, undefined])
+    expect(units).toEqual([{ name: 'web_searches', count: 2, each: undefined, amount: undefined }])
+    expect(addsUp).toBeUndefined()
   })
 
-  it('U14: has the cost of units in a computed total, and not in a stated one', () => {
-    expect(tableOf()).toMatchObject({ units: [['web_searches', 2]], besides: '0.02' })
-    const stated = { cost_source: 'vendor', total_cost: '0.05', computed_cost: '0.04108975' }
-    expect(tableOf(stated)).toMatchObject({ besides: undefined, addsUp: undefined, computed: '0.04108975' })
+  it('U14: has the cost of each unit and of the call in a computed total', () => {
+    expect(tableOf().units).toEqual([{ name: 'web_searches', count: 2, each: '0.01', amount: '0.02' }])
+    const several = tableOf({
+      usage_units: { web_searches: 2, code_executions: 3 },
+      unit_costs: { web_searches: '0.02', requests: '0.005' },
+      total_cost: '0.04608975',
+    })
+    expect(several.units).toEqual([
+      { name: 'web_searches', count: 2, each: '0.01', amount: '0.02' },
+      { name: 'code_executions', count: 3, each: undefined, amount: undefined },
+      { name: 'requests', count: undefined, each: undefined, amount: '0.005' },
+    ])
+    expect(several.addsUp).toBe(true)
+  })
+
+  it('has only the sum of the units when an earlier release priced the run', () => {
+    const { units, addsUp } = tableOf({ unit_costs: undefined })
+    expect(units.map(({ name, amount }) => [name, amount])).toEqual([
+      ['web_searches', undefined],
+      [undefined, '0.02'],
+    ])
+    expect(addsUp).toBe(true)
+  })
+
+  it('U14: has no cost of units in a stated total', () => {
+    const stated = { cost_source: 'vendor', total_cost: '0.05', computed_cost: '0.04108975', unit_costs: {} }
+    const { units, addsUp, computed } = tableOf(stated)
+    expect(units.map(({ amount }) => amount)).toEqual([undefined])
+    expect([addsUp, computed]).toEqual([undefined, '0.04108975'])
   })
 
   it('U8: names the conditions, and the models of a call that several served', () => {

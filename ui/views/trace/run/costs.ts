@@ -22,6 +22,16 @@ export interface CostPart {
   isTold: boolean
 }
 
+/** A number that is no token, or the fee of the call. */
+export interface CostUnit {
+  /** Undefined for all units of a run that an earlier release priced, which kept only the sum of their costs. */
+  name: string | undefined
+  count: number | undefined
+  /** Dollars for one. */
+  each: string | undefined
+  amount: string | undefined
+}
+
 export interface CostTable {
   parts: readonly CostPart[]
   /** Who counted the tokens of each side. */
@@ -30,10 +40,7 @@ export interface CostTable {
   /** Whether the amounts of the parts add up to the total exactly; undefined without amounts. */
   addsUp: boolean | undefined
   priceId: string | undefined
-  /** Numbers that are no tokens. */
-  units: readonly (readonly [name: string, count: number])[]
-  /** What a computed total has for units and the fee of the call; undefined for another total. */
-  besides: string | undefined
+  units: readonly CostUnit[]
   /** What changes the price, as `speed fast`. */
   conditions: readonly string[]
   /** Who says the total. */
@@ -139,6 +146,20 @@ function summands(parts: readonly CostPart[]): string[] {
   )
 }
 
+/** Units with a count or an amount, and what else a computed total has beside the costs of both sides. */
+function unitsOf(run: ReadRun): CostUnit[] {
+  const counts = recordOf<number>(fieldOf(run, 'usage_units'))
+  const amounts = recordOf<string>(fieldOf(run, 'unit_costs'))
+  const units = [...new Set([...Object.keys(counts), ...Object.keys(amounts)])].map((name) => {
+    const [count, amount] = [counts[name], amounts[name]]
+    const each = amount === undefined || !count ? undefined : divideDecimal(amount, count)
+    return { name, count, each, amount }
+  })
+  const besides = Object.keys(amounts).length > 0 ? undefined : besidesOf(run)
+  if (besides === undefined || besides === '0') return units
+  return [...units, { name: undefined, count: undefined, each: undefined, amount: besides }]
+}
+
 /** What a computed total has beside the costs of both sides. */
 function besidesOf(run: ReadRun): string | undefined {
   const { total_cost, prompt_cost, completion_cost } = run
@@ -152,7 +173,7 @@ function besidesOf(run: ReadRun): string | undefined {
  * which the cost was computed, even if prices have changed since.
  */
 export function costTable(run: ReadRun): CostTable {
-  const source = llmOf(run)?.usage_source ?? {}
+  const counted = llmOf(run)?.usage_source ?? {}
   const parts = [
     ...sideParts('input', {
       tokens: run.prompt_tokens ?? undefined,
@@ -168,16 +189,16 @@ export function costTable(run: ReadRun): CostTable {
     }),
   ]
   const total = run.total_cost ?? null
-  const besides = besidesOf(run)
+  const units = unitsOf(run)
   const amounts = summands(parts)
-  const sum = addDecimals([...amounts, besides ?? '0'])
-  const units = Object.entries(recordOf<number>(fieldOf(run, 'usage_units')))
-  const isStated = besides === undefined && units.length > 0
+  const sum = addDecimals([...amounts, ...units.flatMap(({ amount }) => amount ?? [])])
+  const source = sourceOf(fieldOf(run, 'cost_source'))
+  const isStated = source !== 'computed' && units.length > 0
   const priceId = fieldOf(run, 'price_model_id')
   const computed = fieldOf(run, 'computed_cost')
   return {
     parts,
-    counted: { input: source.input ?? '', output: source.output ?? '' },
+    counted: { input: counted.input ?? '', output: counted.output ?? '' },
     total,
     addsUp:
       total === null || amounts.length === 0 || sum === undefined || isStated
@@ -185,9 +206,8 @@ export function costTable(run: ReadRun): CostTable {
         : compareDecimals(sum, total) === 0,
     priceId: typeof priceId === 'string' ? priceId : undefined,
     units,
-    besides,
     conditions: conditionsOf(run),
-    source: sourceOf(fieldOf(run, 'cost_source')),
+    source,
     computed: typeof computed === 'string' ? computed : undefined,
   }
 }

@@ -21,10 +21,11 @@ export const ANSWERS: UsageDialect = {
     'output.web_search_call.action.type': 'ignored',
     'output.image_generation_call.svg_usage': 'unread',
     'candidates.[].grounding_metadata.web_search_queries': '#unit.web_searches',
-    'grounding_metadata.web_search_queries': '#unit.web_searches',
+    '{,server_content.}grounding_metadata.web_search_queries': '#unit.web_searches',
     input_text_token_count: 'input',
     prompt_token_count: 'input',
     generation_token_count: 'output',
+    total_output_text_token_count: 'output',
     prompt_eval_count: 'input',
     eval_count: 'output',
     'results.[].token_count': 'output',
@@ -45,13 +46,20 @@ export const ANSWERS: UsageDialect = {
     'headers.x_amzn_bedrock_output_token_count': 'output',
     tokens_evaluated: 'input',
     tokens_predicted: 'output',
-    'audio_duration{,_secs}': 'unit.input_audio_seconds',
+    'audio_duration{,_secs,_seconds}': 'unit.input_audio_seconds',
+    audio_duration_ms: 'ignored',
+    duration_in_seconds: 'unit.audio_seconds',
     'provider_metadata.gateway.cost': 'cost.total',
     'extra_info.usage_characters': 'unit.input_characters',
-    'trace.guardrail.input_assessment.*.invocation_metrics.usage.{topic,content,word,sensitive_information,contextual_grounding,automated_reasoning}_policy_units':
-      'unit.$1_policy_units',
-    'trace.guardrail.output_assessments.*.[].invocation_metrics.usage.{topic,content,word,sensitive_information,contextual_grounding,automated_reasoning}_policy_units':
-      'unit.$1_policy_units',
+    'extra_info.audio_length': 'ignored',
+    'trace.guardrail.{input_assessment.*,output_assessments.*.[]}.invocation_metrics.usage.{topic,content,word,sensitive_information,contextual_grounding,automated_reasoning}_policy_units':
+      'unit.$2_policy_units',
+    'trace.guardrail.{input_assessment.*,output_assessments.*.[]}.invocation_metrics.usage.content_policy_image_units':
+      'unit.content_policy_image_units',
+    'amazon_bedrock_trace.guardrail.{input.*,outputs.[].*}.invocation_metrics.usage.{topic,content,word,sensitive_information,contextual_grounding,automated_reasoning}_policy_units':
+      'unit.$2_policy_units',
+    'amazon_bedrock_trace.guardrail.{input.*,outputs.[].*}.invocation_metrics.usage.content_policy_image_units':
+      'unit.content_policy_image_units',
     'metadata.{summary,intents,topics,sentiment}_info': 'unread',
     '$ai_{input,output}_tokens': '$1',
     $ai_cache_read_input_tokens: 'input.cache_read',
@@ -60,6 +68,8 @@ export const ANSWERS: UsageDialect = {
     $ai_web_search_count: 'unit.web_searches',
     $ai_service_tier: 'condition.service_tier',
     total_cost_usd: 'cost.client',
+    $ai_total_cost_usd: 'cost.client',
+    'cost_details.total': 'cost.client',
     'hidden_params.response_cost': 'cost.client',
     'usage.cost_in_usd_ticks': 'ignored',
   },

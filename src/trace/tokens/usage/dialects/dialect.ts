@@ -15,11 +15,11 @@ type Part = string
  * - `unread`: usage of another product, which is reported and not counted.
  * - `ignored`: the number is known and says nothing about the bill.
  * `#` before a role: the length of the list. `?`: only if the object fits no other dialect better, because others use the
- * name for something else.
+ * name for something else. `&`: added to the same number of other rows, whose count does not include it.
  */
 export type UsageRole =
   | `${'' | '~' | '#'}${'input' | 'output' | 'total'}`
-  | `${'' | '+'}${'input' | 'output'}.${Part}`
+  | `${'' | '+' | '&'}${'input' | 'output'}.${Part}`
   | `${'' | '#' | '?'}unit.${string}`
   | `condition.${string}`
   | `cost.${'total' | 'fee' | 'upstream' | 'ticks' | 'input' | 'output' | 'client' | 'other'}`
