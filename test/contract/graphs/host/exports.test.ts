@@ -81,7 +81,7 @@ describe('exports of a TypeScript project', () => {
     const drawn = await ask(bench, {
       name: 'graph',
       graph_id: 'makeGraph',
-      config: configOf({}),
+      config: { configurable: {} },
       xray: false,
     })
     expect(JSON.stringify(drawn)).toContain('"assistants_read"')
