@@ -18,7 +18,7 @@ const PROVIDERS = {
   'openai-compatible': { model: 'llama3.2', path: '/v1', secret: 'OPENAI_COMPATIBLE_API_KEY' },
 } as const
 type Name = keyof typeof PROVIDERS
-/** Providers that are called in this file. OpenAI is called in test/long/web/repeated-call.test.ts. */
+/** Providers that are called in this file. OpenAI is called in test/long/playground/repeated-call.test.ts. */
 const NAMES: readonly Name[] = ['anthropic', 'google', 'openai-compatible']
 
 /** A picture of one red pixel. */
