@@ -388,6 +388,8 @@ async function erase(
   // The first removal makes the path answer 404 at once. A step that was ending may then have opened something; the
   // second removal, below, removes that.
   const removed = hosting.remove(hostedOf(deployment))
+  // A rejection before the `await` below, which reports it, would end the server.
+  removed.catch(() => undefined)
   for (const { id: revision_id } of await store.revisions(id, RECENT)) {
     const interrupted = await store.interrupt(id, revision_id)
     if (interrupted !== undefined) await worker.interrupted(interrupted)

@@ -17,7 +17,7 @@ export const BRIEF: Patience = { slow: 8_000, away: 0 }
 
 const POLL_MS = 10
 
-export interface Storing {
+interface Storing {
   log: Pick<IngestLog, 'stats'>
   writer: Pick<StoreWriter, 'progress'>
   clock: Clock

@@ -116,10 +116,10 @@ export function createIngestHandler(deps: AppDeps, entrance: Entrance) {
   const ingest = async (exchange: Exchange, match: IngestMatch): Promise<void> => {
     const { req } = exchange
     const caller = callerOf(exchange, deps, { basic: match.basic })
-    const needsNoKey = deps.gates !== undefined || sessionOf(exchange, match) !== undefined
-    if (needsNoKey && JSON_KINDS.has(match.kind)) assertJsonType(req, true)
     const principal = caller instanceof Promise ? await caller : caller
     exchange.principal = principal
+    const needsNoKey = deps.gates !== undefined || sessionOf(exchange, match) !== undefined
+    if (needsNoKey && JSON_KINDS.has(match.kind)) assertJsonType(req, true)
     assertAllowed(principal, match.access)
     const { kind } = match
     if (kind === 'otlp-metrics') {

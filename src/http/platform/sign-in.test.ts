@@ -88,6 +88,20 @@ describe('signing in', () => {
     })
   })
 
+  it('IDENTITY-15: an unknown session leaves nothing unhandled, which would end the server, when the body is of a wrong type too', async () => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown): void => void unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    const cookie = `weir_session_${fixture.port}=${'x'.repeat(43)}`
+    const headers = { ...ownPage(), cookie, 'content-type': 'text/plain' }
+    const statuses: number[] = []
+    for (const path of ['/runs', '/runs/batch', '/sessions'])
+      statuses.push((await call(path, { method: 'POST', headers, body: {} })).status)
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
+    expect(statuses).toEqual([401, 401, 401])
+  })
+
   it('IDENTITY-15: the session ends with its key', async () => {
     const made = await fixture.postJson('/orgs/current/service-keys', { description: 'k', role: 'viewer' })
     const { key, id } = (await made.json()) as { key: string; id: string }
