@@ -46,6 +46,9 @@ const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 /** How long clients may keep a list of tools, in milliseconds. */
 const LIST_TTL_MS = 60_000
 
+/** What a route has beside its result: nothing for a notification, and messages that have no result. */
+export const MCP_REPLIES = { 202: null, 400: 'json-rpc-failure', 404: 'json-rpc-failure' } as const
+
 /**
  * The answer to a POST of a client of the Model Context Protocol, in the versions with `initialize` (2024-11-05 to
  * 2025-11-25) and without (2026-07-28); the body of a request decides (modelcontextprotocol.io, versions of these dates).

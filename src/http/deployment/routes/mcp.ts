@@ -1,6 +1,6 @@
 import type { GuardedRoute } from '../../api/route.ts'
 import { createAskRoute } from '../../mcp/ask-route.ts'
-import { serveMcp } from '../../mcp/serve-mcp.ts'
+import { MCP_REPLIES, serveMcp } from '../../mcp/serve-mcp.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { graphTools } from '../mcp/graph-tools.ts'
 import { type DeploymentRoute, deploymentRoute } from '../route.ts'
@@ -18,6 +18,7 @@ export function mcpRoutes(routes: () => readonly GuardedRoute<DeploymentDeps>[])
       body: 'raw',
       reply: 'bytes',
       wire_types: ['application/json'],
+      other_replies: MCP_REPLIES,
       errors: ['body_too_large'],
       async handle({ deps, principal, body, req, gone }) {
         const ask = createAskRoute(routes(), { deps, principal, req, gone })

@@ -1,4 +1,4 @@
-import { serveMcp } from '../../mcp/serve-mcp.ts'
+import { MCP_REPLIES, serveMcp } from '../../mcp/serve-mcp.ts'
 import { createAskRoute } from '../../mcp/ask-route.ts'
 import { challenge, MCP_RESOURCE } from '../oauth/metadata.ts'
 import { createTokenCounter } from '../mcp/budget.ts'
@@ -20,6 +20,7 @@ export function mcpRoutes(routes: () => readonly GuardedPlatformRoute[]): Platfo
       body: 'raw',
       reply: 'bytes',
       wire_types: ['application/json'],
+      other_replies: MCP_REPLIES,
       oauth: { path: MCP_RESOURCE, challenge },
       errors: ['body_too_large'],
       async handle({ deps, principal, body, req, gone }) {
