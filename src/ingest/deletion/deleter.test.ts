@@ -9,6 +9,7 @@ import { createDeletionStore } from '../../storage/sql/deletion/deletion-store.t
 import { migrate } from '../../storage/sql/driver/migrate.ts'
 import { openSqlite } from '../../storage/sql/driver/sqlite.ts'
 import { startDeleter } from './deleter.ts'
+import type { DeletionStore } from './deletion-store.ts'
 import type { RunOfTrace } from './trace-deletion.ts'
 
 const WORKSPACES = [newUuid(), newUuid()]
@@ -77,4 +78,66 @@ it('deletes single traces of a workspace together, and counts the runs of each',
     })
     await ended
   }
+})
+
+it('removes an attachment although another server looks for unused ones while its trace is slowly deleted', async () => {
+  const database = openSqlite(':memory:')
+  await migrate(database)
+  const clock = settableClock()
+  const sha256 = 'a'.repeat(64)
+  const [workspace_id = '', trace_id] = [WORKSPACES[0], newUuid()]
+  let isStored = true
+  let checks = 0
+  const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const removed: string[] = []
+  const traces = {
+    runsOfTraces: async () => (isStored ? [{ run_id: trace_id, trace_id }] : []),
+    attachmentsOf: async () => (isStored ? [sha256] : []),
+    async deleteRuns() {
+      reached.resolve()
+      await gate.promise
+      isStored = false
+    },
+    async usedBlobs(noted: readonly string[]) {
+      checks++
+      return new Set(isStored ? noted : [])
+    },
+  }
+  const deletions = createDeletionStore(database, clock)
+  const logger = createLogger({ level: 'silent' })
+  const start = (seen: DeletionStore) => {
+    const deleter = startDeleter({
+      traces: traces as never,
+      deletions: seen,
+      shares: { removeTraces: async () => 0, removeProject: async () => undefined },
+      blobs: {
+        put: async () => undefined,
+        read: async () => undefined,
+        remove: async (which: string) => removed.push(which) > 0,
+      },
+      ingester: { settled: async () => undefined },
+      ready: Promise.resolve(),
+      clock,
+      logger,
+      sweeps: createSweeps({ logger, metrics: createMetrics() }),
+    })
+    onTestFinished(() => deleter.stop())
+    return deleter
+  }
+  onTestFinished(() => database.close())
+  const deleter = start(deletions)
+  onTestFinished(() => gate.resolve())
+  await deleter.submit(workspace_id, { kind: 'trace', trace_id })
+  await reached.promise
+  clock.time += 11_000
+  // The other server only looks for unused attachments.
+  start({ ...deletions, unfinished: async () => [] })
+  await eventually(async () => {
+    expect(checks).toBe(1)
+    expect(await deletions.notedBlobs(clock.now())).toEqual([])
+  })
+  gate.resolve()
+  await eventually(async () => expect(isStored).toBe(false))
+  clock.time += 11_000
+  await eventually(async () => expect(removed).toEqual([sha256]))
 })

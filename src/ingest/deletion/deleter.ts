@@ -297,6 +297,8 @@ class JobRunner implements Deleter {
     const sha256s = await traces.attachmentsOf(workspace_id, run_ids)
     await deletions.noteBlobs(sha256s, clock.now())
     await traces.deleteRuns(workspace_id, run_ids)
+    // If that took long, a sweep may have found the attachments in use meanwhile, and forgotten them.
+    await deletions.noteBlobs(sha256s, clock.now())
     this.#deleted += run_ids.length
     if (this.#deleted >= FREED_AFTER) await this.#freeSpace()
   }
@@ -318,7 +320,7 @@ class JobRunner implements Deleter {
       const kept: string[] = []
       for (const sha256 of noted)
         if (!used.has(sha256) && !(await blobs.remove(sha256, until))) kept.push(sha256)
-      await deletions.forgetBlobs(noted)
+      await deletions.forgetBlobs(noted, until)
       // Attachments that were put again a moment ago are checked later.
       await deletions.noteBlobs(kept, clock.now())
     }

@@ -60,7 +60,8 @@ export interface DeletionStore extends DeletedIds {
   noteBlobs(sha256s: readonly string[], now: number): Promise<void>
   /** Some of the attachments that were noted at or before the time. */
   notedBlobs(until: number): Promise<string[]>
-  forgetBlobs(sha256s: readonly string[]): Promise<void>
+  /** Forgets attachments, except those that were noted again after the time. */
+  forgetBlobs(sha256s: readonly string[], until: number): Promise<void>
 
   /** Projects whose TraceRuns expire, and the number of days for which they are kept. */
   expiring(): Promise<{ workspace_id: string; project_id: string; days: number }[]>

@@ -4,14 +4,14 @@ import { Client, RunTree } from 'langsmith'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { LONG_MS } from '../../support/campaign.ts'
 import { eventually } from '../../support/eventually.ts'
-import { createImageContainer, IMAGE_COMMAND, type ImageContainer } from '../../support/servers/image.ts'
+import { createImageContainer, IMAGE_RUNTIME, type ImageContainer } from '../../image/container.ts'
 import { KEY } from '../../support/servers/weir-process.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 
 // The image is started twice.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
-const REASON = 'reason' in IMAGE_COMMAND ? IMAGE_COMMAND.reason : ''
+const REASON = 'reason' in IMAGE_RUNTIME ? IMAGE_RUNTIME.reason : ''
 const DRAIN_SECONDS = 2
 /** What the chart adds to the delay. */
 const GRACE_SECONDS = DRAIN_SECONDS + 30

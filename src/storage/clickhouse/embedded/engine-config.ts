@@ -49,6 +49,9 @@ export function engineConfigXml(memory: EngineMemory): string {
     // Seconds for which parts are kept that a merge or a deletion has replaced: enough for the names of the new ones to
     // reach the disk, as their content does before. With the default of 480, a large deletion keeps nearly all of them.
     old_parts_lifetime: 60,
+    // Seconds between two searches for such parts: with the default, up to 300 in a table that is not written.
+    cleanup_delay_period: 10,
+    max_cleanup_delay_period: 30,
     exclude_deleted_rows_for_part_size_in_merge: 1,
     number_of_free_entries_in_pool_to_execute_mutation: 1,
     number_of_free_entries_in_pool_to_lower_max_size_of_merge: 1,

@@ -148,9 +148,12 @@ function blobs(database: Database): Pick<DeletionStore, 'noteBlobs' | 'notedBlob
       )
       return rows.map(({ sha256 }) => sha256)
     },
-    async forgetBlobs(sha256s) {
+    async forgetBlobs(sha256s, until) {
       for (const some of slices(sha256s))
-        await database.query(`DELETE FROM unused_blobs WHERE sha256 IN (${marks(some)})`, some)
+        await database.query(`DELETE FROM unused_blobs WHERE noted_at <= ? AND sha256 IN (${marks(some)})`, [
+          until,
+          ...some,
+        ])
     },
   }
 }

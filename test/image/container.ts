@@ -4,16 +4,17 @@ import { chmod, chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { env } from 'node:process'
 import { promisify } from 'node:util'
-import { eventually } from '../eventually.ts'
-import { fixedPort } from '../fixed-port.ts'
-import { KEY } from './weir-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { fixedPort } from '../support/fixed-port.ts'
+import { KEY } from '../support/servers/weir-process.ts'
 
 /** The image that `test/image/build` makes. */
 const IMAGE = 'localhost/weir-test'
 /** The user `node` of the image, and the group that owns the volumes of the chart. */
 const USER = 1000
-/** Commands that are tried, in this order. If crun cannot set up a container, runc may be able to. */
-const COMMANDS = [['podman'], ['podman', '--runtime', 'runc']] as const
+const PODMAN = 'podman'
+/** Flags that are tried, in this order. If crun cannot set up a container, runc may be able to. */
+const RUNTIMES = [[], ['--runtime', 'runc']] as const
 /**
  * What the chart sets, with the network of this machine instead of a pod's. Without the limits of open files and
  * processes, runtimes set some above those of this machine, which it may refuse.
@@ -24,23 +25,22 @@ const AS_IN_CHART = [
   ...['--ulimit', 'nofile=4096:4096', '--ulimit', 'nproc=4096:4096'],
 ]
 
-/** The command that starts containers here, or the reason to skip tests of the image, for their titles. */
-export const IMAGE_COMMAND = findCommand()
+/** The flags with which podman starts containers here, or the reason to skip tests of the image, for their titles. */
+export const IMAGE_RUNTIME = findRuntime()
 
-function findCommand(): { words: readonly string[] } | { reason: string } {
+function findRuntime(): { flags: readonly string[] } | { reason: string } {
   const { WITHOUT_PODMAN, WITHOUT_IMAGE } = env
   if (process.getuid?.() !== 0) return { reason: ' (only root can give the volumes the group of the chart)' }
-  if (WITHOUT_PODMAN === '1' || spawnSync('podman', ['--version']).status !== 0)
+  if (WITHOUT_PODMAN === '1' || spawnSync(PODMAN, ['--version']).status !== 0)
     return { reason: ' (podman is not installed)' }
-  if (spawnSync('podman', ['image', 'exists', IMAGE]).status !== 0)
+  if (spawnSync(PODMAN, ['image', 'exists', IMAGE]).status !== 0)
     return { reason: ` (${WITHOUT_IMAGE ?? 'test/image/build has not been run'})` }
   let stderr = ''
-  for (const words of COMMANDS) {
-    const [file, ...flags] = words
-    const tried = spawnSync(file, [...flags, 'run', '--rm', ...AS_IN_CHART, IMAGE, 'true'], {
+  for (const flags of RUNTIMES) {
+    const tried = spawnSync(PODMAN, [...flags, 'run', '--rm', ...AS_IN_CHART, IMAGE, 'true'], {
       encoding: 'utf8',
     })
-    if (tried.status === 0) return { words }
+    if (tried.status === 0) return { flags }
     stderr = tried.stderr.trim().split('\n').at(-1) ?? ''
   }
   return { reason: ` (podman cannot start containers here: ${stderr})` }
@@ -70,10 +70,10 @@ export async function createImageContainer(
   dir: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<ImageContainer> {
-  if ('reason' in IMAGE_COMMAND) throw new Error(IMAGE_COMMAND.reason)
-  const [file = '', ...flags] = IMAGE_COMMAND.words
+  if ('reason' in IMAGE_RUNTIME) throw new Error(IMAGE_RUNTIME.reason)
+  const { flags } = IMAGE_RUNTIME
   const podman = async (...args: string[]): Promise<string> =>
-    (await promisify(execFile)(file, [...flags, ...args])).stdout.trim()
+    (await promisify(execFile)(PODMAN, [...flags, ...args])).stdout.trim()
   const name = `weir-image-${randomUUID()}`
   const [port, deploymentPort] = [await fixedPort(), await fixedPort()]
   const variables = {
