@@ -46,7 +46,7 @@ describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
       ['Nodes of deployments', 'nodes_executed'],
     ] as const) {
       await page.getByLabel('Measure').selectOption(label)
-      await page.getByLabel('Group').selectOption('By deployment')
+      await page.getByLabel('Group', { exact: true }).selectOption('By deployment')
       const row = page.getByRole('row', { name: DEPLOYMENT_NAME }).first()
       await row.waitFor()
       const csv = (await page.getByRole('link', { name: 'CSV' }).getAttribute('href')) ?? ''
