@@ -167,3 +167,25 @@ export const FRAMEWORKS: readonly FrameworkRow[] = [
   ['python', 'langgraph', '1.2.24', 'agents.py', 'functional'],
   ['python', 'langchain-core', '1.8.3', 'agents.py', 'lcel'],
 ]
+
+/** A layout of a project: its folder in test/fixtures/field-projects, and the places of langgraph.json and of the model. */
+export type LayoutRow = readonly [
+  language: Language,
+  name: string,
+  folder: string,
+  graphs: string,
+  model: string,
+]
+
+export const LAYOUTS: readonly LayoutRow[] = [
+  ['python', 'uv, `src` layout', 'uv', 'langgraph.json', 'src/trips/model.py'],
+  ['python', 'poetry, graph named by its module', 'poetry', 'langgraph.json', 'trips/model.py'],
+  [
+    'javascript',
+    'pnpm workspaces, a package without a build',
+    'pnpm',
+    'apps/agent/langgraph.json',
+    'packages/sums/src/model.mjs',
+  ],
+  ['javascript', 'path aliases of tsconfig.json, `src` layout', 'aliases', 'langgraph.json', 'src/model.mjs'],
+]

@@ -15,8 +15,8 @@ const HELP = `Usage: weir usage [options]
        weir usage limits
        weir usage rebuild
 
-How many traces were sent, or how many tokens and what they cost, per time bucket and group. Buckets are hours, days,
-weeks, 30 or 365 days, by the length of the range.
+How many traces were sent, how many tokens and what they cost, or how many runs of deployments and nodes were executed,
+per time bucket and group. Buckets are hours, days, weeks, 30 or 365 days, by the length of the range.
 
 Options:
   --from TIME      ISO 8601, UTC where it names no time zone, or how long ago: 12h, 7d, 4w, 1y (default: 7d)
@@ -24,6 +24,7 @@ Options:
   --group-by WORD  workspace, project, user, api_key, or model (which implies --details) (default: workspace)
   --workspace W    name or id of a workspace to count; may be repeated (default: all that the key may use; deleted
                    ones only when they are named, by id)
+  --kind WORD      traces, or deployments: their runs and nodes, where project means deployment (default: traces)
   --details        tokens and costs instead of traces
   --format WORD    table, json or csv; the last two as the API gives them (default: table)
   --color WORD     auto, always or never; auto: on a terminal, unless NO_COLOR is set (default: auto)
@@ -38,6 +39,7 @@ const FLAGS = {
   to: { type: 'string', default: 'now' },
   'group-by': { type: 'string', default: 'workspace' },
   workspace: { type: 'string', multiple: true, default: [] as string[] },
+  kind: { type: 'string', default: 'traces' },
   details: { type: 'boolean' },
   ...FORMAT_FLAGS,
   color: { type: 'string', default: 'auto' },
@@ -45,6 +47,7 @@ const FLAGS = {
 } as const
 
 const FORMATS = ['table', 'json', 'csv'] as const
+const KINDS = ['traces', 'deployments']
 const COLORS = ['auto', 'always', 'never']
 const GROUPS = ['workspace', 'project', 'user', 'api_key', 'model']
 const DEFAULT_WIDTH = 100
@@ -65,10 +68,15 @@ export async function usage(args: string[]): Promise<number> {
   const format = formatOf(options, FORMATS)
   assertWord('--color', options.color, COLORS)
   assertWord('--group-by', options['group-by'], GROUPS)
-  const api = await connectApi(options)
+  assertWord('--kind', options.kind, KINDS)
   const details = options.details === true || options['group-by'] === 'model'
+  const isOfDeployments = options.kind === 'deployments'
+  if (isOfDeployments && details)
+    throw misused('--kind deployments has no tokens and costs: omit --details and --group-by model.', HELP)
+  const api = await connectApi(options)
   const path = `/orgs/current/billing/${details ? 'usage-details' : 'granular-usage'}`
   const query = await queryOf(api, options)
+  if (isOfDeployments) query.set('kind', 'langsmith_deployments')
   if (format === 'csv') {
     process.stdout.write(await api.text(`${path}/export?${String(query)}`))
     return 0

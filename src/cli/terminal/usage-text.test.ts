@@ -72,6 +72,18 @@ describe('usageText', () => {
     ])
   })
 
+  it('shows runs of deployments and their nodes', () => {
+    const usage = [
+      { ...line(15, 'web', 0), agent_runs: 3, nodes_executed: 1200 },
+      { ...line(17, 'batch', 0), agent_runs: 1, nodes_executed: 1 },
+    ]
+    const text = usageText({ stride: DAYS, usage }, { ...OPTIONS, width: 60 })
+    expect(text).toContain('Runs of deployments per day (UTC)\n\n  2026-01-15  ')
+    expect(text).toMatch(/2026-01-16 +0$/m)
+    expect(text).toMatch(/By deployment\n\n {2}web +█+ +3 runs +1,200 nodes\n {2}batch +█+ +1 run +1 node\n/)
+    expect(text).toMatch(/Total {2}4 runs {2}1,201 nodes$/)
+  })
+
   it('shows tokens and exact costs', () => {
     const report: UsageDetails = {
       stride: { days: 0, hours: 1 },

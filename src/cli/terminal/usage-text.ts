@@ -13,8 +13,10 @@ export interface UsageTextOptions {
 /** The drawn values of one line of a report, and its further columns. */
 interface Sums {
   amount: number
-  /** Undefined in a report on traces. */
+  /** Only in a report on tokens. */
   tokens?: Tokens
+  /** Only in a report on deployments: nodes that their runs have completed. */
+  nodes?: number
 }
 
 interface Tokens {
@@ -49,14 +51,12 @@ const NUMBER = new Intl.NumberFormat('en-US')
 export function usageText(report: GranularUsage | UsageDetails, options: UsageTextOptions): string {
   const hours = hoursOf(report.stride)
   const lines = report.usage.map((line) => ({ ...line, ...sumsOf(line) }))
-  const isDetailed = lines.some(({ tokens }) => tokens !== undefined)
-  const what = isDetailed ? 'Tokens' : 'Traces'
   if (lines.length === 0) return 'Nothing in this range.'
-  const total = lines.reduce(add, { amount: 0 })
+  const total = lines.reduce<Sums>(add, { amount: 0 })
   const blocks = [
-    `${what} per ${UNITS[hours] ?? `${hours} hours`} (UTC)`,
+    `${titleOf(total)} per ${UNITS[hours] ?? `${hours} hours`} (UTC)`,
     chart(bucketRows(lines, hours), options),
-    `By ${options.group_by.replace('_', ' ')}`,
+    `By ${groupText(options.group_by, total)}`,
     chart(groupRows(lines), options),
     `Total  ${numbers(total).join('  ')}`,
     estimateText(total),
@@ -65,12 +65,25 @@ export function usageText(report: GranularUsage | UsageDetails, options: UsageTe
   return blocks.filter((block) => block !== undefined).join('\n\n')
 }
 
+function titleOf({ tokens, nodes }: Sums): string {
+  if (nodes !== undefined) return 'Runs of deployments'
+  return tokens === undefined ? 'Traces' : 'Tokens'
+}
+
+/** A deployment stands for the project of its runs. */
+function groupText(group_by: string, { nodes }: Sums): string {
+  return nodes !== undefined && group_by === 'project' ? 'deployment' : group_by.replace('_', ' ')
+}
+
 function hoursOf({ days, hours }: UsageStride): number {
   return days * 24 + hours
 }
 
 function sumsOf(line: GranularUsage['usage'][number] | UsageDetails['usage'][number]): Sums {
-  if ('traces' in line) return { amount: line.traces }
+  if ('traces' in line) {
+    const { traces, agent_runs, nodes_executed: nodes = 0 } = line
+    return agent_runs === undefined ? { amount: traces } : { amount: agent_runs, nodes }
+  }
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens, total_cost } = line
   const estimated = {
     prompt: line.estimated_prompt_tokens,
@@ -84,6 +97,8 @@ function sumsOf(line: GranularUsage['usage'][number] | UsageDetails['usage'][num
 
 function add(a: Sums, b: Sums): Sums {
   const amount = a.amount + b.amount
+  if (a.nodes !== undefined || b.nodes !== undefined)
+    return { amount, nodes: (a.nodes ?? 0) + (b.nodes ?? 0) }
   if (a.tokens === undefined || b.tokens === undefined) {
     const tokens = a.tokens ?? b.tokens
     return tokens === undefined ? { amount } : { amount, tokens }
@@ -191,7 +206,8 @@ function shortened(text: string): string {
   return label.length > MAX_LABEL ? `${label.slice(0, MAX_LABEL - 1)}…` : label
 }
 
-function numbers({ amount, tokens }: Sums): string[] {
+function numbers({ amount, tokens, nodes }: Sums): string[] {
+  if (nodes !== undefined) return [counted(amount, 'run'), counted(nodes, 'node')]
   if (tokens === undefined) return [NUMBER.format(amount)]
   const { prompt, completion, cost, estimated } = tokens
   return [
@@ -199,6 +215,10 @@ function numbers({ amount, tokens }: Sums): string[] {
     `${mark(estimated.completion > 0)}${NUMBER.format(completion)} out`,
     cost === null ? '–' : `${mark(estimated.cost > 0n)}$${formatDecimal(cost)}`,
   ]
+}
+
+function counted(count: number, word: string): string {
+  return `${NUMBER.format(count)} ${word}${count === 1 ? '' : 's'}`
 }
 
 /** The mark before a number that is at least partly estimated. */
@@ -217,8 +237,7 @@ function estimateText({ amount, tokens }: Sums): string | undefined {
 function unpricedText({ tokens }: Sums): string | undefined {
   if (tokens === undefined || tokens.unpriced.runs === 0) return undefined
   const { runs, tokens: count } = tokens.unpriced
-  const calls = `${NUMBER.format(runs)} call${runs === 1 ? '' : 's'}`
-  return `No price: ${calls} with ${NUMBER.format(count)} tokens, which the costs do not include. The page Prices of the web interface (weir open) lists models without a price and adds one; docs/using/prices.md shows the request. Models: weir usage --group-by model.`
+  return `No price: ${counted(runs, 'call')} with ${NUMBER.format(count)} tokens, which the costs do not include. The page Prices of the web interface (weir open) lists models without a price and adds one; docs/using/prices.md shows the request. Models: weir usage --group-by model.`
 }
 
 function chart(rows: readonly Row[], { colors, width }: UsageTextOptions): string {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
 import { useDeployment } from './use-deployment.ts'
 
@@ -19,6 +20,14 @@ async function platform<T>(path: string, body?: object): Promise<T> {
   const text = await answer.text()
   expect([path, answer.status]).toEqual([path, 200])
   return (answer.headers.get('content-type')?.includes('json') === true ? JSON.parse(text) : text) as T
+}
+
+/** `weir usage --kind deployments …` for the last minute. */
+async function weirUsage(...args: string[]): Promise<CommandEnd> {
+  const { url, key } = setup().weir
+  const range = ['--from', new Date(Date.now() - 60_000).toISOString()]
+  const env = { WEIR_URL: url, WEIR_API_KEY: key }
+  return await runCommand(['usage', '--kind', 'deployments', ...range, ...args], { env })
 }
 
 it('USAGE-20: granular-usage with kind=langsmith_deployments counts the runs of a key and their nodes', async () => {
@@ -60,4 +69,27 @@ it('USAGE-20: granular-usage with kind=langsmith_deployments counts the runs of 
   const csv = await platform<string>(`${path}/export?${query('api_key')}`)
   expect(csv.split('\r\n')[0]).toMatch(/,API Key Short Key,Nodes Executed,Agent Runs$/)
   expect(csv).toContain(`,${made.short_key},`)
+
+  const json = JSON.parse(
+    (await weirUsage('--group-by', 'api_key', '--format', 'json')).stdout,
+  ) as typeof report
+  expect(json.usage.filter(({ dimensions }) => dimensions['api_key_short_key'] === made.short_key)).toEqual(
+    mine,
+  )
+  expect((await weirUsage('--group-by', 'api_key', '--format', 'csv')).stdout).toContain(
+    `,${made.short_key},`,
+  )
+  const table = (await weirUsage('--group-by', 'project')).stdout
+  expect(table).toMatch(
+    /^Runs of deployments per hour \(UTC\)[^]*By deployment[^]*Total {2}\d+ runs {2}\d+ nodes$/m,
+  )
+  for (const [flags, message] of [
+    [['--details'], /has no tokens and costs/],
+    [['--group-by', 'model'], /has no tokens and costs/],
+    [['--kind', 'runs'], /--kind/],
+  ] as const)
+    expect(await weirUsage(...flags)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(message) as string,
+    })
 })

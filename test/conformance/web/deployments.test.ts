@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
 import { HAS_BROWSER, NO_BROWSER } from '../../support/servers/web-interface.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
 import { DEPLOYMENT, useDeploymentPages } from './studio.ts'
@@ -34,5 +35,37 @@ describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
       await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' })
       expect([tab, await broken()]).toEqual([tab, []])
     }
+  })
+
+  it('USAGE-20: the usage page counts the runs and nodes of a deployment as the API does', async () => {
+    const run = { assistant_id: 'kinds', input: { kind: 'sub' } }
+    await server.current().json(`${DEPLOYMENT}/runs/wait`, run)
+    const { page, open, broken } = used.current()
+    await open('/usage?t=12h')
+    for (const [label, property] of [
+      ['Runs of deployments', 'agent_runs'],
+      ['Nodes of deployments', 'nodes_executed'],
+    ] as const) {
+      await page.getByLabel('Measure').selectOption(label)
+      await page.getByLabel('Group', { exact: true }).selectOption('By deployment')
+      const row = page.getByRole('row', { name: DEPLOYMENT_NAME }).first()
+      await row.waitFor()
+      const csv = (await page.getByRole('link', { name: 'CSV' }).getAttribute('href')) ?? ''
+      const report = csv.replace('/export', '')
+      const { usage } = await server
+        .current()
+        .json<{ usage: ({ dimensions: { project_name: string } } & Record<typeof property, number>)[] }>(
+          report,
+        )
+      const sum = usage
+        .filter(({ dimensions }) => dimensions.project_name === DEPLOYMENT_NAME)
+        .reduce((all, line) => all + line[property], 0)
+      expect(sum).toBeGreaterThan(0)
+      await eventually(async () =>
+        expect(await row.getByRole('cell').first().innerText()).toBe(sum.toLocaleString('en-US')),
+      )
+      expect(await row.getByRole('link').count()).toBe(0)
+    }
+    expect(await broken()).toEqual([])
   })
 })

@@ -81,6 +81,7 @@ async function deploymentScreens(weir: UsedWeir): Promise<Screen[]> {
   return [
     ['deployments', '/deployments', 'fixtures'],
     ['deployment', DEPLOYMENT, 'Host processes'],
+    ['usage-runs', '/usage?t=12h&of=runs', 'By deployment'],
     ['deployment-runs', `${DEPLOYMENT}?view=runs`, 'Cancel many'],
     ['deployment-threads', `${DEPLOYMENT}?view=threads`, done],
     ['deployment-assistants', `${DEPLOYMENT}?view=assistants`, 'show all'],

@@ -1,12 +1,22 @@
 import type { UsageDetails } from '../../api/platform.gen.ts'
 import type { UsageRange } from './range.ts'
 
-/** Groupings of usage. Traces are not grouped by model, because a trace may call several. */
+/** Groupings of usage. Only tokens and costs are grouped by model, because a trace or a run may call several. */
 export const GROUPINGS = ['project', 'workspace', 'user', 'api_key', 'model'] as const
 export type Grouping = (typeof GROUPINGS)[number]
-/** The quantity that is added up: counted traces, tokens, or dollars. */
-export const MEASURES = ['traces', 'tokens', 'cost'] as const
+/** The quantity that is added up: counted traces, tokens, dollars, or runs of deployments and their nodes. */
+export const MEASURES = ['traces', 'tokens', 'cost', 'runs', 'nodes'] as const
 export type Measure = (typeof MEASURES)[number]
+
+/** Whether a measure is of deployments. Their groups have no lists of what is counted. */
+export function isOfDeployments(measure: Measure): boolean {
+  return measure === 'runs' || measure === 'nodes'
+}
+
+/** Whether a measure can be grouped by model. */
+export function isOfModels(measure: Measure): boolean {
+  return measure === 'tokens' || measure === 'cost'
+}
 
 /** Size of the buckets of a report. */
 export type Stride = UsageDetails['stride']
@@ -51,6 +61,6 @@ export interface UsageLine {
   dimensions: Dimensions
   /** Decimal text; null when it is not known. */
   value: string | null
-  /** Number of model calls without a price. Reports that count traces have 0. */
+  /** Number of model calls without a price. Only reports on tokens and costs have others than 0. */
   unpriced: number
 }

@@ -12,9 +12,17 @@ import type { CountedQuery, SummedQuery, UsageLine, UsageQuery } from './lines.t
 const PATH = '/api/v1/orgs/current/billing'
 const REPORT_EVERY_MS = 30_000
 
-/** Whether a report counts traces. Reports by model show tokens instead, because a trace may call several models. */
-function isCounted({ grouping, measure }: UsageQuery): boolean {
-  return measure === 'traces' && grouping !== 'model'
+/** What is counted for a measure, and the property of a line that has the number. */
+const COUNTED = {
+  traces: { kind: 'traces', property: 'traces' },
+  runs: { kind: 'langsmith_deployments', property: 'agent_runs' },
+  nodes: { kind: 'langsmith_deployments', property: 'nodes_executed' },
+} as const
+
+/** How the counts of a report are read; undefined for tokens and costs, which reports by model always show. */
+function countedOf({ grouping, measure }: UsageQuery) {
+  if (grouping === 'model' || measure === 'tokens' || measure === 'cost') return undefined
+  return { ...COUNTED[measure], group_by: grouping }
 }
 
 function parametersOf({ from, to, workspaces }: UsageRange & { workspaces: readonly string[] }) {
@@ -29,12 +37,19 @@ async function readLines(
   lines: UsageLine[]
 }> {
   const { grouping, measure } = query
-  if (measure === 'traces' && grouping !== 'model') {
+  const counted = countedOf(query)
+  if (counted !== undefined) {
+    const { kind, property, group_by } = counted
     const found = await call('GET /api/v1/orgs/current/billing/granular-usage', {
-      query: { ...parametersOf(query), group_by: grouping },
+      query: { ...parametersOf(query), group_by, kind },
       signal,
     })
-    const lines = found.usage.map(({ traces, ...line }) => ({ ...line, value: String(traces), unpriced: 0 }))
+    const lines = found.usage.map(({ time_bucket, dimensions, ...numbers }) => ({
+      time_bucket,
+      dimensions,
+      value: String(numbers[property] ?? 0),
+      unpriced: 0,
+    }))
     return { stride: found.stride, lines }
   }
   const found = await call('GET /api/v1/orgs/current/billing/usage-details', {
@@ -65,13 +80,15 @@ export function useUsage(query: UsageQuery) {
 
 /** Address of the report as a CSV file. */
 export function csvAddress(query: UsageQuery): string {
+  const counted = countedOf(query)
   const search = new URLSearchParams({
     start_time: query.from,
     end_time: query.to,
     workspace_ids: query.workspaces.join(','),
     group_by: query.grouping,
+    ...(counted !== undefined && { kind: counted.kind }),
   })
-  return `${PATH}/${isCounted(query) ? 'granular-usage' : 'usage-details'}/export?${search}`
+  return `${PATH}/${counted === undefined ? 'usage-details' : 'granular-usage'}/export?${search}`
 }
 
 const PAGE_SIZE = 200

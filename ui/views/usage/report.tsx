@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import type { Stride, UsageLine, UsageQuery } from '../../data/usage/lines.ts'
+import { isOfDeployments, type Stride, type UsageLine, type UsageQuery } from '../../data/usage/lines.ts'
 import {
   countText,
   exactMoney,
@@ -17,8 +17,15 @@ import { countedPath, unpricedPath } from './lists/list-address.ts'
 import { MOST_SERIES, seriesOf, tableOf, type UsageGroup, type UsageTable } from './table.ts'
 import css from './usage.module.css'
 
-const WORDS = { traces: 'traces', tokens: 'tokens', cost: 'US dollars' } as const
-const UNITS = { traces: 'traces', tokens: 'tokens', cost: '' } as const
+const UNITS = { traces: 'traces', tokens: 'tokens', cost: '', runs: 'runs', nodes: 'nodes' } as const
+const WORDS = { ...UNITS, cost: 'US dollars' } as const
+const NOTES = {
+  traces: 'A number opens the traces that it counts.',
+  tokens: 'A number opens the runs that it adds up.',
+  cost: 'A number opens the runs that it adds up.',
+  runs: 'A run counts when it has ended, at the time of its first start.',
+  nodes: 'Nodes of graphs and their subgraphs count when they are completed and their run has ended.',
+} as const
 
 function textOf(query: UsageQuery, value: string | null | undefined): string {
   if (value === null || value === undefined) return UNKNOWN
@@ -30,12 +37,23 @@ function bucketText(bucket: string, hours: number): string {
   return hours > 0 ? `${bucket.slice(0, 10)} ${bucket.slice(11, 16)}` : bucket.slice(0, 10)
 }
 
+/** The list behind a number; undefined if it has none. */
+function listOf(query: UsageQuery, group?: UsageGroup, bucket?: string): string | undefined {
+  return isOfDeployments(query.measure) ? undefined : countedPath(query, group, bucket)
+}
+
+interface FigureProps {
+  query: UsageQuery
+  value: string | null | undefined
+  to: string | undefined
+}
+
 /** A number that opens the traces or runs behind it. */
-function Figure({ query, value, to }: { query: UsageQuery; value: string | null | undefined; to: string }) {
+function Figure({ query, value, to }: FigureProps) {
   if (value === undefined) return null
   const text = textOf(query, value)
   if (value === null) return <span title="The cost is not known: a model had no price">{text}</span>
-  return <Link to={to}>{text}</Link>
+  return to === undefined ? text : <Link to={to}>{text}</Link>
 }
 
 function barsOf(
@@ -49,9 +67,9 @@ function barsOf(
     parts: series.flatMap((group, place) => {
       const value = group.values.get(bucket)
       if (value === undefined || value === null) return []
-      const to = countedPath(query, group, bucket)
+      const to = listOf(query, group, bucket)
       const title = `${group.name}, ${bucketText(bucket, hours)}: ${textOf(query, value)} ${UNITS[query.measure]}`
-      const open = () => navigate(to)
+      const open = to === undefined ? undefined : () => navigate(to)
       return [{ id: group.id, series: Math.min(place, MOST_SERIES), size: Number(value), title, open }]
     }),
   }))
@@ -93,7 +111,7 @@ function GroupRow({ query, group, all, series }: GroupRowProps) {
         </span>
       </th>
       <td className="number">
-        <Figure query={query} value={group.total} to={countedPath(query, group)} />
+        <Figure query={query} value={group.total} to={listOf(query, group)} />
       </td>
       <td className="number">{shareText(share)}</td>
       <td className={css['share']}>
@@ -143,11 +161,7 @@ function Buckets({
             <th scope="row">{bucketText(bucket, hours)}</th>
             {series.map((group) => (
               <td key={group.id} className="number">
-                <Figure
-                  query={query}
-                  value={group.values.get(bucket)}
-                  to={countedPath(query, group, bucket)}
-                />
+                <Figure query={query} value={group.values.get(bucket)} to={listOf(query, group, bucket)} />
               </td>
             ))}
           </tr>
@@ -182,14 +196,18 @@ export function UsageReport({
   if (groups.length === 0)
     return (
       <Empty title="Nothing was counted in this range">
-        <p>A trace counts within a second of being sent. Choose a longer range, or send one.</p>
+        <p>
+          {isOfDeployments(query.measure)
+            ? 'A run of a deployment counts when it has ended. Choose a longer range.'
+            : 'A trace counts within a second of being sent. Choose a longer range, or send one.'}
+        </p>
       </Empty>
     )
   const series = seriesOf(groups, buckets)
   const short = (value: number): string =>
     query.measure === 'cost' ? shortMoney(String(value)) : shortCount(value)
   const ends = [buckets.at(0) ?? '', buckets.at(-1) ?? ''].map((bucket) => bucketText(bucket, stride.hours))
-  const whole = countedPath(query)
+  const whole = listOf(query)
   return (
     <section className={css['section']} aria-busy={isOld} aria-label="Report">
       <p className={css['total']}>
@@ -202,10 +220,7 @@ export function UsageReport({
         ends={[ends[0] ?? '', ends[1] ?? '']}
       />
       <p className={css['note']}>
-        {strideText(stride)}
-        {query.measure === 'traces'
-          ? ' A number opens the traces that it counts.'
-          : ' A number opens the runs that it adds up.'}
+        {strideText(stride)} {NOTES[query.measure]}
         {query.measure === 'cost' && table.unpriced > 0 && (
           <>
             {' '}

@@ -2,7 +2,14 @@ import { useRef, useState } from 'react'
 import { useSession } from '../../data/session.ts'
 import { csvAddress, useUsage } from '../../data/usage/queries.ts'
 import { customRangeOf, type RangeName, rangeOf, RANGES } from '../../data/usage/range.ts'
-import { GROUPINGS, type Measure, MEASURES, type UsageQuery } from '../../data/usage/lines.ts'
+import {
+  GROUPINGS,
+  isOfDeployments,
+  isOfModels,
+  type Measure,
+  MEASURES,
+  type UsageQuery,
+} from '../../data/usage/lines.ts'
 import { Select } from '../../parts/controls.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Empty, Loaded, Skeleton } from '../../parts/states.tsx'
@@ -28,9 +35,15 @@ const GROUPING_NAMES = {
   api_key: 'By API key',
   model: 'By model',
 } as const
-const MEASURE_NAMES = { traces: 'Traces', tokens: 'Tokens', cost: 'Cost' } as const
+const MEASURE_NAMES = {
+  traces: 'Traces',
+  tokens: 'Tokens',
+  cost: 'Cost',
+  runs: 'Runs of deployments',
+  nodes: 'Nodes of deployments',
+} as const
 
-/** The page of usage: traces, tokens and costs over time, and the limits. */
+/** The page of usage: traces, tokens, costs, and runs of deployments over time, and the limits. */
 export function Usage() {
   const { data: session } = useSession()
   if (session === undefined || session === null) return <Skeleton />
@@ -47,9 +60,9 @@ export function Usage() {
   return <UsageOf workspaces={session.workspaces} />
 }
 
-/** Shows tokens instead of traces when grouped by model, because a trace may call several models. */
+/** Shows tokens instead of traces or runs when grouped by model, because each of them may call several models. */
 function measureOf(chosen: Measure, isByModel: boolean): Measure {
-  return isByModel && chosen === 'traces' ? 'tokens' : chosen
+  return isByModel && !isOfModels(chosen) ? 'tokens' : chosen
 }
 
 function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_name: string }[] }) {
@@ -66,7 +79,8 @@ function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_na
   const usage = useUsage(query)
   const page = useRef<HTMLDivElement>(null)
   useRowKeys(page)
-  const measures = MEASURES.filter((name) => name !== 'traces' || grouping !== 'model')
+  const measures = MEASURES.filter((name) => grouping !== 'model' || isOfModels(name))
+  const groupings = { ...GROUPING_NAMES, ...(isOfDeployments(measure) && { project: 'By deployment' }) }
   return (
     <div ref={page} className={css['page']}>
       <div className={css['head']}>
@@ -85,7 +99,7 @@ function UsageOf({ workspaces }: { workspaces: readonly { id: string; display_na
           <Select
             label="Group"
             value={grouping}
-            options={GROUPINGS.map((name) => [name, GROUPING_NAMES[name]])}
+            options={GROUPINGS.map((name) => [name, groupings[name]])}
             onChange={(word) => setParam(GROUPING, word)}
           />
           <Select
