@@ -115,7 +115,7 @@ it('removes an attachment although another server looks for unused ones while it
         read: async () => undefined,
         remove: async (which: string) => removed.push(which) > 0,
       },
-      ingester: { settled: async () => undefined },
+      ingester: { settled: async () => undefined, settledSoon: async () => undefined },
       ready: Promise.resolve(),
       clock,
       logger,
