@@ -210,17 +210,17 @@ describe('one trace', () => {
         expect(found.llm ?? {}).not.toHaveProperty('messages')
       }
     })
+  })
 
-    it('a trace without a root is returned', async () => {
-      const lost = traceRun('lost root', 10, undefined)
-      const orphan = traceRun('orphan', 11, lost, { run_type: 'llm', inputs: question, outputs: usage(1, 1) })
-      await sentAndReadable([orphan])
-      const trace = await read<ReadTrace>(`/api/v1/traces/${lost.id}`)
-      expect(trace).toMatchObject({
-        root: null,
-        runs: [{ id: orphan.id, parent_run_id: lost.id }],
-        totals: { total_tokens: 2, llm_runs: 1 },
-      })
+  it('a trace without a root is returned', async () => {
+    const lost = traceRun('lost root', 10, undefined)
+    const orphan = traceRun('orphan', 11, lost, { run_type: 'llm', inputs: question, outputs: usage(1, 1) })
+    await sentAndReadable([orphan])
+    const trace = await read<ReadTrace>(`/api/v1/traces/${lost.id}`)
+    expect(trace).toMatchObject({
+      root: null,
+      runs: [{ id: orphan.id, parent_run_id: lost.id }],
+      totals: { total_tokens: 2, llm_runs: 1 },
     })
   })
 })

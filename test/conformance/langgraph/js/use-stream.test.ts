@@ -27,6 +27,8 @@ describe.skipIf(!hasChromium)(`useStream of the SDK on a page of another origin$
     await shown().page.locator('#messages li').nth(3).waitFor()
     await shows('#state', 'idle')
     expect(await text('#error')).toBe('')
+    const runs = await setup().client.runs.list(await threadId())
+    expect(runs.map(({ status }) => status)).toEqual(['success', 'success'])
   })
 
   inLong(() => {
