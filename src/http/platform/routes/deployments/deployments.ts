@@ -1,7 +1,6 @@
 import { AppError } from '../../../../base/errors.ts'
 import { readDeploymentType } from '../../../../deploy/deployment-type.ts'
 import {
-  optionalUuidParameter,
   requiredTextParameter,
   textParameter,
   uuidParameter,
@@ -31,7 +30,7 @@ function listRoute(): PlatformRoute {
     query: {
       name: textParameter('Only the one with this name.'),
       name_contains: textParameter('Only those whose name contains this.'),
-      agent_id: optionalUuidParameter('Refused: this server has no agents.'),
+      agent_id: textParameter('Refused: this server has no agents.'),
       ...PART_QUERY,
     },
     reply: 'deployment-page',
@@ -39,7 +38,7 @@ function listRoute(): PlatformRoute {
     async handle(context) {
       const { deps, principal, query } = context
       const { agent_id, ...filter } = query
-      if (agent_id !== undefined) throw new AppError('agents_unsupported')
+      if (agent_id !== undefined && agent_id !== '') throw new AppError('agents_unsupported')
       const control = await deps.controlPlane()
       const found = await control.list(principal.workspace_id, filter)
       const resources = found.map((deployment) => shownDeployment(context, control, deployment))
