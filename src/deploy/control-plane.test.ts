@@ -92,7 +92,13 @@ it('P-2: no call changes the deployment of GRAPHS', async () => {
     store: { get: async () => undefined, revision: async () => undefined },
     own,
   } as unknown as ControlPlaneOptions)
-  const change = { type: undefined, source_path: undefined, config_path: '', commands: {}, secrets: undefined }
+  const change = {
+    type: undefined,
+    source_path: undefined,
+    config_path: '',
+    commands: {},
+    secrets: undefined,
+  }
   const calls = [
     () => plane.update(DEPLOYER, 's', change),
     () => plane.remove('w', 's'),

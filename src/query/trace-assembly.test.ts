@@ -104,7 +104,14 @@ it('a list that selects payloads has the previews and counts of faults that it s
     shown: 1,
     feedback: new Map(),
   }
-  const select = ['inputs', 'inputs_preview', 'outputs_preview', 'error_runs', 'unpriced_runs', 'failed_names']
+  const select = [
+    'inputs',
+    'inputs_preview',
+    'outputs_preview',
+    'error_runs',
+    'unpriced_runs',
+    'failed_names',
+  ]
   const page = assembly.page(found, { next: null, prev: null }, { select })
   const { runs } = JSON.parse(Buffer.from(page).toString('utf8')) as { runs: object[] }
   expect(runs).toMatchObject([

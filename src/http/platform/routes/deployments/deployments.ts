@@ -1,15 +1,12 @@
 import { AppError } from '../../../../base/errors.ts'
 import { readDeploymentType } from '../../../../deploy/deployment-type.ts'
-import {
-  requiredTextParameter,
-  textParameter,
-  uuidParameter,
-} from '../../../api/parameters.ts'
+import { requiredTextParameter, textParameter, uuidParameter } from '../../../api/parameters.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 import { ownAddress } from '../../request/own-address.ts'
 import {
   assertSource,
   auditDeployment,
+  auditFields,
   deployerOf,
   PART_QUERY,
   readCommands,
@@ -106,13 +103,7 @@ function updateRoute(): PlatformRoute {
         commands: readCommands(source_config),
         secrets: body.secrets ?? undefined,
       })
-      await auditDeployment(context, 'update', {
-        id: deployment.id,
-        name: deployment.name,
-        revision: revision?.number ?? null,
-        source_sha256: revision?.source_sha256 ?? null,
-        secrets: (body.secrets ?? []).map(({ name }) => name),
-      })
+      await auditDeployment(context, 'update', auditFields(deployment, revision))
       return { body: shownDeployment(context, control, { ...deployment, managed_by: 'api' }) }
     },
   })
@@ -201,9 +192,16 @@ export function deploymentRoutes(): PlatformRoute[] {
       status: 204,
       errors: ['not_found', 'deployment_managed_by_server'],
       async handle(context) {
-        const { deps, principal, params } = context
-        const { id, name } = await (await deps.controlPlane()).remove(principal.workspace_id, params.id)
-        await auditDeployment(context, 'delete', { id, name })
+        const {
+          deps,
+          principal: { workspace_id },
+          params: { id },
+        } = context
+        const control = await deps.controlPlane()
+        const { active_revision_id: active } = await control.get(workspace_id, id)
+        const revision = active === null ? undefined : await control.revision(workspace_id, id, active)
+        const removed = await control.remove(workspace_id, id)
+        await auditDeployment(context, 'delete', auditFields(removed, revision))
         return { body: '' }
       },
     }),
