@@ -71,6 +71,22 @@ describe('http.cors of langgraph.json', () => {
     })
   })
 
+  it('a wildcard for methods and headers allows those of the route and of the request', () => {
+    const asked = exchangeFrom(MINE, 'authorization, x-api-key')
+    const all = { allow_origins: ['*'], allow_methods: ['*'], allow_headers: ['*'] }
+    for (const cors of [all, { ...all, allow_credentials: true }])
+      expect(preflightHeaders(asked, readCorsRules({ cors }), 'GET, OPTIONS')).toMatchObject({
+        'access-control-allow-methods': 'GET, OPTIONS',
+        'access-control-allow-headers': 'authorization, x-api-key',
+      })
+  })
+
+  it('names a pattern that is no regular expression', () => {
+    const cors = { allow_origin_regex: '(?i)https://x' }
+    const error = { code: 'config_invalid', message: expect.stringContaining('allow_origin_regex') }
+    expect(() => readCorsRules({ cors })).toThrow(expect.objectContaining(error))
+  })
+
   it('lets pages of the internet call a server in a private network, if they are allowed', () => {
     const asked = exchangeFrom(MINE)
     const answered = (cors: JsonObject): unknown =>

@@ -1,3 +1,4 @@
+import { AppError } from '../../../base/errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 import { isLoopbackName } from './browser-gates.ts'
 import type { Exchange, Headers } from '../exchange.ts'
@@ -22,17 +23,36 @@ export interface CorsRules {
 const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next', 'x-request-id']
 const MAX_AGE_S = 600
 
-/** Reads the rules of langgraph.json. Without rules every page may call, but needs a key, and cookies are ignored. */
+/** `*` for methods and headers: all, so that they are as without a rule. Browsers read a literal `*` as less than that. */
+function unlessAll(names: string[] | undefined): string[] | undefined {
+  return names?.includes('*') === true ? undefined : names
+}
+
+/** @throws AppError config_invalid */
+function readPattern(pattern: JsonValue | undefined): RegExp | null {
+  if (typeof pattern !== 'string') return null
+  try {
+    return new RegExp(`^(?:${pattern})$`)
+  } catch (cause) {
+    const message = `langgraph.json: http.cors.allow_origin_regex is no regular expression: ${JSON.stringify(pattern)}.`
+    throw new AppError('config_invalid', { message, cause })
+  }
+}
+
+/**
+ * Reads the rules of langgraph.json. Without rules every page may call, but needs a key, and cookies are ignored.
+ * @throws AppError config_invalid for a pattern that is no regular expression
+ */
 export function readCorsRules(http: JsonObject): CorsRules {
   const cors = isObject(http['cors']) ? http['cors'] : {}
   const pattern = cors['allow_origin_regex']
   const max_age = cors['max_age']
   return {
     allow_origins: texts(cors['allow_origins']) ?? (typeof pattern === 'string' ? [] : ['*']),
-    allow_origin_regex: typeof pattern === 'string' ? new RegExp(`^(?:${pattern})$`) : null,
+    allow_origin_regex: readPattern(pattern),
     allow_loopback: false,
-    allow_methods: texts(cors['allow_methods']),
-    allow_headers: texts(cors['allow_headers']),
+    allow_methods: unlessAll(texts(cors['allow_methods'])),
+    allow_headers: unlessAll(texts(cors['allow_headers'])),
     allow_credentials: cors['allow_credentials'] === true,
     expose_headers: [...new Set([...EXPOSED, ...(texts(cors['expose_headers']) ?? [])])],
     max_age: typeof max_age === 'number' ? max_age : MAX_AGE_S,
