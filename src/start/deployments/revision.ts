@@ -8,6 +8,7 @@ import { pickConfigurableHeaders } from '../../graph/project/configurable-header
 import { readDeploymentFile } from '../../graph/project/deployment-file.ts'
 import { readStoreTtl } from '../../graph/project/store-ttl.ts'
 import type { DeploymentApp } from '../../http/deployment/app.ts'
+import { readWebhookRules } from '../../runs/webhooks/rules.ts'
 import { startGraphHosts } from '../graph-hosts.ts'
 import { startProject } from '../project.ts'
 import { brokeredStorage } from './brokered-storage.ts'
@@ -20,7 +21,6 @@ import {
   type RunningDeployment,
   openWebhooks,
   startUserAuth,
-  webhookRules,
   webhookSender,
 } from './serving.ts'
 import type { SharedRuns } from './shared-runs.ts'
@@ -112,8 +112,9 @@ async function start(
       NODE_OPTIONS: `--max-old-space-size=${heap}`,
     },
   )
-  // Invalid settings must fail before the switch.
-  webhookRules(hosted, file)
+  // Invalid settings must fail before the switch. Deployed code chooses the prefix of the variables and the receiver, so
+  // it gets no variable of the server (D-64).
+  const webhookRules = readWebhookRules(file, [file.env])
   const { isolation } = parts
   const confine = await sandboxIn(isolation)?.hosts(dir, { id, limits })
   const hosting = { ...parts, hosted, confine, printed: receivers.printed }
@@ -137,7 +138,7 @@ async function start(
   open(host)
   const userAuth = startUserAuth(hosting, file)
   const project = await startProject(hosting, file, undefined)
-  return { tenant, file, host, userAuth, project, ownApi, ...(await webhookSender(parts)) }
+  return { tenant, file, host, userAuth, project, ownApi, webhookRules, ...(await webhookSender(parts)) }
 }
 
 /** P-24: the share of a host's memory that its JavaScript heap may take. */

@@ -22,7 +22,7 @@ import type { Runs } from '../../runs/runs.ts'
 import { sharesContext } from '../../runs/shared-context.ts'
 import { createStreams } from '../../runs/streams/create-streams.ts'
 import { createThreads } from '../../runs/threads/create-threads.ts'
-import { readWebhookRules, type WebhookRules } from '../../runs/webhooks/rules.ts'
+import type { WebhookRules } from '../../runs/webhooks/rules.ts'
 import { startWebhooks, type Webhooks } from '../../runs/webhooks/webhooks.ts'
 import { isObject, type JsonObject } from '../../schema/json.ts'
 import { recordChild } from '../../storage/child-processes.ts'
@@ -42,6 +42,7 @@ export interface OpenDeployment {
   userAuth: UserAuth | undefined
   project: ProjectProcesses
   ownApi: string
+  webhookRules: WebhookRules
   webhookSecret: string
   owner: string
 }
@@ -117,13 +118,20 @@ export async function webhookSender(
 export function openWebhooks(
   { hosted, logger, metrics, stops }: Pick<DeploymentParts, 'hosted' | 'logger' | 'metrics' | 'stops'>,
   { webhookStore: store, clock }: Pick<RunState, 'webhookStore' | 'clock'>,
-  { tenant, file, project, webhookSecret, owner, isFirst }: OpenDeployment & { isFirst: boolean },
+  {
+    tenant,
+    project,
+    webhookRules: rules,
+    webhookSecret,
+    owner,
+    isFirst,
+  }: OpenDeployment & { isFirst: boolean },
 ): Webhooks {
   const { app } = project
   const webhooks = startWebhooks({
     store,
     deployments: [tenant.deployment_id],
-    rules: webhookRules(hosted, file),
+    rules,
     appSocket: app && (async () => (await app.open()).socket),
     owner,
     recovers: isFirst,
@@ -135,11 +143,6 @@ export function openWebhooks(
   })
   stops.push(() => webhooks.stop())
   return webhooks
-}
-
-/** @throws AppError config_invalid */
-export function webhookRules({ environment }: DeploymentParts['hosted'], file: DeploymentFile): WebhookRules {
-  return readWebhookRules(file, [file.env, environment])
 }
 
 interface UseCaseParts {
@@ -157,10 +160,9 @@ export function openUseCases(
 ) {
   const { logger } = parts
   const { store, events, cronStore } = state
-  const { file, host, userAuth } = open
+  const { file, host, userAuth, webhookRules: webhooks } = open
   const { clock } = state
   const findAssistant = assistantFinder(state.assistants, host, hasGraph)
-  const webhooks = webhookRules(parts.hosted, file)
   const assertRoom = (): Promise<void> => parts.disk.assertRoom()
   const shared = { store, clock, defaultTtl: defaultTtl(file), assertRoom }
   const traceTotals = totalsReader(parts.reads)
