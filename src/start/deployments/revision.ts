@@ -117,7 +117,7 @@ async function start(
   const webhookRules = readWebhookRules(file, [file.env])
   const { isolation } = parts
   const confine = await sandboxIn(isolation)?.hosts(dir, { id, limits })
-  const hosting = { ...parts, hosted, confine, printed: receivers.printed }
+  const hosting = { ...parts, hosted, confine, printed: receivers.printed, mask: receivers.mask }
   const tenant = { workspace_id, deployment_id: id }
   // The store needs hosts for its embeddings, and these hosts need the store.
   const { promise: opened, resolve: open } = Promise.withResolvers<GraphHosts>()

@@ -91,15 +91,17 @@ export function startUserAuth(
     stops,
     confine,
     printed,
+    mask,
   }: Pick<DeploymentParts, 'config' | 'hosted' | 'logger' | 'stops'> &
-    Pick<ChildOptions, 'confine' | 'printed'>,
+    Pick<ChildOptions, 'confine' | 'printed' | 'mask'>,
   file: DeploymentFile,
 ): UserAuth | undefined {
   const { auth } = file
   if (auth === null) return undefined
   const { environment } = hosted
   const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
-  const userAuth = createUserAuth({ file: { ...file, auth }, environment, logger, printed, record, confine })
+  const options = { environment, logger, printed, mask, record, confine }
+  const userAuth = createUserAuth({ file: { ...file, auth }, ...options })
   stops.push(() => userAuth.stop())
   return userAuth
 }
