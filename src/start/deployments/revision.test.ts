@@ -10,17 +10,12 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dir, { recursive: true, force: true }))
 
-it.each([
-  ['SECRETS_', 'SECRETS_KEY'],
-  ['LG_WEBHOOK_', 'LG_WEBHOOK_TOKEN'],
-])('D-64, P-18: webhooks of deployed code get no variable %s… of the server', async (env_prefix, name) => {
-  const file = {
-    graphs: { agent: './agent.ts:graph' },
-    webhooks: { env_prefix, headers: { 'x-told': `\${{ env.${name} }}` } },
-  }
+/** Opens a revision with these settings; no process is started, since the settings are refused. */
+async function open(settings: object): Promise<unknown> {
+  const file = { graphs: { agent: './agent.ts:graph' }, ...settings }
   await writeFile(join(dir, 'langgraph.json'), JSON.stringify(file))
   const hosted = { environment: { SECRETS_KEY: 'of the server', LG_WEBHOOK_TOKEN: 'of the server' } }
-  const opening = openRevision(
+  return await openRevision(
     { hosted } as unknown as RevisionParts,
     {
       deployment: { id: 'd', name: 'bot', workspace_id: 'w', limits: { memory_bytes: 1 << 30 } } as never,
@@ -30,8 +25,21 @@ it.each([
     { log: () => undefined, signal: new AbortController().signal } as never,
     () => expect.unreachable(),
   )
-  await expect(opening).rejects.toMatchObject({
-    code: 'deployment_failed',
-    message: expect.stringContaining(`${name}, which is not set`),
-  })
+}
+
+function refusal(text: string) {
+  return { code: 'deployment_failed', message: expect.stringContaining(text) }
+}
+
+it.each([
+  ['SECRETS_', 'SECRETS_KEY'],
+  ['LG_WEBHOOK_', 'LG_WEBHOOK_TOKEN'],
+])('D-64, P-18: webhooks of deployed code get no variable %s… of the server', async (env_prefix, name) => {
+  const webhooks = { env_prefix, headers: { 'x-told': `\${{ env.${name} }}` } }
+  await expect(open({ webhooks })).rejects.toMatchObject(refusal(`${name}, which is not set`))
+})
+
+it('D-64: a pattern that could hold up the server is refused', async () => {
+  const http = { cors: { allow_origin_regex: '(?=(a+)+$)https://x' } }
+  await expect(open({ http })).rejects.toMatchObject(refusal('may have no look-around'))
 })

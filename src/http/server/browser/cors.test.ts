@@ -82,9 +82,27 @@ describe('http.cors of langgraph.json', () => {
   })
 
   it('names a pattern that is no regular expression', () => {
-    const cors = { allow_origin_regex: '(?i)https://x' }
+    const cors = { allow_origin_regex: '(https://x' }
     const error = { code: 'config_invalid', message: expect.stringContaining('allow_origin_regex') }
     expect(() => readCorsRules({ cors })).toThrow(expect.objectContaining(error))
+  })
+
+  it.each([
+    ['(?i)https://APP\\.example\\.com', true, true],
+    ['https://.*?\\.example\\.com', true, true],
+    ['^https:\\/\\/[\\w-]+\\.example\\.(com|org)(:\\d{1,5})?$', true, true],
+    ['https://(?!evil).*', true, false],
+    ['https://example\\.com|.*app', false, true],
+  ])('D-64: knows whether comparing with %s takes bounded time', (pattern, matches, isBounded) => {
+    const rules = readCorsRules({ cors: { allow_origin_regex: pattern } }).allow_origin_regex
+    expect(rules?.test(MINE)).toBe(matches)
+    expect(rules?.isBounded).toBe(isBounded)
+  })
+
+  it('D-64: a pattern with nested repetitions does not hold up the server, and long origins match none', () => {
+    const rules = readCorsRules({ cors: { allow_origin_regex: '(a+)+b|https://.*' } }).allow_origin_regex
+    expect(rules?.test('a'.repeat(200))).toBe(false)
+    expect(rules?.test(`https://${'a'.repeat(300)}`)).toBe(false)
   })
 
   it('lets pages of the internet call a server in a private network, if they are allowed', () => {

@@ -1,14 +1,22 @@
 import { AppError } from '../../../base/errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
+import { compilePricePattern } from '../../../trace/price/pattern.ts'
 import { isLoopbackName } from './browser-gates.ts'
 import type { Exchange, Headers } from '../exchange.ts'
+
+/** A pattern that a whole origin must match. */
+export interface OriginPattern {
+  test(origin: string): boolean
+  /** False for syntax, such as look-around, with which a comparison may take very long. */
+  isBounded: boolean
+}
 
 /** The pages of other origins that may call the server; for a deployment, `http.cors` of langgraph.json. */
 export interface CorsRules {
   /** Allowed origins; `*` allows all. */
   allow_origins: readonly string[]
-  /** Pattern that the whole origin must match; null if there is none. */
-  allow_origin_regex: RegExp | null
+  /** Null if there is none. */
+  allow_origin_regex: OriginPattern | null
   allow_loopback: boolean
   /** Allowed methods; undefined allows the methods of the route. */
   allow_methods: readonly string[] | undefined
@@ -22,6 +30,8 @@ export interface CorsRules {
 /** Headers that SDKs in browsers read. */
 const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next', 'x-request-id']
 const MAX_AGE_S = 600
+/** Longer origins match no pattern; bounded patterns compare only so many characters. */
+const MAX_ORIGIN = 256
 
 /** `*` for methods and headers: all, so that they are as without a rule. Browsers read a literal `*` as less than that. */
 function unlessAll(names: string[] | undefined): string[] | undefined {
@@ -29,8 +39,16 @@ function unlessAll(names: string[] | undefined): string[] | undefined {
 }
 
 /** @throws AppError config_invalid */
-function readPattern(pattern: JsonValue | undefined): RegExp | null {
+function readPattern(pattern: JsonValue | undefined): OriginPattern | null {
   if (typeof pattern !== 'string') return null
+  const [, flag = '', source = ''] = /^(\(\?i\))?(.*)$/s.exec(pattern) ?? []
+  const bounded = compilePricePattern(`${flag}^(?:${source})$`)
+  const isBounded = !('error' in bounded)
+  const whole = isBounded ? bounded : wholeRegex(pattern)
+  return { isBounded, test: (origin) => origin.length <= MAX_ORIGIN && whole.test(origin) }
+}
+
+function wholeRegex(pattern: string): RegExp {
   try {
     return new RegExp(`^(?:${pattern})$`)
   } catch (cause) {
