@@ -22,7 +22,7 @@ async function open(settings: object): Promise<unknown> {
       revision: { id: 'r', number: 1, dir, config_path: 'langgraph.json', env: {} },
       isFirst: true,
     },
-    { log: () => undefined, signal: new AbortController().signal } as never,
+    { log: () => undefined, signal: new AbortController().signal },
     () => expect.unreachable(),
   )
 }

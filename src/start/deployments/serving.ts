@@ -156,7 +156,7 @@ interface UseCaseParts {
 
 /** Opens the services of a deployment whose runs `working` executes; its crons create runs from now on. */
 export function openUseCases(
-  parts: Pick<DeploymentParts, 'hosted' | 'logger' | 'reads' | 'disk'>,
+  parts: Pick<DeploymentParts, 'logger' | 'reads' | 'disk'>,
   { state, working }: { state: RunState; working: Working },
   { deployment, open, hasGraph }: UseCaseParts,
 ) {

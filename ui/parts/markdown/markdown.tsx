@@ -1,9 +1,9 @@
 import { marked, type Token, type Tokens } from 'marked'
 import { Fragment, memo, type ReactNode, useDeferredValue, useMemo } from 'react'
 import { Chip } from '../controls.tsx'
-import { unescaped } from './entities.ts'
 import css from './markdown.module.css'
 import { markdownPieces, plainPieces } from './pieces.ts'
+import { safeUrl, unescaped } from './shown-text.ts'
 
 /** Longer texts are shown unformatted, because formatting them would block the page. */
 const MAX_MARKDOWN = 200_000
@@ -14,12 +14,6 @@ const LONG_MARKDOWN = 16_000
  * an element.
  */
 const MAX_PIECE = 64_000
-
-/** The address of a link to a page or a mailbox; undefined for every other kind. */
-export function safeUrl(href: string): URL | undefined {
-  const url = URL.parse(href)
-  return url !== null && ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url : undefined
-}
 
 /** A link to another site, with its host. Other kinds of addresses are shown as text. */
 export function OuterLink({ href, children }: { href: string; children: ReactNode }) {

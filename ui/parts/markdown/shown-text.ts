@@ -16,3 +16,9 @@ export function unescaped(text: string): string {
     return Number.isNaN(code) ? (NAMED.get(name) ?? whole) : String.fromCodePoint(Math.min(code, MAX_CODE))
   })
 }
+
+/** The address of a link to a page or a mailbox; undefined for every other kind. */
+export function safeUrl(href: string): URL | undefined {
+  const url = URL.parse(href)
+  return url !== null && ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url : undefined
+}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { unescaped } from './entities.ts'
+import { safeUrl, unescaped } from './shown-text.ts'
 
 it.each([
   ['a &amp; b &lt;c&gt; &quot;&apos;', 'a & b <c> "\''],
@@ -8,4 +8,14 @@ it.each([
   ['&copy; &constructor; &toString; &#; &#xZ; &', '&copy; &constructor; &toString; &#; &#xZ; &'],
 ])('decodes the entities of %j and keeps all else', (text, shown) => {
   expect(unescaped(text)).toBe(shown)
+})
+
+it.each([
+  ['https://a.b/c', true],
+  ['mailto:ada@acme.test', true],
+  ['javascript:alert(1)', false],
+  ['java&#115;cript:alert(1)', false],
+  ['/relative', false],
+])('%s is a link: %s', (href, isLink) => {
+  expect(safeUrl(unescaped(href)) !== undefined).toBe(isLink)
 })
