@@ -81,6 +81,19 @@ describe('http.cors of langgraph.json', () => {
       })
   })
 
+  it.each(['allow_methods', 'allow_headers', 'expose_headers'])(
+    'D-64: %s that no header may have are refused before the first request',
+    (name) => {
+      for (const wrong of ['x-a\r\nx-b: c', 'x\n', 'ü', '', 'x y']) {
+        const error = { code: 'config_invalid', message: expect.stringContaining(`http.cors.${name}`) }
+        expect(() => readCorsRules({ cors: { [name]: ['x-good', wrong] } })).toThrow(
+          expect.objectContaining(error),
+        )
+      }
+      expect(() => readCorsRules({ cors: { [name]: ['x-good', '*'] } })).not.toThrow()
+    },
+  )
+
   it('names a pattern that is no regular expression', () => {
     const cors = { allow_origin_regex: '(https://x' }
     const error = { code: 'config_invalid', message: expect.stringContaining('allow_origin_regex') }

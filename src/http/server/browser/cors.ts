@@ -59,7 +59,8 @@ function wholeRegex(pattern: string): RegExp {
 
 /**
  * Reads the rules of langgraph.json. Without rules every page may call, but needs a key, and cookies are ignored.
- * @throws AppError config_invalid for a pattern that is no regular expression
+ * @throws AppError config_invalid for a pattern that is no regular expression, and for names that no header may have,
+ * which would end the server at the first request
  */
 export function readCorsRules(http: JsonObject): CorsRules {
   const cors = isObject(http['cors']) ? http['cors'] : {}
@@ -69,10 +70,10 @@ export function readCorsRules(http: JsonObject): CorsRules {
     allow_origins: texts(cors['allow_origins']) ?? (typeof pattern === 'string' ? [] : ['*']),
     allow_origin_regex: readPattern(pattern),
     allow_loopback: false,
-    allow_methods: unlessAll(texts(cors['allow_methods'])),
-    allow_headers: unlessAll(texts(cors['allow_headers'])),
+    allow_methods: unlessAll(tokens(cors, 'allow_methods')),
+    allow_headers: unlessAll(tokens(cors, 'allow_headers')),
     allow_credentials: cors['allow_credentials'] === true,
-    expose_headers: [...new Set([...EXPOSED, ...(texts(cors['expose_headers']) ?? [])])],
+    expose_headers: [...new Set([...EXPOSED, ...(tokens(cors, 'expose_headers') ?? [])])],
     max_age: typeof max_age === 'number' ? max_age : MAX_AGE_S,
   }
 }
@@ -96,6 +97,20 @@ export function isNamedOrigin(origin: string, rules: CorsRules): boolean {
 
 function texts(value: JsonValue | undefined): string[] | undefined {
   return Array.isArray(value) ? value.map(String) : undefined
+}
+
+const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,256}$/
+
+/** Names that headers of answers have. @throws AppError config_invalid for one that no header may have */
+function tokens(
+  cors: JsonObject,
+  name: 'allow_methods' | 'allow_headers' | 'expose_headers',
+): string[] | undefined {
+  const found = texts(cors[name])
+  const wrong = found?.find((one) => !TOKEN.test(one))
+  if (wrong === undefined) return found
+  const message = `langgraph.json: http.cors.${name} has ${JSON.stringify(wrong)}, which is no name of HTTP.`
+  throw new AppError('config_invalid', { message })
 }
 
 function isAllowed(origin: string, rules: CorsRules): boolean {
