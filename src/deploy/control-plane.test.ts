@@ -85,3 +85,28 @@ it.each(['here', 'shared'] as const)('P-35: a rollback uses a build that is kept
   expect(await redeploy()).toMatchObject({ revision: { number: 9 }, of: { number: 3 } })
   expect(added).toMatchObject([{ artifact_sha256: 'a', rolled_back_from: 3 }])
 })
+
+it('P-2: no call changes the deployment of GRAPHS', async () => {
+  const own = { id: 's', workspace_id: 'w', name: 'mine', created_at: 1 }
+  const plane = createControlPlane({
+    store: { get: async () => undefined, revision: async () => undefined },
+    own,
+  } as unknown as ControlPlaneOptions)
+  const change = {
+    type: undefined,
+    source_path: undefined,
+    config_path: '',
+    commands: {},
+    secrets: undefined,
+  }
+  const calls = [
+    () => plane.update(DEPLOYER, 's', change),
+    () => plane.remove('w', 's'),
+    () => plane.allowUpload('w', 's'),
+    () => plane.redeploy(DEPLOYER, 's', 'r'),
+    () => plane.interrupt('w', 's', 'r'),
+  ]
+  for (const call of calls)
+    await expect(call()).rejects.toMatchObject({ code: 'deployment_managed_by_server' })
+  await expect(plane.interrupt('other', 's', 'r')).rejects.toMatchObject({ code: 'not_found' })
+})

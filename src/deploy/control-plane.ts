@@ -117,7 +117,7 @@ export interface ControlPlane {
    * no artifact
    */
   redeploy(deployer: Deployer, id: string, revision_id: string): Promise<{ revision: Revision; of: Revision }>
-  /** @throws AppError conflict when it has ended */
+  /** @throws AppError conflict when it has ended, deployment_managed_by_server */
   interrupt(workspace_id: string, id: string, revision_id: string): Promise<Revision>
   logs(workspace_id: string, id: string, query: LogQuery): Promise<LogLine[]>
   /** Yields the lines as they arrive, until the signal aborts or the deployment is deleted. */
@@ -240,6 +240,7 @@ function revisionCalls(
       return { of, revision: await add(id, { ...of, created_by: short_key, rolled_back_from: of.number }) }
     },
     async interrupt(workspace_id, id, revision_id) {
+      await changeable(workspace_id, id)
       const before = await revision(workspace_id, id, revision_id)
       const ended = await store.interrupt(id, revision_id)
       if (ended === undefined)

@@ -82,7 +82,7 @@ export function createRevisionSteps(options: RevisionStepsOptions): RevisionWork
     const write = (kind: LogKind, line: Pick<NewLogLine, 'level' | 'message'>, host?: number): void =>
       log.write(deployment.id, { ...line, kind, revision_id: revision.id, message: mask(line.message) }, host)
     if (left_out.length > 0) {
-      const message = `These variables are reserved and left out: ${left_out.join(', ')}.`
+      const message = `These variables are reserved, or impossible, and left out: ${left_out.join(', ')}.`
       write('build', { level: 'WARNING', message })
     }
     const { id, number, config_path } = revision

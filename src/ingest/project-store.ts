@@ -73,6 +73,8 @@ export interface ProjectQuery {
 export interface ProjectStore {
   /** Days for which new projects keep TraceRuns; null for unlimited time. */
   readonly retention_days: number | null
+  /** The same for new projects of one workspace, which may have a retention of its own. */
+  newRetention(workspace_id: string): Promise<number | null>
   /**
    * The id of the project of a TraceRun. A project that does not exist is created. The project is found by id
    * if the TraceRun has one, otherwise by name, otherwise it is "default". An unknown id creates a project

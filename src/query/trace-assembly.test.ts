@@ -87,3 +87,41 @@ it('is undefined for a trace that was deleted after its rows were read', () => {
   }
   expect(assembly.trace(found, { trace_id: row.trace_id, next: null })).toBeUndefined()
 })
+
+it('a list that selects payloads has the previews and counts of faults that it selects too', () => {
+  const all = fragments('create', {
+    name: 'call',
+    run_type: 'llm',
+    start_time: '2026-11-20T09:00:00Z',
+    error: 'Timeout',
+    inputs: { messages: [{ role: 'user', content: 'Why?' }] },
+  })
+  const row = toRow(deriveTraceRun(all, { ...context, parentOf: () => undefined }))
+  const found: ReadRows = {
+    rows: rowBytes(row),
+    roll_up: new Uint8Array(0),
+    fragments: { outlines: outlineRows(all), payloads: [payloadRows(all, SIZED_COLUMNS)] },
+    shown: 1,
+    feedback: new Map(),
+  }
+  const select = [
+    'inputs',
+    'inputs_preview',
+    'outputs_preview',
+    'error_runs',
+    'unpriced_runs',
+    'failed_names',
+  ]
+  const page = assembly.page(found, { next: null, prev: null }, { select })
+  const { runs } = JSON.parse(Buffer.from(page).toString('utf8')) as { runs: object[] }
+  expect(runs).toMatchObject([
+    {
+      inputs: { messages: [{ content: 'Why?' }] },
+      inputs_preview: expect.stringContaining('Why?'),
+      outputs_preview: '',
+      error_runs: 1,
+      unpriced_runs: 1,
+      failed_names: [],
+    },
+  ])
+})

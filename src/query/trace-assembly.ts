@@ -147,9 +147,9 @@ function assemble(
     const trace = roll.get(row.trace_id)
     const traceRun = derived.get(row.run_id)
     const shown = traceRun ? freshest(row, traceRun) : row
-    const about = aboutInTrace(shown, trace, feedback.get(row.run_id))
-    if (traceRun) return fullPieces(traceRun, shown, about, choice)
-    return leanPieces(shown, { ...about, glimpse: glimpses?.get(row.run_id) }, choice)
+    const glimpse = glimpses?.get(row.run_id)
+    const about = { ...aboutInTrace(shown, trace, feedback.get(row.run_id)), glimpse }
+    return traceRun ? fullPieces(traceRun, shown, about, choice) : leanPieces(shown, about, choice)
   })
 }
 

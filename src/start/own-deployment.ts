@@ -9,6 +9,7 @@ import { readStoreTtl } from '../graph/project/store-ttl.ts'
 import { oneAtATime } from '../http/server/store-checks.ts'
 import { systemAssistants } from '../runs/assistants/system.ts'
 import type { Tenant } from '../runs/model.ts'
+import { readWebhookRules } from '../runs/webhooks/rules.ts'
 import { endLeftovers } from '../storage/child-processes.ts'
 import { brokeredStorage } from './deployments/brokered-storage.ts'
 import { ownApiSocket } from './deployments/own-api.ts'
@@ -60,7 +61,17 @@ export async function startDeployment(
   const lists = listsOf({ items, ...readStoreTtl(file.store_ttl) })
   const userAuth = startUserAuth(parts, file)
   const project = await startProject(parts, file, watch && ((files) => watch.add(files)))
-  const open = { tenant, file, host, userAuth, project, ownApi, ...(await webhookSender(parts)) }
+  const webhookRules = readWebhookRules(file, [file.env, hosted.environment])
+  const open = {
+    tenant,
+    file,
+    host,
+    userAuth,
+    project,
+    ownApi,
+    webhookRules,
+    ...(await webhookSender(parts)),
+  }
   const webhooks = openWebhooks(parts, state, { ...open, isFirst: true })
   const graphs = sharedGraphs(parts, { name, tenant, state, host })
   const deployment = {

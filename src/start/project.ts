@@ -20,6 +20,8 @@ export interface ProjectParts {
   confine?: Confine | undefined
   /** Receives each line that the processes print; default: the server's log. */
   printed?: PrintedLines | undefined
+  /** Masks values of secrets in messages of the processes; default: none is masked. */
+  mask?: ((text: string) => string) | undefined
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
 }
@@ -35,13 +37,13 @@ export interface ProjectProcesses {
 
 /** Starts the processes of a project's custom HTTP app and UI components, if it has them. */
 export async function startProject(
-  { config, hosted, logger, confine, printed, stops }: ProjectParts,
+  { config, hosted, logger, confine, printed, mask, stops }: ProjectParts,
   file: DeploymentFile,
   loaded: ((files: readonly string[]) => void) | undefined,
 ): Promise<ProjectProcesses> {
   const { environment, watch } = hosted
   const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
-  const shared = { environment, logger, printed, record, confine }
+  const shared = { environment, logger, printed, mask, record, confine }
   const app = file.app && (await createHttpApp({ ...shared, file: { ...file, app: file.app }, loaded }))
   if (app !== null) stops.push(() => app.stop())
   const ui = file.ui && startUiBundles({ ...shared, file: { ...file, ui: file.ui }, watch })

@@ -292,9 +292,9 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
 }
 
 /** What routes use of the process. */
-function baseDeps({ config: { publicUrl, deploymentsOrigin }, metrics, logger, drain }: Base) {
+function baseDeps({ config: { publicUrl, deploymentsOrigin, deploy }, metrics, logger, drain }: Base) {
   const process = { metrics, logger, drain, clock: systemClock, version: packageVersion() }
-  return { ...process, registry: createRegistry(), publicUrl, deploymentsOrigin }
+  return { ...process, registry: createRegistry(), publicUrl, deploymentsOrigin, plan: deploy.plan }
 }
 
 /** The stores that routes use as they are. */

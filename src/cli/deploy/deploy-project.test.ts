@@ -5,12 +5,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { Refusal } from '../server/api-client.ts'
 import { deployProject } from './deploy-project.ts'
 import { textProgress } from './progress.ts'
 
 const FULL = 'The disk of DATA_DIR is full: nothing is stored until space is free.'
+const FULL_DISK: [number, object] = [503, { detail: FULL, code: 'disk_full' }]
+const IGNORED = {
+  stdout: () => undefined,
+  stderr: () => undefined,
+  isTerminal: false,
+  now: () => new Date(),
+}
 let dir: string
 let url: string
+/** The answer to an upload. */
+let uploaded = FULL_DISK
 let calls: string[] = []
 let isKnown = false
 /** Why the server cannot build with uv. */
@@ -30,7 +40,7 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
     'GET /api/v1/v2/deployments/d/revisions': [200, { resources: [] }],
     'DELETE /api/v1/v2/deployments/d': [204, undefined],
     'GET /api/v1/deployments/runtimes': [200, [{ runtime: 'process', in_use: true, uv_fault }]],
-    'PUT /upload': [503, { detail: FULL, code: 'disk_full' }],
+    'PUT /upload': uploaded,
   }
   const [status, body] = answers[call] ?? [404, { detail: 'Not found' }]
   res.writeHead(status).end(body && JSON.stringify(body))
@@ -49,15 +59,21 @@ afterEach(() => void (calls = []))
 
 /** Deploys the project and returns the message of the error. */
 async function deploy(): Promise<string> {
-  const ignored = {
-    stdout: () => undefined,
-    stderr: () => undefined,
-    isTerminal: false,
-    now: () => new Date(),
-  }
   const flags = { config: join(dir, 'langgraph.json'), name: 'shop', url, 'api-key': 'key' }
-  return await deployProject(flags, textProgress(ignored)).then(String, (error: Error) => error.message)
+  return await deployProject(flags, textProgress(IGNORED)).then(String, (error: Error) => error.message)
 }
+it('P-43: a source that is too large is refused by the server, so that the command ends with 1', async () => {
+  uploaded = [413, { detail: 'too large', code: 'body_too_large' }]
+  const flags = { config: join(dir, 'langgraph.json'), name: 'shop', url, 'api-key': 'key' }
+  const refused = deployProject(flags, textProgress(IGNORED))
+  await expect(refused).rejects.toBeInstanceOf(Refusal)
+  await expect(refused).rejects.toMatchObject({
+    answered: 413,
+    message: expect.stringContaining('.dockerignore'),
+  })
+  uploaded = FULL_DISK
+})
+
 const WORDS = `The source could not be uploaded. ${FULL} (503)`
 
 it('a full disk is printed in words, and the deployment made for the upload is removed', async () => {

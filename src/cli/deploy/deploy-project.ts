@@ -166,7 +166,7 @@ async function addRevision(
   return await api.json<ShownRevision>(`${path}/revisions/${latest_revision_id}`)
 }
 
-/** @throws AppError body_too_large with the largest files, Refusal */
+/** @throws Refusal, with the largest files if the source is too large; AppError invalid_request if it broke off */
 async function uploadSource(url: string, { file, bytes, files }: PackedSource): Promise<void> {
   const body = await openAsBlob(file, { type: 'application/gzip' })
   const signal = AbortSignal.timeout(UPLOAD_MS)
@@ -180,7 +180,7 @@ async function uploadSource(url: string, { file, bytes, files }: PackedSource): 
   const largest = files.toSorted((a, b) => b.bytes - a.bytes).slice(0, LARGEST)
   const shown = largest.map((one) => `${one.path} (${(one.bytes / MB).toFixed(1)} MB)`).join(', ')
   const message = `The source has ${(bytes / MB).toFixed(0)} MB; the largest files are ${shown}; add them to .dockerignore.`
-  throw new AppError('body_too_large', { message })
+  throw new Refusal(answer.status, message, 'body_too_large')
 }
 
 async function refusedUpload(answer: Response): Promise<string> {

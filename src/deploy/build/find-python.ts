@@ -18,6 +18,8 @@ const NEWEST_FIRST = Array.from(
   { length: NEWEST_MINOR - OLDEST_MINOR + 1 },
   (_, i) => `3.${NEWEST_MINOR - i}`,
 )
+/** Of a project, which is not trusted: any other text could name a file of its own, and this is not run in a sandbox. */
+const VERSION = /^3\.\d{1,2}$/
 const PROBE_MS = 10_000
 /**
  * Program that prints the path of the Python from which an environment was made. Unlike a Python in an environment,
@@ -34,7 +36,8 @@ export async function findPython(
   env: Readonly<Record<string, string | undefined>>,
   wanted?: string,
 ): Promise<Python | undefined> {
-  const names = [...(wanted === undefined ? [] : [`python${wanted}`]), 'python3']
+  const asked = wanted !== undefined && VERSION.test(wanted) ? [`python${wanted}`] : []
+  const names = [...asked, 'python3']
   for (const name of [...names, ...NEWEST_FIRST.map((version) => `python${version}`)]) {
     const file = await findProgram(name, env)
     const found = file && (await probe(file, env))

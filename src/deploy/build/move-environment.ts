@@ -1,9 +1,9 @@
 import { opendir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { changeBoundedFile } from '../../base/files/bounded-file.ts'
 
-/** Bounds of a file with paths; larger ones are programs. */
-const BOUNDS = { max_bytes: 1 << 20 }
+/** Maximum bytes of a file with paths; larger ones are programs. */
+const MAX_BYTES = 1 << 20
 
 /**
  * Makes the Python environment of a moved build, if there is one, usable in the new folder. The environment's programs,
@@ -13,17 +13,19 @@ const BOUNDS = { max_bytes: 1 << 20 }
 export async function moveEnvironment(environment: string, from: string, to: string): Promise<void> {
   const moved = (content: Buffer): string | undefined =>
     content.includes(from) ? content.toString().replaceAll(from, to) : undefined
-  await changeBoundedFile(join(environment, 'pyvenv.cfg'), BOUNDS, moved)
+  // The folders of the environment may be links, too.
+  const bounds = { max_bytes: MAX_BYTES, within: dirname(environment) }
+  await changeBoundedFile(join(environment, 'pyvenv.cfg'), bounds, moved)
   const [bin, lib] = [join(environment, 'bin'), join(environment, 'lib')]
   for await (const name of namesIn(bin))
-    await changeBoundedFile(join(bin, name), BOUNDS, (content) =>
+    await changeBoundedFile(join(bin, name), bounds, (content) =>
       isScript(name, content) ? moved(content) : undefined,
     )
   for await (const version of namesIn(lib)) {
     const packages = join(lib, version, 'site-packages')
     for await (const name of namesIn(packages))
       if (/\.pth$|^__editable__.*\.py$/.test(name))
-        await changeBoundedFile(join(packages, name), BOUNDS, moved)
+        await changeBoundedFile(join(packages, name), bounds, moved)
   }
 }
 

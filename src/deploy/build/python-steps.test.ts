@@ -142,4 +142,18 @@ describe('moveEnvironment', () => {
     expect(await read('lib/python3.12/site-packages/data.txt')).toBe(from)
     await rm(from, { recursive: true, force: true })
   })
+  it('D-64: changes no file that a link of the build leads to', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'weir-move-'))
+    const [from, others] = [join(root, 'build'), join(root, 'others')]
+    const environment = join(from, '.venv')
+    await mkdir(join(environment, 'lib/python3.12'), { recursive: true })
+    await mkdir(others)
+    const text = `#!${environment}/bin/python\n`
+    for (const name of ['tool', 'own.pth']) await writeFile(join(others, name), text)
+    await symlink(others, join(environment, 'bin'))
+    await symlink(others, join(environment, 'lib/python3.12/site-packages'))
+    await moveEnvironment(environment, from, '/kept')
+    for (const name of ['tool', 'own.pth']) expect(await readFile(join(others, name), 'utf8')).toBe(text)
+    await rm(root, { recursive: true, force: true })
+  })
 })

@@ -1,11 +1,15 @@
 import { access, constants } from 'node:fs/promises'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 
-/** The first file of this name on the PATH that can be executed; undefined if there is none. */
+/**
+ * The first file of this name on the PATH that can be executed; undefined if there is none. A name with a slash is none,
+ * because it would lead out of the folders of the PATH.
+ */
 export async function findProgram(
   name: string,
   { PATH = '' }: Readonly<Record<string, string | undefined>>,
 ): Promise<string | undefined> {
+  if (/[\\/]/.test(name)) return undefined
   for (const folder of PATH.split(delimiter).filter(isAbsolute)) {
     const path = join(folder, name)
     const isThere = await access(path, constants.X_OK).then(

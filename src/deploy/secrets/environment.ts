@@ -17,9 +17,17 @@ const RESERVED = new Set(
 )
 const RESERVED_PREFIX = /^(WEIR_|LD_|DYLD_|PYTHON)/
 
-/** Whether a variable would change how the server runs its processes (P-18). */
-function isReserved(name: string): boolean {
-  return RESERVED.has(name) || RESERVED_PREFIX.test(name)
+/**
+ * Whether no process may have this variable (P-18): it would change how the server runs its processes, or no process
+ * can have it. A name with `=` would set the variable before the `=`, and NUL would end the text.
+ */
+function isLeftOut([name, value]: readonly [string, string]): boolean {
+  return RESERVED.has(name) || RESERVED_PREFIX.test(name) || !isVariable({ name, value })
+}
+
+/** Whether a process can have this variable. */
+export function isVariable({ name, value }: Secret): boolean {
+  return /^[^=\0]+$/.test(name) && !value.includes('\0')
 }
 
 /** The variables of a deployment's processes, and the names that were left out. */
@@ -28,7 +36,7 @@ export interface DeploymentEnvironment {
   left_out: string[]
 }
 
-/** `env` of langgraph.json when it is a map, then the secrets, without reserved names (P-18). */
+/** `env` of langgraph.json when it is a map, then the secrets, without variables that must not be set (P-18). */
 export function deploymentEnvironment(
   ofFile: Readonly<Record<string, unknown>>,
   secrets: readonly Secret[],
@@ -39,7 +47,7 @@ export function deploymentEnvironment(
     ),
     ...secrets.map(({ name, value }) => [name, value] as const),
   ]
-  const env = Object.fromEntries(pairs.filter(([name]) => !isReserved(name)))
-  const left_out = [...new Set(pairs.map(([name]) => name).filter(isReserved))]
+  const env = Object.fromEntries(pairs.filter((pair) => !isLeftOut(pair)))
+  const left_out = [...new Set(pairs.filter(isLeftOut).map(([name]) => name))]
   return { env, left_out }
 }

@@ -28,6 +28,28 @@ describe('secrets of deployments', () => {
     expect(env).toEqual({ A: 'secret', B: '1' })
     expect(left_out).toEqual(['PORT', ...secrets.slice(1)])
   })
+  it('P-18: a name with "=" does not set a reserved variable, and NUL is in no variable', () => {
+    const secrets = ['NODE_OPTIONS=--require=x', 'PATH=/tmp', '', 'N\0'].map((name) => ({ name, value: '1' }))
+    const { env, left_out } = deploymentEnvironment(
+      { 'LANGSMITH_API_KEY=x': 'y', VALUE: 'a\0b', A: '1' },
+      secrets,
+    )
+    expect(env).toEqual({ A: '1' })
+    expect(left_out).toEqual(['LANGSMITH_API_KEY=x', 'VALUE', ...secrets.map(({ name }) => name)])
+  })
+
+  it.each([
+    ['A=B', '1'],
+    ['A\0', '1'],
+    ['A', 'x\0y'],
+  ])('P-18: a secret that no process can have is refused: %j with %j', (name, value) => {
+    const sealer = createSealer('k')
+    const sent = [{ name, value }]
+    expect(() => replacedSecrets({ id: 'd', secrets: [] }, sent, { sealer, now: 1 })).toThrow(
+      expect.objectContaining({ code: 'invalid_request', message: expect.stringMatching(/^secrets: /) }),
+    )
+  })
+
   it('P-17: a sent list replaces all secrets, an empty one or none keeps them', () => {
     const sealer = createSealer('k')
     const first = replacedSecrets({ id: 'd', secrets: [] }, [{ name: 'A', value: '1' }], { sealer, now: 5 })

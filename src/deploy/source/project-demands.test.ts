@@ -13,6 +13,7 @@ describe('P-21: what langgraph.json asks and the server cannot do', () => {
     [{ encryption: { path: './e.py:x' } }, /"encryption"/],
     [{ priority: 'high' }, /"priority"/],
     [{ checkpointer: { path: './c.py:x' } }, /"checkpointer.path"/],
+    [{ store: { path: './s.py:make' } }, /"store.path" is not supported here: the server keeps/],
     [{ dockerfile_lines: ['RUN x'] }, /"dockerfile_lines" is not supported here: the runtimes/],
     [{ base_image: 'x' }, /"base_image" is not supported here: the runtimes/],
     [{ graphs: {} }, /"graphs" has no graph/],
@@ -44,6 +45,24 @@ describe('P-21: what langgraph.json asks and the server cannot do', () => {
       'langgraph.json: "image_distro" is ignored: this server makes no image.',
       'langgraph.json: "api_version" is ignored: this server makes no image.',
       'langgraph.json asks for Node 20; the graphs run on Node 24.',
+    ])
+  })
+
+  it('P-21: nested settings that have no effect give a warning', () => {
+    const { warnings } = read({
+      pip_installer: 'uv',
+      checkpointer: { serde: { pickle_fallback: true }, ttl: { default_ttl: 5 } },
+      auth: { path: './a.ts:auth', cache: { cache_keys: ['authorization'] }, openapi: { security: [{}] } },
+      http: { middleware_order: 'auth_first', logging_headers: { includes: ['x-a'] }, app: './a.ts:app' },
+      store: { ttl: {}, index: {} },
+    })
+    expect(warnings.map((text) => /"(.*)" is ignored/.exec(text)?.[1])).toEqual([
+      'pip_installer',
+      'checkpointer.serde',
+      'auth.cache',
+      'auth.openapi',
+      'http.middleware_order',
+      'http.logging_headers',
     ])
   })
 

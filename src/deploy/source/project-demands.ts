@@ -25,10 +25,22 @@ export interface DemandsOptions {
 
 /** Settings that cannot be ignored, because the project would behave differently without them. */
 const IMPOSSIBLE = ['encryption', 'priority'] as const
+/** What the server stores itself, so that a project cannot bring code for it, by the name of its settings. */
+const KEPT_HERE = { checkpointer: 'checkpoints', store: 'the items of the store' } as const
 /** Settings of images; no runtime of this version makes images. */
 const OF_IMAGES = ['dockerfile_lines', 'base_image'] as const
-/** Settings that can be ignored, because the graphs work almost the same without them. */
-const IGNORED = ['image_distro', 'api_version', 'keep_pkg_tools'] as const
+/** Settings that can be ignored, because the graphs work almost the same without them, and why they are ignored. */
+const IGNORED: readonly (readonly [path: string, reason: string])[] = [
+  ...['image_distro', 'api_version', 'keep_pkg_tools'].map(
+    (name) => [name, 'this server makes no image'] as const,
+  ),
+  ['pip_installer', 'pip installs packages, and uv those of a uv.lock'],
+  ['checkpointer.serde', 'the server stores checkpoints in its own format'],
+  ['auth.cache', 'every request calls the handler'],
+  ['auth.openapi', 'the documents of the API describe the keys of the server'],
+  ['http.middleware_order', 'middleware of the app runs after authentication'],
+  ['http.logging_headers', 'the server logs no headers'],
+]
 
 /**
  * Reads langgraph.json. @throws AppError build_failed for a file that is no JSON object, has no graphs, or has a
@@ -39,8 +51,9 @@ export function readProjectDemands(text: string, { node, languageOf }: DemandsOp
   const isAsked = (name: string): boolean => !isEmpty(file[name])
   for (const name of IMPOSSIBLE)
     if (isAsked(name)) throw failed(`langgraph.json: "${name}" is not supported here.`)
-  if (isObject(file['checkpointer']) && !isEmpty(file['checkpointer']['path']))
-    throw failed('langgraph.json: "checkpointer.path" is not supported here: the server keeps checkpoints.')
+  for (const [name, what] of Object.entries(KEPT_HERE))
+    if (!isEmpty(Object(file[name]).path))
+      throw failed(`langgraph.json: "${name}.path" is not supported here: the server keeps ${what}.`)
   for (const name of OF_IMAGES)
     if (isAsked(name))
       throw failed(
@@ -49,7 +62,7 @@ export function readProjectDemands(text: string, { node, languageOf }: DemandsOp
   const graphs = isObject(file['graphs']) ? Object.keys(file['graphs']) : []
   if (graphs.length === 0) throw failed('langgraph.json: "graphs" has no graph.')
   const env = isObject(file['env']) ? file['env'] : {}
-  const warnings = [...warningsOf(file, isAsked), ...nodeWarning(file['node_version'], node)]
+  const warnings = [...warningsOf(file), ...nodeWarning(file['node_version'], node)]
   return { graphs, env, warnings, ...languagesOf(file, languageOf) }
 }
 
@@ -92,10 +105,11 @@ function parse(text: string): Readonly<Record<string, unknown>> {
   throw failed('langgraph.json is not a JSON object.')
 }
 
-function warningsOf(file: Readonly<Record<string, unknown>>, isAsked: (name: string) => boolean): string[] {
-  return IGNORED.filter((name) => isAsked(name) && file[name] !== false).map(
-    (name) => `langgraph.json: "${name}" is ignored: this server makes no image.`,
-  )
+function warningsOf(file: Readonly<Record<string, unknown>>): string[] {
+  return IGNORED.flatMap(([path, reason]) => {
+    const value = path.split('.').reduce<unknown>((at, name) => (isObject(at) ? at[name] : undefined), file)
+    return isEmpty(value) || value === false ? [] : `langgraph.json: "${path}" is ignored: ${reason}.`
+  })
 }
 
 function nodeWarning(asked: unknown, node: number): string[] {

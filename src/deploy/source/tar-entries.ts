@@ -41,7 +41,7 @@ export async function* tarEntries(bytes: AsyncIterable<Uint8Array>): AsyncGenera
     if (header.every((byte) => byte === 0)) break
     checkSum(header)
     const type = String.fromCharCode(header[156] ?? 0)
-    if ('xgL'.includes(type)) {
+    if ('xgLK'.includes(type)) {
       const size = numberAt(header, 124, 12)
       if (size > MAX_NAMES_BYTES) throw refusedArchive('The archive has a name that is too long.')
       const text = await reader.text(size)
@@ -93,7 +93,8 @@ function readEntry(
   type: string,
   names: { path?: string; size?: number },
 ): Omit<TarEntry, 'content'> {
-  const prefix = textAt(header, 257, 5) === 'ustar' ? textAt(header, 345, 155) : ''
+  // GNU's own format, which ends this field with a space, has times in place of the prefix.
+  const prefix = textAt(header, 257, 6) === 'ustar' ? textAt(header, 345, 155) : ''
   const name = textAt(header, 0, 100)
   const sent = names.path ?? (prefix === '' ? name : `${prefix}/${name}`)
   const shown = JSON.stringify(sent.slice(0, MAX_SHOWN))
@@ -130,6 +131,7 @@ function paxNames(text: string): { path?: string; size?: number } {
     const record = bytes.toString('utf8', space + 1, at + length - 1)
     const [key] = record.split('=', 1)
     const value = record.slice((key ?? '').length + 1)
+    if (key?.startsWith('GNU.sparse')) throw refusedArchive(SPARSE)
     if (key === 'path') names.path = value
     if (key === 'size') names.size = checkedSize(Number(value))
     at += length

@@ -100,6 +100,18 @@ describe('archives of sources', () => {
       /"\.\."/,
     ],
     ['a symbolic link', gzipSync(tar({ name: 'link', type: '2' })), /a symbolic link: "link"/],
+    [
+      'a link to a long path',
+      gzipSync(
+        tar({ name: '././@LongLink', type: 'K', text: `${'d/'.repeat(80)}\0` }, { name: 'far', type: '2' }),
+      ),
+      /a symbolic link: "far"/,
+    ],
+    [
+      'a sparse file in the PAX format',
+      gzipSync(tar(pax('GNU.sparse.major', '1'), { name: 'GNUSparseFile.1/a', text: '1\n0\n' })),
+      /a sparse file/,
+    ],
     ['a hard link', gzipSync(tar({ name: 'link', type: '1' })), /a hard link: "link"/],
     ['a device', gzipSync(tar({ name: 'null', type: '3' })), /a device: "null"/],
     ['a named pipe', gzipSync(tar({ name: 'pipe', type: '6' })), /a named pipe: "pipe"/],
@@ -124,6 +136,17 @@ describe('archives of sources', () => {
     ['nothing', gzipSync(Buffer.alloc(1024)), /no files/],
   ])('%s is refused', async (_what, archive, message) => {
     await expect(unpack(archive)).rejects.toThrow(message)
+  })
+
+  it("P-19: in GNU's own format, times are no part of a name", async () => {
+    const block = header({ name: 'a.txt', text: 'x', prefix: '15012345670' })
+    block.write('ustar  \0', 257)
+    block.write('        ', 148)
+    const sum = block.reduce((total, byte) => total + byte, 0)
+    block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+    const archive = Buffer.concat([block, Buffer.from('x'.padEnd(512, '\0')), Buffer.alloc(1024)])
+    const { dir } = await unpack(gzipSync(archive))
+    expect(await readdir(dir)).toEqual(['a.txt'])
   })
 
   it('P-19: too many files and too many bytes are refused before they are written', async () => {

@@ -86,7 +86,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
     if (life !== undefined) return life
     const started = pauses.begin()
     const listen = socketPath(folder, `app-${++lives}`)
-    const begun = begin(launchOf({ ...options, file }, { listen, core, inner }), options.loaded)
+    const begun = begin(launchOf({ ...options, file }, { listen, core, inner }), options)
     life = begun
     begun.opened.catch((error: AppError) => {
       started.failed(error)
@@ -135,13 +135,16 @@ function unavailable(message: string): AppError {
   return new AppError('app_unavailable', { message })
 }
 
-function begin(launch: HostLaunch<OpenApp>, loaded: HttpAppOptions['loaded']): Life {
+function begin(
+  launch: HostLaunch<OpenApp>,
+  { loaded, mask = (text) => text }: Pick<HttpAppOptions, 'loaded' | 'mask'>,
+): Life {
   const { promise: opened, resolve, reject } = Promise.withResolvers<OpenHttpApp>()
   const process = startHostProcess<FromHttpApp, ToHttpApp>(launch, FROM_HTTP_APP_HEADS, ({ head }) => {
     if (head.type === 'loaded') loaded?.(head.files)
     else if (head.type === 'opened') resolve(opening(head.routes))
     else {
-      reject(unavailable(head.message))
+      reject(unavailable(mask(head.message)))
       process.kill()
     }
   })

@@ -71,6 +71,8 @@ export interface ChildOptions {
   logger: Logger
   /** Receives each line that the processes print. */
   printed?: PrintedLines | undefined
+  /** Masks values of secrets in messages of the processes, as in HostLaunch. Default: none is masked. */
+  mask?: HostLaunch['mask']
   record: HostLaunch['record']
   /** Isolates the processes. Default: no isolation. */
   confine?: Confine | undefined

@@ -171,6 +171,11 @@ describe('readDeploymentFile', () => {
       { graphs, store: { index: { embed, dims: 3 } } },
       /"store\.index\.embed" must be/,
     ]),
+    ['an auth handler that is only a path', { graphs, auth: './auth.py:auth' }, /"auth" must be a map/],
+    ['an auth handler in a list', { graphs, auth: ['./auth.py:auth'] }, /"auth" must be a map/],
+    ['an auth handler whose path is no text', { graphs, auth: { path: 3 } }, /"auth\.path" must be a path/],
+    ['an auth handler with an empty path', { graphs, auth: { path: '' } }, /"auth\.path" must be a path/],
+    ['an HTTP app that is no path', { graphs, http: { app: { path: './a.py:a' } } }, /"http\.app" must be/],
     ['an index that is no map', { graphs, store: { index: true } }, /"store\.index\.embed" must be/],
   ])('reports the error: %s', async (_name, config, message) => {
     await expect(read(config)).rejects.toMatchObject({

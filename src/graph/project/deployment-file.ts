@@ -73,13 +73,13 @@ export async function readDeploymentFile(
   return {
     path: file,
     folder,
-    sources: [file, ...readSources(config, folder)],
+    sources: [file, ...readSources(config, file)],
     graphs,
     env: { ...env, ...pythonPath(config['dependencies'], folder, env['PYTHONPATH']) },
     missing_env: read?.missing ?? null,
     configurable_headers: readHeaderRule(http['configurable_headers']),
-    auth: readAuth(config['auth'], folder),
-    app: readApp(http['app'], folder),
+    auth: readAuth(config['auth'], file),
+    app: readApp(http['app'], file),
     ui: readUi(config, file),
     store_index,
     store_ttl: objectOrNull(object(config['store'])['ttl']),
@@ -163,15 +163,23 @@ function readHeaderRule(value: unknown): HeaderRule {
   }
 }
 
-function readAuth(value: unknown, folder: string): DeploymentFile['auth'] {
-  const spec = isObject(value) ? text(value['path']) : undefined
-  if (!isObject(value) || spec === undefined) return null
-  return { ...readGraphSpec(spec, folder), disable_studio_auth: value['disable_studio_auth'] === true }
+/** @throws AppError config_invalid for an auth handler without a path, because ignoring it would let everyone in */
+function readAuth(value: unknown, file: string): DeploymentFile['auth'] {
+  if (value === undefined || value === null) return null
+  if (!isObject(value)) throw invalid(`${file}: "auth" must be a map with "path", such as "./auth.py:auth".`)
+  const { path, disable_studio_auth } = value
+  if (path === undefined || path === null) return null
+  const spec = text(path)
+  if (spec === undefined) throw invalid(`${file}: "auth.path" must be a path such as "./auth.py:auth".`)
+  return { ...readGraphSpec(spec, dirname(file)), disable_studio_auth: disable_studio_auth === true }
 }
 
-function readApp(value: unknown, folder: string): DeploymentFile['app'] {
+/** @throws AppError config_invalid */
+function readApp(value: unknown, file: string): DeploymentFile['app'] {
+  if (value === undefined || value === null) return null
   const spec = text(value)
-  return spec === undefined ? null : readGraphSpec(spec, folder)
+  if (spec === undefined) throw invalid(`${file}: "http.app" must be a path such as "./app.py:app".`)
+  return readGraphSpec(spec, dirname(file))
 }
 
 function readUi({ ui, ui_config }: JsonObject, file: string): DeploymentFile['ui'] {
@@ -182,10 +190,10 @@ function readUi({ ui, ui_config }: JsonObject, file: string): DeploymentFile['ui
   return { components: ui as Record<string, string>, shared: strings(object(ui_config)['shared']) ?? [] }
 }
 
-function readSources({ env, auth }: JsonObject, folder: string): string[] {
-  const authFile = readAuth(auth, folder)?.file
+function readSources({ env, auth }: JsonObject, file: string): string[] {
+  const authFile = readAuth(auth, file)?.file
   return [
-    ...(typeof env === 'string' ? [resolve(folder, env)] : []),
+    ...(typeof env === 'string' ? [resolve(dirname(file), env)] : []),
     ...(authFile === undefined ? [] : [authFile]),
   ]
 }

@@ -45,7 +45,7 @@ interface Pending {
 
 /** Starts the process that bundles the UI components of a deployment. */
 export function startUiBundles(options: UiBundlesOptions): UiBundles {
-  const { file, logger, watch, timeoutMs = TIMEOUT_MS } = options
+  const { file, logger, watch, timeoutMs = TIMEOUT_MS, mask = (text) => text } = options
   const bundles = new Map<string, Pending>()
   const open = new Set(Object.keys(file.ui.components))
   for (const graph_id of open) bundles.set(graph_id, newPending())
@@ -55,7 +55,7 @@ export function startUiBundles(options: UiBundlesOptions): UiBundles {
     FROM_UI_HOST_HEADS,
     ({ head, parts }) => {
       const { graph_id } = head
-      if (head.type === 'failed') fail(graph_id, head.message)
+      if (head.type === 'failed') fail(graph_id, mask(head.message))
       else if (parts.reduce((sum, part) => sum + part.length, 0) > MAX_BYTES) {
         fail(graph_id, `The bundle is larger than ${MAX_BYTES >> 20} MB.`)
       } else done(graph_id, new Map(head.names.map((name, at) => [name, parts[at] ?? new Uint8Array()])))

@@ -163,6 +163,7 @@ function unavailable(message: string): AppError {
 }
 
 function begin(options: UserAuthOptions): Life {
+  const { mask = (text) => text } = options
   const waiting: Life['waiting'] = new Map()
   const { promise: opened, resolve, reject } = Promise.withResolvers<ReadonlySet<string>>()
   const process = startHostProcess<FromUserAuth, ToUserAuth>(
@@ -172,16 +173,10 @@ function begin(options: UserAuthOptions): Life {
       life.lastMessageAt = performance.now()
       if (head.type === 'opened') return resolve(new Set(head.handlers))
       if (head.type === 'failed') {
-        reject(unavailable(head.message))
+        reject(unavailable(mask(head.message)))
         return process.kill()
       }
-      if (head.type === 'log') {
-        const { level, text, fields } = head
-        return options.logger[level](
-          { auth_host: process.pid, text, ...(fields && { fields }) },
-          'auth file logged',
-        )
-      }
+      if (head.type === 'log') return logLine(options, head, process.pid)
       const asked = waiting.get(head.id)
       if (head.type === 'refused') asked?.reject(new AppError(head.code, { message: head.message }))
       else asked?.resolve(withPart(head, parts))
@@ -202,6 +197,19 @@ function begin(options: UserAuthOptions): Life {
     for (const { reject: refuse } of waiting.values()) refuse(gone)
   })
   return life
+}
+
+/**
+ * Passes on a line of the auth file's logger. `printed` masks secrets, but the server's log does not, so the lines go
+ * to only one of them.
+ */
+function logLine(
+  { logger, printed }: UserAuthOptions,
+  { level, text, fields }: Extract<FromUserAuth, { type: 'log' }>,
+  pid: number,
+): void {
+  if (printed) printed(level === 'warn' || level === 'error' ? 'stderr' : 'stdout', text, pid)
+  else logger[level]({ auth_host: pid, text, ...(fields && { fields }) }, 'auth file logged')
 }
 
 /** Adds to the answer the field that was sent as a part. A large field stays unparsed JSON text. */

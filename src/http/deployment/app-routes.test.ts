@@ -36,3 +36,10 @@ describe('routes of a Hono app', () => {
     expect(createAppMatch([{ method: 'GET', path: '/g' }])('HEAD', '/g')).toBe(true)
   })
 })
+
+it('D-64: no pattern of deployed code holds up the server', () => {
+  const start = performance.now()
+  for (const pattern of ['/*'.repeat(30) + '/end', '/:a?'.repeat(40) + '/end'])
+    expect(createAppMatch([{ method: 'ALL', path: pattern }])('GET', '/a'.repeat(3_000))).toBe(false)
+  expect(performance.now() - start).toBeLessThan(2_000)
+})

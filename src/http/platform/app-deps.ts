@@ -7,6 +7,7 @@ import type { OauthStore } from '../../identity/oauth.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { RecentMap } from '../../base/recent-map.ts'
 import type { ControlPlane } from '../../deploy/control-plane.ts'
+import type { Plan } from '../../deploy/plan.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import type { BlobStore } from '../../ingest/store/blob-store.ts'
@@ -156,6 +157,8 @@ export interface AppDeps {
   deploymentsPort?: () => number | undefined
   /** Version of this program, e.g. `0.1.0`. */
   version: string
+  /** Plan of the organization (P-12); absent: `enterprise`. */
+  plan?: Plan
   /** Checks of `/ok?check_db=1`. */
   checks: StoreChecks
   drain: Pick<Drain, 'isDraining'>

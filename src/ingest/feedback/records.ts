@@ -9,11 +9,17 @@ import type { TraceStore } from '../store/trace-store.ts'
 export interface FeedbackRecords {
   /** Returns the record, with all fields that clients expect; undefined if there is none with that id. */
   read(workspace_id: string, id: string): Promise<JsonObject | undefined>
-  /** Sets the given fields and `modified_at`; undefined when there is no such record. */
+  /**
+   * Sets the given fields and `modified_at`, except for those that say which record it is and what it is about;
+   * undefined when there is no such record.
+   */
   update(workspace_id: string, id: string, changes: JsonObject): Promise<JsonObject | undefined>
   /** Returns false if there was no such record. */
   delete(workspace_id: string, id: string): Promise<boolean>
 }
+
+/** Fields that a change keeps. The store has some of them in columns, too. */
+const FIXED: ReadonlySet<string> = new Set(['id', 'key', 'run_id', 'trace_id', 'session_id', 'created_at'])
 
 export interface FeedbackRecordsDeps {
   store: Pick<TraceStore, 'insert' | 'feedbackRecord' | 'deleteFeedback'>
@@ -45,7 +51,8 @@ export function createFeedbackRecords(deps: FeedbackRecordsDeps): FeedbackRecord
     // Reads use the later row of a record, so the new row must be later.
     const received_at = Math.max(clock.now(), row.received_at + 1)
     const modified_at = new Date(received_at).toISOString()
-    const record = { ...recordOf(row), ...changes, modified_at }
+    const given = Object.entries(changes).filter(([field]) => !FIXED.has(field))
+    const record = { ...recordOf(row), ...Object.fromEntries(given), modified_at }
     const writer = new RowWriter()
     FEEDBACK_ROWS.write(writer, { ...row, received_at, body: JSON.stringify(record) })
     await store.insert('feedback', [writer.finish()])

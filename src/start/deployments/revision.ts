@@ -8,6 +8,9 @@ import { pickConfigurableHeaders } from '../../graph/project/configurable-header
 import { readDeploymentFile } from '../../graph/project/deployment-file.ts'
 import { readStoreTtl } from '../../graph/project/store-ttl.ts'
 import type { DeploymentApp } from '../../http/deployment/app.ts'
+import { readCorsRules } from '../../http/server/browser/cors.ts'
+import { readWebhookRules } from '../../runs/webhooks/rules.ts'
+import type { JsonObject } from '../../schema/json.ts'
 import { startGraphHosts } from '../graph-hosts.ts'
 import { startProject } from '../project.ts'
 import { brokeredStorage } from './brokered-storage.ts'
@@ -20,7 +23,6 @@ import {
   type RunningDeployment,
   openWebhooks,
   startUserAuth,
-  webhookRules,
   webhookSender,
 } from './serving.ts'
 import type { SharedRuns } from './shared-runs.ts'
@@ -112,11 +114,13 @@ async function start(
       NODE_OPTIONS: `--max-old-space-size=${heap}`,
     },
   )
-  // Invalid settings must fail before the switch.
-  webhookRules(hosted, file)
+  // Invalid settings must fail before the switch. Deployed code chooses the prefix of the variables and the receiver, so
+  // it gets no variable of the server (D-64).
+  const webhookRules = readWebhookRules(file, [file.env])
+  assertBoundedCors(file.http)
   const { isolation } = parts
   const confine = await sandboxIn(isolation)?.hosts(dir, { id, limits })
-  const hosting = { ...parts, hosted, confine, printed: receivers.printed }
+  const hosting = { ...parts, hosted, confine, printed: receivers.printed, mask: receivers.mask }
   const tenant = { workspace_id, deployment_id: id }
   // The store needs hosts for its embeddings, and these hosts need the store.
   const { promise: opened, resolve: open } = Promise.withResolvers<GraphHosts>()
@@ -137,7 +141,15 @@ async function start(
   open(host)
   const userAuth = startUserAuth(hosting, file)
   const project = await startProject(hosting, file, undefined)
-  return { tenant, file, host, userAuth, project, ownApi, ...(await webhookSender(parts)) }
+  return { tenant, file, host, userAuth, project, ownApi, webhookRules, ...(await webhookSender(parts)) }
+}
+
+/** @throws AppError config_invalid for a pattern with which deployed code could hold up the server (D-64) */
+function assertBoundedCors(http: JsonObject): void {
+  if (readCorsRules(http).allow_origin_regex?.isBounded !== false) return
+  const message =
+    'langgraph.json: http.cors.allow_origin_regex of a deployment may have no look-around and no back references, and at most 500 characters.'
+  throw new AppError('config_invalid', { message })
 }
 
 /** P-24: the share of a host's memory that its JavaScript heap may take. */

@@ -22,7 +22,7 @@ import type { Runs } from '../../runs/runs.ts'
 import { sharesContext } from '../../runs/shared-context.ts'
 import { createStreams } from '../../runs/streams/create-streams.ts'
 import { createThreads } from '../../runs/threads/create-threads.ts'
-import { readWebhookRules, type WebhookRules } from '../../runs/webhooks/rules.ts'
+import type { WebhookRules } from '../../runs/webhooks/rules.ts'
 import { startWebhooks, type Webhooks } from '../../runs/webhooks/webhooks.ts'
 import { isObject, type JsonObject } from '../../schema/json.ts'
 import { recordChild } from '../../storage/child-processes.ts'
@@ -42,6 +42,7 @@ export interface OpenDeployment {
   userAuth: UserAuth | undefined
   project: ProjectProcesses
   ownApi: string
+  webhookRules: WebhookRules
   webhookSecret: string
   owner: string
 }
@@ -90,15 +91,17 @@ export function startUserAuth(
     stops,
     confine,
     printed,
+    mask,
   }: Pick<DeploymentParts, 'config' | 'hosted' | 'logger' | 'stops'> &
-    Pick<ChildOptions, 'confine' | 'printed'>,
+    Pick<ChildOptions, 'confine' | 'printed' | 'mask'>,
   file: DeploymentFile,
 ): UserAuth | undefined {
   const { auth } = file
   if (auth === null) return undefined
   const { environment } = hosted
   const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
-  const userAuth = createUserAuth({ file: { ...file, auth }, environment, logger, printed, record, confine })
+  const options = { environment, logger, printed, mask, record, confine }
+  const userAuth = createUserAuth({ file: { ...file, auth }, ...options })
   stops.push(() => userAuth.stop())
   return userAuth
 }
@@ -117,13 +120,20 @@ export async function webhookSender(
 export function openWebhooks(
   { hosted, logger, metrics, stops }: Pick<DeploymentParts, 'hosted' | 'logger' | 'metrics' | 'stops'>,
   { webhookStore: store, clock }: Pick<RunState, 'webhookStore' | 'clock'>,
-  { tenant, file, project, webhookSecret, owner, isFirst }: OpenDeployment & { isFirst: boolean },
+  {
+    tenant,
+    project,
+    webhookRules: rules,
+    webhookSecret,
+    owner,
+    isFirst,
+  }: OpenDeployment & { isFirst: boolean },
 ): Webhooks {
   const { app } = project
   const webhooks = startWebhooks({
     store,
     deployments: [tenant.deployment_id],
-    rules: webhookRules(hosted, file),
+    rules,
     appSocket: app && (async () => (await app.open()).socket),
     owner,
     recovers: isFirst,
@@ -137,11 +147,6 @@ export function openWebhooks(
   return webhooks
 }
 
-/** @throws AppError config_invalid */
-export function webhookRules({ environment }: DeploymentParts['hosted'], file: DeploymentFile): WebhookRules {
-  return readWebhookRules(file, [file.env, environment])
-}
-
 interface UseCaseParts {
   deployment: ServedDeployment
   open: OpenDeployment
@@ -151,16 +156,15 @@ interface UseCaseParts {
 
 /** Opens the services of a deployment whose runs `working` executes; its crons create runs from now on. */
 export function openUseCases(
-  parts: Pick<DeploymentParts, 'hosted' | 'logger' | 'reads' | 'disk'>,
+  parts: Pick<DeploymentParts, 'logger' | 'reads' | 'disk'>,
   { state, working }: { state: RunState; working: Working },
   { deployment, open, hasGraph }: UseCaseParts,
 ) {
   const { logger } = parts
   const { store, events, cronStore } = state
-  const { file, host, userAuth } = open
+  const { file, host, userAuth, webhookRules: webhooks } = open
   const { clock } = state
   const findAssistant = assistantFinder(state.assistants, host, hasGraph)
-  const webhooks = webhookRules(parts.hosted, file)
   const assertRoom = (): Promise<void> => parts.disk.assertRoom()
   const shared = { store, clock, defaultTtl: defaultTtl(file), assertRoom }
   const traceTotals = totalsReader(parts.reads)

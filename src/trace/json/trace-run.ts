@@ -192,18 +192,24 @@ export function parentIds(dottedOrder: string): string[] {
 
 /** The lean form: one entry of a list. It has previews instead of inputs and outputs. */
 function leanTraceRun(row: TraceRunRow, about: InTrace): Record<string, unknown> {
-  const { faults, glimpse } = about
   return {
     ...commonFields(row, about),
+    ...listFields(row, about),
+    error: row.error === '' ? null : row.error,
+    tags: row.tags,
+    extra: { metadata: row.metadata },
+    ...(isLlm(row) ? { llm: leanLlm(row) } : {}),
+  }
+}
+
+/** Fields that only lists have. */
+function listFields(row: TraceRunRow, { faults, glimpse }: InTrace) {
+  return {
     error_runs: faults?.error_runs ?? null,
     unpriced_runs: faults?.unpriced_runs ?? null,
     failed_names: glimpse?.failed ?? [],
-    error: row.error === '' ? null : row.error,
-    tags: row.tags,
     inputs_preview: row.inputs_preview || (glimpse?.asked ?? ''),
     outputs_preview: row.outputs_preview || (glimpse?.answered ?? ''),
-    extra: { metadata: row.metadata },
-    ...(isLlm(row) ? { llm: leanLlm(row) } : {}),
   }
 }
 
@@ -335,6 +341,8 @@ export function fullPieces(
   const { merged, llm } = traceRun
   const fields = {
     ...commonFields(row, about),
+    // A list may select them beside a field of the payloads.
+    ...(choice.select && listFields(row, about)),
     reference_example_id: headUuid(merged, 'reference_example_id') ?? null,
     tags: traceRun.tags,
     error: traceRun.error ?? null,

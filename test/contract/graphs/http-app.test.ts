@@ -17,13 +17,14 @@ beforeAll(async () => {
 })
 afterAll(() => rm(project, { recursive: true, force: true }))
 
-async function appOf(source: string): Promise<HttpApp> {
+async function appOf(source: string, mask?: (text: string) => string): Promise<HttpApp> {
   const file = join(project, 'app.mjs')
   await writeFile(file, source)
   return createHttpApp({
     file: { folder: project, env: {}, app: readGraphSpec(`${file}:app`, project) },
     environment: process.env,
     logger: createLogger({ level: 'silent' }),
+    mask,
     record: async () => async () => undefined,
   })
 }
@@ -206,6 +207,12 @@ describe('the HTTP app of a project', () => {
     })
     expect(sockets.size).toBe(4)
     await eventually(() => app.open())
+    await app.stop()
+  })
+
+  it('P-16: of a deployment is reported without the values of its secrets', async () => {
+    const app = await appOf('throw new Error("bad key abc-123")', (text) => text.replaceAll('abc-123', '***'))
+    await expect(app.open()).rejects.toMatchObject({ message: expect.stringContaining('bad key ***') })
     await app.stop()
   })
 

@@ -20,3 +20,25 @@ it('bundling UI components leaves no folder behind', async () => {
   expect((await readdir(scratch)).filter((name) => name.startsWith('weir-'))).toEqual([])
   await rm(scratch, { recursive: true })
 })
+
+it('P-16: the error of a bundle of a deployment has no values of secrets', async () => {
+  const bundles = startUiBundles({
+    file: {
+      folder: resolve('test/fixtures/projects/portal'),
+      env: {},
+      ui: { components: { agent: './src/secret-123.tsx' }, shared: [] },
+    },
+    environment: process.env,
+    logger: createLogger({ level: 'silent' }),
+    mask: (text) => text.replaceAll('secret-123', '***'),
+    record: async () => async () => undefined,
+    watch: false,
+  })
+  const { message } = await bundles.bundle('agent').then(
+    () => new Error('It was bundled.'),
+    (error: Error) => error,
+  )
+  expect(message).toContain('***')
+  expect(message).not.toContain('secret-123')
+  await bundles.stop()
+})

@@ -6,7 +6,11 @@ import { readGraphSpec } from '../../../src/graph/project/graph-spec.ts'
 import { parseExact } from '../../../src/schema/exact-json.ts'
 import type { JsonValue } from '../../../src/schema/json.ts'
 import { parsedJson, rawJson, rawLength } from '../../../src/schema/raw-json.ts'
-import { createUserAuth, type UserAuth } from '../../../src/graph/user-auth/user-auth.ts'
+import {
+  createUserAuth,
+  type UserAuth,
+  type UserAuthOptions,
+} from '../../../src/graph/user-auth/user-auth.ts'
 import { eventually } from '../../support/eventually.ts'
 import { firstInShort, inLong } from '../../support/length.ts'
 import { withoutPython } from '../../support/python.ts'
@@ -14,7 +18,7 @@ import { withoutPython } from '../../support/python.ts'
 const FILE = fileURLToPath(new URL('../../fixtures/auth-graphs/langgraph.json', import.meta.url))
 const ALICE: [string, string][] = [['authorization', 'Bearer user-alice']]
 
-interface OpenAuth {
+interface OpenAuth extends Pick<UserAuthOptions, 'mask' | 'printed'> {
   path?: string
   timeoutMs?: number
   log?: { write(line: string): void }
@@ -23,7 +27,8 @@ interface OpenAuth {
 }
 
 /** Loads the auth file of the fixtures, or another export of it. */
-async function makeAuth({ path, timeoutMs = 60_000, startMs = 60_000, log, env = {} }: OpenAuth = {}) {
+async function makeAuth(options: OpenAuth = {}) {
+  const { path, timeoutMs = 60_000, startMs = 60_000, log, env = {}, mask, printed } = options
   const { auth, ...file } = await readDeploymentFile(FILE, {})
   if (auth === null) throw new Error('the fixture has no auth file')
   return createUserAuth({
@@ -35,6 +40,8 @@ async function makeAuth({ path, timeoutMs = 60_000, startMs = 60_000, log, env =
     environment: process.env,
     logger: createLogger(log === undefined ? { level: 'silent' } : { level: 'info', destination: log }),
     record: async () => async () => undefined,
+    mask,
+    printed,
     timeoutMs,
     startMs,
   })
@@ -131,6 +138,22 @@ describe('the process of an auth file', () => {
         await expect(doing(userAuth, 'nothing')).rejects.toMatchObject({ code, message: containing(message) })
       },
     )
+  })
+
+  it('P-16: of a deployment, its messages are masked, and its log lines go to the log of the deployment', async () => {
+    const logged: string[] = []
+    const printed: string[] = []
+    const options: OpenAuth = {
+      mask: (text) => text.replaceAll('database', '***'),
+      printed: (from, line) => void printed.push(`${from} ${line}`),
+      log: { write: (line) => void logged.push(line) },
+    }
+    const path = `${FILE.replace('langgraph.json', 'bad-auth.mjs')}:auth`
+    const broken = await openAuth({ ...options, path, env: { BAD_AUTH: 'throws' } })
+    await expect(broken.ready()).rejects.toMatchObject({ message: containing('no ***') })
+    await doing(await openAuth(options), 'log')
+    expect(printed).toContain('stdout who is it?')
+    expect(logged.join()).not.toMatch(/no database|who is it/)
   })
 
   it('logs what its handlers log with getLogger of the SDK', async () => {

@@ -71,3 +71,22 @@ it('finds keys and sources among all records', async () => {
   })
   expect(await read({ keys: ['none'] })).toEqual({ numbers: [], more: false })
 })
+
+it('orders records by the time of their creation, in whatever form it was sent, else by their receipt', async () => {
+  const run_id = idOf(2)
+  const times = [
+    '2026-11-20T10:30:00+02:00',
+    '2026-11-20T09:00:00Z',
+    undefined,
+    '2026-11-20T11:00:00.5+00:00',
+    '2026-11-20 12:00:00',
+  ]
+  const writer = new RowWriter()
+  for (const [n, created_at] of times.entries()) {
+    const body = JSON.stringify({ n, key: 'k', ...(created_at !== undefined && { created_at }) })
+    const ids = { workspace_id: WORKSPACE, run_id, feedback_id: idOf(9_000 - n), trace_id: run_id }
+    FEEDBACK_ROWS.write(writer, { ...ids, received_at: Date.parse('2026-11-20T10:00:00Z'), body })
+  }
+  await test.store.insert('feedback', [writer.finish()])
+  expect((await read({ run_ids: [run_id] })).numbers).toEqual([4, 3, 2, 1, 0])
+})

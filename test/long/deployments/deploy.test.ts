@@ -189,7 +189,7 @@ describe('weir deploy', () => {
     const noise = Array.from({ length: 20_000 }, () => Math.random().toString(36)).join('')
     await write({ 'data/large.txt': noise })
     const large = await weirDeploy([], folder, key)
-    expect(large).toMatchObject({ code: 2, stderr: expect.stringContaining('data/large.txt (0.') })
+    expect(large).toMatchObject({ code: 1, stderr: expect.stringContaining('data/large.txt (0.') })
     expect(large.stderr).toContain('add them to .dockerignore')
   })
 })

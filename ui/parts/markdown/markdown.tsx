@@ -3,6 +3,7 @@ import { Fragment, memo, type ReactNode, useDeferredValue, useMemo } from 'react
 import { Chip } from '../controls.tsx'
 import css from './markdown.module.css'
 import { markdownPieces, plainPieces } from './pieces.ts'
+import { safeUrl, unescaped } from './shown-text.ts'
 
 /** Longer texts are shown unformatted, because formatting them would block the page. */
 const MAX_MARKDOWN = 200_000
@@ -13,30 +14,6 @@ const LONG_MARKDOWN = 16_000
  * an element.
  */
 const MAX_PIECE = 64_000
-
-const NAMED: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: '\u00a0',
-}
-
-/** Decodes the HTML entities that texts of Markdown may contain. */
-function unescaped(text: string): string {
-  return text.replace(/&(?:#(\d{1,6})|(\w+));/g, (whole, code: string | undefined, name = '') =>
-    code === undefined
-      ? (NAMED[name as string] ?? whole)
-      : String.fromCodePoint(Math.min(Number(code), 0x10_ff_ff)),
-  )
-}
-
-/** The address of a link to a page or a mailbox; undefined for every other kind. */
-export function safeUrl(href: string): URL | undefined {
-  const url = URL.parse(href)
-  return url !== null && ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url : undefined
-}
 
 /** A link to another site, with its host. Other kinds of addresses are shown as text. */
 export function OuterLink({ href, children }: { href: string; children: ReactNode }) {
@@ -136,16 +113,19 @@ function drawn(token: Token): ReactNode {
     case 'code':
       return <pre>{(token as Tokens.Code).text}</pre>
     case 'codespan':
-      return <code>{unescaped((token as Tokens.Codespan).text)}</code>
+      return <code>{(token as Tokens.Codespan).text}</code>
     case 'list':
       return <List token={token as Tokens.List} />
     case 'table':
       return <Table token={token as Tokens.Table} />
     case 'link':
-      return <OuterLink href={(token as Tokens.Link).href}>{inner}</OuterLink>
+      return <OuterLink href={unescaped((token as Tokens.Link).href)}>{inner}</OuterLink>
     case 'image':
       return (
-        <RemoteMedia href={(token as Tokens.Image).href} what={`image ${(token as Tokens.Image).text}`} />
+        <RemoteMedia
+          href={unescaped((token as Tokens.Image).href)}
+          what={`image ${(token as Tokens.Image).text}`}
+        />
       )
     case 'text':
       return 'tokens' in token && token.tokens !== undefined ? inner : unescaped((token as Tokens.Text).text)

@@ -71,6 +71,53 @@ describe('http.cors of langgraph.json', () => {
     })
   })
 
+  it('a wildcard for methods and headers allows those of the route and of the request', () => {
+    const asked = exchangeFrom(MINE, 'authorization, x-api-key')
+    const all = { allow_origins: ['*'], allow_methods: ['*'], allow_headers: ['*'] }
+    for (const cors of [all, { ...all, allow_credentials: true }])
+      expect(preflightHeaders(asked, readCorsRules({ cors }), 'GET, OPTIONS')).toMatchObject({
+        'access-control-allow-methods': 'GET, OPTIONS',
+        'access-control-allow-headers': 'authorization, x-api-key',
+      })
+  })
+
+  it.each(['allow_methods', 'allow_headers', 'expose_headers'])(
+    'D-64: %s that no header may have are refused before the first request',
+    (name) => {
+      for (const wrong of ['x-a\r\nx-b: c', 'x\n', 'ü', '', 'x y']) {
+        const error = { code: 'config_invalid', message: expect.stringContaining(`http.cors.${name}`) }
+        expect(() => readCorsRules({ cors: { [name]: ['x-good', wrong] } })).toThrow(
+          expect.objectContaining(error),
+        )
+      }
+      expect(() => readCorsRules({ cors: { [name]: ['x-good', '*'] } })).not.toThrow()
+    },
+  )
+
+  it('names a pattern that is no regular expression', () => {
+    const cors = { allow_origin_regex: '(https://x' }
+    const error = { code: 'config_invalid', message: expect.stringContaining('allow_origin_regex') }
+    expect(() => readCorsRules({ cors })).toThrow(expect.objectContaining(error))
+  })
+
+  it.each([
+    ['(?i)https://APP\\.example\\.com', true, true],
+    ['https://.*?\\.example\\.com', true, true],
+    ['^https:\\/\\/[\\w-]+\\.example\\.(com|org)(:\\d{1,5})?$', true, true],
+    ['https://(?!evil).*', true, false],
+    ['https://example\\.com|.*app', false, true],
+  ])('D-64: knows whether comparing with %s takes bounded time', (pattern, matches, isBounded) => {
+    const rules = readCorsRules({ cors: { allow_origin_regex: pattern } }).allow_origin_regex
+    expect(rules?.test(MINE)).toBe(matches)
+    expect(rules?.isBounded).toBe(isBounded)
+  })
+
+  it('D-64: a pattern with nested repetitions does not hold up the server, and long origins match none', () => {
+    const rules = readCorsRules({ cors: { allow_origin_regex: '(a+)+b|https://.*' } }).allow_origin_regex
+    expect(rules?.test('a'.repeat(200))).toBe(false)
+    expect(rules?.test(`https://${'a'.repeat(300)}`)).toBe(false)
+  })
+
   it('lets pages of the internet call a server in a private network, if they are allowed', () => {
     const asked = exchangeFrom(MINE)
     const answered = (cors: JsonObject): unknown =>

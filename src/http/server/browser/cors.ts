@@ -1,13 +1,22 @@
+import { AppError } from '../../../base/errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
+import { compilePricePattern } from '../../../trace/price/pattern.ts'
 import { isLoopbackName } from './browser-gates.ts'
 import type { Exchange, Headers } from '../exchange.ts'
+
+/** A pattern that a whole origin must match. */
+export interface OriginPattern {
+  test(origin: string): boolean
+  /** False for syntax, such as look-around, with which a comparison may take very long. */
+  isBounded: boolean
+}
 
 /** The pages of other origins that may call the server; for a deployment, `http.cors` of langgraph.json. */
 export interface CorsRules {
   /** Allowed origins; `*` allows all. */
   allow_origins: readonly string[]
-  /** Pattern that the whole origin must match; null if there is none. */
-  allow_origin_regex: RegExp | null
+  /** Null if there is none. */
+  allow_origin_regex: OriginPattern | null
   allow_loopback: boolean
   /** Allowed methods; undefined allows the methods of the route. */
   allow_methods: readonly string[] | undefined
@@ -21,20 +30,50 @@ export interface CorsRules {
 /** Headers that SDKs in browsers read. */
 const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next', 'x-request-id']
 const MAX_AGE_S = 600
+/** Longer origins match no pattern; bounded patterns compare only so many characters. */
+const MAX_ORIGIN = 256
 
-/** Reads the rules of langgraph.json. Without rules every page may call, but needs a key, and cookies are ignored. */
+/** `*` for methods and headers: all, so that they are as without a rule. Browsers read a literal `*` as less than that. */
+function unlessAll(names: string[] | undefined): string[] | undefined {
+  return names?.includes('*') === true ? undefined : names
+}
+
+/** @throws AppError config_invalid */
+function readPattern(pattern: JsonValue | undefined): OriginPattern | null {
+  if (typeof pattern !== 'string') return null
+  const [, flag = '', source = ''] = /^(\(\?i\))?(.*)$/s.exec(pattern) ?? []
+  const bounded = compilePricePattern(`${flag}^(?:${source})$`)
+  const isBounded = !('error' in bounded)
+  const whole = isBounded ? bounded : wholeRegex(pattern)
+  return { isBounded, test: (origin) => origin.length <= MAX_ORIGIN && whole.test(origin) }
+}
+
+function wholeRegex(pattern: string): RegExp {
+  try {
+    return new RegExp(`^(?:${pattern})$`)
+  } catch (cause) {
+    const message = `langgraph.json: http.cors.allow_origin_regex is no regular expression: ${JSON.stringify(pattern)}.`
+    throw new AppError('config_invalid', { message, cause })
+  }
+}
+
+/**
+ * Reads the rules of langgraph.json. Without rules every page may call, but needs a key, and cookies are ignored.
+ * @throws AppError config_invalid for a pattern that is no regular expression, and for names that no header may have,
+ * which would end the server at the first request
+ */
 export function readCorsRules(http: JsonObject): CorsRules {
   const cors = isObject(http['cors']) ? http['cors'] : {}
   const pattern = cors['allow_origin_regex']
   const max_age = cors['max_age']
   return {
     allow_origins: texts(cors['allow_origins']) ?? (typeof pattern === 'string' ? [] : ['*']),
-    allow_origin_regex: typeof pattern === 'string' ? new RegExp(`^(?:${pattern})$`) : null,
+    allow_origin_regex: readPattern(pattern),
     allow_loopback: false,
-    allow_methods: texts(cors['allow_methods']),
-    allow_headers: texts(cors['allow_headers']),
+    allow_methods: unlessAll(tokens(cors, 'allow_methods')),
+    allow_headers: unlessAll(tokens(cors, 'allow_headers')),
     allow_credentials: cors['allow_credentials'] === true,
-    expose_headers: [...new Set([...EXPOSED, ...(texts(cors['expose_headers']) ?? [])])],
+    expose_headers: [...new Set([...EXPOSED, ...(tokens(cors, 'expose_headers') ?? [])])],
     max_age: typeof max_age === 'number' ? max_age : MAX_AGE_S,
   }
 }
@@ -58,6 +97,20 @@ export function isNamedOrigin(origin: string, rules: CorsRules): boolean {
 
 function texts(value: JsonValue | undefined): string[] | undefined {
   return Array.isArray(value) ? value.map(String) : undefined
+}
+
+const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,256}$/
+
+/** Names that headers of answers have. @throws AppError config_invalid for one that no header may have */
+function tokens(
+  cors: JsonObject,
+  name: 'allow_methods' | 'allow_headers' | 'expose_headers',
+): string[] | undefined {
+  const found = texts(cors[name])
+  const wrong = found?.find((one) => !TOKEN.test(one))
+  if (wrong === undefined) return found
+  const message = `langgraph.json: http.cors.${name} has ${JSON.stringify(wrong)}, which is no name of HTTP.`
+  throw new AppError('config_invalid', { message })
 }
 
 function isAllowed(origin: string, rules: CorsRules): boolean {

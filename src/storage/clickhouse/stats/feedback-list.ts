@@ -8,6 +8,9 @@ const OF_PROJECTS = `(has({project_ids:Array(UUID)}, toUUIDOrZero(JSONExtractStr
     AND run_id IN (SELECT run_id FROM feedback WHERE workspace_id = {workspace_id:UUID})
     AND has({project_ids:Array(UUID)}, project_id)))`
 
+/** SQL of the time at which a record was created: its `created_at`, otherwise its receive time. */
+const CREATED = `ifNull(parseDateTime64BestEffortOrNull(JSONExtractString(body, 'created_at'), 6, 'UTC'), toDateTime64(feedback.received_at, 6, 'UTC'))`
+
 /** SQL for whether a field of the record is not null. */
 function given(field: string, isGiven: boolean): string {
   return `JSONType(body, '${field}') ${isGiven ? '!=' : '='} 'Null'`
@@ -42,7 +45,7 @@ export function listFeedback(
        arrayFilter(field -> JSONHas(body, field), {fields:Array(String)}) AS sent
      FROM feedback FINAL
      WHERE ${conditionsOf(wanted)}
-     ORDER BY created_at DESC, feedback.received_at DESC, feedback_id, run_id
+     ORDER BY ${CREATED} DESC, feedback.received_at DESC, feedback_id, run_id
      LIMIT {limit:UInt64} OFFSET {offset:UInt64}`,
     { params: { workspace_id, fields, run_ids, project_ids, keys, sources, limit, offset } },
   )

@@ -147,11 +147,12 @@ export function createProjectStore(
   clock: Clock,
   { retention_days = null }: { retention_days?: number | null } = {},
 ): ProjectStore {
-  const fresh: FreshProject = async (named) => {
-    const own = await retentionOf(database, named.workspace_id)
-    const days = own === null ? retention_days : own || null
-    return emptyProject(named, { now: clock.now(), retention_days: days })
+  const newRetention = async (workspace_id: string): Promise<number | null> => {
+    const own = await retentionOf(database, workspace_id)
+    return own === null ? retention_days : own || null
   }
+  const fresh: FreshProject = async (named) =>
+    emptyProject(named, { now: clock.now(), retention_days: await newRetention(named.workspace_id) })
   const resolver = createProjectResolver(database, clock, fresh)
   const filters = createSpanFilters(database, clock)
   const forget = (workspace_id: string): void => {
@@ -160,6 +161,7 @@ export function createProjectStore(
   }
   return {
     retention_days,
+    newRetention,
     resolve: resolver.resolve,
     known: resolver.known,
     spanFilters: filters.of,

@@ -113,8 +113,9 @@ export async function auditDeployment(
 /** Fields of the audit for a change of a revision, including the names of the secrets with which it starts (P-15). */
 export function auditFields(
   { id, name, secrets }: Pick<StoredDeployment, 'id' | 'name' | 'secrets'>,
-  { number, source_sha256 }: Pick<Revision, 'number' | 'source_sha256'>,
+  revision: Pick<Revision, 'number' | 'source_sha256'> | undefined,
 ) {
+  const { number = null, source_sha256 = null } = revision ?? {}
   return { id, name, revision: number, source_sha256, secrets: secrets.map((secret) => secret.name) }
 }
 

@@ -1,16 +1,12 @@
 import { AppError } from '../../../../base/errors.ts'
 import { readDeploymentType } from '../../../../deploy/deployment-type.ts'
-import {
-  optionalUuidParameter,
-  requiredTextParameter,
-  textParameter,
-  uuidParameter,
-} from '../../../api/parameters.ts'
+import { requiredTextParameter, textParameter, uuidParameter } from '../../../api/parameters.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 import { ownAddress } from '../../request/own-address.ts'
 import {
   assertSource,
   auditDeployment,
+  auditFields,
   deployerOf,
   PART_QUERY,
   readCommands,
@@ -31,7 +27,7 @@ function listRoute(): PlatformRoute {
     query: {
       name: textParameter('Only the one with this name.'),
       name_contains: textParameter('Only those whose name contains this.'),
-      agent_id: optionalUuidParameter('Refused: this server has no agents.'),
+      agent_id: textParameter('Refused: this server has no agents.'),
       ...PART_QUERY,
     },
     reply: 'deployment-page',
@@ -39,7 +35,7 @@ function listRoute(): PlatformRoute {
     async handle(context) {
       const { deps, principal, query } = context
       const { agent_id, ...filter } = query
-      if (agent_id !== undefined) throw new AppError('agents_unsupported')
+      if (agent_id !== undefined && agent_id !== '') throw new AppError('agents_unsupported')
       const control = await deps.controlPlane()
       const found = await control.list(principal.workspace_id, filter)
       const resources = found.map((deployment) => shownDeployment(context, control, deployment))
@@ -107,13 +103,7 @@ function updateRoute(): PlatformRoute {
         commands: readCommands(source_config),
         secrets: body.secrets ?? undefined,
       })
-      await auditDeployment(context, 'update', {
-        id: deployment.id,
-        name: deployment.name,
-        revision: revision?.number ?? null,
-        source_sha256: revision?.source_sha256 ?? null,
-        secrets: (body.secrets ?? []).map(({ name }) => name),
-      })
+      await auditDeployment(context, 'update', auditFields(deployment, revision))
       return { body: shownDeployment(context, control, { ...deployment, managed_by: 'api' }) }
     },
   })
@@ -202,9 +192,16 @@ export function deploymentRoutes(): PlatformRoute[] {
       status: 204,
       errors: ['not_found', 'deployment_managed_by_server'],
       async handle(context) {
-        const { deps, principal, params } = context
-        const { id, name } = await (await deps.controlPlane()).remove(principal.workspace_id, params.id)
-        await auditDeployment(context, 'delete', { id, name })
+        const {
+          deps,
+          principal: { workspace_id },
+          params: { id },
+        } = context
+        const control = await deps.controlPlane()
+        const { active_revision_id: active } = await control.get(workspace_id, id)
+        const revision = active === null ? undefined : await control.revision(workspace_id, id, active)
+        const removed = await control.remove(workspace_id, id)
+        await auditDeployment(context, 'delete', auditFields(removed, revision))
         return { body: '' }
       },
     }),

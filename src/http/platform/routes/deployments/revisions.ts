@@ -83,7 +83,7 @@ export function revisionRoutes(): PlatformRoute[] {
       params: REVISION,
       reply: 'deployment-revision',
       status: 202,
-      errors: ['not_found', 'conflict'],
+      errors: ['not_found', 'conflict', 'deployment_managed_by_server'],
       async handle(context) {
         const { deps, principal, params } = context
         const control = await deps.controlPlane()

@@ -94,7 +94,7 @@ function renewRoute(): PlatformRoute {
     path: '/orgs/current/invites/{id}/renew',
     summary: 'Make a new link for an invitation',
     description:
-      'The earlier link does not work any more; the new one works as long as the earlier one was made for.',
+      'The earlier link does not work any more; the new one works as long as the earlier one was made for, at most a week.',
     tag: TAG,
     params: ID,
     reply: 'invite-created',

@@ -22,14 +22,18 @@ function ttlRoutes(): PlatformRoute[] {
       method: 'GET',
       path,
       summary: 'How long new projects keep traces',
-      description: 'DEFAULT_RETENTION_DAYS; PATCH /sessions/{id} changes it for a project.',
+      description:
+        'Of the workspace if SETUP_FILE sets it there, else DEFAULT_RETENTION_DAYS; PATCH /sessions/{id} changes it for a project.',
       tag: TAG,
       reply: 'ttl-settings',
       async handle({ deps, principal: { organization_id, workspace_id } }) {
-        const { retention_days } = deps.projects
+        const isOfAll = path === '/orgs/ttl-settings'
+        const retention_days = isOfAll
+          ? deps.projects.retention_days
+          : await deps.projects.newRetention(workspace_id)
         const isShort = retention_days !== null && retention_days <= TIER_DAYS.shortlived
         const settings = {
-          tenant_id: path === '/orgs/ttl-settings' ? null : workspace_id,
+          tenant_id: isOfAll ? null : workspace_id,
           organization_id,
           default_trace_tier: isShort ? ('shortlived' as const) : ('longlived' as const),
           apply_to_all_projects: false,
@@ -56,7 +60,8 @@ export function organizationRoutes(): PlatformRoute[] {
       async handle({ deps, principal }) {
         const organization = await deps.identity.organization(principal.organization_id)
         if (organization === undefined) throw new AppError('not_found')
-        return { body: { id: organization.id, display_name: organization.display_name, plan: 'enterprise' } }
+        const { id, display_name } = organization
+        return { body: { id, display_name, plan: deps.plan ?? 'enterprise' } }
       },
     }),
     route({

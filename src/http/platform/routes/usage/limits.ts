@@ -2,6 +2,7 @@ import { AppError } from '../../../../base/errors.ts'
 import type { UsageLimit } from '../../../../usage/limits.ts'
 import { bodyFault } from '../../../body/json.ts'
 import { uuidParameter } from '../../../api/parameters.ts'
+import { actorOf } from '../../actor.ts'
 import { route, type PlatformContext, type PlatformRoute } from '../../route.ts'
 import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
 
@@ -41,6 +42,34 @@ async function limited(
   return { workspace_id: null, api_key_id }
 }
 
+type Limited = Pick<UsageLimit, 'workspace_id' | 'api_key_id'>
+
+async function limitOf(
+  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  isWanted: (limit: UsageLimit) => boolean,
+): Promise<UsageLimit | undefined> {
+  return (await deps.usageLimits.list(principal.organization_id)).find(isWanted)
+}
+
+/** Writes a change of a limit to the audit (TEAM-14). */
+async function audit(
+  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  { workspace_id, api_key_id }: Limited,
+  change: Record<'from' | 'to', UsageLimit | undefined>,
+): Promise<void> {
+  const shown = (limit: UsageLimit | undefined) =>
+    limit ? { traces_per_month: limit.limit_value, mode: limit.mode } : null
+  const details = { from: shown(change.from), to: shown(change.to) }
+  if (JSON.stringify(details.from) === JSON.stringify(details.to)) return
+  const action = workspace_id === null ? 'key.limits' : 'workspace.limits'
+  const subject_id = workspace_id ?? api_key_id ?? ''
+  const { organization_id } = principal
+  await deps.identity.recordChange(
+    { organization_id, action, subject_id, details },
+    actorOf(principal, deps.clock),
+  )
+}
+
 /** Monthly limits of workspaces and keys, under LangSmith's path. */
 export function usageLimitRoutes(): PlatformRoute[] {
   return [
@@ -70,13 +99,20 @@ export function usageLimitRoutes(): PlatformRoute[] {
       errors: ['not_found'],
       async handle(context) {
         const { deps, principal, body } = context
+        const subject = await limited(context, body)
+        const { workspace_id, api_key_id } = subject
+        const from = await limitOf(
+          context,
+          (one) => one.workspace_id === workspace_id && one.api_key_id === api_key_id,
+        )
         const limit = await deps.usageLimits.put({
           organization_id: principal.organization_id,
-          ...(await limited(context, body)),
+          ...subject,
           limit_type: 'monthly_traces',
           limit_value: body.limit_value,
           mode: body.mode ?? 'hard',
         })
+        await audit(context, subject, { from, to: limit })
         return { body: toAnswer(limit) }
       },
     }),
@@ -89,9 +125,12 @@ export function usageLimitRoutes(): PlatformRoute[] {
       reply: 'bytes',
       status: 204,
       errors: ['not_found'],
-      async handle({ deps, principal, params }) {
-        if (!(await deps.usageLimits.remove(principal.organization_id, params.id)))
+      async handle(context) {
+        const { deps, principal, params } = context
+        const from = await limitOf(context, ({ id }) => id === params.id)
+        if (from === undefined || !(await deps.usageLimits.remove(principal.organization_id, params.id)))
           throw new AppError('not_found')
+        await audit(context, from, { from, to: undefined })
         return { body: '' }
       },
     }),
