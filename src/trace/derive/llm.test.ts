@@ -151,3 +151,46 @@ describe('a call that failed', () => {
     expect(traceRunOf({ inputs, error: refusal, ...fields }).usage.source).toEqual(estimated)
   })
 })
+
+describe('messages whose parts are of several formats', () => {
+  const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{"a":1}' } }
+  const image = { type: 'image', base64: 'AAAA', mime_type: 'image/png' }
+  const said = (role: string, ...content: JsonValue[]): JsonValue => ({ role, content })
+
+  it.each<[string, JsonValue[]]>([
+    ['a data block of LangChain', [said('user', { ...image, source_type: 'base64' })]],
+    ['reasoning of LangChain', [said('assistant', { type: 'reasoning', reasoning: 'so' })]],
+    ['parts of the Responses API', [said('user', { type: 'input_text', text: 'hi' })]],
+    ['pairs of role and content', [['user', 'hi'] as JsonValue]],
+    ['a developer beside an image', [{ role: 'developer', content: 'd' }, said('user', image)]],
+    [
+      'a cached text beside a call of another vendor',
+      [
+        said('user', { type: 'text', text: 'hi', cache_control: { type: 'ephemeral' } }),
+        said('assistant', { type: 'tool-call', toolCallId: 'c', toolName: 'f', input: {} }),
+      ],
+    ],
+  ])('LLM-2: are recognised: %s', (_, messages) => {
+    const { checks, input_messages } = llmOf({ inputs: { messages } })
+    expect(checks.format).toEqual({ ok: true })
+    expect(input_messages).toHaveLength(messages.length)
+    expect(JSON.stringify(input_messages)).not.toContain('unread')
+  })
+
+  it('LLM-2: are checked as LangChain-style with tool calls listed in the form of OpenAI', () => {
+    const text = { type: 'text', text: 'r' }
+    const messages = [
+      said('user', image),
+      { role: 'assistant', content: [], tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c', content: [text] },
+    ]
+    const { checks, input_format, input_messages } = llmOf({ inputs: { messages } })
+    expect({ format: checks.format, input_format }).toEqual({
+      format: { ok: true },
+      input_format: 'langchain-style',
+    })
+    expect(input_messages[1]!.content).toEqual([{ type: 'tool_call', args: { a: 1 }, name: 'f', id: 'c' }])
+    const unknown = [...messages.slice(0, 2), { role: 'tool', tool_call_id: 'x', content: [text] }]
+    expect(llmOf({ inputs: { messages: unknown } }).checks.format.ok).toBe(false)
+  })
+})
