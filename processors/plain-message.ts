@@ -57,7 +57,12 @@ function normalize(side: Side, value: JsonValue): Normalized {
   return finish(draft)
 }
 
-function putPairs(draft: Draft, path: string, pairs: readonly JsonValue[], absent: 'user' | 'assistant'): void {
+function putPairs(
+  draft: Draft,
+  path: string,
+  pairs: readonly JsonValue[],
+  absent: 'user' | 'assistant',
+): void {
   for (const [i, pair] of pairs.entries()) {
     const said = isPair(pair) ? { role: pair[0], content: pair[1] } : pair
     putOpenaiMessage(draft, `${path}[${i}]`, said, absent)

@@ -78,9 +78,7 @@ describe('validateMessages', () => {
     expect(codes([user({ type: 'image', base64: null, url: 'https://x.example' })])).toEqual([
       'media_without_base64 [0].content[0].base64',
     ])
-    expect(codes([user({ type: 'text', text: null })])).toEqual([
-      'content_field_missing [0].content[0].text',
-    ])
+    expect(codes([user({ type: 'text', text: null })])).toEqual(['content_field_missing [0].content[0].text'])
   })
 
   it('accepts media by reference with a warning, and refuses media without any source', () => {
