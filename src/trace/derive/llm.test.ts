@@ -194,3 +194,22 @@ describe('messages whose parts are of several formats', () => {
     expect(llmOf({ inputs: { messages: unknown } }).checks.format.ok).toBe(false)
   })
 })
+
+describe('the estimate of an embedding without counts', () => {
+  it.each<[string, JsonValue]>([
+    ['OpenAI', { model: 'text-embedding-3-small', input: 'Hi there', encoding_format: 'float' }],
+    ['OpenAI, a list', { model: 'text-embedding-3-small', input: ['Hi there'] }],
+    ['Cohere', { texts: ['Hi there'], input_type: 'search_query' }],
+    ['Gemini', { model: 'm', contents: ['Hi there'] }],
+    ['Vertex', { instances: [{ content: 'Hi there' }] }],
+    ['Titan', { inputText: 'Hi there' }],
+    ['the AI SDK', { values: ['Hi there'] }],
+    ['LangChain', { query: 'Hi there' }],
+    ['OpenInference', { text: 'Hi there' }],
+    ['a call in JavaScript', { args: ['Hi there', { cache: true }] }],
+    ['bare text', { input: 'Hi there' }],
+  ])('counts the embedded text only, as %s sends it', (_, inputs) => {
+    const { usage } = traceRunOf({ run_type: 'embedding', inputs })
+    expect(usage).toMatchObject({ input_tokens: 2, source: { input: 'estimate', output: null } })
+  })
+})

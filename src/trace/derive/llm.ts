@@ -177,12 +177,30 @@ function choose(
   return chosen
 }
 
+/** Fields in which vendors and frameworks send what is embedded, besides `input`. */
+const EMBEDDED = [
+  'texts',
+  'text',
+  'documents',
+  'document',
+  'query',
+  'values',
+  'value',
+  'contents',
+  'content',
+  'instances',
+  'inputText',
+  'prompt',
+] as const
+
 /** The part of the inputs that an embedding model reads: the text or texts, if they can be identified. */
 function embeddedText(inputs: JsonValue): JsonValue {
-  const value = isObject(inputs)
-    ? (inputs['input'] ?? inputs['texts'] ?? inputs['documents'] ?? inputs)
-    : inputs
-  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value.join('\n') : value
+  const whole = unwrap('inputs', inputs).at(-1)!.value
+  const found = isObject(whole) ? EMBEDDED.find((name) => whole[name] !== undefined) : undefined
+  const value = isObject(whole) && found !== undefined ? whole[found]! : whole
+  if (!Array.isArray(value)) return value
+  const texts = value.map((item) => (isObject(item) ? (item['text'] ?? item['content']) : item))
+  return texts.every((item) => typeof item === 'string') ? texts.join('\n') : value
 }
 
 interface Sides {
@@ -210,6 +228,7 @@ function estimateMissing(
   const isSilent = traceRun.mapped !== undefined && sides.outputs === undefined && traceRun.status !== 'error'
   const needsOutput = usage.source.output === null && traceRun.run_type === 'llm' && !isSilent
   if (usage.source.input !== null && !needsOutput) return undefined
+  const isEmbedding = traceRun.run_type === 'embedding'
   const estimator = startEstimate()
   const names = {
     model: llm.model,
@@ -221,11 +240,11 @@ function estimateMissing(
     const estimate = estimator.input({
       ...names,
       messages: llm.input_messages,
-      raw:
-        traceRun.run_type === 'embedding'
-          ? embeddedText(sides.inputs)
-          : (sides.input?.value ?? unwrappedValue('inputs', sides.inputs)),
-      recognised: sides.input !== undefined,
+      raw: isEmbedding
+        ? embeddedText(sides.inputs)
+        : (sides.input?.value ?? unwrappedValue('inputs', sides.inputs)),
+      // An embedding model reads no messages, even if its request looks like that of a chat.
+      recognised: sides.input !== undefined && !isEmbedding,
     })
     usage.input_tokens = estimate.tokens
     usage.source.input = 'estimate'
