@@ -43,7 +43,7 @@ const POSTS: ReadonlyMap<string, IngestMatch> = new Map([
 ])
 const JSON_KINDS: ReadonlySet<IngestMatch['kind']> = new Set(['batch', 'create', 'update'])
 const PATCH_ACCESS = accessOf('PATCH /runs/{id}')
-const UPDATE = /^\/runs\/([^/]+)$/
+const UPDATE = /^\/runs\/([^/]+)\/?$/
 
 function decoded(segment: string): string {
   try {
@@ -53,9 +53,9 @@ function decoded(segment: string): string {
   }
 }
 
-/** The ingest route of a request line; `path` has no prefix. */
+/** The ingest route of a request line; `path` has no prefix. A slash at its end is ignored, as on every other route. */
 export function matchIngest(method: string | undefined, path: string): IngestMatch | undefined {
-  if (method === 'POST') return POSTS.get(path)
+  if (method === 'POST') return POSTS.get(path) ?? POSTS.get(path.replace(/\/$/, ''))
   const id = method === 'PATCH' ? UPDATE.exec(path)?.[1] : undefined
   if (id === undefined) return undefined
   return { kind: 'update', route: '/runs/{id}', access: PATCH_ACCESS, path_run_id: decoded(id) }

@@ -78,10 +78,12 @@ export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): Trac
     traceRun.usage = costsOnly(reportedUsage(ownUsage(outputs), metadata, [], { run_type }, mapped?.usage))
     if (run_type === 'retriever' && mapped === undefined) addRerank(traceRun, outputs, context)
   }
-  if (run_type === 'llm' && merged.raw.events) {
+  const start = sentStart(merged)
+  // Without a start the time to the first token is unknown; the receive time would give a wrong one.
+  if (run_type === 'llm' && merged.raw.events && start !== undefined) {
     traceRun.first_token_time = firstTokenTime(
       parseLooseJson(merged.raw.events).value,
-      sentStart(merged),
+      start,
       times.end_time,
       issues,
     )

@@ -213,3 +213,18 @@ describe('the estimate of an embedding without counts', () => {
     expect(usage).toMatchObject({ input_tokens: 2, source: { input: 'estimate', output: null } })
   })
 })
+
+describe('the first token', () => {
+  const events = [{ name: 'new_token', time: '2026-11-20T09:00:00.350Z' }]
+
+  it('is known from an event with a time', () => {
+    const { first_token_time: first, start_time } = traceRunOf({ events })
+    expect(first! - start_time).toBe(350_000)
+  })
+
+  it('is unknown without a start, for which the receive time stands', () => {
+    const { first_token_time, issues } = traceRunOf({ events, start_time: null })
+    expect(first_token_time).toBeUndefined()
+    expect(issues.map(({ code }) => code)).toContain('start_time_missing')
+  })
+})
