@@ -179,7 +179,8 @@ function checkParsed(operation: Operation, parsed: ParsedJson | undefined): Head
   return checkHead(parsed.value, operation.op, operation.run_id, operation.sent_id)
 }
 
-function hasMore(record: JsonValue): boolean {
+/** Whether a record has any value besides its id. */
+export function hasMore(record: JsonValue): boolean {
   return isObject(record) && Object.entries(record).some(([name, value]) => name !== 'id' && value !== null)
 }
 
