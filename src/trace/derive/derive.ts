@@ -6,7 +6,7 @@ import { isEmptyJson, parseLooseJson } from '../json/loose-json.ts'
 import { type ParentLineage, deriveLineage } from './lineage/lineage.ts'
 import { type LlmContext, deriveLlm } from './llm.ts'
 import type { TraceRun } from './trace-run.ts'
-import { mergeFragments, metadataOf } from './merge.ts'
+import { mergeFragments, metadataOf, usageMetadataOf } from './merge.ts'
 import type { MergedTraceRun } from './merged-trace-run.ts'
 import { mapMerged, withSpan } from '../otel/span/apply.ts'
 import { priceTraceRun } from '../price/price-trace-run.ts'
@@ -75,7 +75,9 @@ export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): Trac
     deriveLlm(traceRun, inputs, outputs, context)
     if (context.prices) priceTraceRun(traceRun, context.prices(merged.workspace_id))
   } else {
-    traceRun.usage = costsOnly(reportedUsage(ownUsage(outputs), metadata, [], { run_type }, mapped?.usage))
+    traceRun.usage = costsOnly(
+      reportedUsage(ownUsage(outputs), usageMetadataOf(merged), [], { run_type }, mapped?.usage),
+    )
     if (run_type === 'retriever' && mapped === undefined) addRerank(traceRun, outputs, context)
   }
   const start = sentStart(merged)
@@ -275,7 +277,7 @@ function addRerank(traceRun: TraceRun, outputs: JsonValue | undefined, context: 
   const answer = isObject(outputs) ? outputs['model'] : undefined
   const model = text(metadata['ls_model_name']) ?? text(answer)
   const found: Issue[] = []
-  const usage = reportedUsage(outputs, metadata, found, { run_type, provider })
+  const usage = reportedUsage(outputs, usageMetadataOf(merged), found, { run_type, provider })
   const isCall = model !== undefined && (usage.source.input !== null || Object.keys(usage.units).length > 0)
   if (!isCall) return
   traceRun.usage = usage

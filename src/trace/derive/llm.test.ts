@@ -228,3 +228,41 @@ describe('the first token', () => {
     expect(issues.map(({ code }) => code)).toContain('start_time_missing')
   })
 })
+
+describe('usage_metadata of a client', () => {
+  const counts = { input_tokens: 3, output_tokens: 4 }
+  const said = { role: 'assistant', content: 'x' }
+  const metadata = { ls_provider: 'openai', ls_model_name: 'gpt-4.1' }
+
+  it.each<[string, object]>([
+    ['on the output', { outputs: { ...said, usage_metadata: counts } }],
+    ['as JSON text', { outputs: { ...said, usage_metadata: JSON.stringify(counts) } }],
+    [
+      'on the message of a choice',
+      { outputs: { choices: [{ message: { ...said, usage_metadata: counts } }] } },
+    ],
+    ['in the metadata', { outputs: said, extra: { metadata: { ...metadata, usage_metadata: counts } } }],
+    ['on the run itself', { outputs: said, usage_metadata: counts }],
+    ['in extra', { outputs: said, extra: { metadata, usage_metadata: counts } }],
+  ])('LLM-4: counts %s', (_, fields) => {
+    const { usage, llm } = traceRunOf(fields)
+    expect(usage).toMatchObject({ ...counts, source: { input: 'client', output: 'client' } })
+    expect(llm!.checks.usage).toEqual({ ok: true })
+  })
+
+  it.each<[JsonValue, string]>([
+    [[3, 4], 'outputs.usage_metadata'],
+    ['3 tokens', 'outputs.usage_metadata'],
+    [7, 'outputs.usage_metadata'],
+    [{ input_token_details: { cache_read: 5 } }, 'outputs.usage_metadata.input_token_details.cache_read'],
+  ])('U7: is named by an issue if nothing in it is counted: %j', (usage_metadata, path) => {
+    const { usage, issues } = traceRunOf({ outputs: { ...said, usage_metadata } })
+    expect(usage.source.output).toBe('estimate')
+    expect(issues).toContainEqual(expect.objectContaining({ code: 'usage_unread', path }))
+  })
+
+  it('U7: needs no issue if it is absent', () => {
+    for (const usage_metadata of [null, '', {}])
+      expect(traceRunOf({ outputs: { ...said, usage_metadata } }).issues).toEqual([])
+  })
+})

@@ -4,6 +4,7 @@ import type { Message } from '../../schema/types.gen.ts'
 import { plainText, unwrappedValue, type ChosenFormat, chooseFormat, unwrap } from './choose.ts'
 import type { LlmFacts, TraceRun } from './trace-run.ts'
 import { hasNewToken } from './first-token.ts'
+import { usageMetadataOf } from './merge.ts'
 import { message, textBlock } from '../messages/messages.ts'
 import { billsThoughts, findModel, providerInPath, withoutProvider } from '../price/model-name.ts'
 import { isFramework, normalizeProvider } from '../price/provider-name.ts'
@@ -92,7 +93,13 @@ export function deriveLlm(
     checks: { run_type: { ok: true }, format: { ok: true }, model: { ok: true }, usage: { ok: true } },
   }
   traceRun.llm = llm
-  traceRun.usage = reportedUsage(outputs, metadata, issues, usageHints(traceRun, llm, output), mapped?.usage)
+  traceRun.usage = reportedUsage(
+    outputs,
+    usageMetadataOf(traceRun.merged),
+    issues,
+    usageHints(traceRun, llm, output),
+    mapped?.usage,
+  )
   const requests = requestsOf(traceRun, rawInputs)
   traceRun.usage.conditions = { ...requestedConditions(requests), ...traceRun.usage.conditions }
   const isEmpty = traceRun.status === 'error' && isEmptyAnswer(outputs, output, llm.output_messages)

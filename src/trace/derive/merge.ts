@@ -228,6 +228,17 @@ export function metadataOf(merged: MergedTraceRun): JsonObject {
   return isObject(metadata) ? metadata : {}
 }
 
+/**
+ * The metadata in which usage_metadata is looked for. A client that sends it on the run itself, or directly in extra,
+ * means the same.
+ */
+export function usageMetadataOf(merged: MergedTraceRun): JsonObject {
+  const metadata = metadataOf(merged)
+  const beside = merged.head['usage_metadata'] ?? merged.extra['usage_metadata']
+  const isSent = metadata['usage_metadata'] !== undefined && metadata['usage_metadata'] !== null
+  return beside === undefined || isSent ? metadata : { ...metadata, usage_metadata: beside }
+}
+
 /** A uuid field of the head in canonical spelling. */
 export function headUuid(merged: MergedTraceRun, field: string): string | undefined {
   return parseUuid(merged.head[field])
