@@ -14,3 +14,8 @@ export function isObject(value: unknown): value is JsonObject {
 export function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
+
+/** Text without the white space around it; undefined if nothing else is in it. */
+export function word(value: unknown): string | undefined {
+  return text(value)?.trim() || undefined
+}

@@ -229,6 +229,17 @@ describe('the first token', () => {
   })
 })
 
+describe('a provider and a model that are blank', () => {
+  it('LLM-3: are none', () => {
+    const { provider, model, checks } = llmOf({
+      inputs: { model: 'gpt-4.1' },
+      extra: { metadata: { ls_provider: ' ', ls_model_name: '\t' } },
+    })
+    expect({ provider, model }).toEqual({ provider: undefined, model: 'gpt-4.1' })
+    expect(checks.model.reason).toMatch(/no ls_provider and no ls_model_name/)
+  })
+})
+
 describe('usage_metadata of a client', () => {
   const counts = { input_tokens: 3, output_tokens: 4 }
   const said = { role: 'assistant', content: 'x' }

@@ -1,5 +1,5 @@
 import type { Issue } from '../../schema/issue.ts'
-import { type JsonValue, isObject, text } from '../../schema/json.ts'
+import { type JsonValue, isObject, text, word } from '../../schema/json.ts'
 import type { Message } from '../../schema/types.gen.ts'
 import { plainText, unwrappedValue, type ChosenFormat, chooseFormat, unwrap } from './choose.ts'
 import type { LlmFacts, TraceRun } from './trace-run.ts'
@@ -61,7 +61,7 @@ export function deriveLlm(
   const { metadata, issues } = traceRun
   const rawInputs = inputs === undefined ? undefined : unwrap('inputs', inputs)
   const early = findModel(metadata, withModel(rawInputs), traceRun.merged.extra, undefined, undefined)
-  const named = text(metadata['ls_provider'])
+  const named = word(metadata['ls_provider'])
   const sentProvider = named === undefined || isFramework(named) ? undefined : named
   const hints: Hints = {
     run_type: traceRun.run_type,
