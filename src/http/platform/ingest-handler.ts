@@ -61,6 +61,16 @@ export function matchIngest(method: string | undefined, path: string): IngestMat
   return { kind: 'update', route: '/runs/{id}', access: PATCH_ACCESS, path_run_id: decoded(id) }
 }
 
+/** The text of a header, which clients send in UTF-8 and Node reads as Latin-1. */
+function headerText(header: string): string {
+  if (!/[\x80-\xff]/.test(header)) return header
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'latin1'))
+  } catch {
+    return header
+  }
+}
+
 /** The parts of a request's head that decoding needs. */
 export function requestHead(
   { kind, path_run_id }: Pick<RequestHead, 'kind' | 'path_run_id'>,
@@ -76,7 +86,7 @@ export function requestHead(
     content_encoding: headers['content-encoding'] ?? '',
     ...(path_run_id !== undefined && { path_run_id }),
     ...(kind === 'create' && { new_run_id: newUuid() }),
-    ...(typeof project === 'string' && { project }),
+    ...(typeof project === 'string' && { project: headerText(project) }),
     workspace_id: principal.workspace_id,
     user_id: principal.user_id ?? NIL_UUID,
     api_key_id: principal.api_key_id,
