@@ -261,6 +261,21 @@ describe('usage_metadata of a client', () => {
     expect(llm!.checks.usage).toEqual({ ok: true })
   })
 
+  it('LLM-4: is added up over the chunks of a LangChain stream, which are one message', () => {
+    const chunk = (content: string, usage_metadata: JsonValue = null): JsonValue => ({
+      lc: 1,
+      type: 'constructor',
+      id: ['langchain_core', 'messages', 'AIMessageChunk'],
+      kwargs: { content, id: 'run-1', usage_metadata },
+    })
+    const first = chunk('', { input_tokens: 10, output_tokens: 0, total_tokens: 10 })
+    const last = chunk('', { input_tokens: 0, output_tokens: 7, total_tokens: 7 })
+    const pieces = Array.from({ length: 20 }, () => chunk('a'))
+    const { usage, llm } = traceRunOf({ outputs: { outputs: [first, ...pieces, last] } })
+    expect(usage).toMatchObject({ input_tokens: 10, output_tokens: 7 })
+    expect(llm!.output_messages).toMatchObject([{ content: [{ type: 'text', text: 'a'.repeat(20) }] }])
+  })
+
   it.each<[JsonValue, string]>([
     [[3, 4], 'outputs.usage_metadata'],
     ['3 tokens', 'outputs.usage_metadata'],

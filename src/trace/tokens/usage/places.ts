@@ -2,6 +2,7 @@ import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.
 import { joinPath } from '../../../schema/issue.ts'
 import type { UsageMetadata } from '../../../schema/types.gen.ts'
 import { parseJson } from '../../json/json-text.ts'
+import { chunkUsage } from '../../messages/langchain-chunks.ts'
 import {
   hasAnswerFacts,
   readAnswerFacts,
@@ -95,7 +96,9 @@ const OUR_NAMES = [
 /** `outputs.<key>.usage_metadata`, also inside a LangChain constructor's kwargs, or a list's messages or choices. */
 function addNested(found: FoundUsage[], out: JsonObject, provider: string | undefined): void {
   for (const [key, entry] of Object.entries(out).slice(0, 50)) {
-    if (!Array.isArray(entry)) addMessage(found, entry, `outputs.${key}`, provider)
+    const streamed = Array.isArray(entry) ? chunkUsage(entry) : undefined
+    if (streamed !== undefined) found.push(clientUsage(streamed, `outputs.${key}`, provider))
+    else if (!Array.isArray(entry)) addMessage(found, entry, `outputs.${key}`, provider)
     else
       for (let i = Math.max(0, entry.length - 3); i < entry.length; i++) {
         const item = entry[i]
