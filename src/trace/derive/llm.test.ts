@@ -229,6 +229,23 @@ describe('the first token', () => {
   })
 })
 
+describe('the outputs of a failed call', () => {
+  const inputs = { messages: [{ role: 'user', content: 'hi' }] }
+  const usage_metadata = { input_tokens: 5, output_tokens: 0 }
+
+  it.each<JsonValue>([null, {}, { output: null }, { outputs: '' }, { usage_metadata }])(
+    'LLM-2: are not judged if they hold no answer: %j',
+    (outputs) => {
+      expect(llmOf({ inputs, outputs, error: 'boom' }).checks.format).toEqual({ ok: true })
+    },
+  )
+
+  it('LLM-2: are judged if they hold one, and those of a call that succeeded always', () => {
+    expect(llmOf({ inputs, outputs: { output: 5 }, error: 'boom' }).checks.format.ok).toBe(false)
+    expect(llmOf({ inputs, outputs: { usage_metadata } }).checks.format.ok).toBe(false)
+  })
+})
+
 describe('a provider and a model that are blank', () => {
   it('LLM-3: are none', () => {
     const { provider, model, checks } = llmOf({

@@ -108,7 +108,8 @@ export function deriveLlm(
   const encoding = estimateMissing(traceRun, llm, sides, context.startEstimate)
   llm.answered_model = answeredModel(llm.model, mapped?.answered_model, answered, output?.model)
   addTier(traceRun.usage, tierOf(traceRun, serviceTierOf(outputs, requests)))
-  llm.checks = judge(traceRun, llm, { inputs, outputs, encoding, isRefused: isRefusedCall(traceRun, sides) })
+  const isRefused = isRefusedCall(traceRun, sides)
+  llm.checks = judge(traceRun, llm, { inputs, outputs: sides.outputs, encoding, isRefused })
 }
 
 function usageHints(
