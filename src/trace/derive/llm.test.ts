@@ -246,6 +246,21 @@ describe('the outputs of a failed call', () => {
   })
 })
 
+describe('a call whose payload the client hides', () => {
+  it('LLM-5: has no estimate of what was hidden, and no cost of it', () => {
+    const { usage } = traceRunOf({ inputs: {}, outputs: {} })
+    expect(usage).toMatchObject({ source: { input: null, output: null } })
+    expect([usage.input_tokens, usage.output_tokens, usage.total_cost]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    const inputs = { messages: [{ role: 'user', content: 'hi' }] }
+    expect(traceRunOf({ inputs, outputs: {} }).usage.source).toEqual({ input: 'estimate', output: null })
+    expect(traceRunOf({ inputs, outputs: {}, error: 'boom' }).usage).toMatchObject({ output_tokens: 0 })
+  })
+})
+
 describe('a provider and a model that are blank', () => {
   it('LLM-3: are none', () => {
     const { provider, model, checks } = llmOf({

@@ -232,8 +232,8 @@ function estimateMissing(
   const { usage, issues } = traceRun
   if (traceRun.status === 'pending' && sides.outputs === undefined) return undefined
   if (isUncounted(traceRun, sides)) return undefined
-  // If a successful span has no outputs, the sender did not capture them, and the number of their tokens is unknown.
-  const isSilent = traceRun.mapped !== undefined && sides.outputs === undefined && traceRun.status !== 'error'
+  // If a successful call has no outputs, the sender hides them, and the number of their tokens is unknown.
+  const isSilent = sides.outputs === undefined && traceRun.status !== 'error'
   const needsOutput = usage.source.output === null && traceRun.run_type === 'llm' && !isSilent
   if (usage.source.input !== null && !needsOutput) return undefined
   const isEmbedding = traceRun.run_type === 'embedding'
