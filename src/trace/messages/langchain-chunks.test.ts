@@ -25,6 +25,19 @@ describe('foldLangchainChunks', () => {
     expect(foldLangchainChunks(dicts)).toMatchObject([{ content: [{ text: 'ab' }] }])
   })
 
+  it('joins reasoning beside the content, and keeps the fields that only one chunk has', () => {
+    const [said] = foldLangchainChunks([
+      chunk('', { additional_kwargs: { reasoning_content: 'Let ' }, response_metadata: { model: 'm' } }),
+      chunk('', { additional_kwargs: { reasoning_content: 'me' }, response_metadata: {} }),
+      chunk('a', { additional_kwargs: {} }),
+    ])
+    expect(said).toMatchObject({
+      content: [{ type: 'text', text: 'a' }],
+      additional_kwargs: { reasoning_content: 'Let me' },
+      response_metadata: { model: 'm' },
+    })
+  })
+
   it('joins blocks by their index, and tool calls from their pieces', () => {
     const [said, ...others] = foldLangchainChunks([
       chunk([{ type: 'text', text: 'He', index: 0 }]),

@@ -68,9 +68,11 @@ function joined(chunks: readonly JsonObject[]): JsonObject {
   const calls = new Map<JsonValue, JsonObject>()
   const merged: JsonObject = {}
   let usage: JsonObject = {}
+  let reasoning = ''
   for (const chunk of chunks) {
     const fields = fieldsOf(chunk)
-    for (const [name, value] of Object.entries(fields)) if (name !== '__proto__') merged[name] = value
+    takeFields(merged, fields)
+    reasoning += reasoningOf(fields)
     if (isObject(fields.usage_metadata)) usage = addUsage(usage, fields.usage_metadata)
     for (const part of partsOf(fields.content)) addPart(content, part)
     if (Array.isArray(fields.tool_call_chunks))
@@ -86,8 +88,29 @@ function joined(chunks: readonly JsonObject[]): JsonObject {
     type: 'ai',
     content: wholeCalls.length > 0 ? content.filter((part) => !isOfCall(part)) : content,
     usage_metadata: Object.keys(usage).length > 0 ? usage : null,
+    ...(reasoning !== '' && {
+      additional_kwargs: { ...object(merged.additional_kwargs), reasoning_content: reasoning },
+    }),
     ...(wholeCalls.length > 0 && { tool_calls: wholeCalls, invalid_tool_calls: [] }),
   }
+}
+
+/** Takes the fields of the next chunk; an empty one does not replace another. */
+function takeFields(merged: JsonObject, fields: JsonObject): void {
+  for (const [name, value] of Object.entries(fields)) {
+    const isEmpty =
+      value === null || value === '' || (typeof value === 'object' && Object.keys(value).length === 0)
+    if (name !== '__proto__' && (!isEmpty || merged[name] === undefined)) merged[name] = value
+  }
+}
+
+/** A piece of the reasoning that some integrations send beside the content. */
+function reasoningOf(fields: JsonObject): string {
+  return text(object(fields.additional_kwargs).reasoning_content) ?? ''
+}
+
+function object(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {}
 }
 
 /** Whether a part of the content is a piece of a tool call, which the message lists whole. */
@@ -110,7 +133,7 @@ function partsOf(content: JsonValue | undefined): readonly JsonValue[] {
 /** Appends a part, to the last one if both are pieces of the same text. */
 function addPart(content: JsonValue[], part: JsonValue): void {
   const last = content.at(-1)
-  const piece = typeof part === 'string' ? { type: 'text', text: part } : part
+  const piece: JsonValue = typeof part === 'string' ? { type: 'text', text: part } : part
   if (isObject(last) && isObject(piece) && last.type === piece.type && last.index === piece.index)
     for (const key of ['text', 'thinking', 'reasoning'] as const) {
       if (typeof last[key] !== 'string' || typeof piece[key] !== 'string') continue
