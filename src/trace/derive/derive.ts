@@ -1,5 +1,5 @@
 import type { Issue } from '../../schema/issue.ts'
-import { isObject, type JsonObject, type JsonValue, text } from '../../schema/json.ts'
+import { idText, isObject, type JsonObject, type JsonValue, text } from '../../schema/json.ts'
 import type { StoredFragment } from '../rows/fragment.ts'
 import { firstTokenTime } from './first-token.ts'
 import { isEmptyJson, parseLooseJson } from '../json/loose-json.ts'
@@ -209,7 +209,9 @@ function readTags(value: JsonValue | undefined, issues: Issue[]): string[] {
  * one.
  */
 function readThread(metadata: JsonObject): string | undefined {
-  return text(metadata['thread_id']) ?? text(metadata['session_id']) ?? text(metadata['conversation_id'])
+  return (
+    idText(metadata['thread_id']) ?? idText(metadata['session_id']) ?? idText(metadata['conversation_id'])
+  )
 }
 
 /** Whether outputs must be read. For types without token counts, only if they may contain a cost. */

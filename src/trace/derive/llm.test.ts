@@ -261,6 +261,18 @@ describe('a call whose payload the client hides', () => {
   })
 })
 
+describe('the thread', () => {
+  it.each<[JsonValue, string | undefined]>([
+    ['t', 't'],
+    [42, '42'],
+    [4.2, undefined],
+    ['', undefined],
+    [{ a: 1 }, undefined],
+  ])('D-54: %j in the metadata is %s', (session_id, thread) => {
+    expect(traceRunOf({ extra: { metadata: { session_id } } }).thread_id).toBe(thread)
+  })
+})
+
 describe('a provider and a model that are blank', () => {
   it('LLM-3: are none', () => {
     const { provider, model, checks } = llmOf({

@@ -221,6 +221,11 @@ describe('metadata', () => {
     expect(named.metadata['ls_provider']).toBe('groq')
   })
 
+  it('D-54: reads ids that are integers as text', () => {
+    const { metadata } = map({ 'session.id': 42, 'gen_ai.conversation.id': 7, 'user.id': 3 })
+    expect(metadata).toMatchObject({ session_id: '42', conversation_id: '7', user_id: '3' })
+  })
+
   it('keeps a thread that the sender named, and reads no framework as a provider', () => {
     const { metadata } = map({
       'langsmith.span.kind': 'llm',
