@@ -261,6 +261,39 @@ describe('a call whose payload the client hides', () => {
   })
 })
 
+describe('a stream of Bedrock', () => {
+  it('LLM-2: is folded to the message that its events build', () => {
+    const delta = (contentBlockIndex: number, more: object) => ({
+      contentBlockDelta: { contentBlockIndex, delta: more },
+    })
+    const toolUse = { toolUseId: 't', name: 'f' }
+    const events = [
+      { messageStart: { role: 'assistant' } },
+      delta(0, { reasoningContent: { text: 'Hm' } }),
+      delta(1, { text: 'Hel' }),
+      delta(1, { text: 'lo' }),
+      { contentBlockStart: { contentBlockIndex: 2, start: { toolUse } } },
+      delta(2, { toolUse: { input: '{"a":' } }),
+      delta(2, { toolUse: { input: '1}' } }),
+      { messageStop: { stopReason: 'tool_use' } },
+      { metadata: { usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 } } },
+    ]
+    const { llm, usage } = traceRunOf({ outputs: { output: events } })
+    expect(llm).toMatchObject({ output_format: 'bedrock-converse', checks: { format: { ok: true } } })
+    expect(llm!.output_messages).toEqual([
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'Hm' },
+          { type: 'text', text: 'Hello' },
+          { type: 'tool_call', args: { a: 1 }, name: 'f', id: 't' },
+        ],
+      },
+    ])
+    expect(usage).toMatchObject({ input_tokens: 3, output_tokens: 4 })
+  })
+})
+
 describe('the thread', () => {
   it.each<[JsonValue, string | undefined]>([
     ['t', 't'],
