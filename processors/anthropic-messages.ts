@@ -4,7 +4,7 @@ import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/p
 import { foldAnthropicEvents, isAnthropicEvent } from './parts/anthropic-events.ts'
 import { putOpenaiMessage } from './parts/openai/message.ts'
 import { putMessage } from './parts/read-parts.ts'
-import { ANTHROPIC, CANONICAL, LANGCHAIN, OPENAI, REASONING, surveyMessages } from './parts/survey.ts'
+import { ANTHROPIC, CANONICAL, LANGCHAIN, OPENAI_CHAT, REASONING, surveyMessages } from './parts/survey.ts'
 
 /**
  * Anthropic's Messages API: `system` and `messages[]`; answers as `content[]`, `message.content`,
@@ -34,9 +34,9 @@ function isMarked(list: readonly JsonValue[]): boolean {
 function matchMessages(value: JsonObject, list: readonly JsonValue[], hints: Hints): 0 | 1 | 2 {
   const { messages, marks } = surveyMessages(list)
   if (!messages || (marks & (CANONICAL | LANGCHAIN)) !== 0) return 0
-  if ((marks & ~(ANTHROPIC | OPENAI)) !== 0) return 0
-  if ((marks & ANTHROPIC) !== 0) return (marks & OPENAI) === 0 ? 2 : 1
-  if ((marks & OPENAI) !== 0) return 0
+  if ((marks & ~(ANTHROPIC | OPENAI_CHAT)) !== 0) return 0
+  if ((marks & ANTHROPIC) !== 0) return (marks & OPENAI_CHAT) === 0 ? 2 : 1
+  if ((marks & OPENAI_CHAT) !== 0) return 0
   const system = typeof value.system === 'string' || Array.isArray(value.system)
   if (system && !isBedrockSystem(value.system)) return 2
   if (!isHinted(hints)) return 0

@@ -1,14 +1,19 @@
 import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
 import { finish, newDraft } from '../src/trace/messages/messages.ts'
 import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
+import { foldBedrockEvents, isBedrockEvent } from './parts/bedrock-events.ts'
 import { putOpenaiMessage } from './parts/openai/message.ts'
 import { putMessage } from './parts/read-parts.ts'
 import { BEDROCK, surveyMessages, UNTYPED } from './parts/survey.ts'
 
-/** Amazon Bedrock's Converse API: `system[]` and `messages[]` of parts without a type; `output.message`. */
+/**
+ * Amazon Bedrock's Converse API: `system[]` and `messages[]` of parts without a type; `output.message`, or the list of
+ * streamed events.
+ */
 export const bedrockConverse: Processor = { name: 'bedrock-converse', match, normalize }
 
 function match(side: Side, value: JsonValue, hints: Hints): 0 | 1 | 2 {
+  if (side === 'outputs' && Array.isArray(value)) return value.slice(0, 3).some(isBedrockEvent) ? 2 : 0
   if (!isObject(value)) return 0
   const said = side === 'outputs' ? answerOf(value) : undefined
   const list = said === undefined ? value.messages : [said]
@@ -38,6 +43,10 @@ function answerOf(value: JsonObject): JsonObject | undefined {
 
 function normalize(side: Side, value: JsonValue): Normalized {
   const draft = newDraft()
+  if (side === 'outputs' && Array.isArray(value)) {
+    putOpenaiMessage(draft, '', foldBedrockEvents(value), 'assistant')
+    return finish(draft)
+  }
   if (!isObject(value)) return finish(draft)
   const said = side === 'outputs' ? answerOf(value) : undefined
   if (said !== undefined) {

@@ -11,7 +11,7 @@ import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/p
 import { putOpenaiMessage } from './parts/openai/message.ts'
 import { putInteraction } from './parts/interactions.ts'
 import { putMessage } from './parts/read-parts.ts'
-import { GEMINI, OPENAI, surveyMessages } from './parts/survey.ts'
+import { GEMINI, OPENAI_CHAT, surveyMessages } from './parts/survey.ts'
 
 /**
  * Google's Gemini: `contents[].parts` with `systemInstruction`, `candidates[].content.parts` (also as a list of
@@ -61,7 +61,7 @@ function matchContents(contents: JsonValue, hints: Hints): 0 | 1 | 2 {
 
 function matchMessages(list: readonly JsonValue[], hints: Hints): 0 | 1 | 2 {
   const { messages, marks } = surveyMessages(list)
-  if (!messages || (marks & ~(GEMINI | OPENAI)) !== 0) return 0
+  if (!messages || (marks & ~(GEMINI | OPENAI_CHAT)) !== 0) return 0
   if ((marks & GEMINI) !== 0) return 2
   return isHinted(hints) && list.length > 0 ? 2 : 0
 }

@@ -14,6 +14,7 @@ import {
   type MessageRole,
   textBlock,
 } from '../src/trace/messages/messages.ts'
+import { foldLangchainChunks } from '../src/trace/messages/langchain-chunks.ts'
 import type { Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
 import { invalidToolCall, joinTexts } from './parts/langchain-parts.ts'
 import { addToolCalls, putOpenaiMessage } from './parts/openai/message.ts'
@@ -22,7 +23,7 @@ import { isLangchainMessage } from './parts/survey.ts'
 
 /**
  * LangChain as its tracers send it: constructor messages (`lc: 1`) and `{type: 'human', …}` forms, once or
- * twice in lists; `prompts[]`; `generations[][]`; prompt values; a message alone.
+ * twice in lists; `prompts[]`; `generations[][]`; prompt values; a message alone; the chunks of a stream.
  */
 export const langchainMessages: Processor = { name: 'langchain-messages', match, normalize }
 
@@ -65,7 +66,7 @@ function normalize(side: Side, value: JsonValue): Normalized {
     else if (typeof kwargs.value === 'string')
       put(draft, 'kwargs.value', message('user', [textBlock(kwargs.value)]))
   } else if (isLangchainMessage(value)) putLangchainMessage(draft, '', value)
-  else if (Array.isArray(value)) putList(draft, '', value)
+  else if (Array.isArray(value)) putList(draft, '', side === 'outputs' ? foldLangchainChunks(value) : value)
   else if (isObject(value)) return normalizeObject(draft, side, value)
   return finish(draft)
 }

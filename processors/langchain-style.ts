@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts
 import { finish, newDraft, withCleanPaths } from '../src/trace/messages/messages.ts'
 import { readCanonicalMessage, readCanonicalMessages } from '../src/trace/messages/message-checks.ts'
 import type { Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
-import { CANONICAL, REASONING, surveyMessages, UNTYPED } from './parts/survey.ts'
+import { CANONICAL, REASONING, surveyMessages, TOOL_CALLS, UNTYPED } from './parts/survey.ts'
 
 /**
  * The interface's own LangChain-style format, checked completely: `messages[]`, a plain list, or one message (also
@@ -13,7 +13,10 @@ export const langchainStyle: Processor = { name: 'langchain-style', match, norma
 function match(_side: Side, value: JsonValue): 0 | 1 | 2 {
   const list = listOf(value)
   if (list === undefined || list.length === 0) return 0
-  const { messages, marks, lists, strings } = surveyMessages(list)
+  const survey = surveyMessages(list)
+  const { messages, lists, strings } = survey
+  // Tool calls may be listed beside content of this format.
+  const marks = lists && (survey.marks & CANONICAL) !== 0 ? survey.marks & ~TOOL_CALLS : survey.marks
   if (!messages || (marks & ~(CANONICAL | REASONING | UNTYPED)) !== 0) return 0
   if ((marks & CANONICAL) !== 0 || ((marks & REASONING) !== 0 && !strings)) return 2
   return lists ? 1 : 0

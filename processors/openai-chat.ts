@@ -3,11 +3,12 @@ import { type Draft, finish, newDraft } from '../src/trace/messages/messages.ts'
 import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
 import { foldChatChunks, isChatChunk } from './parts/openai/chunks.ts'
 import { putOpenaiMessage } from './parts/openai/message.ts'
-import { OPENAI, surveyMessages } from './parts/survey.ts'
+import { MIXABLE, OPENAI_CHAT, surveyMessages } from './parts/survey.ts'
 
 /**
  * OpenAI chat completions and everything compatible with them: `messages[]` (or a plain list of messages)
- * on both sides, `choices[].message` on the outputs, lists of streamed chunks.
+ * on both sides, `choices[].message` on the outputs, lists of streamed chunks. Also messages in which the parts of
+ * several vendors are mixed.
  */
 export const openaiChat: Processor = { name: 'openai-chat', match, normalize }
 
@@ -28,8 +29,10 @@ function match(side: Side, value: JsonValue, hints: Hints): 0 | 1 | 2 {
   const list = messagesOf(value)
   if (list === undefined) return 0
   const { messages, marks } = surveyMessages(list)
-  if (!messages || (marks & ~OPENAI) !== 0) return 0
-  if ((marks & OPENAI) !== 0) return 2
+  if (!messages || (marks & ~MIXABLE) !== 0) return 0
+  // Messages of several vendors, which clients pass to any model through one interface.
+  if ((marks & ~OPENAI_CHAT) !== 0) return 1
+  if (marks !== 0) return 2
   return isRequest(value, list, hints) ? 2 : 1
 }
 

@@ -1,19 +1,18 @@
 import { isObject, type JsonObject, type JsonValue } from '../src/schema/json.ts'
-import { finish, newDraft, readRole } from '../src/trace/messages/messages.ts'
+import { type Draft, finish, newDraft, readRole } from '../src/trace/messages/messages.ts'
 import type { Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
 import { putOpenaiMessage } from './parts/openai/message.ts'
 
 /**
  * The interface's short shapes: `{message: {role, content}}`, `{role, content}`, `[role, content]`, and a list of such
- * pairs. A plain string is not one of them.
+ * pairs, also under `messages`. A plain string is not one of them.
  */
 export const plainMessage: Processor = { name: 'plain-message', match, normalize }
 
 function match(_side: Side, value: JsonValue): 0 | 1 | 2 {
-  if (Array.isArray(value)) {
-    return isPair(value) || (value.length > 0 && value.slice(0, 40).every(isPair)) ? 1 : 0
-  }
+  if (Array.isArray(value)) return isPair(value) || isPairs(value) ? 1 : 0
   if (!isObject(value)) return 0
+  if (isPairs(value.messages)) return 1
   return isSpoken(value) || (isObject(value.message) && isSpoken(value.message)) ? 1 : 0
 }
 
@@ -36,15 +35,18 @@ function isPair(value: JsonValue): value is [string, JsonValue] {
   return typeof value[1] === 'string' || Array.isArray(value[1])
 }
 
+function isPairs(value: JsonValue | undefined): value is JsonValue[] {
+  return Array.isArray(value) && value.length > 0 && value.slice(0, 40).every(isPair)
+}
+
 function normalize(side: Side, value: JsonValue): Normalized {
   const draft = newDraft()
   const absent = side === 'inputs' ? 'user' : 'assistant'
   if (isPair(value)) putOpenaiMessage(draft, '', { role: value[0], content: value[1] }, absent)
-  else if (Array.isArray(value)) {
-    for (const [i, pair] of value.entries()) {
-      const said = isPair(pair) ? { role: pair[0], content: pair[1] } : pair
-      putOpenaiMessage(draft, `[${i}]`, said, absent)
-    }
+  else if (Array.isArray(value)) putPairs(draft, '', value, absent)
+  else if (isObject(value) && isPairs(value.messages)) {
+    putPairs(draft, 'messages', value.messages, absent)
+    return finish(draft, { model: value.model, tools: value.tools })
   } else if (isObject(value) && isObject(value.message)) {
     putOpenaiMessage(draft, 'message', value.message, absent)
     return finish(draft, { model: value.model })
@@ -53,4 +55,16 @@ function normalize(side: Side, value: JsonValue): Normalized {
     return finish(draft, { model: value.model })
   }
   return finish(draft)
+}
+
+function putPairs(
+  draft: Draft,
+  path: string,
+  pairs: readonly JsonValue[],
+  absent: 'user' | 'assistant',
+): void {
+  for (const [i, pair] of pairs.entries()) {
+    const said = isPair(pair) ? { role: pair[0], content: pair[1] } : pair
+    putOpenaiMessage(draft, `${path}[${i}]`, said, absent)
+  }
 }

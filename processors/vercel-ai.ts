@@ -11,7 +11,7 @@ import {
 import type { Hints, Normalized, Processor, Side } from '../src/trace/messages/processor.ts'
 import { addToolCalls, putOpenaiMessage } from './parts/openai/message.ts'
 import { putMessage } from './parts/read-parts.ts'
-import { CANONICAL, OPENAI, REASONING, surveyMessages, VERCEL } from './parts/survey.ts'
+import { CANONICAL, OPENAI_CHAT, REASONING, surveyMessages, VERCEL } from './parts/survey.ts'
 
 /**
  * The Vercel AI SDK as LangSmith's wrapper and the SDK's own telemetry send it: `messages` or `prompt` with its
@@ -31,7 +31,7 @@ function match(side: Side, value: JsonValue, hints: Hints): 0 | 1 | 2 {
   const list = listOf(value)
   if (list === undefined || list.length === 0) return 0
   const { messages, marks } = surveyMessages(list)
-  if (!messages || (marks & ~(VERCEL | REASONING | OPENAI)) !== 0) return 0
+  if (!messages || (marks & ~(VERCEL | REASONING | OPENAI_CHAT)) !== 0) return 0
   if ((marks & VERCEL) !== 0) return 2
   if (isHinted(hints)) return 2
   return isObject(value) && value.messages === undefined && Array.isArray(value.prompt) ? 1 : 0

@@ -28,6 +28,13 @@ export const BEDROCK = 128
 export const REASONING = 256
 /** A part with text but without a type: Bedrock's, or a mistake. */
 export const UNTYPED = 512
+/** `tool_calls` in the form of OpenAI's chat API, which clients put beside the content of any format. */
+export const TOOL_CALLS = 1024
+/** All that messages of OpenAI's chat API show. */
+export const OPENAI_CHAT = OPENAI | TOOL_CALLS
+/** The marks of messages that can stand in one list, since a part of any of them is read by its type. */
+export const MIXABLE =
+  OPENAI | RESPONSES | ANTHROPIC | LANGCHAIN | CANONICAL | VERCEL | REASONING | TOOL_CALLS
 
 const MOST_MESSAGES = 40
 const MOST_PARTS = 20
@@ -115,7 +122,7 @@ function markMessage(message: JsonObject, survey: Survey): void {
   if (isObject(message.function_call)) survey.marks |= OPENAI
   if (Array.isArray(message.tool_calls) && message.tool_calls.length > 0) {
     const call = message.tool_calls[0]
-    if (isObject(call) && isObject(call.function)) survey.marks |= OPENAI
+    if (isObject(call) && isObject(call.function)) survey.marks |= TOOL_CALLS
   }
   if (typeof content === 'string') survey.strings = true
   if (!Array.isArray(content)) {

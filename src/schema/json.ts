@@ -14,3 +14,13 @@ export function isObject(value: unknown): value is JsonObject {
 export function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
+
+/** An id of a user's own: text, or an integer as text. */
+export function idText(value: unknown): string | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : text(value)
+}
+
+/** Text without the white space around it; undefined if nothing else is in it. */
+export function word(value: unknown): string | undefined {
+  return text(value)?.trim() || undefined
+}

@@ -62,6 +62,8 @@ describe('matchIngest', () => {
       expect(matchIngest('POST', path)).toBeUndefined()
     }
     expect(matchIngest('PATCH', '/runs/a/b')).toBeUndefined()
+    expect(matchIngest('POST', '/v1/traces/')).toMatchObject({ kind: 'otlp-traces' })
+    expect(matchIngest('PATCH', '/runs/a/')).toMatchObject({ kind: 'update', path_run_id: 'a' })
     expect(matchIngest('GET', '/runs')).toBeUndefined()
   })
 })

@@ -43,7 +43,7 @@ const POSTS: ReadonlyMap<string, IngestMatch> = new Map([
 ])
 const JSON_KINDS: ReadonlySet<IngestMatch['kind']> = new Set(['batch', 'create', 'update'])
 const PATCH_ACCESS = accessOf('PATCH /runs/{id}')
-const UPDATE = /^\/runs\/([^/]+)$/
+const UPDATE = /^\/runs\/([^/]+)\/?$/
 
 function decoded(segment: string): string {
   try {
@@ -53,12 +53,22 @@ function decoded(segment: string): string {
   }
 }
 
-/** The ingest route of a request line; `path` has no prefix. */
+/** The ingest route of a request line; `path` has no prefix. A slash at its end is ignored, as on every other route. */
 export function matchIngest(method: string | undefined, path: string): IngestMatch | undefined {
-  if (method === 'POST') return POSTS.get(path)
+  if (method === 'POST') return POSTS.get(path) ?? POSTS.get(path.replace(/\/$/, ''))
   const id = method === 'PATCH' ? UPDATE.exec(path)?.[1] : undefined
   if (id === undefined) return undefined
   return { kind: 'update', route: '/runs/{id}', access: PATCH_ACCESS, path_run_id: decoded(id) }
+}
+
+/** The text of a header, which clients send in UTF-8 and Node reads as Latin-1. */
+function headerText(header: string): string {
+  if (!/[\x80-\xff]/.test(header)) return header
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'latin1'))
+  } catch {
+    return header
+  }
 }
 
 /** The parts of a request's head that decoding needs. */
@@ -76,7 +86,7 @@ export function requestHead(
     content_encoding: headers['content-encoding'] ?? '',
     ...(path_run_id !== undefined && { path_run_id }),
     ...(kind === 'create' && { new_run_id: newUuid() }),
-    ...(typeof project === 'string' && { project }),
+    ...(typeof project === 'string' && { project: headerText(project) }),
     workspace_id: principal.workspace_id,
     user_id: principal.user_id ?? NIL_UUID,
     api_key_id: principal.api_key_id,

@@ -55,6 +55,14 @@ describe('an export', () => {
     expect(fixture.ingested[0]?.head).not.toHaveProperty('project')
   })
 
+  it.each([
+    ['in UTF-8', Buffer.from('Prüfung 検証').toString('latin1'), 'Prüfung 検証'],
+    ['in Latin-1', 'Prüfung', 'Prüfung'],
+  ])('OTLP-1: may name its project %s', async (_, sent, project) => {
+    expect((await post('/v1/traces', PROTOBUF, {}, { 'langsmith-project': sent })).status).toBe(200)
+    expect(fixture.ingested[0]?.head).toMatchObject({ project })
+  })
+
   it('OTLP-1: may have a Bearer key, and names its project in a header', async () => {
     fixture = await startApp()
     const answer = await fetch(`http://127.0.0.1:${fixture.port}/v1/traces`, {

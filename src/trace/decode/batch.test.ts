@@ -65,6 +65,13 @@ describe('decodeRequest of JSON', () => {
   it('gives a created run without an id the id that the request has for it', () => {
     const made = decodeJson('create', { name: 'a' }, { new_run_id: B })
     expect(plainFragments(made)).toMatchObject([{ run_id: B, rank: RANK.create }])
+    for (const none of [{}, { id: null }, { name: null }])
+      expect(decodeJson('create', none, { new_run_id: B })).toMatchObject({
+        count: 0,
+        rejected: [{ code: 'missing_field', field: 'id' }],
+      })
+    const inputs = decodeJson('create', { inputs: { a: 1 } }, { new_run_id: B })
+    expect(plainFragments(inputs)).toMatchObject([{ run_id: B }])
     const own = decodeJson('create', { id: A, name: 'a' }, { new_run_id: B })
     expect(plainFragments(own)).toMatchObject([{ run_id: A }])
     expect(decodeJson('create', '{"name":', { new_run_id: B, truncated: true })).toMatchObject({

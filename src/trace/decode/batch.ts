@@ -2,7 +2,7 @@ import { AppError } from '../../base/errors.ts'
 import { isObject, type JsonValue } from '../../schema/json.ts'
 import { incompleteFault, jsonFault, type Op, unprocessable } from './faults.ts'
 import type { Operations } from './operations.ts'
-import { addSplitRecord, splitRecord } from './record.ts'
+import { addSplitRecord, hasMore, type SplitRecord, splitRecord } from './record.ts'
 import type { Fault, RequestHead } from './decoded.ts'
 import { checkHead } from '../rows/trace-run-head.ts'
 import { parseDottedOrder } from '../derive/lineage/dotted-order.ts'
@@ -72,7 +72,7 @@ function gatherRecord(head: RequestHead, cursor: JsonCursor, op: Op, operations:
     return
   }
   const record = splitRecord(cursor)
-  const id = head.path_run_id ?? idOf(record.parsed?.value) ?? (record.parsed && head.new_run_id)
+  const id = head.path_run_id ?? idOf(record.parsed?.value) ?? newId(head, record)
   if (id === undefined) {
     const missing = unprocessable(
       'missing_field',
@@ -84,6 +84,12 @@ function gatherRecord(head: RequestHead, cursor: JsonCursor, op: Op, operations:
     return
   }
   addSplitRecord(operations.of(op, id), record, head.limits.max_part_bytes)
+}
+
+/** The id for a record that is sent without one; undefined if the record has nothing else either. */
+function newId({ new_run_id }: RequestHead, { parsed, fields }: SplitRecord): string | undefined {
+  const says = parsed !== undefined && (hasMore(parsed.value) || fields.length > 0)
+  return says ? new_run_id : undefined
 }
 
 /** The faults of a record without an id, besides the missing id. */

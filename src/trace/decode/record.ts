@@ -3,6 +3,7 @@ import type { Fault } from './decoded.ts'
 import { jsonFault, type Op, tooLargeFault, unprocessable } from './faults.ts'
 import { BIG_FIELDS, type BigField } from '../rows/fragment.ts'
 import {
+  atObject,
   endJson,
   type JsonCursor,
   JsonScanError,
@@ -60,13 +61,30 @@ export function newOperation(op: Op, runId: string | undefined, sentId: string):
 }
 
 /**
- * Adds a big field that was sent as a separate part. A later part replaces an earlier one, except that `null`
- * replaces nothing.
+ * Adds a big field that was sent as a separate part. A later part replaces an earlier one, except that an empty one
+ * replaces nothing, and that `extra` is merged.
  */
 export function addField(operation: Operation, field: BigField, bytes: Buffer): void {
   if (bytes.length === 0 || isNull(bytes)) return
-  if (operation.fields[field].length > 0 && isEmptyJson(bytes)) return
-  operation.fields[field] = bytes
+  const before = operation.fields[field]
+  if (before.length > 0 && isEmptyJson(bytes)) return
+  operation.fields[field] = field === 'extra' && before.length > 0 ? mergeExtra(before, bytes) : bytes
+}
+
+/** `extra` that was sent twice for one operation, merged as that of two operations is. */
+function mergeExtra(before: Buffer, now: Buffer): Buffer {
+  try {
+    return mergeObjects([before, now], (key, [first, second]) =>
+      key !== 'metadata' || !isObjectText(first)
+        ? second
+        : isObjectText(second)
+          ? mergeObjects([first, second])
+          : first,
+    )
+  } catch (error) {
+    if (!(error instanceof JsonScanError)) throw error
+    return before
+  }
 }
 
 /**
@@ -161,7 +179,8 @@ function checkParsed(operation: Operation, parsed: ParsedJson | undefined): Head
   return checkHead(parsed.value, operation.op, operation.run_id, operation.sent_id)
 }
 
-function hasMore(record: JsonValue): boolean {
+/** Whether a record has any value besides its id. */
+export function hasMore(record: JsonValue): boolean {
   return isObject(record) && Object.entries(record).some(([name, value]) => name !== 'id' && value !== null)
 }
 
@@ -171,22 +190,39 @@ export function isEmptyUpdate({ op, hasValues, fields, attachments }: Operation)
   return BIG_FIELDS.every((field) => fields[field].length === 0)
 }
 
-/** The record, `{}` if none was sent. If several were sent, members of a later record count unless they are null. */
+/** The record, `{}` if none was sent. If several were sent, members of a later record count unless they are empty. */
 export function headOf({ heads }: Operation): Buffer {
-  if (heads.length < 2) return heads[0] ?? EMPTY_HEAD
+  return heads.length < 2 ? (heads[0] ?? EMPTY_HEAD) : mergeObjects(heads)
+}
+
+/**
+ * Merges JSON objects as texts. Of values under the same key the later one counts, or the result of `join`; an empty
+ * one does not. Throws JsonScanError.
+ */
+function mergeObjects(
+  objects: readonly Buffer[],
+  join: (key: string, values: [Buffer, Buffer]) => Buffer = (_key, [, second]) => second,
+): Buffer {
   const merged = new Map<string, Buffer>()
-  for (const head of heads) {
-    const cursor = startJson(head)
+  for (const object of objects) {
+    const cursor = startJson(object)
     for (const { key } of objectMembers(cursor)) {
       const value = takeValue(cursor)
-      if (!isNull(value) || !merged.has(key)) merged.set(key, value)
+      const before = merged.get(key)
+      if (before === undefined || isEmptyJson(before)) merged.set(key, value)
+      else if (!isEmptyJson(value)) merged.set(key, join(key, [before, value]))
     }
+    endJson(cursor)
   }
   const pieces = [...merged].flatMap(([key, value], i) => [
     Buffer.from(`${i === 0 ? '{' : ','}${JSON.stringify(key)}:`),
     value,
   ])
   return Buffer.concat([...(merged.size === 0 ? [Buffer.from('{')] : pieces), Buffer.from('}')])
+}
+
+function isObjectText(bytes: Buffer): boolean {
+  return atObject(startJson(bytes))
 }
 
 function isNull(bytes: Buffer): boolean {

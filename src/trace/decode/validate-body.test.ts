@@ -124,6 +124,7 @@ describe('readBody', () => {
     ['a list of runs', text([run(A), run(B)]), 'AB'],
     ['a batch', text({ post: [run(A)], patch: [run(B)] }), 'Ab'],
     ['a batch of updates', text({ patch: [run(B)] }), 'b'],
+    ['a batch of nothing', '{}', ''],
     ['NDJSON of runs', text(run(A), run(B)), 'AB'],
     ['NDJSON of runs and batches', `${text(run(A), { post: [], patch: [run(B)] })}\r\n\n`, 'Ab'],
     ['JSON after a byte order mark', `\ufeff${text(run(A))}`, 'A'],

@@ -118,8 +118,10 @@ function otlpKind(value: unknown): 'otlp-traces' | 'otlp-logs' | undefined {
   return 'resourceLogs' in value || 'resource_logs' in value ? 'otlp-logs' : undefined
 }
 
+/** Whether a JSON value is a batch; an empty object is one without runs. */
 function isBatch(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && ('post' in value || 'patch' in value)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  return 'post' in value || 'patch' in value || Object.keys(value).length === 0
 }
 
 /** True for NDJSON, also with damaged lines; false for a single document over several lines. */

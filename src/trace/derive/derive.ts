@@ -1,12 +1,12 @@
 import type { Issue } from '../../schema/issue.ts'
-import { isObject, type JsonObject, type JsonValue, text } from '../../schema/json.ts'
+import { idText, isObject, type JsonObject, type JsonValue, text } from '../../schema/json.ts'
 import type { StoredFragment } from '../rows/fragment.ts'
 import { firstTokenTime } from './first-token.ts'
 import { isEmptyJson, parseLooseJson } from '../json/loose-json.ts'
 import { type ParentLineage, deriveLineage } from './lineage/lineage.ts'
 import { type LlmContext, deriveLlm } from './llm.ts'
 import type { TraceRun } from './trace-run.ts'
-import { mergeFragments, metadataOf } from './merge.ts'
+import { mergeFragments, metadataOf, usageMetadataOf } from './merge.ts'
 import type { MergedTraceRun } from './merged-trace-run.ts'
 import { mapMerged, withSpan } from '../otel/span/apply.ts'
 import { priceTraceRun } from '../price/price-trace-run.ts'
@@ -75,13 +75,17 @@ export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): Trac
     deriveLlm(traceRun, inputs, outputs, context)
     if (context.prices) priceTraceRun(traceRun, context.prices(merged.workspace_id))
   } else {
-    traceRun.usage = costsOnly(reportedUsage(ownUsage(outputs), metadata, [], { run_type }, mapped?.usage))
+    traceRun.usage = costsOnly(
+      reportedUsage(ownUsage(outputs), usageMetadataOf(merged), [], { run_type }, mapped?.usage),
+    )
     if (run_type === 'retriever' && mapped === undefined) addRerank(traceRun, outputs, context)
   }
-  if (run_type === 'llm' && merged.raw.events) {
+  const start = sentStart(merged)
+  // Without a start the time to the first token is unknown; the receive time would give a wrong one.
+  if (run_type === 'llm' && merged.raw.events && start !== undefined) {
     traceRun.first_token_time = firstTokenTime(
       parseLooseJson(merged.raw.events).value,
-      sentStart(merged),
+      start,
       times.end_time,
       issues,
     )
@@ -205,7 +209,9 @@ function readTags(value: JsonValue | undefined, issues: Issue[]): string[] {
  * one.
  */
 function readThread(metadata: JsonObject): string | undefined {
-  return text(metadata['thread_id']) ?? text(metadata['session_id']) ?? text(metadata['conversation_id'])
+  return (
+    idText(metadata['thread_id']) ?? idText(metadata['session_id']) ?? idText(metadata['conversation_id'])
+  )
 }
 
 /** Whether outputs must be read. For types without token counts, only if they may contain a cost. */
@@ -273,7 +279,7 @@ function addRerank(traceRun: TraceRun, outputs: JsonValue | undefined, context: 
   const answer = isObject(outputs) ? outputs['model'] : undefined
   const model = text(metadata['ls_model_name']) ?? text(answer)
   const found: Issue[] = []
-  const usage = reportedUsage(outputs, metadata, found, { run_type, provider })
+  const usage = reportedUsage(outputs, usageMetadataOf(merged), found, { run_type, provider })
   const isCall = model !== undefined && (usage.source.input !== null || Object.keys(usage.units).length > 0)
   if (!isCall) return
   traceRun.usage = usage

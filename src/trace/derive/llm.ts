@@ -1,9 +1,10 @@
 import type { Issue } from '../../schema/issue.ts'
-import { type JsonValue, isObject, text } from '../../schema/json.ts'
+import { type JsonValue, isObject, text, word } from '../../schema/json.ts'
 import type { Message } from '../../schema/types.gen.ts'
 import { plainText, unwrappedValue, type ChosenFormat, chooseFormat, unwrap } from './choose.ts'
 import type { LlmFacts, TraceRun } from './trace-run.ts'
 import { hasNewToken } from './first-token.ts'
+import { usageMetadataOf } from './merge.ts'
 import { message, textBlock } from '../messages/messages.ts'
 import { billsThoughts, findModel, providerInPath, withoutProvider } from '../price/model-name.ts'
 import { isFramework, normalizeProvider } from '../price/provider-name.ts'
@@ -60,7 +61,7 @@ export function deriveLlm(
   const { metadata, issues } = traceRun
   const rawInputs = inputs === undefined ? undefined : unwrap('inputs', inputs)
   const early = findModel(metadata, withModel(rawInputs), traceRun.merged.extra, undefined, undefined)
-  const named = text(metadata['ls_provider'])
+  const named = word(metadata['ls_provider'])
   const sentProvider = named === undefined || isFramework(named) ? undefined : named
   const hints: Hints = {
     run_type: traceRun.run_type,
@@ -92,7 +93,13 @@ export function deriveLlm(
     checks: { run_type: { ok: true }, format: { ok: true }, model: { ok: true }, usage: { ok: true } },
   }
   traceRun.llm = llm
-  traceRun.usage = reportedUsage(outputs, metadata, issues, usageHints(traceRun, llm, output), mapped?.usage)
+  traceRun.usage = reportedUsage(
+    outputs,
+    usageMetadataOf(traceRun.merged),
+    issues,
+    usageHints(traceRun, llm, output),
+    mapped?.usage,
+  )
   const requests = requestsOf(traceRun, rawInputs)
   traceRun.usage.conditions = { ...requestedConditions(requests), ...traceRun.usage.conditions }
   const isEmpty = traceRun.status === 'error' && isEmptyAnswer(outputs, output, llm.output_messages)
@@ -101,7 +108,8 @@ export function deriveLlm(
   const encoding = estimateMissing(traceRun, llm, sides, context.startEstimate)
   llm.answered_model = answeredModel(llm.model, mapped?.answered_model, answered, output?.model)
   addTier(traceRun.usage, tierOf(traceRun, serviceTierOf(outputs, requests)))
-  llm.checks = judge(traceRun, llm, { inputs, outputs, encoding, isRefused: isRefusedCall(traceRun, sides) })
+  const isRefused = isRefusedCall(traceRun, sides)
+  llm.checks = judge(traceRun, llm, { inputs, outputs: sides.outputs, encoding, isRefused })
 }
 
 function usageHints(
@@ -177,12 +185,30 @@ function choose(
   return chosen
 }
 
+/** Fields in which vendors and frameworks send what is embedded, besides `input`. */
+const EMBEDDED = [
+  'texts',
+  'text',
+  'documents',
+  'document',
+  'query',
+  'values',
+  'value',
+  'contents',
+  'content',
+  'instances',
+  'inputText',
+  'prompt',
+] as const
+
 /** The part of the inputs that an embedding model reads: the text or texts, if they can be identified. */
 function embeddedText(inputs: JsonValue): JsonValue {
-  const value = isObject(inputs)
-    ? (inputs['input'] ?? inputs['texts'] ?? inputs['documents'] ?? inputs)
-    : inputs
-  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value.join('\n') : value
+  const whole = unwrap('inputs', inputs).at(-1)!.value
+  const found = isObject(whole) ? EMBEDDED.find((name) => whole[name] !== undefined) : undefined
+  const value = isObject(whole) && found !== undefined ? whole[found]! : whole
+  if (!Array.isArray(value)) return value
+  const texts = value.map((item) => (isObject(item) ? (item['text'] ?? item['content']) : item))
+  return texts.every((item) => typeof item === 'string') ? texts.join('\n') : value
 }
 
 interface Sides {
@@ -206,10 +232,11 @@ function estimateMissing(
   const { usage, issues } = traceRun
   if (traceRun.status === 'pending' && sides.outputs === undefined) return undefined
   if (isUncounted(traceRun, sides)) return undefined
-  // If a successful span has no outputs, the sender did not capture them, and the number of their tokens is unknown.
-  const isSilent = traceRun.mapped !== undefined && sides.outputs === undefined && traceRun.status !== 'error'
+  // If a successful call has no outputs, the sender hides them, and the number of their tokens is unknown.
+  const isSilent = sides.outputs === undefined && traceRun.status !== 'error'
   const needsOutput = usage.source.output === null && traceRun.run_type === 'llm' && !isSilent
   if (usage.source.input !== null && !needsOutput) return undefined
+  const isEmbedding = traceRun.run_type === 'embedding'
   const estimator = startEstimate()
   const names = {
     model: llm.model,
@@ -221,11 +248,11 @@ function estimateMissing(
     const estimate = estimator.input({
       ...names,
       messages: llm.input_messages,
-      raw:
-        traceRun.run_type === 'embedding'
-          ? embeddedText(sides.inputs)
-          : (sides.input?.value ?? unwrappedValue('inputs', sides.inputs)),
-      recognised: sides.input !== undefined,
+      raw: isEmbedding
+        ? embeddedText(sides.inputs)
+        : (sides.input?.value ?? unwrappedValue('inputs', sides.inputs)),
+      // An embedding model reads no messages, even if its request looks like that of a chat.
+      recognised: sides.input !== undefined && !isEmbedding,
     })
     usage.input_tokens = estimate.tokens
     usage.source.input = 'estimate'

@@ -151,9 +151,15 @@ function mergeHead(merged: MergedTraceRun, head: JsonObject): void {
   for (const key of Object.keys(head)) {
     const value = head[key]
     if (value === null || value === undefined || key === '__proto__') continue
-    if (Array.isArray(value) && value.length === 0 && merged.head[key] !== undefined) continue
+    if (merged.head[key] !== undefined && isEmpty(value)) continue
     merged.head[key] = value
   }
+}
+
+/** Whether a value says nothing, so that it overrides no other one. */
+function isEmpty(value: JsonValue | undefined): boolean {
+  if (value === undefined || value === null || value === '') return true
+  return typeof value === 'object' && Object.keys(value).length === 0
 }
 
 /**
@@ -177,10 +183,18 @@ function mergeExtra(merged: MergedTraceRun, bytes: Uint8Array): void {
     if (key === '__proto__') continue
     const before = merged.extra[key]
     const now = value[key]
-    if (!isObject(before) || !isObject(now)) merged.extra[key] = now as JsonValue
-    else if (key === SPAN_KEY) addSpan(merged, before, now)
-    else merged.extra[key] = key === 'metadata' ? { ...before, ...now } : now
+    if (before !== undefined && isEmpty(now)) continue
+    if (!isObject(before)) merged.extra[key] = now as JsonValue
+    else if (key === 'metadata') merged.extra[key] = mergeMetadata(before, now)
+    else if (key === SPAN_KEY && isObject(now)) addSpan(merged, before, now)
+    else merged.extra[key] = now as JsonValue
   }
+}
+
+function mergeMetadata(before: JsonObject, now: JsonValue | undefined): JsonObject {
+  if (!isObject(now)) return before
+  const said = Object.entries(now).filter(([name, value]) => !isEmpty(value) || isEmpty(before[name]))
+  return { ...before, ...Object.fromEntries(said) }
 }
 
 /** Adds a span. The last of several spans with the same id counts; the others are kept, with an issue. */
@@ -212,6 +226,17 @@ function mergeAttachments(merged: MergedTraceRun, bytes: Uint8Array): void {
 export function metadataOf(merged: MergedTraceRun): JsonObject {
   const metadata = merged.extra['metadata']
   return isObject(metadata) ? metadata : {}
+}
+
+/**
+ * The metadata in which usage_metadata is looked for. A client that sends it on the run itself, or directly in extra,
+ * means the same.
+ */
+export function usageMetadataOf(merged: MergedTraceRun): JsonObject {
+  const metadata = metadataOf(merged)
+  const beside = merged.head['usage_metadata'] ?? merged.extra['usage_metadata']
+  const isSent = metadata['usage_metadata'] !== undefined && metadata['usage_metadata'] !== null
+  return beside === undefined || isSent ? metadata : { ...metadata, usage_metadata: beside }
 }
 
 /** A uuid field of the head in canonical spelling. */

@@ -15,6 +15,7 @@ const WORDS =
 const LEADING_STATUS = /^\w*Error: [45]\d\d\b/
 const BARE_STATUS = /^[45]\d\d$/
 const MOST_TEXT = 4000
+const USAGE: ReadonlySet<string> = new Set(['usage', 'usage_metadata'])
 
 /** Whether the text, type or HTTP status of an error shows that the vendor refused the call. */
 export function isRefusal(...texts: (string | undefined)[]): boolean {
@@ -29,8 +30,8 @@ export function isRefusal(...texts: (string | undefined)[]): boolean {
 }
 
 /**
- * Whether outputs contain no answer. For a failed call, SDKs write null or an empty value (wrapped or not), or
- * messages of a known format without text, reasoning, media and tool calls.
+ * Whether outputs contain no answer. For a failed call, SDKs write null or an empty value (wrapped or not), usage alone,
+ * or messages of a known format without text, reasoning, media and tool calls.
  */
 export function isEmptyAnswer(
   outputs: JsonValue | undefined,
@@ -41,7 +42,8 @@ export function isEmptyAnswer(
   if (chosen !== undefined) return messages.every(isEmptyMessage)
   const unwrapped = unwrappedValue('outputs', outputs)
   if (unwrapped === null || unwrapped === '') return true
-  return (Array.isArray(unwrapped) || isObject(unwrapped)) && Object.keys(unwrapped).length === 0
+  if (!Array.isArray(unwrapped) && !isObject(unwrapped)) return false
+  return Object.keys(unwrapped).every((name) => USAGE.has(name))
 }
 
 function isEmptyMessage({ content }: Message): boolean {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../schema/json.ts'
-import { text } from '../../schema/json.ts'
+import { word } from '../../schema/json.ts'
 import { plainText } from './choose.ts'
 import type { Checks, LlmFacts, TraceRun, Verdict } from './trace-run.ts'
 
@@ -60,7 +60,7 @@ function unknownOutputs(outputs: JsonValue): string {
 }
 
 function judgeModel({ metadata }: TraceRun, llm: LlmFacts): Verdict {
-  const missing = ['ls_provider', 'ls_model_name'].filter((key) => text(metadata[key]) === undefined)
+  const missing = ['ls_provider', 'ls_model_name'].filter((key) => word(metadata[key]) === undefined)
   if (missing.length === 0) return OK
   const found =
     missing.includes('ls_model_name') && llm.model !== undefined

@@ -18,7 +18,7 @@ export function parseLooseJson(bytes: Uint8Array): LooseJson {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const parsed = parseJson(text)
   if (parsed === undefined) return { value: text, ok: false, repaired: false }
-  return { value: parsed.value, ok: true, repaired: parsed.text !== text }
+  return { value: parsed.value, ok: true, repaired: parsed.text !== text && !text.endsWith(parsed.text) }
 }
 
 /** Maximum length of a text that counts as empty. */

@@ -54,6 +54,33 @@ describe('validateMessages', () => {
     expect(codes([user(without)])).toEqual([`content_field_missing [0].content[0].${field}`])
   })
 
+  it('reads null as an absent field', () => {
+    const none = { url: null, id: null, mime_type: null }
+    const sent = [
+      user(
+        { type: 'text', text: 't', annotations: null, extras: null },
+        { type: 'image', base64: 'AA==', ...none },
+        { type: 'server_tool_result', tool_call_id: 'i', status: 'success', id: null, output: null },
+      ),
+      { ...user(), tool_call_id: null, name: null, usage_metadata: null },
+    ]
+    const issues: Issue[] = []
+    const read = readCanonicalMessages(sent as JsonValue[], '', issues)
+    expect(issues).toEqual([])
+    expect(read).toEqual([
+      user(
+        { type: 'text', text: 't' },
+        { type: 'image', base64: 'AA==' },
+        { type: 'server_tool_result', tool_call_id: 'i', status: 'success', output: null },
+      ),
+      user(),
+    ])
+    expect(codes([user({ type: 'image', base64: null, url: 'https://x.example' })])).toEqual([
+      'media_without_base64 [0].content[0].base64',
+    ])
+    expect(codes([user({ type: 'text', text: null })])).toEqual(['content_field_missing [0].content[0].text'])
+  })
+
   it('accepts media by reference with a warning, and refuses media without any source', () => {
     const issues = validateMessages([
       user({ type: 'image', url: 'https://x.example' }, { type: 'video', id: 'v' }, { type: 'audio' }),

@@ -105,13 +105,12 @@ function checkContent(value: JsonValue | undefined, path: string, issues: Issue[
   if (Array.isArray(value)) {
     let mended: ContentBlock[] | undefined
     for (let i = 0; i < value.length; i++) {
-      const block = value[i] ?? null
-      if (checkBlock(block, `${at}[${i}]`, issues)) {
-        if (mended !== undefined) mended.push(block as unknown as ContentBlock)
-        continue
-      }
+      const sent = value[i] ?? null
+      const block = withoutNulls(sent)
+      const fits = checkBlock(block, `${at}[${i}]`, issues)
+      if (fits && block === sent && mended === undefined) continue
       mended ??= value.slice(0, i) as unknown as ContentBlock[]
-      mended.push(mend(block))
+      mended.push(fits ? (block as unknown as ContentBlock) : mend(sent))
     }
     return mended ?? (value as unknown as ContentBlock[])
   }
@@ -121,6 +120,15 @@ function checkContent(value: JsonValue | undefined, path: string, issues: Issue[
   report(issues, missing ? 'content_missing' : 'content_not_array', at, message, fix)
   if (missing) return []
   return [mend(value)]
+}
+
+/** The block without those of its fields that are null: serialisers write absent fields so. */
+function withoutNulls(block: JsonValue): JsonValue {
+  if (!isObject(block)) return block
+  const fields = (typeof block.type === 'string' && BLOCK_FIELDS.get(block.type)) || []
+  const absent = new Set(fields.filter(({ name }) => block[name] === null).map(({ name }) => name))
+  if (absent.size === 0) return block
+  return Object.fromEntries(Object.entries(block).filter(([name]) => !absent.has(name)))
 }
 
 /** Converts a block that does not fit the schema to one that keeps it whole; readable text becomes a text block. */
@@ -227,7 +235,11 @@ function noteCalls(content: readonly ContentBlock[], calls: Set<string>): void {
   for (const block of content) if (block.type === 'tool_call' && block.id !== undefined) calls.add(block.id)
 }
 
-/** Whether the fields besides role and content fit the schema. */
+function isPresent(value: JsonValue | undefined): boolean {
+  return value !== undefined && value !== null
+}
+
+/** Whether the fields besides role and content fit the schema. Null stands for an absent field, but does not fit. */
 function checkMessageFields(
   value: JsonObject,
   role: MessageRole,
@@ -236,7 +248,7 @@ function checkMessageFields(
   issues: Issue[],
 ): boolean {
   const id = value.tool_call_id
-  if (id !== undefined) {
+  if (isPresent(id)) {
     const at = `${path}.tool_call_id`
     if (role !== 'tool') {
       const message = `A message of role ${role} has a tool_call_id.`

@@ -55,6 +55,25 @@ describe('price book', () => {
     })
   })
 
+  it('reads the price of a detail under any spelling that clients use, its proper name first', () => {
+    const rates = (prompt_cost_details: Record<string, string>) =>
+      createPriceBook([entry({ prompt_cost_details })], defaults).find({
+        model: 'm',
+        provider: undefined,
+        at: 0,
+        input_tokens: 1,
+      })?.input.details
+    expect(
+      rates({ cache_write: '1e-7', ephemeral_1hr_input_tokens: '2e-7', flex_cache_write: '3e-7' }),
+    ).toEqual({
+      cache_creation: 100_000_000_000n,
+      ephemeral_1h_input_tokens: 200_000_000_000n,
+      flex_cache_creation: 300_000_000_000n,
+    })
+    const both = { cache_creation: '1e-7', cache_write: '5e-7' }
+    expect(rates(both)).toEqual({ cache_creation: 100_000_000_000n })
+  })
+
   it('U8: uses an entry with conditions only for calls that have them all, and before one without', () => {
     const entries = [
       entry({ id: 'any' }),

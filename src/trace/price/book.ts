@@ -2,6 +2,7 @@ import { contextOf } from './conditions.ts'
 import { type Decimal, parseDecimal } from './decimal.ts'
 import { withoutProvider } from './model-name.ts'
 import { isFramework, normalizeProvider, spellingsOf } from './provider-name.ts'
+import { detailName } from './formula.ts'
 import { UNITS } from './units.ts'
 import { priceProvider } from './default/default-price-match.ts'
 import type { Price, PriceQuery, PriceSource, Rates } from './price.ts'
@@ -133,7 +134,9 @@ function toRates(base: string, sent: Readonly<Record<string, string>>): Rates {
   const details: Record<string, Decimal> = {}
   for (const [key, amount] of Object.entries(sent)) {
     const rate = parseDecimal(amount)
-    if (rate !== undefined) details[key] = rate
+    const name = detailName(key)
+    // A price under the proper name takes precedence over one under another spelling.
+    if (rate !== undefined && (name === key || !Object.hasOwn(sent, name))) details[name] = rate
   }
   return { base: parseDecimal(base), details }
 }

@@ -137,6 +137,13 @@ const ALIASES: Readonly<Record<string, string>> = {
   ephemeral_1hr_input_tokens: 'ephemeral_1h_input_tokens',
 }
 
+/** The name under which a detail is counted and priced, for any spelling that clients use. */
+export function detailName(key: string): string {
+  if (Object.hasOwn(ALIASES, key)) return ALIASES[key]!
+  const tier = tierOf(key)
+  return tier === undefined || key === tier ? key : `${tier}_${detailName(key.slice(tier.length + 1))}`
+}
+
 function tierOf(key: string): string | undefined {
   return TIERS.find((tier) => key === tier || key.startsWith(`${tier}_`))
 }
@@ -190,7 +197,7 @@ function isWidened(key: string, { base, details }: Rates): boolean {
 function inOrder(sent: Readonly<Record<string, number>>, tokens: number, rates: Rates): [string, number][] {
   const counts: Record<string, number> = {}
   for (const [key, count] of Object.entries(sent)) {
-    const known = (Object.hasOwn(ALIASES, key) ? ALIASES[key] : undefined) ?? key
+    const known = detailName(key)
     counts[known] = Math.max(counts[known] ?? 0, count)
   }
   // Rule N7: cache writes are reported as one count, by lifetime, or both.

@@ -70,6 +70,15 @@ export function dottedSegment(start: number | string, id: string): string {
   return `${iso.slice(0, 4)}${iso.slice(5, 7)}${iso.slice(8, 13)}${iso.slice(14, 16)}${iso.slice(17, 19)}${fraction}Z${id}`
 }
 
+/** Length of a segment in normal form, with the dot before the next one. */
+const NORMAL_LENGTH = TIME_LENGTH + 36 + 1
+
+/** The normal form of a dotted_order that was read to these segments: most texts have it already. */
+export function normalDottedOrder(text: string, segments: readonly DottedSegment[]): string {
+  const isNormal = text.length === segments.length * NORMAL_LENGTH - 1 && !/[tzA-F]/.test(text)
+  return isNormal ? text : formatDottedOrder(segments)
+}
+
 /** Segments in the normal form of a dotted_order. */
 export function formatDottedOrder(segments: readonly DottedSegment[]): string {
   return segments.map(({ time, id }) => dottedSegment(time, id)).join('.')

@@ -1,6 +1,6 @@
 import type { Issue } from '../../../schema/issue.ts'
 import { text } from '../../../schema/json.ts'
-import { deriveDottedOrder, dottedSegment, parseDottedOrder } from './dotted-order.ts'
+import { deriveDottedOrder, dottedSegment, normalDottedOrder, parseDottedOrder } from './dotted-order.ts'
 import { headUuid } from '../merge.ts'
 import type { MergedTraceRun } from '../merged-trace-run.ts'
 import { spanIdOf } from '../../otel/span/ids.ts'
@@ -63,10 +63,16 @@ export type ParentOf = (id: string) => ParentLineage | undefined
  */
 export function neededParents(merged: MergedTraceRun): string[] {
   if (text(merged.head['dotted_order']) !== undefined) return []
-  const parent = headUuid(merged, 'parent_run_id')
+  const parent = parentIn(merged)
   if (parent === undefined) return []
   const trace = headUuid(merged, 'trace_id')
   return spanIdOf(parent) === undefined || trace === undefined ? [parent] : [parent, trace]
+}
+
+/** The parent that was sent. A TraceRun that names itself as its parent has none. */
+function parentIn(merged: MergedTraceRun): string | undefined {
+  const parent = headUuid(merged, 'parent_run_id')
+  return parent === merged.id ? undefined : parent
 }
 
 /** A position that later fragments cannot change. */
@@ -86,11 +92,12 @@ export function deriveLineage(
   const sent = text(merged.head['dotted_order'])
   const order = sent === undefined ? undefined : parseDottedOrder(sent)
   const segments = order?.ok ? order.segments : undefined
-  const parent_run_id = headUuid(merged, 'parent_run_id') ?? segments?.at(-2)?.id
+  const parent_run_id = parentIn(merged) ?? segments?.at(-2)?.id
   const trace = headUuid(merged, 'trace_id')
   if (segments) {
     const trace_id = trace ?? segments[0]!.id
-    return { trace_id, parent_run_id, dotted_order: sent!, ...SETTLED, placed_by: 'statement' }
+    const dotted_order = normalDottedOrder(sent!, segments)
+    return { trace_id, parent_run_id, dotted_order, ...SETTLED, placed_by: 'statement' }
   }
   const stated = trace === undefined ? undefined : ('statement' as const)
   if (parent_run_id === undefined) {

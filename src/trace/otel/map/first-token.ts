@@ -17,7 +17,7 @@ const FIRST_EVENTS = new Set([
 /**
  * Time of the first token in epoch microseconds. Sources in order of precedence: the convention's seconds (as attribute
  * of the answer, or in the spelling of AI SDK 7), Vercel's milliseconds, events. A time before the start or after the
- * end is reported as an issue and ignored.
+ * end is reported as an issue and ignored, as is an event without a time (D-16).
  */
 export function firstTokenOfSpan(
   view: SpanView,
@@ -32,6 +32,16 @@ export function firstTokenOfSpan(
     if (!early && !late) return time
     outside ??= path
   }
+  const untimed = view.span.events.findIndex(({ name, time }) => FIRST_EVENTS.has(name) && !isTimed(time))
+  if (outside === undefined && untimed >= 0) {
+    issues.push({
+      code: 'new_token_without_time',
+      severity: 'warning',
+      path: `extra.otel_span.events[${untimed}].time`,
+      message: 'The event of the first token carries no time, so the time to first token is unknown.',
+      fix: 'Set the time of the event.',
+    })
+  }
   if (outside !== undefined) {
     issues.push({
       code: 'new_token_outside_run',
@@ -42,6 +52,10 @@ export function firstTokenOfSpan(
     })
   }
   return undefined
+}
+
+function isTimed(time: string): boolean {
+  return parseTime(time) !== undefined
 }
 
 /** Whether an event of the span, with any time, shows that an answer has begun. */

@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, isObject, text } from '../../../schema/json.ts'
+import { type JsonObject, type JsonValue, idText, isObject, text } from '../../../schema/json.ts'
 import { providerOfModel } from '../../price/model-name.ts'
 import { isFramework } from '../../price/provider-name.ts'
 import { genkitProvider } from './frameworks/genkit.ts'
@@ -71,7 +71,7 @@ export function metadataOfSpan(view: SpanView, runType: string): JsonObject {
     addFrameworks(view, add)
   }
   addThread(view, metadata)
-  add('user_id', view.text(...USER) ?? mlflowText(view, 'mlflow.trace.user'))
+  add('user_id', idAt(view, ...USER) ?? mlflowText(view, 'mlflow.trace.user'))
   add('OTEL_TRACE_ID', text(view.span.trace_id))
   add('OTEL_SPAN_ID', text(view.span.span_id))
   for (const [key, value] of Object.entries(view.span.resource)) add(key, value)
@@ -145,14 +145,19 @@ function mlflowModel(view: SpanView): string | undefined {
   return undefined
 }
 
+/** The first of these attributes that is an id. */
+function idAt(view: SpanView, ...keys: readonly string[]): string | undefined {
+  return keys.map((key) => idText(view.get(key))).find((id) => id !== undefined)
+}
+
 /** The sender's own thread keys take precedence; the attributes are used if there are none. */
 function addThread(view: SpanView, metadata: JsonObject): void {
   const named = ['session_id', 'thread_id', 'conversation_id'].some(
-    (key) => text(metadata[key]) !== undefined,
+    (key) => idText(metadata[key]) !== undefined,
   )
   if (named) return
-  const session = view.text(...SESSION) ?? mlflowText(view, 'mlflow.trace.session')
-  const conversation = view.text('gen_ai.conversation.id')
+  const session = idAt(view, ...SESSION) ?? mlflowText(view, 'mlflow.trace.session')
+  const conversation = idAt(view, 'gen_ai.conversation.id')
   if (session !== undefined) metadata['session_id'] = session
   if (conversation !== undefined) metadata['conversation_id'] = conversation
 }

@@ -103,6 +103,20 @@ describe('the first token', () => {
     expect(outside.first_token_time).toBeUndefined()
     expect(outside.issues.map(({ code }) => code)).toContain('new_token_outside_run')
   })
+
+  it('D-16: is unknown, with an issue, if its event has no time', () => {
+    const untimed = event('new_token', '')
+    const alone = map(llm, { events: [untimed] })
+    expect(alone.first_token_time).toBeUndefined()
+    expect(alone.issues).toContainEqual(
+      expect.objectContaining({
+        code: 'new_token_without_time',
+        path: 'extra.otel_span.events[0].time',
+      }),
+    )
+    const timed = map(llm, { events: [untimed, event('new_token', '2026-01-15T10:00:00.200Z')] })
+    expect(timed.issues.map(({ code }) => code)).not.toContain('new_token_without_time')
+  })
 })
 
 describe('the response id', () => {
@@ -205,6 +219,11 @@ describe('metadata', () => {
     expect(metadata['ls_provider']).toBe(provider)
     const named = map({ 'openinference.span.kind': 'LLM', 'llm.provider': 'groq' }, { events: [failed] })
     expect(named.metadata['ls_provider']).toBe('groq')
+  })
+
+  it('D-54: reads ids that are integers as text', () => {
+    const { metadata } = map({ 'session.id': 42, 'gen_ai.conversation.id': 7, 'user.id': 3 })
+    expect(metadata).toMatchObject({ session_id: '42', conversation_id: '7', user_id: '3' })
   })
 
   it('keeps a thread that the sender named, and reads no framework as a provider', () => {

@@ -1,6 +1,8 @@
 import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
 import { joinPath } from '../../../schema/issue.ts'
 import type { UsageMetadata } from '../../../schema/types.gen.ts'
+import { parseJson } from '../../json/json-text.ts'
+import { chunkUsage } from '../../messages/langchain-chunks.ts'
 import {
   hasAnswerFacts,
   readAnswerFacts,
@@ -30,16 +32,33 @@ export function findUsage(
 ): FoundUsage[] {
   const found = [...span]
   const out = isObject(outputs) ? outputs : undefined
-  if (isObject(out?.['usage_metadata']))
-    found.push(clientUsage(out['usage_metadata'], 'outputs.usage_metadata', provider))
-  if (isObject(metadata['usage_metadata']))
-    found.push(clientUsage(metadata['usage_metadata'], 'extra.metadata.usage_metadata', provider))
+  for (const [path, sent] of clientPlaces(outputs, metadata)) {
+    const value = asObject(sent)
+    if (value !== undefined) found.push(clientUsage(value, path, provider))
+  }
   if (out) {
     addNested(found, out, provider)
     addGenerations(found, out, provider)
   }
   if (outputs !== undefined) addVendor(found, outputs, 'outputs', provider)
   return found
+}
+
+/** The two places of the interface for usage_metadata, with what was sent there. */
+export function clientPlaces(
+  outputs: JsonValue | undefined,
+  metadata: JsonObject,
+): [path: string, sent: JsonValue | undefined][] {
+  return [
+    ['outputs.usage_metadata', isObject(outputs) ? outputs['usage_metadata'] : undefined],
+    ['extra.metadata.usage_metadata', metadata['usage_metadata']],
+  ]
+}
+
+/** An object, also one that was sent as JSON text; undefined for any other value. */
+export function asObject(value: JsonValue | undefined): JsonObject | undefined {
+  const read = typeof value === 'string' ? parseJson(value)?.value : value
+  return isObject(read) ? read : undefined
 }
 
 /** The counts that a user's own processor found. */
@@ -74,13 +93,20 @@ const OUR_NAMES = [
   ...COSTS,
 ] as const
 
-/** `outputs.<key>.usage_metadata`, also inside a LangChain constructor's kwargs or a list's messages. */
+/** `outputs.<key>.usage_metadata`, also inside a LangChain constructor's kwargs, or a list's messages or choices. */
 function addNested(found: FoundUsage[], out: JsonObject, provider: string | undefined): void {
   for (const [key, entry] of Object.entries(out).slice(0, 50)) {
-    if (!Array.isArray(entry)) addMessage(found, entry, `outputs.${key}`, provider)
+    const streamed = Array.isArray(entry) ? chunkUsage(entry) : undefined
+    if (streamed !== undefined) found.push(clientUsage(streamed, `outputs.${key}`, provider))
+    else if (!Array.isArray(entry)) addMessage(found, entry, `outputs.${key}`, provider)
     else
-      for (let i = Math.max(0, entry.length - 3); i < entry.length; i++)
-        addMessage(found, entry[i], `outputs.${key}[${i}]`, provider)
+      for (let i = Math.max(0, entry.length - 3); i < entry.length; i++) {
+        const item = entry[i]
+        const path = `outputs.${key}[${i}]`
+        if (key === 'choices' && isObject(item))
+          addMessage(found, item['message'], `${path}.message`, provider)
+        else addMessage(found, item, path, provider)
+      }
   }
 }
 

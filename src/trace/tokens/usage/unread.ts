@@ -1,8 +1,10 @@
 import type { Issue } from '../../../schema/issue.ts'
+import { isObject } from '../../../schema/json.ts'
 import type { Usage } from './record.ts'
 import type { FoundUsage } from './places.ts'
 import type { UnreadNumber } from './walk.ts'
 
+const SIDES = ['input', 'output'] as const
 /** Number of unread numbers that the issue names. */
 const MOST_NAMED = 5
 
@@ -10,8 +12,8 @@ const MOST_NAMED = 5
 export function reportUnread(places: readonly FoundUsage[], usage: Usage, issues: Issue[]): void {
   const unread = new Map<string, UnreadNumber>()
   for (const { reading } of places) for (const number of reading.unread) unread.set(number.path, number)
-  const total = loneTotal(places, usage)
-  if (total !== undefined) unread.set(total.path, total)
+  for (const number of [...loneTotal(places, usage), ...loneDetails(places, usage)])
+    unread.set(number.path, number)
   const cut = places.find(({ reading }) => reading.isCut)
   if (unread.size === 0 && cut === undefined) return
   const named = [...unread.values()].slice(0, MOST_NAMED).map(({ path, value }) => `${path} ${value}`)
@@ -32,11 +34,24 @@ export function reportUnread(places: readonly FoundUsage[], usage: Usage, issues
 }
 
 /** A total without sides: only an estimate can split it. */
-function loneTotal(places: readonly FoundUsage[], usage: Usage): UnreadNumber | undefined {
-  if (usage.source.input !== null || usage.source.output !== null) return undefined
+function loneTotal(places: readonly FoundUsage[], usage: Usage): UnreadNumber[] {
+  if (usage.source.input !== null || usage.source.output !== null) return []
   for (const { reading, path } of places) {
     const total = reading.value['total_tokens']
-    if (total) return { path: `${path}.total_tokens`, value: String(total) }
+    if (total) return [{ path: `${path}.total_tokens`, value: String(total) }]
   }
-  return undefined
+  return []
+}
+
+/** Details of a side whose count no place has. */
+function loneDetails(places: readonly FoundUsage[], usage: Usage): UnreadNumber[] {
+  return places.flatMap(({ reading, path }) =>
+    SIDES.flatMap((side) => {
+      const details = reading.value[`${side}_token_details`]
+      if (usage.source[side] !== null || !isObject(details)) return []
+      return Object.entries(details)
+        .filter(([, count]) => Boolean(count))
+        .map(([name, count]) => ({ path: `${path}.${side}_token_details.${name}`, value: String(count) }))
+    }),
+  )
 }

@@ -8,7 +8,7 @@ import { readCount } from './read-count.ts'
 import type { ModelUsage } from './read-usage.ts'
 import { kindsOf, lifetimesOf, reconcile, type SentCounts } from './reconcile.ts'
 import { reportUnread } from './unread.ts'
-import { findUsage, type FoundUsage, formatUsage } from './places.ts'
+import { asObject, clientPlaces, findUsage, type FoundUsage, formatUsage } from './places.ts'
 import { emptyUsage, type ModelPart, type Usage } from './record.ts'
 
 /** Facts about the call that its usage objects do not have. */
@@ -35,6 +35,7 @@ export function reportedUsage(
   span: readonly FoundUsage[] = [],
 ): Usage {
   const usage = emptyUsage()
+  reportUnreadable(outputs, metadata, issues)
   const places = findUsage(outputs, metadata, span, hints.provider)
   if (hints.ofFormat !== undefined) places.push(formatUsage(hints.ofFormat))
   if (places.length === 0 && metadata['usage_metadata'] === undefined) return usage
@@ -60,6 +61,20 @@ export function reportedUsage(
   takeModels(usage, whole)
   reportUnread(places, usage, issues)
   return usage
+}
+
+/** Reports usage_metadata that is no object; null stands for none. */
+function reportUnreadable(outputs: JsonValue | undefined, metadata: JsonObject, issues: Issue[]): void {
+  for (const [path, sent] of clientPlaces(outputs, metadata)) {
+    if (sent === undefined || sent === null || sent === '' || asObject(sent) !== undefined) continue
+    issues.push({
+      code: 'usage_unread',
+      severity: 'warning',
+      path,
+      message: 'usage_metadata is not an object and was ignored.',
+      fix: 'Send an object with input_tokens and output_tokens.',
+    })
+  }
 }
 
 /** Details of places without counts, such as a framework's notes about the vendor, become those of the first with some. */
@@ -325,10 +340,10 @@ function dropToldWrites(details: Record<string, number>): void {
 
 /** Costs of usage_metadata before those that the vendor states, and those before a client's estimate (rule U14). */
 function takeCosts(usage: Usage, places: readonly FoundUsage[], metadata: JsonObject, issues: Issue[]): void {
-  const sent = metadata['usage_metadata']
+  const sent = asObject(metadata['usage_metadata'])
   const isSent =
     places.some(({ reading, path }) => readCosts(usage, reading.value, path, issues)) ||
-    (isObject(sent) && readCosts(usage, sent, 'extra.metadata.usage_metadata', issues))
+    (sent !== undefined && readCosts(usage, sent, 'extra.metadata.usage_metadata', issues))
   if (isSent) usage.cost_source = 'client'
   else takeStated(usage, places)
   usage.input_cost_details = completeDetails(usage.input_cost, usage.input_cost_details)
