@@ -107,6 +107,16 @@ describe('the config of a run', () => {
     })
   })
 
+  it('has no limits, tags and metadata of an earlier run of the thread', () => {
+    const earlier = { recursion_limit: 2, max_concurrency: 1, tags: ['t'], metadata: { of: 'run' } }
+    const config = { ...earlier, configurable: { tone: 'kind' } }
+    const { recursion_limit, ...kept } = planned({}, { metadata: {}, config }).kwargs.config
+    expect(recursion_limit).toBe(10)
+    expect(kept).toMatchObject({ configurable: { tone: 'kind' } })
+    expect(Object.keys(kept).toSorted()).toEqual(['configurable', 'metadata'])
+    expect(kept['metadata']).not.toHaveProperty('of')
+  })
+
   it('RUN-37: configurable and context are the same values to a graph that reads them so', () => {
     const seen = (
       request: Omit<RunRequest, 'assistant_id'>,

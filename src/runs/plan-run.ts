@@ -172,14 +172,18 @@ function userConfig({ caller: { user } }: Call): JsonObject {
   return { [whole]: user, [id]: user.identity, [permissions]: user.permissions }
 }
 
-/** The config from the assistant, the thread, the request and the caller; later ones override earlier ones. */
+/**
+ * The config from the assistant, the thread, the request and the caller; later ones override earlier ones. Of the thread's
+ * config it has `configurable` only: limits and tags of an earlier run do not apply to later ones.
+ */
 export function standingConfig(
   call: Call,
   assistant: Pick<AssistantFacts, 'config'>,
   thread: Pick<Thread, 'config'>,
   own: JsonObject = {},
 ): JsonObject & { configurable: JsonObject } {
-  const standing = mergeConfigs(withoutOwnKeys(assistant.config), withoutOwnKeys(thread.config))
+  const { configurable = {} } = withoutOwnKeys(thread.config)
+  const standing = mergeConfigs(withoutOwnKeys(assistant.config), { configurable })
   const merged = mergeConfigs(standing, own)
   return { ...merged, configurable: { ...objectOf(merged['configurable']), ...ofCall(call) } }
 }
