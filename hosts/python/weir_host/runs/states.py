@@ -21,6 +21,37 @@ def checkpoint_of(config: Any) -> Head | None:
     }
 
 
+# Channels of writes that a task makes before it has finished.
+NO_OUTPUT = {"__error__", "__error_source_node__", "__interrupt__", "__resume__", "__scheduled__"}
+
+
+async def live_snapshot(graph: Any, config: Any, subgraphs: bool = False) -> Any:
+    """The state of a thread. Without a checkpoint in the config it is the present state: its tasks have only the interrupts
+    that wait for an answer, and `next` has each unfinished task. Older versions of LangGraph keep the interrupts of a task
+    that has finished, and leave a task that waits at a second interrupt out of `next`."""
+    snapshot = await graph.aget_state(config, subgraphs=subgraphs)
+    is_present = not configurable_of(config).get("checkpoint_id")
+    return await _with_open_tasks(graph.checkpointer, snapshot) if is_present else snapshot
+
+
+async def _with_open_tasks(saver: Any, snapshot: Any) -> Any:
+    if not any(task.interrupts for task in snapshot.tasks):
+        return snapshot
+    found = await saver.aget_tuple(snapshot.config)
+    writes = (found and found.pending_writes) or ()
+    ended = {task_id for task_id, channel, _ in writes if channel not in NO_OUTPUT}
+    tasks = []
+    for task in snapshot.tasks:
+        if task.id in ended:
+            tasks.append(task._replace(interrupts=()))
+        elif hasattr(task.state, "tasks"):
+            tasks.append(task._replace(state=await _with_open_tasks(saver, task.state)))
+        else:
+            tasks.append(task)
+    next_nodes = tuple(task.name for task in tasks if task.id not in ended)
+    return snapshot._replace(next=next_nodes, tasks=tuple(tasks))
+
+
 def _task(task: Any) -> Head:
     inner = task.state
     below = checkpoint_of(inner) if isinstance(inner, dict) else None

@@ -39,6 +39,22 @@ describeHosts((open, language) => {
     })
   })
 
+  it('V-11, V-12: an interrupt that was answered is no longer open, while others wait', async () => {
+    const thread_id = randomUUID()
+    const idsOf = (end: GraphEnd): string[] =>
+      Object.values(end.state?.interrupts ?? {}).flatMap((of) => (of as { id: string }[]).map(({ id }) => id))
+    const first = (await bench.run('kinds', { kind: 'ask_twice' }, {}, thread_id)).end
+    const [one = '', two = ''] = idsOf(first)
+    const resume = { [one]: 'yes' }
+    const { end } = await bench.run('kinds', null, { command: { resume } }, thread_id)
+    expect([end.state?.next, idsOf(end)]).toEqual([['ask_two'], [two]])
+    const config = { configurable: { thread_id, checkpoint_ns: '' } }
+    const about = { graph_id: 'kinds', config }
+    const { body } = await bench.hosts.call(TENANT, { name: 'state', ...about, subgraphs: false })
+    const { interrupts } = JSON.parse(body) as { interrupts: { id: string }[] }
+    expect(interrupts.map(({ id }) => id)).toEqual([two])
+  })
+
   it('treats an empty id of a checkpoint as none', async () => {
     const { end } = await bench.run('kinds', { kind: 'plain' }, { checkpoint: { checkpoint_id: '' } })
     expect(end).toMatchObject({ kind: 'done', state: { next: [] } })
