@@ -70,7 +70,12 @@ describe('a command that fails', () => {
 })
 
 describe('run.start', () => {
-  async function bodyOf(params: JsonObject, thread?: Partial<Thread>): Promise<JsonObject> {
+  /** `asked`: the interrupts at the checkpoint that `params` name. */
+  async function bodyOf(
+    params: JsonObject,
+    thread?: Partial<Thread>,
+    asked?: readonly object[],
+  ): Promise<JsonObject> {
     let made: JsonObject = {}
     const deps: CommandDeps = {
       runs: {
@@ -79,7 +84,10 @@ describe('run.start', () => {
       },
       threads: {
         get: thread === undefined ? failing(new AppError('not_found')) : async () => thread as Thread,
-        state: failing(new AppError('not_found')),
+        state:
+          asked === undefined
+            ? failing(new AppError('not_found'))
+            : async () => JSON.stringify({ interrupts: asked }),
         history: failing(new AppError('not_found')),
       },
       streams: { lastSeq: async () => 2047, followThread: failing(new AppError('internal')) },
@@ -112,6 +120,18 @@ describe('run.start', () => {
       expect(await bodyOf({ assistant_id: 'a', input: null }, thread)).not.toHaveProperty('command')
     },
   )
+
+  it.each([
+    [[], { input: 'yes' }],
+    [[{ id: 'a'.repeat(32), value: '?' }], { command: { resume: 'yes' } }],
+  ])('V-6, V-8: from a checkpoint with the interrupts %j begins with %j', async (asked, work) => {
+    const thread = {
+      status: 'interrupted',
+      interrupts: { task: [{ id: 'b'.repeat(32), value: '?' }] },
+    } as const
+    const config = { configurable: { checkpoint_id: THREAD } }
+    expect(await bodyOf({ assistant_id: 'a', input: 'yes', config }, thread, asked)).toMatchObject(work)
+  })
 
   it('has further fields of a run of v1, all stream modes and no tracer (V-9, V-40)', async () => {
     const params = { assistant_id: 'a', run_id: THREAD, interrupt_before: ['n'], langsmith_tracer: {} }
