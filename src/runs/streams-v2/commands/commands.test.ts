@@ -62,6 +62,16 @@ describe('a command that fails', () => {
     expect([answer, faults]).toMatchObject([{ type: 'error', id: 7, error, code }, []])
   })
 
+  it('V-3: has a code of the API beside each refusal', async () => {
+    const refused = async (method: string) => {
+      const deps = { streams: { lastSeq: async () => 0 } } as unknown as CommandDeps
+      const { error, code } = await carryOut(deps, call, THREAD, { id: 1, method, params: {} })
+      return [error, code]
+    }
+    expect(await refused('run.begin')).toEqual(['unknown_command', 'not_found'])
+    expect(await refused('input.inject')).toEqual(['not_supported', 'not_implemented'])
+  })
+
   it('reports a fault of the server, which the client is told as unknown_error (V-3)', async () => {
     const { answer, faults } = await startThatFails(new Error('secret text'))
     expect([answer, faults]).toMatchObject([{ error: 'unknown_error', code: 'internal' }, ['internal']])
