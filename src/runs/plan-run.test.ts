@@ -166,6 +166,11 @@ describe('the config of a run', () => {
     expect(kwargs.checkpoint).toBeNull()
   })
 
+  it('a thread that a run creates gets the metadata of its request, by which clients find it', () => {
+    const metadata = { owner: 'me' }
+    expect(planned({ metadata, if_not_exists: 'create' }).admission.new_thread_metadata).toEqual(metadata)
+  })
+
   it('headers and ids of a run are not stored with the thread either', () => {
     const { admission } = planned({})
     expect(admission.thread_config).toEqual({})

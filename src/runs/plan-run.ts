@@ -57,7 +57,9 @@ export function planRun(plan: RunPlan): Omit<RunAdmission, 'claim'> {
       assistant_id,
       graph_id,
     }
-    const merged = standingConfig(call, assistant, thread, config)
+    // Limits and tags of an earlier run of the thread do not apply to this one.
+    const { configurable: kept = {} } = thread.config
+    const merged = standingConfig(call, assistant, { config: { configurable: kept } }, config)
     const shared = plan.sharesContext === true ? sharedContext(plan, thread) : undefined
     const configurable = {
       ...merged.configurable,
@@ -87,7 +89,8 @@ export function planRun(plan: RunPlan): Omit<RunAdmission, 'claim'> {
     delay_ms: delayOf(request.after_seconds),
     if_not_exists: temporary ? 'create' : (request.if_not_exists ?? 'reject'),
     thread_metadata: { graph_id, assistant_id },
-    ...(call.access && { visible: call.access.visible, new_thread_metadata: request.metadata ?? {} }),
+    new_thread_metadata: request.metadata ?? {},
+    ...(call.access && { visible: call.access.visible }),
     thread_config: goesWithRun ? { ...config, [TEMPORARY]: true } : config,
     ...(call.cron && { cron: call.cron }),
     ...(request.newest_run_id !== undefined && { newest_run_id: request.newest_run_id }),
@@ -172,18 +175,14 @@ function userConfig({ caller: { user } }: Call): JsonObject {
   return { [whole]: user, [id]: user.identity, [permissions]: user.permissions }
 }
 
-/**
- * The config from the assistant, the thread, the request and the caller; later ones override earlier ones. Of the thread's
- * config it has `configurable` only: limits and tags of an earlier run do not apply to later ones.
- */
+/** The config from the assistant, the thread, the request and the caller; later ones override earlier ones. */
 export function standingConfig(
   call: Call,
   assistant: Pick<AssistantFacts, 'config'>,
   thread: Pick<Thread, 'config'>,
   own: JsonObject = {},
 ): JsonObject & { configurable: JsonObject } {
-  const { configurable = {} } = withoutOwnKeys(thread.config)
-  const standing = mergeConfigs(withoutOwnKeys(assistant.config), { configurable })
+  const standing = mergeConfigs(withoutOwnKeys(assistant.config), withoutOwnKeys(thread.config))
   const merged = mergeConfigs(standing, own)
   return { ...merged, configurable: { ...objectOf(merged['configurable']), ...ofCall(call) } }
 }
