@@ -72,11 +72,18 @@ def _rest(snapshot: Any) -> Head:
         "next": snapshot.next,
         "tasks": [_task(task) for task in snapshot.tasks],
         "checkpoint": checkpoint_of(snapshot.config),
-        "metadata": snapshot.metadata,
+        "metadata": _metadata(snapshot),
         "created_at": snapshot.created_at,
         "parent_checkpoint": checkpoint_of(snapshot.parent_config),
         "interrupts": [one for task in snapshot.tasks for one in task.interrupts],
     }
+
+
+def _metadata(snapshot: Any) -> Any:
+    """The metadata of a checkpoint with the id of its thread, as in LangGraph for JavaScript. Copied checkpoints have that of
+    the thread that they come from."""
+    thread_id = configurable_of(snapshot.config).get("thread_id")
+    return snapshot.metadata and {**snapshot.metadata, "thread_id": thread_id}
 
 
 def _part_of(value: Any, paths: list[list[str]]) -> Any:
