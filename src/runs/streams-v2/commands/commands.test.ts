@@ -135,10 +135,8 @@ describe('run.start', () => {
     [[], { input: 'yes' }],
     [[{ id: 'a'.repeat(32), value: '?' }], { command: { resume: 'yes' } }],
   ])('V-6, V-8: from a checkpoint with the interrupts %j begins with %j', async (asked, work) => {
-    const thread = {
-      status: 'interrupted',
-      interrupts: { task: [{ id: 'b'.repeat(32), value: '?' }] },
-    } as const
+    const interrupts = { task: [{ id: 'b'.repeat(32), value: '?' }] }
+    const thread = { status: 'interrupted', interrupts } as const
     const config = { configurable: { checkpoint_id: THREAD } }
     expect(await bodyOf({ assistant_id: 'a', input: 'yes', config }, thread, asked)).toMatchObject(work)
   })
