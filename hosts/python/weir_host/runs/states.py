@@ -1,5 +1,6 @@
 """States of threads, in the form of LangGraph's server."""
 
+from dataclasses import fields
 from typing import Any
 
 from ..errors import Refused
@@ -52,6 +53,17 @@ async def _with_open_tasks(saver: Any, snapshot: Any) -> Any:
     return snapshot._replace(next=next_nodes, tasks=tuple(tasks))
 
 
+def shown_interrupt(one: Any) -> Head:
+    """An interrupt, which LangGraph has as an object or as a mapping, without the fields that it has no value for."""
+    names = one if isinstance(one, dict) else [field.name for field in fields(one)]
+    found = {name: one[name] if isinstance(one, dict) else getattr(one, name) for name in names}
+    return {name: value for name, value in found.items() if name == "value" or value is not None}
+
+
+def _interrupts(task: Any) -> list[Head]:
+    return [shown_interrupt(one) for one in task.interrupts]
+
+
 def _task(task: Any) -> Head:
     inner = task.state
     below = checkpoint_of(inner) if isinstance(inner, dict) else None
@@ -60,7 +72,7 @@ def _task(task: Any) -> Head:
         "name": task.name,
         "path": task.path,
         "error": None if task.error is None else str(task.error),
-        "interrupts": task.interrupts,
+        "interrupts": _interrupts(task),
         "checkpoint": below and {name: value for name, value in below.items() if value is not None},
         "state": None if inner is None or isinstance(inner, dict) else thread_state(inner),
         "result": task.result,
@@ -75,7 +87,7 @@ def _rest(snapshot: Any) -> Head:
         "metadata": _metadata(snapshot),
         "created_at": snapshot.created_at,
         "parent_checkpoint": checkpoint_of(snapshot.parent_config),
-        "interrupts": [one for task in snapshot.tasks for one in task.interrupts],
+        "interrupts": [one for task in snapshot.tasks for one in _interrupts(task)],
     }
 
 
@@ -131,7 +143,7 @@ def state_parts(snapshot: Any) -> tuple[Head | None, list[bytes]]:
     name once."""
     if snapshot.created_at is None:
         return None, []
-    interrupts = json_text({task.id: task.interrupts for task in snapshot.tasks if task.interrupts})
+    interrupts = json_text({task.id: _interrupts(task) for task in snapshot.tasks if task.interrupts})
     if len(interrupts) > MAX_INTERRUPTS:
         raise Refused("body_too_large", f"The interrupts of a thread may have at most {MAX_INTERRUPTS} bytes of JSON.")
     names = list(dict.fromkeys(snapshot.next or [task.name for task in snapshot.tasks]))
