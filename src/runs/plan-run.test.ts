@@ -107,6 +107,16 @@ describe('the config of a run', () => {
     })
   })
 
+  it('has no limits, tags and metadata of an earlier run of the thread', () => {
+    const earlier = { recursion_limit: 2, max_concurrency: 1, tags: ['t'], metadata: { of: 'run' } }
+    const config = { ...earlier, configurable: { tone: 'kind' } }
+    const { recursion_limit, ...kept } = planned({}, { metadata: {}, config }).kwargs.config
+    expect(recursion_limit).toBe(10)
+    expect(kept).toMatchObject({ configurable: { tone: 'kind' } })
+    expect(Object.keys(kept).toSorted()).toEqual(['configurable', 'metadata'])
+    expect(kept['metadata']).not.toHaveProperty('of')
+  })
+
   it('RUN-37: configurable and context are the same values to a graph that reads them so', () => {
     const seen = (
       request: Omit<RunRequest, 'assistant_id'>,
@@ -154,6 +164,11 @@ describe('the config of a run', () => {
     expect(admission.thread_config).toEqual({ configurable: { model: 'large' } })
     expect(Object.keys(kwargs.config['configurable'] ?? {}).filter((key) => key in poison)).toEqual([])
     expect(kwargs.checkpoint).toBeNull()
+  })
+
+  it('a thread that a run creates gets the metadata of its request, by which clients find it', () => {
+    const metadata = { owner: 'me' }
+    expect(planned({ metadata, if_not_exists: 'create' }).admission.new_thread_metadata).toEqual(metadata)
   })
 
   it('headers and ids of a run are not stored with the thread either', () => {

@@ -57,7 +57,9 @@ export function planRun(plan: RunPlan): Omit<RunAdmission, 'claim'> {
       assistant_id,
       graph_id,
     }
-    const merged = standingConfig(call, assistant, thread, config)
+    // Limits and tags of an earlier run of the thread do not apply to this one.
+    const { configurable: kept = {} } = thread.config
+    const merged = standingConfig(call, assistant, { config: { configurable: kept } }, config)
     const shared = plan.sharesContext === true ? sharedContext(plan, thread) : undefined
     const configurable = {
       ...merged.configurable,
@@ -87,7 +89,8 @@ export function planRun(plan: RunPlan): Omit<RunAdmission, 'claim'> {
     delay_ms: delayOf(request.after_seconds),
     if_not_exists: temporary ? 'create' : (request.if_not_exists ?? 'reject'),
     thread_metadata: { graph_id, assistant_id },
-    ...(call.access && { visible: call.access.visible, new_thread_metadata: request.metadata ?? {} }),
+    new_thread_metadata: request.metadata ?? {},
+    ...(call.access && { visible: call.access.visible }),
     thread_config: goesWithRun ? { ...config, [TEMPORARY]: true } : config,
     ...(call.cron && { cron: call.cron }),
     ...(request.newest_run_id !== undefined && { newest_run_id: request.newest_run_id }),

@@ -26,10 +26,7 @@ export interface Call {
   cron?: CronDate
 }
 
-/**
- * Restrictions on a run that a user of the deployment's own auth file creates. A thread created for the run gets the
- * run's metadata.
- */
+/** Restrictions on a run that a user of the deployment's own auth file creates. */
 export interface RunAccess {
   /** Whether the run may use an existing thread. */
   visible: Visible | undefined

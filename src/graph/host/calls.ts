@@ -13,6 +13,7 @@ import { describeGraph, describeSchemas, describeSubgraphs } from './describe.ts
 import type { AnyGraph } from './load-graphs.ts'
 import type { HostCall } from '../pool/messages.ts'
 import type { SchemaReader } from './schemas.ts'
+import { liveSnapshot } from './state/live-snapshot.ts'
 import type { StateTexts } from './state/state-texts.ts'
 import { threadStateText, toCheckpoint, toGraphState } from './state/thread-state.ts'
 import { toCommand } from './to-command.ts'
@@ -42,9 +43,9 @@ export async function answerCall(deps: CallDeps, tenant: Tenant, call: HostCall)
   if (call.name === 'state' || call.name === 'update_state') await expectCheckpoint(saver, call.config)
   switch (call.name) {
     case 'state':
-      return { body: threadStateText(await graph.getState(call.config, { subgraphs: call.subgraphs })) }
+      return { body: threadStateText(await liveSnapshot(graph, call.config, { subgraphs: call.subgraphs })) }
     case 'end_state':
-      return withState('null', await graph.getState(call.config))
+      return withState('null', await liveSnapshot(graph, call.config))
     case 'history':
       return readThreadHistory(historySource(deps, tenant, graph, call.graph_id), call)
     case 'update_state':
@@ -107,7 +108,7 @@ async function updateState(
     })),
   )
   const thread_id = after.configurable?.['thread_id']
-  const snapshot = await graph.getState({ configurable: { thread_id, checkpoint_ns: '' } })
+  const snapshot = await liveSnapshot(graph, { configurable: { thread_id, checkpoint_ns: '' } })
   const shown = Object.entries(after.configurable ?? {}).filter(([key]) => !key.startsWith('__'))
   const body = graphJsonText({ checkpoint: toCheckpoint(after), configurable: Object.fromEntries(shown) })
   return withState(body, snapshot)

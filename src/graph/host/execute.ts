@@ -9,6 +9,7 @@ import { runInput } from './run-input.ts'
 import { bindCopy, bindGraph } from './bind-graph.ts'
 import type { GraphStorage } from './storage.ts'
 import type { AnyGraph, LoadedGraphs } from './load-graphs.ts'
+import { liveSnapshot } from './state/live-snapshot.ts'
 import { SealableSaver } from './state/sealable-saver.ts'
 import { type StreamChunk, createStreamItems, type StreamItems } from './stream/stream-items.ts'
 import { toGraphState } from './state/thread-state.ts'
@@ -310,7 +311,7 @@ function stored({ storage }: ExecuteDeps, { tenant }: GraphJob, graph: AnyGraph)
 
 async function lastState(graph: AnyGraph, thread_id: string): Promise<GraphState | undefined> {
   try {
-    const snapshot = await graph.getState({ configurable: { thread_id, checkpoint_ns: '' } })
+    const snapshot = await liveSnapshot(graph, { configurable: { thread_id, checkpoint_ns: '' } })
     return snapshot.createdAt === undefined ? undefined : toGraphState(snapshot)
   } catch {
     return undefined

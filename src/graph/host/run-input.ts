@@ -2,6 +2,7 @@ import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint'
 import type { GraphJob } from '../../runs/execute/graph-host.ts'
 import { isObject, type JsonObject } from '../../schema/json.ts'
 import { expectCheckpoint } from './state/expect-checkpoint.ts'
+import { liveSnapshot } from './state/live-snapshot.ts'
 import type { AnyGraph } from './load-graphs.ts'
 import { toCommand } from './to-command.ts'
 
@@ -55,7 +56,7 @@ async function answerInterruptsById(
 ): Promise<JsonObject> {
   const { resume } = command
   if (resume !== false && resume !== 0 && resume !== '') return command
-  const { tasks } = await graph.getState(config)
+  const { tasks } = await liveSnapshot(graph, config)
   const open = tasks.flatMap(({ interrupts }) => interrupts)
   if (open.length === 0) return command
   return { ...command, resume: Object.fromEntries(open.map(({ id }) => [id, resume])) }

@@ -75,6 +75,14 @@ describe('openApiDocument', () => {
     }
   })
 
+  it('S-33: names server-sent events as an answer of each query of API v2', () => {
+    const queries = operations().filter(([path]) => /^\/api\/v2\/\w+\/query$/.test(path))
+    expect(queries.map(([, , { responses }]) => Object.keys(responses['200']?.content ?? {}))).toEqual(
+      queries.map(() => ['application/json', 'text/event-stream']),
+    )
+    expect(queries).toHaveLength(3)
+  })
+
   it('is valid JSON Schema 2020-12 in all its schemas', () => {
     const ajv = new Ajv2020({ strict: false, logger: false })
     for (const schema of Object.values(at('/components/schemas') as object)) {

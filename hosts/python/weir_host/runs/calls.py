@@ -15,7 +15,7 @@ from .embeddings import embed_texts
 from .execute import Deps, bind, expect_checkpoint, thread_config, to_command
 from .factories import FactoryCall
 from .schemas import schemas_of
-from .states import checkpoint_of, state_parts, thread_state
+from .states import checkpoint_of, live_snapshot, state_parts, thread_state
 
 # Longest body of a history; a larger first state is still returned.
 ANSWER_BYTES = 32 << 20
@@ -40,9 +40,9 @@ async def answer_call(deps: Deps, call: Head) -> tuple[Head, list[bytes]]:
         match call["name"]:
             case "state":
                 await expect_checkpoint(saver, config)
-                return await _body(thread_state(await graph.aget_state(config, subgraphs=call["subgraphs"])))
+                return await _body(thread_state(await live_snapshot(graph, config, call["subgraphs"])))
             case "end_state":
-                return await _body(None, state_parts(await graph.aget_state(config)))
+                return await _body(None, state_parts(await live_snapshot(graph, config)))
             case "history":
                 return await _history(graph, call)
             case "update_state":
@@ -109,7 +109,7 @@ def _update_of(update: Head) -> Any:
 async def _update(graph: Pregel, config: Any, supersteps: list[list[StateUpdate]]) -> tuple[Head, list[bytes]]:
     after = await graph.abulk_update_state(config, supersteps)
     configurable = configurable_of(after)
-    state = await graph.aget_state(thread_config(configurable["thread_id"]))
+    state = await live_snapshot(graph, thread_config(configurable["thread_id"]))
     shown = {key: value for key, value in configurable.items() if not key.startswith("__")}
     return await _body({"checkpoint": checkpoint_of(after), "configurable": shown}, state_parts(state))
 

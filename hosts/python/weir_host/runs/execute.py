@@ -23,7 +23,7 @@ from ..storage.store import BrokeredStore
 from .factories import FactoryCall
 from .graphs import Broken, Graphs
 from .node_counter import NodeCounter
-from .states import state_parts
+from .states import live_snapshot, state_parts
 from .stream_items import Item, StreamItems
 from .tracing import RunTracer
 
@@ -220,7 +220,7 @@ class Execution:
         # An interrupted node may have changed the values in memory, so they are read again.
         graph = self._graph if is_clean else bind(self._graph, BrokeredSaver(self._deps.broker), self._deps.store)
         try:
-            return state_parts(await graph.aget_state(thread_config(self._run["thread_id"])))
+            return state_parts(await live_snapshot(graph, thread_config(self._run["thread_id"])))
         except Exception:
             return None, []
 
@@ -314,7 +314,7 @@ async def answered_by_id(command: Head, graph: Pregel, config: Any) -> Head:
     list of answers by interrupt, without any answer."""
     if command.get("resume") != {}:
         return command
-    snapshot = await graph.aget_state(config)
+    snapshot = await live_snapshot(graph, config)
     open_ids = [one.id for task in snapshot.tasks for one in task.interrupts]
     return {**command, "resume": {id: {} for id in open_ids}}
 

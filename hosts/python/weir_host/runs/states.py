@@ -1,5 +1,6 @@
 """States of threads, in the form of LangGraph's server."""
 
+from dataclasses import fields
 from typing import Any
 
 from ..errors import Refused
@@ -21,6 +22,48 @@ def checkpoint_of(config: Any) -> Head | None:
     }
 
 
+# Channels of writes that a task makes before it has finished.
+NO_OUTPUT = {"__error__", "__error_source_node__", "__interrupt__", "__resume__", "__scheduled__"}
+
+
+async def live_snapshot(graph: Any, config: Any, subgraphs: bool = False) -> Any:
+    """The state of a thread. Without a checkpoint in the config it is the present state: its tasks have only the interrupts
+    that wait for an answer, and `next` has each unfinished task. Older versions of LangGraph keep the interrupts of a task
+    that has finished, and leave a task that waits at a second interrupt out of `next`."""
+    snapshot = await graph.aget_state(config, subgraphs=subgraphs)
+    is_present = not configurable_of(config).get("checkpoint_id")
+    return await _with_open_tasks(graph.checkpointer, snapshot) if is_present else snapshot
+
+
+async def _with_open_tasks(saver: Any, snapshot: Any) -> Any:
+    if not any(task.interrupts for task in snapshot.tasks):
+        return snapshot
+    found = await saver.aget_tuple(snapshot.config)
+    writes = (found and found.pending_writes) or ()
+    ended = {task_id for task_id, channel, _ in writes if channel not in NO_OUTPUT}
+    tasks = []
+    for task in snapshot.tasks:
+        if task.id in ended:
+            tasks.append(task._replace(interrupts=()))
+        elif hasattr(task.state, "tasks"):
+            tasks.append(task._replace(state=await _with_open_tasks(saver, task.state)))
+        else:
+            tasks.append(task)
+    next_nodes = tuple(task.name for task in tasks if task.id not in ended)
+    return snapshot._replace(next=next_nodes, tasks=tuple(tasks))
+
+
+def shown_interrupt(one: Any) -> Head:
+    """An interrupt, which LangGraph has as an object or as a mapping, without the fields that it has no value for."""
+    names = one if isinstance(one, dict) else [field.name for field in fields(one)]
+    found = {name: one[name] if isinstance(one, dict) else getattr(one, name) for name in names}
+    return {name: value for name, value in found.items() if name == "value" or value is not None}
+
+
+def _interrupts(task: Any) -> list[Head]:
+    return [shown_interrupt(one) for one in task.interrupts]
+
+
 def _task(task: Any) -> Head:
     inner = task.state
     below = checkpoint_of(inner) if isinstance(inner, dict) else None
@@ -29,7 +72,7 @@ def _task(task: Any) -> Head:
         "name": task.name,
         "path": task.path,
         "error": None if task.error is None else str(task.error),
-        "interrupts": task.interrupts,
+        "interrupts": _interrupts(task),
         "checkpoint": below and {name: value for name, value in below.items() if value is not None},
         "state": None if inner is None or isinstance(inner, dict) else thread_state(inner),
         "result": task.result,
@@ -41,11 +84,18 @@ def _rest(snapshot: Any) -> Head:
         "next": snapshot.next,
         "tasks": [_task(task) for task in snapshot.tasks],
         "checkpoint": checkpoint_of(snapshot.config),
-        "metadata": snapshot.metadata,
+        "metadata": _metadata(snapshot),
         "created_at": snapshot.created_at,
         "parent_checkpoint": checkpoint_of(snapshot.parent_config),
-        "interrupts": [one for task in snapshot.tasks for one in task.interrupts],
+        "interrupts": [one for task in snapshot.tasks for one in _interrupts(task)],
     }
+
+
+def _metadata(snapshot: Any) -> Any:
+    """The metadata of a checkpoint with the id of its thread, as in LangGraph for JavaScript. Copied checkpoints have that of
+    the thread that they come from."""
+    thread_id = configurable_of(snapshot.config).get("thread_id")
+    return snapshot.metadata and {**snapshot.metadata, "thread_id": thread_id}
 
 
 def _part_of(value: Any, paths: list[list[str]]) -> Any:
@@ -93,7 +143,7 @@ def state_parts(snapshot: Any) -> tuple[Head | None, list[bytes]]:
     name once."""
     if snapshot.created_at is None:
         return None, []
-    interrupts = json_text({task.id: task.interrupts for task in snapshot.tasks if task.interrupts})
+    interrupts = json_text({task.id: _interrupts(task) for task in snapshot.tasks if task.interrupts})
     if len(interrupts) > MAX_INTERRUPTS:
         raise Refused("body_too_large", f"The interrupts of a thread may have at most {MAX_INTERRUPTS} bytes of JSON.")
     names = list(dict.fromkeys(snapshot.next or [task.name for task in snapshot.tasks]))

@@ -7,7 +7,7 @@ from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk
 
 from ..json_text import json_text
 from ..storage.checkpoints import configurable_of
-from .states import checkpoint_of
+from .states import checkpoint_of, shown_interrupt
 
 Item = tuple[str, bytes]
 
@@ -59,7 +59,7 @@ class StreamItems:
         chunk, so a client that reads only the last `values` would miss them."""
         if not isinstance(data, dict):
             return data
-        self._interrupts |= {one.id: one for one in data.get(INTERRUPT, ())}
+        self._interrupts |= {one.id: shown_interrupt(one) for one in data.get(INTERRUPT, ())}
         return {**data, INTERRUPT: list(self._interrupts.values())} if self._interrupts else data
 
     def _of_message(self, namespace: Sequence[str], data: Any) -> Iterator[Item]:
@@ -100,6 +100,8 @@ def shown(mode: str, data: Any) -> Any:
         return _shown_checkpoint(data)
     if mode == "tasks":
         return _shown_task(data)
+    if mode == "updates" and isinstance(data, dict) and INTERRUPT in data:
+        return {**data, INTERRUPT: [shown_interrupt(one) for one in data[INTERRUPT]]}
     if mode != "debug":
         return data
     payload = data["payload"]
@@ -130,6 +132,8 @@ def _shown_config(config: Any) -> Any:
 
 
 def _shown_task(task: Any) -> Any:
+    if task.get("interrupts"):
+        task = {**task, "interrupts": [shown_interrupt(one) for one in task["interrupts"]]}
     checkpoint = checkpoint_of(task["state"]) if isinstance(task.get("state"), dict) else None
     if checkpoint is None:
         return task

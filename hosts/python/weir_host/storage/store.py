@@ -2,17 +2,34 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
-from langgraph.store.base import BaseStore, GetOp, Item, ListNamespacesOp, Op, PutOp, SearchItem, SearchOp
+from langgraph.store.base import (
+    NOT_PROVIDED,
+    BaseStore,
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    Op,
+    PutOp,
+    SearchItem,
+    SearchOp,
+    TTLConfig,
+)
 
 from ..json_text import json_text, read_json
 from .broker import Broker
 from .checkpoints import wait_in_thread
 
+# What LangGraph fills in where a node does not say when an item expires. The server has the deployment's own defaults.
+UNSAID = cast(TTLConfig, {"default_ttl": NOT_PROVIDED, "refresh_on_read": None})
+
 
 class BrokeredStore(BaseStore):
     """Long-term memory of one deployment."""
+
+    supports_ttl = True
+    ttl_config = UNSAID
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
@@ -34,21 +51,28 @@ def sent(op: Op) -> dict[str, Any]:
     match op:
         case PutOp():
             index = {} if op.index is None else {"index": op.index}
-            return {"namespace": op.namespace, "key": op.key, "value": op.value, **index}
+            ttl = {} if op.ttl is NOT_PROVIDED else {"ttl": op.ttl}
+            return {"namespace": op.namespace, "key": op.key, "value": op.value, **index, **ttl}
         case GetOp():
-            return {"namespace": op.namespace, "key": op.key}
+            return {"namespace": op.namespace, "key": op.key, **refresh_of(op)}
         case SearchOp():
             names = {"namespacePrefix": op.namespace_prefix, "limit": op.limit, "offset": op.offset}
             return {
                 **names,
                 **({"filter": op.filter} if op.filter else {}),
                 **({"query": op.query} if op.query else {}),
+                **refresh_of(op),
             }
         case ListNamespacesOp():
             conditions = [{"matchType": one.match_type, "path": one.path} for one in op.match_conditions or ()]
             deepest = {} if op.max_depth is None else {"maxDepth": op.max_depth}
             return {"matchConditions": conditions, **deepest, "limit": op.limit, "offset": op.offset}
     raise TypeError(f"The store has no operation {type(op).__name__}.")
+
+
+def refresh_of(op: GetOp | SearchOp) -> dict[str, bool]:
+    """Whether reading puts off the end of an item, if the node has said so."""
+    return {} if op.refresh_ttl is None else {"refresh_ttl": op.refresh_ttl}
 
 
 def received(op: Op, result: Any) -> Any:

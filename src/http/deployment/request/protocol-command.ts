@@ -14,6 +14,7 @@ export const NO_COMMAND: SchemaTypes['protocol-answer'] = {
   id: null,
   error: 'invalid_argument',
   message: 'A command is a JSON object with an integer id from 0 on, a text method and an object params.',
+  code: 'invalid_request',
 }
 
 /** Reads a command from a parsed body; undefined if the body is not a command. */

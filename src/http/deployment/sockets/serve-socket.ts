@@ -129,7 +129,7 @@ async function answerOf(
         if (subscriptions.remove(String(subscription_id)))
           return { body: { type: 'success', id, result: {} } }
         const message = `There is no subscription ${String(subscription_id)}.`
-        return { body: { type: 'error', id, error: 'no_such_subscription', message } }
+        return { body: { type: 'error', id, error: 'no_such_subscription', message, code: 'not_found' } }
       }
       default:
         return { body: await carryOut(commandDeps(context, thread_id), callOf(context), thread_id, command) }

@@ -62,6 +62,16 @@ describe('a command that fails', () => {
     expect([answer, faults]).toMatchObject([{ type: 'error', id: 7, error, code }, []])
   })
 
+  it('V-3: has a code of the API beside each refusal', async () => {
+    const refused = async (method: string) => {
+      const deps = { streams: { lastSeq: async () => 0 } } as unknown as CommandDeps
+      const { error, code } = await carryOut(deps, call, THREAD, { id: 1, method, params: {} })
+      return [error, code]
+    }
+    expect(await refused('run.begin')).toEqual(['unknown_command', 'not_found'])
+    expect(await refused('input.inject')).toEqual(['not_supported', 'not_implemented'])
+  })
+
   it('reports a fault of the server, which the client is told as unknown_error (V-3)', async () => {
     const { answer, faults } = await startThatFails(new Error('secret text'))
     expect([answer, faults]).toMatchObject([{ error: 'unknown_error', code: 'internal' }, ['internal']])
@@ -70,7 +80,12 @@ describe('a command that fails', () => {
 })
 
 describe('run.start', () => {
-  async function bodyOf(params: JsonObject, thread?: Partial<Thread>): Promise<JsonObject> {
+  /** `asked`: the interrupts at the checkpoint that `params` name. */
+  async function bodyOf(
+    params: JsonObject,
+    thread?: Partial<Thread>,
+    asked?: readonly object[],
+  ): Promise<JsonObject> {
     let made: JsonObject = {}
     const deps: CommandDeps = {
       runs: {
@@ -79,7 +94,10 @@ describe('run.start', () => {
       },
       threads: {
         get: thread === undefined ? failing(new AppError('not_found')) : async () => thread as Thread,
-        state: failing(new AppError('not_found')),
+        state:
+          asked === undefined
+            ? failing(new AppError('not_found'))
+            : async () => JSON.stringify({ interrupts: asked }),
         history: failing(new AppError('not_found')),
       },
       streams: { lastSeq: async () => 2047, followThread: failing(new AppError('internal')) },
@@ -112,6 +130,16 @@ describe('run.start', () => {
       expect(await bodyOf({ assistant_id: 'a', input: null }, thread)).not.toHaveProperty('command')
     },
   )
+
+  it.each([
+    [[], { input: 'yes' }],
+    [[{ id: 'a'.repeat(32), value: '?' }], { command: { resume: 'yes' } }],
+  ])('V-6, V-8: from a checkpoint with the interrupts %j begins with %j', async (asked, work) => {
+    const interrupts = { task: [{ id: 'b'.repeat(32), value: '?' }] }
+    const thread = { status: 'interrupted', interrupts } as const
+    const config = { configurable: { checkpoint_id: THREAD } }
+    expect(await bodyOf({ assistant_id: 'a', input: 'yes', config }, thread, asked)).toMatchObject(work)
+  })
 
   it('has further fields of a run of v1, all stream modes and no tracer (V-9, V-40)', async () => {
     const params = { assistant_id: 'a', run_id: THREAD, interrupt_before: ['n'], langsmith_tracer: {} }

@@ -44,7 +44,10 @@ export async function carryOut(
     const result = await resultOf(deps, call, thread_id, method, params)
     return { type: 'success', id, result, meta: { thread_id, applied_through_seq } }
   } catch (error) {
-    if (error instanceof Refused) return { type: 'error', id, error: error.refusal, message: error.message }
+    if (error instanceof Refused) {
+      const { refusal, message, code } = error
+      return { type: 'error', id, error: refusal, message, code }
+    }
     const failure = toAppError(error)
     // Errors after which a client tries again or must log in: they have the same status as in v1.
     if (failure.retryable || failure.code === 'unauthorized') throw error

@@ -1,4 +1,4 @@
-import { type AppError, toAppError } from '../../../base/errors.ts'
+import { type AppError, type ErrorCode, toAppError } from '../../../base/errors.ts'
 
 /** The error codes of the protocol (V-3). */
 export type RefusalCode =
@@ -12,9 +12,25 @@ export type RefusalCode =
   | 'permission_denied'
   | 'not_supported'
 
+/** The names of the refusals in the errors of the API. */
+const CODES: Readonly<Record<RefusalCode, ErrorCode>> = {
+  invalid_argument: 'invalid_request',
+  unknown_command: 'not_found',
+  unknown_error: 'internal',
+  no_such_run: 'not_found',
+  no_such_namespace: 'not_found',
+  no_such_interrupt: 'not_found',
+  no_such_checkpoint: 'not_found',
+  permission_denied: 'permission_required',
+  not_supported: 'not_implemented',
+}
+
 /** The refusal of a command, with a code of the protocol. */
 export class Refused extends Error {
   readonly refusal: RefusalCode
+  get code(): ErrorCode {
+    return CODES[this.refusal]
+  }
   constructor(refusal: RefusalCode, message: string) {
     super(message)
     this.refusal = refusal

@@ -1,4 +1,3 @@
-import { toAppError } from '../../../base/errors.ts'
 import { parseUuid } from '../../../base/ids.ts'
 import { isObject, type JsonObject, text } from '../../../schema/json.ts'
 import { Overtaken } from '../../create-runs.ts'
@@ -36,7 +35,7 @@ export async function startRun(
   const { multitaskStrategy, langsmith_tracer: _tracer, input = null, ...rest } = params
   const thread = await ifFound(deps.threads.get(call, thread_id))
   if (thread === undefined) deps.assertMay('threads:create')
-  await assertCheckpoint(deps, call, thread_id, params)
+  const fork = await forkOf(deps, call, thread_id, params)
   const strategy = params['multitask_strategy'] ?? multitaskStrategy
   const body = {
     ...rest,
@@ -44,7 +43,9 @@ export async function startRun(
   }
   return await unlessOvertaken(async () => {
     const waits = strategy === undefined || strategy === 'enqueue'
-    const mayAnswer = thread !== undefined && input !== null && (waits || thread.status !== 'busy')
+    const isTurn = waits || thread?.status !== 'busy'
+    // A fork from a checkpoint at which nothing was asked begins with the input.
+    const mayAnswer = thread !== undefined && input !== null && isTurn && fork?.asks !== false
     const answering = mayAnswer ? await answerNow(deps, call, thread_id) : undefined
     const work: JsonObject = answering === undefined ? { input } : { command: { resume: input } }
     return createRun(deps, call, thread_id, { ...body, ...work }, answering)
@@ -124,21 +125,22 @@ export async function unlessOvertaken<T>(attempt: () => Promise<T>): Promise<T> 
   }
 }
 
-async function assertCheckpoint(
+/** The checkpoint from which a run is to begin, and whether it has interrupts; undefined for the present state. */
+async function forkOf(
   deps: StartDeps,
   call: Call,
   thread_id: string,
   { config }: JsonObject,
-): Promise<void> {
+): Promise<{ asks: boolean } | undefined> {
   const configurable = isObject(config) ? config['configurable'] : undefined
   const checkpoint_id = isObject(configurable) ? configurable['checkpoint_id'] : undefined
-  if (checkpoint_id === undefined || checkpoint_id === null) return
+  if (checkpoint_id === undefined || checkpoint_id === null) return undefined
   if (typeof checkpoint_id !== 'string' || parseUuid(checkpoint_id) === undefined)
     throw new Refused('invalid_argument', 'checkpoint_id must be a UUID.')
-  try {
-    await deps.threads.state(call, thread_id, { checkpoint: { checkpoint_id }, subgraphs: false })
-  } catch (error) {
-    if (toAppError(error).code !== 'not_found') throw error
+  const reading = deps.threads.state(call, thread_id, { checkpoint: { checkpoint_id }, subgraphs: false })
+  const state = await ifFound(reading)
+  if (state === undefined)
     throw new Refused('no_such_checkpoint', `The thread has no checkpoint ${checkpoint_id}.`)
-  }
+  const { interrupts } = JSON.parse(state) as JsonObject
+  return { asks: Array.isArray(interrupts) && interrupts.length > 0 }
 }

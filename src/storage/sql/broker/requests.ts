@@ -56,10 +56,15 @@ export function typeTag(body: Body): ValueType {
   return type as ValueType
 }
 
+/** As in `store-item-write.schema.json`. */
+const MAX_TTL_MINUTES = 1e9
+
 /** @throws AppError invalid_request for a value that is not an operation of LangGraph's long-term store */
 export function assertItems(operation: unknown): void {
   if (!isRecord(operation)) throw invalid('operations')
-  const { key, value, namespace, namespacePrefix, index, matchConditions } = operation
+  const { key, value, namespace, namespacePrefix, index, matchConditions, ttl, refresh_ttl } = operation
+  if (!isMissing(ttl) && !(typeof ttl === 'number' && ttl > 0 && ttl <= MAX_TTL_MINUTES)) throw invalid('ttl')
+  if (!isMissing(refresh_ttl) && typeof refresh_ttl !== 'boolean') throw invalid('refresh_ttl')
   for (const name of ['limit', 'offset', 'maxDepth']) maybeIntegerField(operation, name)
   if ('namespacePrefix' in operation) {
     if (!isTexts(namespacePrefix)) throw invalid('namespacePrefix')

@@ -21,3 +21,38 @@ it('errors of the store stay as they are', async () => {
   const put = () => Promise.reject(full)
   await expect(createGraphStoreBatch({ put } as unknown as KvStore, TENANT)([GOOD])).rejects.toBe(full)
 })
+
+it('RUN-30: operations of Python graphs say when items expire, and whether reading puts that off', async () => {
+  const calls: unknown[][] = []
+  const store = {
+    put: async (_tenant: unknown, { key, ttl }: { key: string; ttl?: number | null }) =>
+      void calls.push([key, ttl]),
+    get: async (...[, , key, refresh]: unknown[]) => void calls.push([key, refresh]),
+    search: async (_tenant: unknown, { refresh_ttl }: { refresh_ttl?: boolean }) => {
+      calls.push(['search', refresh_ttl])
+      return { items: [], more: false, expiring: [] }
+    },
+  }
+  const batch = createGraphStoreBatch(store as unknown as KvStore, TENANT)
+  const item = { namespace: ['a'], key: 'k' }
+  const operations = [
+    { ...item, value: {}, ttl: 5 },
+    { ...item, key: 'never', value: {}, ttl: null },
+    { ...item, key: 'default', value: {} },
+    { ...item, refresh_ttl: true },
+    item,
+    { namespacePrefix: [], refresh_ttl: false },
+  ]
+  await batch(operations as unknown as Parameters<typeof batch>[0])
+  const reads = [
+    ['k', true],
+    ['k', undefined],
+    ['search', false],
+  ]
+  const writes = [
+    ['k', 5],
+    ['never', null],
+    ['default', undefined],
+  ]
+  expect(calls).toEqual([...reads, ...writes])
+})

@@ -10,6 +10,14 @@ import type { FoundItem, KvStore, StoreItem } from '../../../runs/items/kv-store
 import type { Tenant } from '../../../runs/model.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 
+/** What an operation of LangGraph for Python may say about the expiry of items. LangGraph for JavaScript has none of it. */
+interface Expiry {
+  /** Minutes; null for never, undefined for the deployment's default. */
+  ttl?: number | null
+  /** Undefined for the deployment's default. */
+  refresh_ttl?: boolean
+}
+
 /** The method of LangGraph's store on which its other methods are built. */
 export type GraphStoreBatch = BaseStore['batch']
 
@@ -61,16 +69,26 @@ export function createGraphStoreBatch(
   parse: (text: string) => unknown = JSON.parse,
 ): GraphStoreBatch {
   /** The result of a read; undefined for writes. */
-  async function read(operation: Operation): Promise<Item | SearchItem[] | string[][] | null | undefined> {
+  async function read(
+    operation: Operation & Expiry,
+  ): Promise<Item | SearchItem[] | string[][] | null | undefined> {
     if ('value' in operation) return undefined
     if ('namespacePrefix' in operation) {
-      const { namespacePrefix: namespace_prefix, filter, query, limit = 10, offset = 0 } = operation
+      const {
+        namespacePrefix: namespace_prefix,
+        filter,
+        query,
+        limit = 10,
+        offset = 0,
+        refresh_ttl,
+      } = operation
       const found = await store.search(tenant, {
         namespace_prefix,
         filter: filter as JsonObject | undefined,
         query,
         limit,
         offset,
+        refresh_ttl,
         max_bytes: maxBytes,
       })
       // The page was cut because of its size. The graph expects `limit` items and cannot read a next page.
@@ -79,7 +97,7 @@ export function createGraphStoreBatch(
       return found.items.map((item) => toSearchItem(item, parse))
     }
     if ('key' in operation) {
-      const item = await store.get(tenant, operation.namespace, operation.key)
+      const item = await store.get(tenant, operation.namespace, operation.key, operation.refresh_ttl)
       return item === undefined ? null : toLibraryItem(item, parse)
     }
     const { matchConditions = [], maxDepth: max_depth, limit, offset } = operation
@@ -93,11 +111,11 @@ export function createGraphStoreBatch(
     const results = await Promise.all(operations.map(read))
     for (const operation of operations) {
       if (!('value' in operation)) continue
-      const { namespace, key, value, index } = operation
+      const { namespace, key, value, index, ttl } = operation as typeof operation & Expiry
       if (value === null) await store.remove(tenant, namespace, key)
       else
         await storing([operation], () =>
-          store.put(tenant, { namespace, key, value: value as JsonObject, index }),
+          store.put(tenant, { namespace, key, value: value as JsonObject, index, ttl }),
         )
     }
     return results as OperationResults<Op>

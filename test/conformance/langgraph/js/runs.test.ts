@@ -225,8 +225,9 @@ describe('runs of the SDK', () => {
 
     it('create their thread, if requested', async () => {
       const thread_id = crypto.randomUUID()
-      await runs().wait(thread_id, 'tokens', { input: { tokens: 1 }, ifNotExists: 'create' })
-      expect(await setup().client.threads.get(thread_id)).toMatchObject({ thread_id, status: 'idle' })
+      const metadata = { mark: thread_id }
+      await runs().wait(thread_id, 'tokens', { input: { tokens: 1 }, ifNotExists: 'create', metadata })
+      expect(await setup().client.threads.search({ metadata })).toMatchObject([{ thread_id, status: 'idle' }])
     })
   })
 

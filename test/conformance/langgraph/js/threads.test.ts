@@ -144,8 +144,12 @@ describe('threads of the SDK', () => {
     const copy = await threads().copy(thread_id)
     expect(copy).toMatchObject({ metadata: { mark: 'copy', thread_id: copy.thread_id }, status: 'idle' })
     expect((await threads().getState(copy.thread_id)).values).toEqual(values)
-    const lengths = [thread_id, copy.thread_id].map(async (id) => (await threads().getHistory(id)).length)
-    expect(new Set(await Promise.all(lengths)).size).toBe(1)
+    const [original, copied] = await Promise.all(
+      [thread_id, copy.thread_id].map((id) => threads().getHistory(id)),
+    )
+    expect(copied).toHaveLength(original?.length ?? 0)
+    const owners = copied?.map(({ metadata }) => (metadata as { thread_id?: string }).thread_id)
+    expect(new Set(owners)).toEqual(new Set([copy.thread_id]))
   })
 
   it('RUN-22: are deleted with an active run, which is rolled back', async () => {

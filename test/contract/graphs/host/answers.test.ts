@@ -17,6 +17,17 @@ describeHosts((open, language) => {
     return JSON.parse(end.state?.values_json ?? 'null') as JsonObject
   }
 
+  /** The lists of interrupts that are anywhere in a value, without empty ones. */
+  function interruptsIn(value: JsonValue | undefined): JsonValue[] {
+    if (Array.isArray(value)) return value.flatMap(interruptsIn)
+    if (typeof value !== 'object' || value === null) return []
+    return Object.entries(value).flatMap(([key, one]) => {
+      const isList = ['interrupts', '__interrupt__'].includes(key) && Array.isArray(one)
+      if (isList) return one.length > 0 ? [one] : []
+      return interruptsIn(one)
+    })
+  }
+
   /** Starts a run that interrupts, and resumes it with this value. */
   async function answered(kind: string, resume: JsonValue): Promise<GraphEnd> {
     const thread_id = randomUUID()
@@ -38,6 +49,33 @@ describeHosts((open, language) => {
       else expect(end).toMatchObject({ kind: 'failed', message: expect.stringContaining('interrupt id') })
     })
   })
+
+  it('V-11, V-12: an interrupt that was answered is no longer open, while others wait', async () => {
+    const thread_id = randomUUID()
+    const idsOf = (end: GraphEnd): string[] =>
+      Object.values(end.state?.interrupts ?? {}).flatMap((of) => (of as { id: string }[]).map(({ id }) => id))
+    const first = (await bench.run('kinds', { kind: 'ask_twice' }, {}, thread_id)).end
+    const [one = '', two = ''] = idsOf(first)
+    const resume = { [one]: 'yes' }
+    const { end } = await bench.run('kinds', null, { command: { resume } }, thread_id)
+    expect([end.state?.next, idsOf(end)]).toEqual([['ask_two'], [two]])
+    const config = { configurable: { thread_id, checkpoint_ns: '' } }
+    const about = { graph_id: 'kinds', config }
+    const { body } = await bench.hosts.call(TENANT, { name: 'state', ...about, subgraphs: false })
+    const { interrupts } = JSON.parse(body) as { interrupts: { id: string }[] }
+    expect(interrupts.map(({ id }) => id)).toEqual([two])
+  })
+
+  it.each(['values', 'updates', 'tasks', 'debug'])(
+    'an interrupt has its id and its value, and nothing else, in mode %s and in the state',
+    async (mode) => {
+      const { end, items } = await bench.run('kinds', { kind: 'ask' }, { stream_mode: [mode] })
+      const [asked] = Object.values(end.state?.interrupts ?? {})
+      expect(asked).toEqual([{ id: expect.any(String) as string, value: { question: 'go on?' } }])
+      const found = items.flatMap(({ data }) => interruptsIn(JSON.parse(data) as JsonValue))
+      expect(found.at(-1)).toEqual(asked)
+    },
+  )
 
   it('treats an empty id of a checkpoint as none', async () => {
     const { end } = await bench.run('kinds', { kind: 'plain' }, { checkpoint: { checkpoint_id: '' } })

@@ -136,7 +136,9 @@ const WITHOUT = withoutPython()
 describe.skipIf(WITHOUT !== '')(`a host of Python graphs${WITHOUT}`, () => {
   let bench: HostBench
   beforeAll(async () => {
-    bench = await openHostBench(['settings', 'slim', 'mixed', 'traced', 'pooled'], { language: 'python' })
+    bench = await openHostBench(['settings', 'slim', 'mixed', 'traced', 'pooled', 'expiring'], {
+      language: 'python',
+    })
   })
   afterAll(() => bench.stop())
 
@@ -157,6 +159,10 @@ describe.skipIf(WITHOUT !== '')(`a host of Python graphs${WITHOUT}`, () => {
     expect(dataOf(items, 'updates')).toEqual([{ hide: null }, { tell: { answer: 'hi!' } }])
     expect(end.kind === 'done' && parse(end.values)).toEqual({ answer: 'hi!' })
     expect(stateOf(end)).toEqual({ question: 'hi', hidden: 'secret', answer: 'hi!' })
+  })
+
+  it('RUN-30: stores items for the minutes that a node names', async () => {
+    expect(stateOf((await bench.run('expiring', {})).end)['text']).toEqual(['long'])
   })
 
   it('has a schema of a state with a channel whose type has none', async () => {

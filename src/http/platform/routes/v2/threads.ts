@@ -49,6 +49,7 @@ function queryRoute(): PlatformRoute {
     body: 'trace-thread-query',
     reply: 'bytes',
     reply_schema: 'trace-thread-page',
+    other_types: ['text/event-stream'],
     errors: ['not_found', 'not_implemented', 'store_unavailable', 'rate_limited'],
     async handle({ deps, principal: { workspace_id, api_key_id }, body, req, gone }) {
       const { cursor, page_size, ai_search, sem_filter, ...request } = body
