@@ -107,10 +107,12 @@ async function find({ context, assistant_id, request: { params } }: Work): Promi
 /** Which messages are shown. @throws A2aFault invalid_params */
 function viewOf({ context }: Work, options: JsonObject, otherwise = ALL_MESSAGES): TaskView {
   const { historyLength } = options
-  const history = historyLength ?? otherwise
+  // ProtoJSON may send null for a field that is not set.
+  const isAsked = historyLength !== undefined && historyLength !== null
+  const history = isAsked ? historyLength : otherwise
   if (typeof history !== 'number' || !Number.isInteger(history) || history < 0)
     throw new A2aFault('invalid_params', 'historyLength must be a number from 0.')
-  if (historyLength !== undefined && history > MAX_HISTORY)
+  if (isAsked && history > MAX_HISTORY)
     throw new A2aFault('invalid_params', `historyLength can be at most ${MAX_HISTORY}.`)
   const scope = options['historyScope'] ?? context.req.headers[HISTORY_SCOPE_HEADER] ?? 'context'
   if (scope !== 'context' && scope !== 'task')
@@ -122,7 +124,8 @@ function viewOf({ context }: Work, options: JsonObject, otherwise = ALL_MESSAGES
 function readConfiguration(work: Work): { view: TaskView; isBlocking: boolean } {
   const { context, request } = work
   assertAllowed(context.principal, CREATES)
-  const { configuration = {}, historyScope } = request.params
+  const { historyScope } = request.params
+  const configuration = request.params['configuration'] ?? {}
   if (!isObject(configuration)) throw new A2aFault('invalid_params', 'configuration must be an object.')
   const { blocking, returnImmediately, pushNotificationConfig, taskPushNotificationConfig } = configuration
   if (isObject(pushNotificationConfig) || isObject(taskPushNotificationConfig))
