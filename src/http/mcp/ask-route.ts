@@ -1,4 +1,5 @@
 import { AppError } from '../../base/errors.ts'
+import { parseExact } from '../../schema/exact-json.ts'
 import type { Registry, SchemaName } from '../../schema/registry.ts'
 import { readParameters } from '../api/parameters.ts'
 import type { GuardedRoute, RouteContext } from '../api/route.ts'
@@ -76,9 +77,9 @@ function jsonOf(body: unknown, name: string): unknown {
 function parseLines(text: string): unknown {
   if (text.trim() === '') return null
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     const lines = text.split('\n').filter((line) => line !== '')
-    return lines.map((line): unknown => JSON.parse(line))
+    return lines.map((line): unknown => parseExact(line))
   }
 }

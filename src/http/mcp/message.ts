@@ -1,3 +1,4 @@
+import { isExactInteger, parseExact } from '../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import { isTooDeep } from '../../trace/json/json-text.ts'
 
@@ -64,10 +65,14 @@ export function readMessage(body: Uint8Array, headers: SentHeaders): McpRequest 
   const message = parse(body)
   const { id, method, params = {} } = message
   if (message['jsonrpc'] !== '2.0') throw malformed('jsonrpc must be "2.0"')
-  if (method === undefined) return undefined
+  if (method === undefined) {
+    if (message['result'] === undefined && message['error'] === undefined)
+      throw malformed('it has no method, and no result')
+    return undefined
+  }
   if (typeof method !== 'string') throw malformed('method must be a text')
   if (id === undefined) return undefined
-  if (typeof id !== 'string' && typeof id !== 'number') throw malformed('id must be a text or a number')
+  if (!isIdentifier(id)) throw malformed('id must be a text or a number')
   if (!isObject(params)) throw new RpcFault('invalid_params', 'params must be an object.')
   const meta = isObject(params['_meta']) ? params['_meta'] : {}
   const version = meta[META_VERSION]
@@ -84,17 +89,22 @@ export function readMessage(body: Uint8Array, headers: SentHeaders): McpRequest 
 export function idOf(body: Uint8Array): string | number | null {
   try {
     const { id } = parse(body)
-    return typeof id === 'string' || typeof id === 'number' ? id : null
+    return isIdentifier(id) ? id : null
   } catch {
     return null
   }
+}
+
+/** Whether a value can be the id of a request or a token of progress, which may be an integer beyond 2^53. */
+export function isIdentifier(value: JsonValue | undefined): value is string | number {
+  return typeof value === 'string' || typeof value === 'number' || isExactInteger(value)
 }
 
 function parse(body: Uint8Array): JsonObject {
   const text = new TextDecoder().decode(body)
   let value: JsonValue
   try {
-    value = JSON.parse(text) as JsonValue
+    value = parseExact(text)
   } catch {
     throw new RpcFault('parse', 'The body is not JSON.', { status: 400 })
   }

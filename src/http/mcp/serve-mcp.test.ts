@@ -21,3 +21,27 @@ it('refuses a message of more than 8 MiB before it is parsed', async () => {
   const body = Buffer.alloc(8 * 1024 * 1024 + 1, ' ')
   await expect(serveMcp(body, {}, SERVER)).rejects.toMatchObject({ code: 'body_too_large' })
 })
+
+it('MCP-3: refuses a message that is neither a request nor an answer', async () => {
+  const { status, body } = await serveMcp(Buffer.from('{"jsonrpc":"2.0"}'), {}, SERVER)
+  expect([status, JSON.parse(String(body))]).toMatchObject([400, { error: { code: -32600 } }])
+  const answered = await serveMcp(Buffer.from('{"jsonrpc":"2.0","id":1,"error":{}}'), {}, SERVER)
+  expect(answered.status).toBe(202)
+})
+
+it('MCP-7: integers beyond 2^53 keep their digits, in ids, arguments and results', async () => {
+  const seen: string[] = []
+  const server: ToolServer = {
+    ...SERVER,
+    async call(_name, args) {
+      seen.push(JSON.stringify(args))
+      return { content: [], structuredContent: args }
+    },
+  }
+  const call = `{"jsonrpc":"2.0","id":9007199254740993,"method":"tools/call","params":{"name":"a","arguments":{"n":12345678901234567891}}}`
+  const { body } = await serveMcp(Buffer.from(call), {}, server)
+  expect(seen).toEqual(['{"n":12345678901234567891}'])
+  expect(body).toBe(
+    '{"jsonrpc":"2.0","id":9007199254740993,"result":{"content":[],"structuredContent":{"n":12345678901234567891}}}',
+  )
+})

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../base/errors.ts'
+import { parseExact } from '../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import type { RouteReply } from '../api/route.ts'
 import { faultJson, idOf, LEGACY, type McpRequest, MODERN, readMessage, RpcFault } from './message.ts'
@@ -133,5 +134,5 @@ function text(value: JsonValue | undefined): string | undefined {
 
 /** Tools and results consist of JSON only, but their types have optional properties. */
 function toJson(value: unknown): JsonValue {
-  return JSON.parse(JSON.stringify(value)) as JsonValue
+  return parseExact(JSON.stringify(value))
 }

@@ -92,23 +92,24 @@ function withDigits(name: string, digits: string): string {
   return `${name.slice(0, MAX_NAME - digits.length - 1)}_${digits}`
 }
 
-/** The schema of the input of an assistant's graph; undefined if it has none, or its graph cannot be loaded. */
-async function inputSchemaOf({ assistant_id }: Assistant, ask: AskRoute): Promise<unknown> {
+/** The schemas of an assistant's graph; empty if its graph cannot be loaded. */
+async function schemasOf({ assistant_id }: Assistant, ask: AskRoute): Promise<JsonObject> {
   try {
     const schemas = await ask('GET /assistants/{assistant_id}/schemas', { params: { assistant_id } })
-    return isObject(schemas) ? schemas['input_schema'] : undefined
+    return isObject(schemas) ? schemas : {}
   } catch {
-    return undefined
+    return {}
   }
 }
 
 async function definitionOf(assistant: NamedAssistant, ask: AskRoute): Promise<McpTool> {
   const { tool, name, description } = assistant
+  const { input_schema } = await schemasOf(assistant, ask)
   return {
     name: tool,
     title: name,
     description: description || `Tool based on the ${name} assistant`,
-    inputSchema: toolInputSchema(await inputSchemaOf(assistant, ask)),
+    inputSchema: toolInputSchema(input_schema),
     annotations: WRITES,
   }
 }
@@ -119,7 +120,8 @@ async function callAssistant(
   { args, context }: { args: JsonObject; context: JsonValue | undefined },
   ask: AskRoute,
 ): Promise<ToolResult> {
-  const keys = messageKeys(await inputSchemaOf(assistant, ask))
+  const { input_schema, output_schema } = await schemasOf(assistant, ask)
+  const keys = messageKeys(input_schema)
   const thread = { ttl: { strategy: 'delete', ttl: ASKING_MINUTES } }
   const { thread_id } = (await ask('POST /threads', { body: thread })) as { thread_id: string }
   const params = { thread_id }
@@ -134,7 +136,7 @@ async function callAssistant(
     }
     const output = (await ask('POST /threads/{thread_id}/runs/wait', { params, body })) as JsonValue
     const questions = isObject(output) ? output['__interrupt__'] : undefined
-    if (!Array.isArray(questions) || questions.length === 0) return toolResult(output)
+    if (!Array.isArray(questions) || questions.length === 0) return toolResult(output, output_schema)
     isKept = true
     return { content: [{ type: 'text', text: await questionText(questions, thread_id, ask) }] }
   } finally {

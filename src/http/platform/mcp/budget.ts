@@ -1,3 +1,4 @@
+import { isExactInteger } from '../../../schema/exact-json.ts'
 import type { JsonValue } from '../../../schema/json.ts'
 import { createTextCounter } from '../../../trace/tokens/bpe/count.ts'
 
@@ -79,7 +80,7 @@ function cutValue(value: JsonValue, at: string, cut: Cut, depth: number): JsonVa
     if (value.length <= cut.chars) return value
     return `${cutText(value, cut.chars)} at ${at || '/'}`
   }
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null || isExactInteger(value)) return value
   if (depth > MAX_DEPTH) return `… deeper at ${at}`
   if (Array.isArray(value)) return cutList(value, { at, offset: 0, cut, depth })
   const entries = Object.entries(value)
