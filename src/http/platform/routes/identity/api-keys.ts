@@ -162,7 +162,9 @@ async function revoke(
   const kind = key.user_id === null ? 'service' : 'personal'
   const actor = actorOf(principal, deps.clock)
   const gone = await deps.identity.deleteKey(principal.organization_id, kind, key.id, actor)
-  deps.authenticator.forget(key.id)
+  // The keys of consents that a service key gave end with it.
+  if (kind === 'service') deps.authenticator.forgetAll()
+  else deps.authenticator.forget(key.id)
   if (!gone) throw new AppError('not_found')
 }
 
