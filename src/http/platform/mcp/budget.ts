@@ -129,6 +129,16 @@ export function fitAnswer(lines: readonly string[], max_tokens: number, count: C
   return left === 0 ? text : `${text}\n… (+${left} lines; a larger max_tokens shows more)`
 }
 
+/** Room for the rest of an answer whose items are bounded. */
+const FRAME_TOKENS = 100
+
+/** The first items of an answer of JSON whose texts are within the usual budget. */
+export function fitItems<T>(items: readonly T[], count: CountTokens): T[] {
+  let tokens = FRAME_TOKENS
+  const end = items.findIndex((item) => (tokens += count(JSON.stringify(item)) + 1) > DEFAULT_TOKENS)
+  return end === -1 ? [...items] : items.slice(0, end)
+}
+
 /** Lines until the budget is used up, and how many these are. */
 export function fitLines(
   lines: Iterable<string>,

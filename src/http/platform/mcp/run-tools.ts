@@ -1,6 +1,14 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 import { ToolFailure } from './arguments.ts'
-import { atPointer, cutText, fitJson, MAX_TOKENS, TOKENS_ARGUMENT, type CountTokens } from './budget.ts'
+import {
+  atPointer,
+  cutText,
+  fitItems,
+  fitJson,
+  MAX_TOKENS,
+  TOKENS_ARGUMENT,
+  type CountTokens,
+} from './budget.ts'
 import { projectId, type ReadTool, readRun, readTool, type RunJson, wholeRunId } from './tool.ts'
 
 const listProjectsTool = readTool(
@@ -11,7 +19,7 @@ const listProjectsTool = readTool(
     project_name: { type: 'text', description: 'Only projects whose name contains it.' },
     more_info: { type: 'flag', description: '"true" adds counts, times, tokens, cost and latencies.' },
   },
-  async (args, { ask }) => {
+  async (args, { ask, count }) => {
     const isLong = args.flag('more_info') === true
     const query = {
       limit: String(args.integer('limit')),
@@ -23,7 +31,15 @@ const listProjectsTool = readTool(
       const figures = isLong ? Object.fromEntries(FIGURES.map((key) => [key, rest[key] ?? null])) : {}
       return { name: name ?? null, project_id: id ?? null, ...figures }
     })
-    return JSON.stringify({ projects })
+    const shown = fitItems(projects, count)
+    const left = projects.length - shown.length
+    return JSON.stringify({
+      projects: shown,
+      ...(left > 0 && {
+        projects_left_out: left,
+        next: 'project_name finds others by a part of their name.',
+      }),
+    })
   },
 )
 
@@ -193,7 +209,9 @@ const readRunTool = readTool(
     if (part === 'summary' && path === '') return fitJson(summaryOf(run), { at: '' }, max, count)
     const value = atPointer(partOf(run, part) ?? null, path)
     if (value === undefined)
-      throw new ToolFailure(`${part} has nothing at ${path}. ${keysAbove(partOf(run, part), path)}`)
+      throw new ToolFailure(
+        `${part} has nothing at ${cutText(path, 200)}. ${keysAbove(partOf(run, part), path)}`,
+      )
     return valueText(value, { path, offset: args.integer('offset'), max, count })
   },
 )

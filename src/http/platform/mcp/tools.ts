@@ -3,6 +3,7 @@ import { RpcFault } from '../../mcp/message.ts'
 import type { ToolResult, ToolServer } from '../../mcp/serve-mcp.ts'
 import { isRequestFaults } from '../../server/problem.ts'
 import { ToolFailure } from './arguments.ts'
+import { cutText } from './budget.ts'
 import { compareTool } from './compare-tool.ts'
 import { explainCostTool } from './cost-tools.ts'
 import { docsTools } from './docs-tools.ts'
@@ -11,6 +12,9 @@ import { RUN_TOOLS } from './run-tools.ts'
 import { threadHistoryTool } from './thread-tool.ts'
 import type { ReadTool, ToolContext } from './tool.ts'
 import { readTraceTool, searchTraceTool } from './trace-tools.ts'
+
+/** Names that a failure lists may be long. */
+const MAX_FAILURE_CHARS = 8000
 
 const INSTRUCTIONS =
   'Traces of LLM applications. Outline first, then parts: find a trace with fetch_runs (is_root "true"), read its outline with read_trace, then one part of one run with read_run. explain_cost says why a cost is missing. Answers keep to max_tokens and say how to read on.'
@@ -44,7 +48,7 @@ export function toolServer(tools: readonly ReadTool[], context: ToolContext, ver
       try {
         return textResult(await tool.call(args, context))
       } catch (error) {
-        return { ...textResult(failureText(error)), isError: true }
+        return { ...textResult(cutText(failureText(error), MAX_FAILURE_CHARS)), isError: true }
       }
     },
   }
