@@ -38,6 +38,8 @@ export function createAskRoute<D extends { registry: Registry }>(
   return async (name, { params = {}, query = {}, body } = {}) => {
     const route = routes.find((one) => routeName(one) === name)
     if (route === undefined) throw new AppError('internal', { message: `There is no route ${name}.` })
+    if (!principal.workspace_chosen && route.access.acts_in === 'workspace')
+      throw new AppError('workspace_required')
     assertAllowed(principal, route.access)
     route.available?.(deps)
     const reply = await route.handle({

@@ -48,7 +48,8 @@ export function toolServer(tools: readonly ReadTool[], context: ToolContext, ver
       try {
         return textResult(await tool.call(args, context))
       } catch (error) {
-        return { ...textResult(cutText(failureText(error), MAX_FAILURE_CHARS)), isError: true }
+        const text = failureText(error) + (await workspacesText(error, context))
+        return { ...textResult(cutText(text, MAX_FAILURE_CHARS)), isError: true }
       }
     },
   }
@@ -63,6 +64,14 @@ function failureText(error: unknown): string {
   if (error instanceof ToolFailure) return error.message
   if (!(error instanceof AppError) || (error.status >= 500 && !error.retryable)) throw error
   return `${messageOf(error)}${NEXT[error.code] ?? ''}`
+}
+
+/** The workspaces of the caller, if the call needs one. */
+async function workspacesText(error: unknown, { ask }: ToolContext): Promise<string> {
+  if (!(error instanceof AppError) || error.code !== 'workspace_required') return ''
+  const workspaces = (await ask('GET /workspaces')) as { id: string; display_name: string }[]
+  const names = workspaces.map(({ id, display_name }) => `${id} (${display_name})`)
+  return ` Workspaces: ${names.join(', ')}.`
 }
 
 const NEXT: Partial<Record<string, string>> = {

@@ -58,6 +58,14 @@ describe('a key without a default workspace', () => {
       status: 403,
       body: { code: 'forbidden' },
     })
+    // TRC-1: agents are told the workspaces.
+    const call = { name: 'list_projects', arguments: {} }
+    const asked = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }
+    const told = JSON.stringify(await send('POST', '/mcp', { key, body: asked }))
+    expect(told).toContain('isError')
+    for (const id of [WORKSPACE, String(second['id'])]) expect(told).toContain(id)
+    const chosen = await send('POST', '/mcp', { key, body: asked, tenant: WORKSPACE })
+    expect(JSON.stringify(chosen)).not.toContain('isError')
     const limit = (fields: object, tenant?: string) =>
       send('PUT', '/usage-limits', {
         key,
