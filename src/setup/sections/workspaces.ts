@@ -29,7 +29,13 @@ export async function applyWorkspaces(
         { id, organization_id, display_name: name, created_at: actor.at },
         actor,
       )
-    const fields = [...(await setRetention(run, id, item)), ...(await setLimits(run, id, item))]
+    const limits = await setLimits(run, id, item)
+    if (limits.length > 0)
+      await stores.identity.recordChange(
+        { organization_id, action: 'workspace.limits', subject_id: id, details: { to: item.limits } },
+        actor,
+      )
+    const fields = [...(await setRetention(run, id, item)), ...limits]
     if (found === undefined) steps.push({ section: SECTION, name, action: 'create', fields })
     else steps.push(changeStep(SECTION, name, fields))
   }

@@ -106,6 +106,9 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
     expect(await createIngestLimitStore(database, clock).list(ml.id)).toMatchObject([
       { runs_per_minute: 60_000, bytes_per_minute: 2 ** 30 },
     ])
+    expect(await identity.audit(organization_id, { limit: 9, action: 'workspace.limits' })).toMatchObject([
+      { subject_id: ml.id, details: { to: { traces_per_month: 1_000_000 } } },
+    ])
     const [price] = await createPriceStore(database, clock).list(ml.id)
     expect(price).toMatchObject({ prompt_cost: '0.000001', completion_cost: '0.0000025' })
     const projects = createProjectStore(database, clock, { retention_days: 7 })

@@ -19,7 +19,15 @@ export interface CorsRules {
 }
 
 /** Headers that SDKs in browsers read. */
-const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next', 'x-request-id']
+const EXPOSED = [
+  'content-location',
+  'location',
+  'retry-after',
+  'www-authenticate',
+  'x-pagination-total',
+  'x-pagination-next',
+  'x-request-id',
+]
 const MAX_AGE_S = 600
 
 /** Reads the rules of langgraph.json. Without rules every page may call, but needs a key, and cookies are ignored. */

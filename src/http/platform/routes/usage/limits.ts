@@ -2,6 +2,7 @@ import { AppError } from '../../../../base/errors.ts'
 import type { UsageLimit } from '../../../../usage/limits.ts'
 import { bodyFault } from '../../../body/json.ts'
 import { uuidParameter } from '../../../api/parameters.ts'
+import { actorOf } from '../../actor.ts'
 import { route, type PlatformContext, type PlatformRoute } from '../../route.ts'
 import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
 
@@ -41,6 +42,26 @@ async function limited(
   return { workspace_id: null, api_key_id }
 }
 
+/** Records the change of a limit in the audit, under its workspace or key (TEAM-14). */
+async function recordLimit(
+  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  from: UsageLimit | undefined,
+  to: UsageLimit | undefined,
+): Promise<void> {
+  const limit = to ?? from
+  if (limit === undefined) return
+  const { organization_id, workspace_id, api_key_id } = limit
+  const action = workspace_id === null ? 'key.limits' : 'workspace.limits'
+  const details = { from: shown(from), to: shown(to) }
+  if (JSON.stringify(details.from) === JSON.stringify(details.to)) return
+  const change = { organization_id, action, subject_id: workspace_id ?? api_key_id ?? '', details }
+  await deps.identity.recordChange(change, actorOf(principal, deps.clock))
+}
+
+function shown(limit: UsageLimit | undefined) {
+  return limit === undefined ? null : { traces_per_month: limit.limit_value, mode: limit.mode }
+}
+
 /** Monthly limits of workspaces and keys, under LangSmith's path. */
 export function usageLimitRoutes(): PlatformRoute[] {
   return [
@@ -70,13 +91,19 @@ export function usageLimitRoutes(): PlatformRoute[] {
       errors: ['not_found'],
       async handle(context) {
         const { deps, principal, body } = context
+        const { organization_id } = principal
+        const of = await limited(context, body)
+        const before = (await deps.usageLimits.list(organization_id)).find(
+          (one) => one.workspace_id === of.workspace_id && one.api_key_id === of.api_key_id,
+        )
         const limit = await deps.usageLimits.put({
-          organization_id: principal.organization_id,
-          ...(await limited(context, body)),
+          organization_id,
+          ...of,
           limit_type: 'monthly_traces',
           limit_value: body.limit_value,
           mode: body.mode ?? 'hard',
         })
+        await recordLimit(context, before, limit)
         return { body: toAnswer(limit) }
       },
     }),
@@ -89,9 +116,13 @@ export function usageLimitRoutes(): PlatformRoute[] {
       reply: 'bytes',
       status: 204,
       errors: ['not_found'],
-      async handle({ deps, principal, params }) {
+      async handle(context) {
+        const { deps, principal, params } = context
+        const limits = await deps.usageLimits.list(principal.organization_id)
         if (!(await deps.usageLimits.remove(principal.organization_id, params.id)))
           throw new AppError('not_found')
+        const before = limits.find(({ id }) => id === params.id)
+        await recordLimit(context, before, undefined)
         return { body: '' }
       },
     }),
