@@ -460,6 +460,18 @@ describe('refusals', () => {
     expect((await ask('{"method":"GetTask"}')).error.code).toBe(-32600)
   })
 
+  it('A2A-5, A2A-7: every text of a message is in the history; fields that are null are not set', async () => {
+    const parts = [{ text: 'first' }, { text: 'second' }]
+    const configuration = { historyLength: null, returnImmediately: null }
+    const sent = { ...of({ messageId: crypto.randomUUID(), parts, contextId: null }), configuration }
+    const { result, error } = await rpc('SendMessage', sent)
+    expect(error).toBeUndefined()
+    const { task } = result as unknown as { task: { history: { role: string; parts: object[] }[] } }
+    const said = task.history.filter(({ role }) => role === 'ROLE_USER').flatMap((one) => one.parts)
+    expect(said).toEqual(parts)
+    expect(await codeOf('ListTasks', { status: null, historyLength: null })).toBeUndefined()
+  })
+
   it('A2A-4: a task of another assistant or another context is unknown', async () => {
     const task = await send(await clientOf('echo'), message([{ data: { text: 'mine' } }]))
     expect(await codeOf('GetTask', { id: task.id }, 'kinds')).toBe(-32001)
