@@ -7,6 +7,8 @@ export const MODERN = '2026-07-28'
 /** The versions with `initialize`, newest first. */
 export const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
 
+const VERSIONS: readonly string[] = [MODERN, ...LEGACY]
+
 const META_VERSION = 'io.modelcontextprotocol/protocolVersion'
 
 /** Codes of JSON-RPC, and of MCP's version of 2026-07-28. */
@@ -76,12 +78,12 @@ export function readMessage(body: Uint8Array, headers: SentHeaders): McpRequest 
   if (!isObject(params)) throw new RpcFault('invalid_params', 'params must be an object.')
   const meta = isObject(params['_meta']) ? params['_meta'] : {}
   const version = meta[META_VERSION]
-  if (version === undefined) return { id, method, params, modern: false }
-  assertHeaders(headers, { version, method, name: method === 'tools/call' ? params['name'] : undefined })
-  if (version !== MODERN) {
-    const data = { supported: [MODERN, ...LEGACY], requested: version }
-    throw new RpcFault('unsupported_version', 'Unsupported protocol version.', { status: 400, data })
+  if (version === undefined) {
+    if (method !== 'initialize') assertVersion(headers['mcp-protocol-version'] ?? LEGACY[0])
+    return { id, method, params, modern: false }
   }
+  assertHeaders(headers, { version, method, name: method === 'tools/call' ? params['name'] : undefined })
+  assertVersion(version, [MODERN])
   return { id, method, params, modern: true }
 }
 
@@ -116,6 +118,13 @@ function parse(body: Uint8Array): JsonObject {
 
 function malformed(message: string): RpcFault {
   return new RpcFault('invalid_request', `Invalid request: ${message}.`, { status: 400 })
+}
+
+/** @throws RpcFault for a version that is not one of `known` */
+function assertVersion(requested: JsonValue, known: readonly JsonValue[] = VERSIONS): void {
+  if (known.includes(requested)) return
+  const data = { supported: [...VERSIONS], requested }
+  throw new RpcFault('unsupported_version', 'Unsupported protocol version.', { status: 400, data })
 }
 
 /** Proxies route by these headers, so they must not differ from the body. */

@@ -45,3 +45,21 @@ it('MCP-7: integers beyond 2^53 keep their digits, in ids, arguments and results
     '{"jsonrpc":"2.0","id":9007199254740993,"result":{"content":[],"structuredContent":{"n":12345678901234567891}}}',
   )
 })
+
+it('MCP-4: a header that names an unknown version is refused, and one that a client has negotiated is not', async () => {
+  const ping = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"ping"}')
+  const statusFor = async (version: string): Promise<number | undefined> =>
+    (await serveMcp(ping, { 'mcp-protocol-version': version }, SERVER)).status
+  expect(await Promise.all(['2025-11-25', '2024-11-05', '2026-07-28'].map(statusFor))).toEqual([
+    200, 200, 200,
+  ])
+  const { status, body } = await serveMcp(ping, { 'mcp-protocol-version': '2031-01-01' }, SERVER)
+  expect([status, JSON.parse(String(body))]).toMatchObject([
+    400,
+    { id: 1, error: { code: -32022, data: { requested: '2031-01-01' } } },
+  ])
+  const first = Buffer.from(
+    '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2031-01-01"}}',
+  )
+  expect((await serveMcp(first, { 'mcp-protocol-version': '2031-01-01' }, SERVER)).status).toBe(200)
+})

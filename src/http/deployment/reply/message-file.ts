@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 
 /** A file in the content of a message: its bytes in base64, or its address, which is not fetched. */
-export interface MessageFile {
+interface MessageFile {
   kind: 'image' | 'audio' | 'video' | 'file'
   content: { base64: string } | { url: string }
   mime_type: string | undefined
