@@ -172,7 +172,7 @@ async function revoke(
  * Refuses to create keys with AUTH=off, because any caller could create a key that stays valid with AUTH=on. @throws
  * AppError forbidden
  */
-function assertKeysCanBeMade({ gates }: AppDeps): void {
+export function assertKeysCanBeMade({ gates }: AppDeps): void {
   if (gates === undefined) return
   const message = 'With AUTH=off no keys are created: start the server with AUTH=on.'
   throw new AppError('forbidden', { message })

@@ -2,6 +2,7 @@ import { AppError } from '../../../../base/errors.ts'
 import type { ReadSecret } from '../../../../setup/setup.ts'
 import { actorOf } from '../../actor.ts'
 import { route, type PlatformRoute } from '../../route.ts'
+import { assertKeysCanBeMade } from './api-keys.ts'
 
 /**
  * Finds keys among those that came with a request. Over HTTP none is read from this server's variables and files, which
@@ -30,6 +31,7 @@ export function setupRoutes(): PlatformRoute[] {
       reply: 'setup-plan',
       errors: ['conflict'],
       async handle({ deps, principal, body: { document, dry_run = false, keys = {} } }) {
+        if (Object.keys(keys).length > 0) assertKeysCanBeMade(deps)
         const { organization_id } = principal
         const actor = actorOf(principal, deps.clock)
         const plan = await deps.applySetup({
