@@ -37,3 +37,25 @@ describe('TRC-3: answers without max_tokens', () => {
     expect(JSON.parse(await textOf('get_billing_usage', args))).toMatchObject({ traces: 100 })
   })
 })
+
+describe('TRC-2: project_name of fetch_runs', () => {
+  const sessionsOf = async (project_name: string): Promise<unknown> => {
+    let session: unknown
+    const asked = async (name: string, input?: { query?: object; body?: unknown }): Promise<unknown> => {
+      if (name === 'GET /sessions') return [{ id: `id of ${(input?.query as { name: string }).name}` }]
+      session = (input?.body as { session: unknown }).session
+      return { runs: [] }
+    }
+    const context = { ask: asked, count, workspace_ids: ['w'], now: 0 }
+    await toolServer(platformTools(), context, '1').call('fetch_runs', { project_name }, {})
+    return session
+  }
+
+  it.each([
+    ['a', ['id of a']],
+    ['["a", "b"]', ['id of a', 'id of b']],
+    ['[draft]', ['id of [draft]']],
+  ])('%s', async (name, ids) => {
+    expect(await sessionsOf(name)).toEqual(ids)
+  })
+})

@@ -9,7 +9,7 @@ import {
   TOKENS_ARGUMENT,
   type CountTokens,
 } from './budget.ts'
-import { projectId, type ReadTool, readRun, readTool, type RunJson, wholeRunId } from './tool.ts'
+import { projectIds, type ReadTool, readRun, readTool, type RunJson, wholeRunId } from './tool.ts'
 
 const listProjectsTool = readTool(
   'list_projects',
@@ -72,7 +72,11 @@ const fetchRunsTool = readTool(
   'fetch_runs',
   'List runs of a project with previews, newest first. For one trace use read_trace.',
   {
-    project_name: { type: 'text', required: true, description: 'Name of the project.' },
+    project_name: {
+      type: 'text',
+      required: true,
+      description: 'Name of the project, or a list of names as JSON text.',
+    },
     limit: { type: 'integer', minimum: 1, maximum: 100, otherwise: 20, description: 'Number of runs.' },
     trace_id: { type: 'text', description: 'Only runs of this trace.' },
     run_type: { type: 'text', description: 'llm, chain, tool, retriever, …' },
@@ -90,7 +94,7 @@ const fetchRunsTool = readTool(
   async (args, { ask }) => {
     const order_by = args.text('order_by') ?? '-start_time'
     const body = {
-      session: [await projectId(ask, args.required('project_name'))],
+      session: await projectIds(ask, args.required('project_name')),
       limit: args.integer('limit'),
       trace: args.text('trace_id'),
       run_type: args.text('run_type'),
