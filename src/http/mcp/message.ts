@@ -65,7 +65,9 @@ type SentHeaders = Readonly<Record<string, string | string[] | undefined>>
  */
 export function readMessage(body: Uint8Array, headers: SentHeaders): McpRequest | undefined {
   const message = parse(body)
-  const { id, method, params = {} } = message
+  const { id, method } = message
+  // Some clients write what they leave out as null.
+  const params = message['params'] ?? {}
   if (message['jsonrpc'] !== '2.0') throw malformed('jsonrpc must be "2.0"')
   if (method === undefined) {
     if (message['result'] === undefined && message['error'] === undefined)

@@ -63,3 +63,12 @@ it('MCP-4: a header that names an unknown version is refused, and one that a cli
   )
   expect((await serveMcp(first, { 'mcp-protocol-version': '2031-01-01' }, SERVER)).status).toBe(200)
 })
+
+it('MCP-3: params and arguments that are null are left out', async () => {
+  for (const params of ['null', '{"name":"a","arguments":null}']) {
+    const method = params === 'null' ? 'tools/list' : 'tools/call'
+    const call = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`
+    const { body } = await serveMcp(Buffer.from(call), {}, SERVER)
+    expect(JSON.parse(String(body))).toHaveProperty('result')
+  }
+})

@@ -99,7 +99,8 @@ async function plainResult({ method, params, modern }: McpRequest, server: ToolS
 }
 
 async function callTool(params: JsonObject, server: ToolServer): Promise<ToolResult> {
-  const { name, arguments: args = {} } = params
+  const { name } = params
+  const args = params['arguments'] ?? {}
   if (typeof name !== 'string') throw new RpcFault('invalid_params', 'params.name must name a tool.')
   if (!isObject(args)) throw new RpcFault('invalid_params', 'params.arguments must be an object.')
   return await server.call(name, args, params)
