@@ -409,7 +409,7 @@ describe('messages of the 0.3 client', () => {
 
 describe('refusals', () => {
   const text = [{ text: 'hi' }]
-  const of = (message: object) => ({
+  const of = <M extends object>(message: M) => ({
     message: { messageId: 'm', role: 'ROLE_USER', parts: text, ...message },
   })
 
@@ -470,6 +470,19 @@ describe('refusals', () => {
     const said = task.history.filter(({ role }) => role === 'ROLE_USER').flatMap((one) => one.parts)
     expect(said).toEqual(parts)
     expect(await codeOf('ListTasks', { status: null, historyLength: null })).toBeUndefined()
+  })
+
+  it('A2A-11: a stream whose task is deleted ends with an error', async () => {
+    const parts = [{ data: { kind: 'slow' } }]
+    const sent = of({ messageId: crypto.randomUUID(), parts, contextId: crypto.randomUUID() })
+    const response = await withKey(`${setup().url}/a2a/${ids.get('kinds')}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 4, method: 'SendStreamingMessage', params: sent }),
+    })
+    await setup().client.threads.delete(sent.message.contextId)
+    const events = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(([, data = '']) => data)
+    expect(JSON.parse(events.at(-1) ?? '{}')).toMatchObject({ id: 4, error: { code: -32001 } })
   })
 
   it('A2A-4: a task of another assistant or another context is unknown', async () => {
