@@ -7,6 +7,8 @@ export interface SetupRun {
   stores: SetupStores
   organization_id: string
   actor: Actor
+  /** When the key of the caller expires, epoch milliseconds; null for never. */
+  expires_at: number | null
 }
 
 /** The ids of the named workspaces; null for all. @throws AppError invalid_request for an unknown name */

@@ -81,6 +81,20 @@ describe('a key without a default workspace', () => {
 })
 
 describe('a key that expires', () => {
+  it('IDENTITY-8: makes no key that never expires with a set-up, and keeps those that exist', async () => {
+    const ours = { description: 'k', role: 'admin', expires_at: '2099-01-01T00:00:00.000Z' }
+    const { key } = (await send('POST', SERVICE, { body: ours })).body
+    const item = { name: 'ci', role: 'user', key: { env: 'CI' } }
+    const body = { document: { version: 1, service_keys: [item] }, keys: { ci: 'ci_key_0123456789' } }
+    const refused = await send('POST', '/setup', { key, body })
+    expect([refused.status, refused.body['detail']]).toEqual([
+      403,
+      expect.stringContaining('longer than yours'),
+    ])
+    expect((await send('POST', '/setup', { body })).status).toBe(200)
+    expect((await send('POST', '/setup', { key, body })).status).toBe(200)
+  })
+
   it('IDENTITY-8: cannot create one that expires later, for any user', async () => {
     const [earlier, ours, later] = ['2098-01-01', '2099-01-01', '2099-01-02'].map(
       (day) => `${day}T00:00:00.000Z`,

@@ -32,13 +32,14 @@ export function setupRoutes(): PlatformRoute[] {
       errors: ['conflict'],
       async handle({ deps, principal, body: { document, dry_run = false, keys = {} } }) {
         if (Object.keys(keys).length > 0) assertKeysCanBeMade(deps)
-        const { organization_id } = principal
+        const { organization_id, expires_at } = principal
         const actor = actorOf(principal, deps.clock)
         const plan = await deps.applySetup({
           document,
           dry_run,
           organization_id,
           actor,
+          expires_at,
           readSecret: sentKeys(keys),
         })
         if (!dry_run) deps.authenticator.forgetAll()
