@@ -65,12 +65,13 @@ export interface OauthStore {
    * Returns false if there is no room.
    */
   addClient(client: OauthClient): Promise<boolean>
-  client(id: string): Promise<OauthClient | undefined>
+  /** Undefined for one that is unused for 30 days, too. */
+  client(id: string, now: number): Promise<OauthClient | undefined>
   addCode(code_hash: string, consent: Consent, now: number): Promise<void>
   /** The consent of a code, which can be taken once; `reused`: it was taken before, and its key must end. */
   takeCode(code_hash: string, now: number): Promise<Consent | { reused: KeyRef | undefined } | undefined>
-  /** Stores the first tokens of a consent, whose key exists. */
-  start(consent: Consent, tokens: TokenPair, now: number): Promise<void>
+  /** Stores the first tokens of a consent, whose key exists; false if the service key that gave it was deleted since. */
+  start(consent: Consent, tokens: TokenPair, now: number): Promise<boolean>
   /** Replaces a refresh token; `reused`: it was replaced before, and its key must end. */
   rotate(
     refresh_hash: string,

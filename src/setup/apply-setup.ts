@@ -24,6 +24,8 @@ export interface SetupCall {
   dry_run: boolean
   organization_id: string
   actor: Actor
+  /** When the key of the caller expires, epoch milliseconds; absent or null for never. */
+  expires_at?: number | null
   readSecret: ReadSecret
 }
 
@@ -38,12 +40,12 @@ class DryRun extends Error {}
  * finds nothing to do. A dry run does the same and rolls back, so its plan is what would really happen.
  */
 export function createApplySetup(deps: SetupDeps): ApplySetup {
-  return async ({ document, dry_run, organization_id, actor, readSecret }) => {
+  return async ({ document, dry_run, organization_id, actor, expires_at = null, readSecret }) => {
     const setup = parseSetup(document, deps.registry)
     const secrets = await readSecrets(setup.service_keys?.items ?? [], readSecret)
     let steps: SetupStep[] = []
     const work = async (stores: SetupStores): Promise<void> => {
-      const run: SetupRun = { stores, organization_id, actor }
+      const run: SetupRun = { stores, organization_id, actor, expires_at }
       steps = []
       if (setup.workspaces) steps.push(...(await applyWorkspaces(run, setup.workspaces)))
       if (setup.members) steps.push(...(await applyMembers(run, setup.members)))

@@ -7,6 +7,8 @@ export interface SetupRun {
   stores: SetupStores
   organization_id: string
   actor: Actor
+  /** When the key of the caller expires, epoch milliseconds; null for never. */
+  expires_at: number | null
 }
 
 /** The ids of the named workspaces; null for all. @throws AppError invalid_request for an unknown name */
@@ -16,7 +18,7 @@ export async function workspaceIds(
 ): Promise<string[] | null> {
   if (names === undefined) return null
   const all = await stores.identity.workspaces(organization_id)
-  return names.map((name) => {
+  return [...new Set(names)].map((name) => {
     const found = all.filter(({ display_name }) => display_name === name)
     if (found.length === 1) return found[0]!.id
     const message =
@@ -30,6 +32,17 @@ export async function eachWorkspace(run: SetupRun, names: readonly string[] | un
   const ids = await workspaceIds(run, names)
   if (ids !== null) return ids
   return (await run.stores.identity.workspaces(run.organization_id)).map(({ id }) => id)
+}
+
+/** @throws AppError invalid_request if the name is among `before`: two items would change one record in turn */
+export function assertOnce(
+  section: string,
+  name: string,
+  before: { has(name: string): boolean },
+  key = name,
+): void {
+  if (!before.has(key)) return
+  throw new AppError('invalid_request', { message: `${section}: "${name}" stands there twice.` })
 }
 
 /** A step for a record that exists: `change` if fields differ, else `keep`. */

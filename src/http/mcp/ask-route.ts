@@ -1,4 +1,5 @@
 import { AppError } from '../../base/errors.ts'
+import { parseExact } from '../../schema/exact-json.ts'
 import type { Registry, SchemaName } from '../../schema/registry.ts'
 import { readParameters } from '../api/parameters.ts'
 import type { GuardedRoute, RouteContext } from '../api/route.ts'
@@ -37,6 +38,8 @@ export function createAskRoute<D extends { registry: Registry }>(
   return async (name, { params = {}, query = {}, body } = {}) => {
     const route = routes.find((one) => routeName(one) === name)
     if (route === undefined) throw new AppError('internal', { message: `There is no route ${name}.` })
+    if (!principal.workspace_chosen && route.access.acts_in === 'workspace')
+      throw new AppError('workspace_required')
     assertAllowed(principal, route.access)
     route.available?.(deps)
     const reply = await route.handle({
@@ -76,9 +79,9 @@ function jsonOf(body: unknown, name: string): unknown {
 function parseLines(text: string): unknown {
   if (text.trim() === '') return null
   try {
-    return JSON.parse(text)
+    return parseExact(text)
   } catch {
     const lines = text.split('\n').filter((line) => line !== '')
-    return lines.map((line): unknown => JSON.parse(line))
+    return lines.map((line): unknown => parseExact(line))
   }
 }

@@ -1,3 +1,4 @@
+import { isExactInteger, parseExact } from '../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import { isTooDeep } from '../../trace/json/json-text.ts'
 
@@ -5,6 +6,8 @@ import { isTooDeep } from '../../trace/json/json-text.ts'
 export const MODERN = '2026-07-28'
 /** The versions with `initialize`, newest first. */
 export const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
+
+const VERSIONS: readonly string[] = [MODERN, ...LEGACY]
 
 const META_VERSION = 'io.modelcontextprotocol/protocolVersion'
 
@@ -62,21 +65,27 @@ type SentHeaders = Readonly<Record<string, string | string[] | undefined>>
  */
 export function readMessage(body: Uint8Array, headers: SentHeaders): McpRequest | undefined {
   const message = parse(body)
-  const { id, method, params = {} } = message
+  const { id, method } = message
+  // Some clients write what they leave out as null.
+  const params = message['params'] ?? {}
   if (message['jsonrpc'] !== '2.0') throw malformed('jsonrpc must be "2.0"')
-  if (method === undefined) return undefined
+  if (method === undefined) {
+    if (message['result'] === undefined && message['error'] === undefined)
+      throw malformed('it has no method, and no result')
+    return undefined
+  }
   if (typeof method !== 'string') throw malformed('method must be a text')
   if (id === undefined) return undefined
-  if (typeof id !== 'string' && typeof id !== 'number') throw malformed('id must be a text or a number')
+  if (!isIdentifier(id)) throw malformed('id must be a text or a number')
   if (!isObject(params)) throw new RpcFault('invalid_params', 'params must be an object.')
   const meta = isObject(params['_meta']) ? params['_meta'] : {}
   const version = meta[META_VERSION]
-  if (version === undefined) return { id, method, params, modern: false }
-  assertHeaders(headers, { version, method, name: method === 'tools/call' ? params['name'] : undefined })
-  if (version !== MODERN) {
-    const data = { supported: [MODERN, ...LEGACY], requested: version }
-    throw new RpcFault('unsupported_version', 'Unsupported protocol version.', { status: 400, data })
+  if (version === undefined) {
+    if (method !== 'initialize') assertVersion(headers['mcp-protocol-version'] ?? LEGACY[0])
+    return { id, method, params, modern: false }
   }
+  assertHeaders(headers, { version, method, name: method === 'tools/call' ? params['name'] : undefined })
+  assertVersion(version, [MODERN])
   return { id, method, params, modern: true }
 }
 
@@ -84,17 +93,22 @@ export function readMessage(body: Uint8Array, headers: SentHeaders): McpRequest 
 export function idOf(body: Uint8Array): string | number | null {
   try {
     const { id } = parse(body)
-    return typeof id === 'string' || typeof id === 'number' ? id : null
+    return isIdentifier(id) ? id : null
   } catch {
     return null
   }
+}
+
+/** Whether a value can be the id of a request or a token of progress, which may be an integer beyond 2^53. */
+export function isIdentifier(value: JsonValue | undefined): value is string | number {
+  return typeof value === 'string' || typeof value === 'number' || isExactInteger(value)
 }
 
 function parse(body: Uint8Array): JsonObject {
   const text = new TextDecoder().decode(body)
   let value: JsonValue
   try {
-    value = JSON.parse(text) as JsonValue
+    value = parseExact(text)
   } catch {
     throw new RpcFault('parse', 'The body is not JSON.', { status: 400 })
   }
@@ -106,6 +120,13 @@ function parse(body: Uint8Array): JsonObject {
 
 function malformed(message: string): RpcFault {
   return new RpcFault('invalid_request', `Invalid request: ${message}.`, { status: 400 })
+}
+
+/** @throws RpcFault for a version that is not one of `known` */
+function assertVersion(requested: JsonValue, known: readonly JsonValue[] = VERSIONS): void {
+  if (known.includes(requested)) return
+  const data = { supported: [...VERSIONS], requested }
+  throw new RpcFault('unsupported_version', 'Unsupported protocol version.', { status: 400, data })
 }
 
 /** Proxies route by these headers, so they must not differ from the body. */

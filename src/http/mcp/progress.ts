@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../base/errors.ts'
 import { isObject, type JsonObject } from '../../schema/json.ts'
 import type { RouteReply } from '../api/route.ts'
-import { faultJson, type McpRequest, RpcFault } from './message.ts'
+import { faultJson, isIdentifier, type McpRequest, RpcFault } from './message.ts'
 
 /** Time in which a refusal is still an HTTP status; after it the stream has begun. */
 const REFUSAL_MS = 300
@@ -26,8 +26,9 @@ export function progressToken(
   { accept }: IncomingMessage['headers'],
 ): Token | undefined {
   const { progressToken: token } = isObject(params['_meta']) ? params['_meta'] : {}
-  const isAsked = method === 'tools/call' && (typeof token === 'string' || typeof token === 'number')
-  return isAsked && /text\/event-stream|\*\/\*/.test(accept ?? '') ? token : undefined
+  return method === 'tools/call' && isIdentifier(token) && /text\/event-stream|\*\/\*/.test(accept ?? '')
+    ? token
+    : undefined
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { AppError } from '../../base/errors.ts'
+import { parseExact } from '../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import type { RouteReply } from '../api/route.ts'
 import { faultJson, idOf, LEGACY, type McpRequest, MODERN, readMessage, RpcFault } from './message.ts'
@@ -101,7 +102,8 @@ async function plainResult({ method, params, modern }: McpRequest, server: ToolS
 }
 
 async function callTool(params: JsonObject, server: ToolServer): Promise<ToolResult> {
-  const { name, arguments: args = {} } = params
+  const { name } = params
+  const args = params['arguments'] ?? {}
   if (typeof name !== 'string') throw new RpcFault('invalid_params', 'params.name must name a tool.')
   if (!isObject(args)) throw new RpcFault('invalid_params', 'params.arguments must be an object.')
   return await server.call(name, args, params)
@@ -136,5 +138,5 @@ function text(value: JsonValue | undefined): string | undefined {
 
 /** Tools and results consist of JSON only, but their types have optional properties. */
 function toJson(value: unknown): JsonValue {
-  return JSON.parse(JSON.stringify(value)) as JsonValue
+  return parseExact(JSON.stringify(value))
 }

@@ -230,11 +230,11 @@ export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
 
 /**
  * Routes that act in the organization or report on the whole server. A key without a default workspace may call them
- * without X-Tenant-Id, since scrapers of metrics cannot send one. Routes of secrets are not among them, because secrets
+ * without X-Tenant-Id, since scrapers of metrics cannot send one, and /mcp lists the workspaces. Routes of secrets are not among them, because secrets
  * belong to a workspace.
  */
 const ORGANIZATION_ROUTE =
-  /^\w+ \/(auth|oauth|orgs|api-key|workspaces(?!\/current)|setup|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
+  /^\w+ \/(auth|oauth|mcp|orgs|api-key|workspaces(?!\/current)|setup|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
 
 /** Name of a route in ROUTE_NEEDS. */
 export function routeName({ method, path }: Pick<RouteHead, 'method' | 'path'>): string {

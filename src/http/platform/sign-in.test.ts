@@ -234,4 +234,20 @@ describe('with AUTH=off', () => {
     expect(await ticket({})).toMatchObject({ body: { ticket: null, url: `${ownOrigin()}/app/` } })
     expect(await signIn({}, { origin: 'https://evil.example' })).toMatchObject({ status: 403 })
   })
+  it('makes no key that would stay valid with AUTH=on: not by an invitation, and not by a set-up', async () => {
+    fixture = await startApp({ openAccess: true })
+    const refusedFor = async (path: string, sent: object): Promise<unknown> => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fixture.request(path, { method: 'POST', headers, body: JSON.stringify(sent) })
+      return [answer.status, await answer.text()]
+    }
+    const refusal = [403, expect.stringContaining('With AUTH=off no keys are created')]
+    expect(await refusedFor('/orgs/current/invites', { role: 'admin' })).toEqual(refusal)
+    const accepted = { token: 'a'.repeat(43), email: 'eve@acme.test' }
+    expect(await refusedFor('/auth/invites/accept', accepted)).toEqual(refusal)
+    const key = { name: 'ci', role: 'admin', key: { env: 'CI' } }
+    const setup = { document: { version: 1, service_keys: [key] }, keys: { ci: 'k'.repeat(40) } }
+    expect(await refusedFor('/setup', setup)).toEqual(refusal)
+    expect(await refusedFor('/setup', { document: { version: 1 } })).toMatchObject([200, expect.any(String)])
+  })
 })

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FeedbackConfigFields } from '../../ingest/feedback/config-store.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { Section, SetupStep, WantedFeedback } from '../setup.ts'
-import { changeStep, eachWorkspace, type SetupRun } from '../setup-run.ts'
+import { assertOnce, changeStep, eachWorkspace, type SetupRun } from '../setup-run.ts'
 
 const SECTION = 'feedback'
 const MAX_CONFIGS = 10_000
@@ -18,7 +18,9 @@ export async function applyFeedback(
   for (const { key, workspaces, ...config } of items) {
     const feedback_config = config as JsonObject
     for (const workspace_id of await eachWorkspace(run, workspaces)) {
-      named.add(`${workspace_id} ${key}`)
+      const place = `${workspace_id} ${key}`
+      assertOnce(SECTION, key, named, place)
+      named.add(place)
       const [before] = await feedback.list(workspace_id, { keys: [key], limit: 1, offset: 0 })
       if (before === undefined) {
         const fields: FeedbackConfigFields = {

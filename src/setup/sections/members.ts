@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import { AppError } from '../../base/errors.ts'
 import { newUuid } from '../../base/ids.ts'
+import type { Member } from '../../identity/identity-store.ts'
 import type { Section, SetupStep, WantedMember } from '../setup.ts'
-import { changeStep, type SetupRun, workspaceIds } from '../setup-run.ts'
+import { assertOnce, changeStep, type SetupRun, workspaceIds } from '../setup-run.ts'
 
 const SECTION = 'members'
 
@@ -13,8 +15,11 @@ export async function applyMembers(
   const { stores, organization_id, actor } = run
   const known = await stores.identity.members(organization_id)
   const steps: SetupStep[] = []
+  const named = new Set<string>()
   for (const item of items) {
     const email = item.email.toLowerCase()
+    assertOnce(SECTION, email, named)
+    named.add(email)
     const workspace_ids = await workspaceIds(run, item.workspaces)
     const wanted = { role: item.role, workspace_ids, ...(item.full_name && { full_name: item.full_name }) }
     const found = known.find((member) => member.email === email)
@@ -27,16 +32,26 @@ export async function applyMembers(
     const fields = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
       (name) => !isDeepStrictEqual(sorted(wanted[name]), sorted(found[name])),
     )
+    if (fields.length > 0) assertProven(found)
     if (fields.length > 0) await stores.identity.changeMember(organization_id, found.user_id, wanted, actor)
     steps.push(changeStep(SECTION, email, fields))
   }
   if (!prune) return steps
-  const named = new Set(items.map(({ email }) => email.toLowerCase()))
   for (const { user_id, email } of known.filter((member) => !named.has(member.email))) {
     await stores.identity.removeMember(organization_id, user_id, actor)
     steps.push({ section: SECTION, name: email, action: 'delete', fields: [] })
   }
   return steps
+}
+
+/**
+ * Refuses to give rights to a member who has only said that the address is its own, with an invitation to nobody in
+ * particular. @throws AppError conflict
+ */
+function assertProven({ email, email_claimed }: Member): void {
+  if (email_claimed !== true) return
+  const message = `members: nobody has proven the address "${email}", which was given with an invitation without an address. Remove that member, or change it under Settings, Members.`
+  throw new AppError('conflict', { message })
 }
 
 /** The order of workspaces does not count. */

@@ -4,7 +4,7 @@ import { DEFAULT_MATCH_PATH } from '../../trace/price/book.ts'
 import { divide, formatDecimal, parseDecimal } from '../../trace/price/decimal.ts'
 import { compilePricePattern } from '../../trace/price/pattern.ts'
 import type { Section, SetupStep, WantedPrice } from '../setup.ts'
-import { changeStep, eachWorkspace, type SetupRun } from '../setup-run.ts'
+import { assertOnce, changeStep, eachWorkspace, type SetupRun } from '../setup-run.ts'
 
 const SECTION = 'prices'
 const MILLION = 1_000_000n
@@ -20,7 +20,9 @@ export async function applyPrices(
   for (const item of items) {
     const fields = toFields(item)
     for (const workspace_id of await eachWorkspace(run, item.workspaces)) {
-      named.add(`${workspace_id} ${item.name}`)
+      const key = `${workspace_id} ${item.name}`
+      assertOnce(SECTION, item.name, named, key)
+      named.add(key)
       const found = (await prices.list(workspace_id)).filter(({ name }) => name === item.name)
       if (found.length > 1)
         throw new AppError('conflict', { message: `prices: several prices are named "${item.name}".` })

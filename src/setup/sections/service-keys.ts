@@ -68,10 +68,14 @@ async function applyKey(run: SetupRun, item: WantedKey, secret: string): Promise
     const fields = (['role', 'workspace_ids', 'expires_at'] as const).filter(
       (field) => !isDeepStrictEqual(sorted(wanted[field]), sorted(current[field])),
     )
-    if (fields.length > 0) await change(run, current.id, fields, wanted)
+    if (fields.length > 0) {
+      assertLasting(run, name)
+      await change(run, current.id, fields, wanted)
+    }
     const replaced = await expireOthers(run, item, others)
     return changeStep(SECTION, name, replaced > 0 ? [...fields, 'key'] : fields)
   }
+  assertLasting(run, name)
   const made = await stores.identity.createKey(
     {
       id: newUuid(),
@@ -95,6 +99,13 @@ async function applyKey(run: SetupRun, item: WantedKey, secret: string): Promise
   return (await expireOthers(run, item, others)) > 0
     ? changeStep(SECTION, name, ['key'])
     : { section: SECTION, name, action: 'create', fields: [] }
+}
+
+/** Service keys of a set-up never expire. @throws AppError forbidden for a caller whose own key does (IDENTITY-8) */
+function assertLasting({ expires_at }: SetupRun, name: string): void {
+  if (expires_at === null) return
+  const message = `Forbidden: the key "${name}" would be valid longer than yours.`
+  throw new AppError('forbidden', { message })
 }
 
 /** Lets keys that had the name before expire after the overlap; returns their number. */

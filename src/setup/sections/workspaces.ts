@@ -3,7 +3,7 @@ import { AppError } from '../../base/errors.ts'
 import { newUuid } from '../../base/ids.ts'
 import { parseSize } from '../../base/text/byte-size.ts'
 import type { Section, SetupStep, WantedWorkspace } from '../setup.ts'
-import { changeStep, type SetupRun } from '../setup-run.ts'
+import { assertOnce, changeStep, type SetupRun } from '../setup-run.ts'
 
 const SECTION = 'workspaces'
 
@@ -15,21 +15,31 @@ export async function applyWorkspaces(
   const { stores, organization_id, actor } = run
   const known = await stores.identity.workspaces(organization_id)
   const steps: SetupStep[] = []
+  const named = new Set<string>()
   for (const item of items) {
     const name = item.name.trim()
-    const found = known.find(({ display_name }) => display_name === name)
+    assertOnce(SECTION, name, named)
+    named.add(name)
+    const [found, other] = known.filter(({ display_name }) => display_name === name)
+    if (other !== undefined)
+      throw new AppError('conflict', { message: `workspaces: several are named "${name}".` })
     const id = found?.id ?? newUuid()
     if (found === undefined)
       await stores.identity.createWorkspace(
         { id, organization_id, display_name: name, created_at: actor.at },
         actor,
       )
-    const fields = [...(await setRetention(run, id, item)), ...(await setLimits(run, id, item))]
+    const limits = await setLimits(run, id, item)
+    if (limits.length > 0)
+      await stores.identity.recordChange(
+        { organization_id, action: 'workspace.limits', subject_id: id, details: { to: item.limits } },
+        actor,
+      )
+    const fields = [...(await setRetention(run, id, item)), ...limits]
     if (found === undefined) steps.push({ section: SECTION, name, action: 'create', fields })
     else steps.push(changeStep(SECTION, name, fields))
   }
   if (!prune) return steps
-  const named = new Set(items.map(({ name }) => name.trim()))
   for (const { id, display_name } of known.filter((one) => !named.has(one.display_name))) {
     await stores.identity.deleteWorkspace(organization_id, id, actor)
     steps.push({ section: SECTION, name: display_name, action: 'delete', fields: [] })

@@ -409,7 +409,7 @@ describe('messages of the 0.3 client', () => {
 
 describe('refusals', () => {
   const text = [{ text: 'hi' }]
-  const of = (message: object) => ({
+  const of = <M extends object>(message: M) => ({
     message: { messageId: 'm', role: 'ROLE_USER', parts: text, ...message },
   })
 
@@ -458,6 +458,31 @@ describe('refusals', () => {
     expect((await ask('{')).error.code).toBe(-32700)
     expect((await ask('[]')).error.code).toBe(-32600)
     expect((await ask('{"method":"GetTask"}')).error.code).toBe(-32600)
+  })
+
+  it('A2A-5, A2A-7: every text of a message is in the history; fields that are null are not set', async () => {
+    const parts = [{ text: 'first' }, { text: 'second' }]
+    const configuration = { historyLength: null, returnImmediately: null }
+    const sent = { ...of({ messageId: crypto.randomUUID(), parts, contextId: null }), configuration }
+    const { result, error } = await rpc('SendMessage', sent)
+    expect(error).toBeUndefined()
+    const { task } = result as unknown as { task: { history: { role: string; parts: object[] }[] } }
+    const said = task.history.filter(({ role }) => role === 'ROLE_USER').flatMap((one) => one.parts)
+    expect(said).toEqual(parts)
+    expect(await codeOf('ListTasks', { status: null, historyLength: null })).toBeUndefined()
+  })
+
+  it('A2A-11: a stream whose task is deleted ends with an error', async () => {
+    const parts = [{ data: { kind: 'slow' } }]
+    const sent = of({ messageId: crypto.randomUUID(), parts, contextId: crypto.randomUUID() })
+    const response = await withKey(`${setup().url}/a2a/${ids.get('kinds')}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 4, method: 'SendStreamingMessage', params: sent }),
+    })
+    await setup().client.threads.delete(sent.message.contextId)
+    const events = [...(await response.text()).matchAll(/^data: (.*)$/gm)].map(([, data = '']) => data)
+    expect(JSON.parse(events.at(-1) ?? '{}')).toMatchObject({ id: 4, error: { code: -32001 } })
   })
 
   it('A2A-4: a task of another assistant or another context is unknown', async () => {

@@ -5,6 +5,7 @@ import {
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
 import { useDeployment } from '../deployments/use-deployment.ts'
 
 const setup = useDeployment()
@@ -122,6 +123,31 @@ it('MCP-9: without a key 401; a key that only reads lists tools and calls none',
   const { key } = await weir.json<{ key: string }>('/orgs/current/personal-access-tokens', made)
   expect((await ask('tools/list', key)).status).toBe(200)
   expect((await ask('tools/call', key)).status).toBe(403)
+})
+
+it('MCP-4: a call whose client leaves is cancelled, and leaves no thread', async () => {
+  const { url, weir, client } = setup()
+  const before = await client.threads.count({})
+  const leave = new AbortController()
+  const answer = await fetch(`${url}/mcp`, {
+    method: 'POST',
+    signal: leave.signal,
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': weir.key,
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 8,
+      method: 'tools/call',
+      params: { name: 'kinds', arguments: { kind: 'slow' }, _meta: { progressToken: 'p' } },
+    }),
+  })
+  expect(answer.headers.get('content-type')).toBe('text/event-stream')
+  await eventually(async () => expect(await client.threads.count({})).toBe(before + 1))
+  leave.abort()
+  await eventually(async () => expect(await client.threads.count({})).toBe(before))
 })
 
 it('MCP-5: a call that asks for progress gets a stream of it, and a refusal keeps its status', async () => {

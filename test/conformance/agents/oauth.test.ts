@@ -299,6 +299,35 @@ describe('tokens', () => {
     expect(response.status).toBe(403)
   })
 
+  it('OAU-5: end with the service key whose session gave the consent', async () => {
+    const weir = server()
+    const made = { description: 'for a browser', role: 'viewer' }
+    const { id, key } = await weir.json<{ id: string; key: string }>('/orgs/current/service-keys', made)
+    const client = await plainClient()
+    const cookie = await signIn(key)
+    const tokens = await client.exchange(await client.code(cookie))
+    const late = await client.code(cookie)
+    expect(await listTools(tokens.access_token)).toBe(200)
+    await weir.request(`/orgs/current/service-keys/${id}`, { method: 'DELETE' })
+    expect(await listTools(tokens.access_token)).toBe(401)
+    const again = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token }
+    expect(await client.token(again)).toMatchObject({ error: 'invalid_grant' })
+    expect(await client.exchange(late)).toMatchObject({ error: 'invalid_grant' })
+  })
+
+  it('OAU-5: errors of the token endpoint tell a client that is not known to register again', async () => {
+    const { token } = await plainClient()
+    const grant = { grant_type: 'refresh_token', refresh_token: 'weir_rt_none' }
+    expect(await token({ ...grant, client_id: crypto.randomUUID() })).toMatchObject({
+      error: 'invalid_client',
+    })
+    expect(await token(grant)).toMatchObject({ error: 'invalid_grant' })
+    expect(await token({})).toMatchObject({ error: 'invalid_request' })
+    const body = new URLSearchParams({ token_type_hint: 'access_token' })
+    const revoked = await fetch(`${server().url}/oauth/revoke`, { method: 'POST', headers: FORM, body })
+    expect([revoked.status, await revoked.json()]).toMatchObject([400, { error: 'invalid_request' }])
+  })
+
   it('OAU-5: are listed as a key, and end with it, or when the client revokes them', async () => {
     const weir = server()
     const client = await plainClient()

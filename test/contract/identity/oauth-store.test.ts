@@ -1,5 +1,11 @@
 import { expect, it } from 'vitest'
-import { hashToken, MAX_CLIENTS, MAX_CONSENT_TOKENS, newToken } from '../../../src/identity/oauth.ts'
+import {
+  CLIENT_MS,
+  hashToken,
+  MAX_CLIENTS,
+  MAX_CONSENT_TOKENS,
+  newToken,
+} from '../../../src/identity/oauth.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { createOauthStore } from '../../../src/storage/sql/identity/oauth-store.ts'
@@ -20,8 +26,17 @@ describeOnSql('clients of OAuth', (engine) => {
          SELECT 'c' || i, 'c', '[]', ${NOW} + i, ${NOW} + i + CASE WHEN i = 1 THEN 5 ELSE 0 END FROM n`,
     )
     expect(await store.addClient(client('new'))).toBe(true)
-    const known = await Promise.all(['c1', 'c2', `c${MAX_CLIENTS}`, 'new'].map((id) => store.client(id)))
+    const known = await Promise.all(['c1', 'c2', `c${MAX_CLIENTS}`, 'new'].map((id) => store.client(id, NOW)))
     expect(known.map((one) => one?.id)).toEqual(['c1', undefined, `c${MAX_CLIENTS}`, 'new'])
+  })
+
+  it('OAU-3: a client that is unused for 30 days is gone, before another one registers', async () => {
+    const database = await engine.open()
+    await migrate(database)
+    const store = createOauthStore(database)
+    await store.addClient({ id: 'c', name: 'c', redirect_uris: [], created_at: NOW })
+    expect((await store.client('c', NOW + CLIENT_MS - 1))?.id).toBe('c')
+    expect(await store.client('c', NOW + CLIENT_MS)).toBeUndefined()
   })
 
   it('OAU-5: a consent has a bounded number of tokens', async () => {
@@ -34,7 +49,8 @@ describeOnSql('clients of OAuth', (engine) => {
       store.rotate(hashToken(token), { client_id: 'c', resource: undefined }, pair(), NOW)
     const [first, last] = [pair(), pair()]
     const { id } = FIRST.key
-    const consent = { key: { id }, client_id: 'c', resource: '/mcp', ends_at: null } as never
+    const key = { id, user_id: FIRST.user.id, organization_id: FIRST.organization.id }
+    const consent = { key, actor: {}, client_id: 'c', resource: '/mcp', ends_at: null } as never
     await store.start(consent, first, NOW)
     await store.start(consent, last, NOW)
     expect(await rotate(first.refresh)).toBe('rotated')

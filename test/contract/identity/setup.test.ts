@@ -106,6 +106,9 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
     expect(await createIngestLimitStore(database, clock).list(ml.id)).toMatchObject([
       { runs_per_minute: 60_000, bytes_per_minute: 2 ** 30 },
     ])
+    expect(await identity.audit(organization_id, { limit: 9, action: 'workspace.limits' })).toMatchObject([
+      { subject_id: ml.id, details: { to: { traces_per_month: 1_000_000 } } },
+    ])
     const [price] = await createPriceStore(database, clock).list(ml.id)
     expect(price).toMatchObject({ prompt_cost: '0.000001', completion_cost: '0.0000025' })
     const projects = createProjectStore(database, clock, { retention_days: 7 })
@@ -121,6 +124,39 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
     expect(await state()).toEqual(before)
     expect(await runsOfSetups()).toBe(0)
     expect(await changes(WHOLE)).toHaveLength(6)
+  })
+
+  it.each([
+    ['workspaces', '[{name: ml}, {name: " ml "}]'],
+    ['members', '[{email: bob@acme.test, role: user}, {email: Bob@acme.test, role: viewer}]'],
+    [
+      'prices',
+      '[{name: m, match: a, prompt_per_million: 1, completion_per_million: 1}, {name: m, match: b, prompt_per_million: 1, completion_per_million: 1}]',
+    ],
+    ['feedback', '[{key: k, type: freeform}, {key: k, type: continuous}]'],
+  ])('refuses %s that would change one record in turn, at every run', async (section, list) => {
+    expect(await refusal(`version: 1\n${section}: ${list}`)).toContain('stands there twice')
+    expect(await state()).toMatchObject({ workspaces: ['Default'], members: ['first@acme.test admin'] })
+  })
+
+  it('takes a workspace that an item names twice as one', async () => {
+    const names = 'workspaces: [Default, Default]'
+    const document = `version: 1
+members: [{email: bob@acme.test, role: user, ${names}}]
+prices: [{name: m, match: a, prompt_per_million: 1, completion_per_million: 1, ${names}}]`
+    expect(await changes(document)).toHaveLength(2)
+    expect(await changes(document)).toEqual([])
+  })
+
+  it('gives no rights to a member who has only claimed the address', async () => {
+    const email = 'ada@acme.test'
+    const person = { user_id: newUuid(), email, full_name: null, created_at: NOW, email_claimed: true }
+    const member = { ...person, organization_id, role: 'viewer', workspace_ids: null } as const
+    await identity.addMember(member, actor)
+    const asked = (role: string) => `version: 1\nmembers: [{email: ${email}, role: ${role}}]`
+    expect(await refusal(asked('admin'))).toContain('nobody has proven the address')
+    expect((await state()).members).toContain(`${email} viewer`)
+    expect(await changes(asked('viewer'))).toEqual([])
   })
 
   it('is applied once by three servers at the same time', async () => {

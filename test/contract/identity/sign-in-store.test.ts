@@ -89,6 +89,19 @@ describeOnSql('sign-ins', (engine) => {
     expect(known).toMatchObject({ rights: USER, by_groups: true })
   })
 
+  it('TEAM-5: the order in which groups name workspaces is no change of a member', async () => {
+    const ids = ['w-a', 'w-b']
+    for (const id of ids)
+      await identity.createWorkspace({ id, organization_id: 'o1', display_name: id, created_at: NOW }, ACTOR)
+    const as = (workspace_ids: string[]) => ({ rights: { ...USER, workspace_ids }, by_groups: true })
+    const ada = arrival('ada', 'ada@acme.test')
+    await enter(ada, as(ids))
+    expect(await enter(ada, as(ids.toReversed()))).toMatchObject({ changed: false })
+    expect(await enter(ada, as(['w-b']))).toMatchObject({ changed: true })
+    const changes = await identity.audit('o1', { limit: 9, action: 'member.change' })
+    expect(changes).toHaveLength(1)
+  })
+
   it('TEAM-5: suspends a member who loses its groups, but not the last admin', async () => {
     const admission = { rights: USER, by_groups: true }
     await enter(arrival('ada', 'ada@acme.test'), admission, store, 's1')

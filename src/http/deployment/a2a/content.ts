@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
+import { messageFile } from '../reply/message-file.ts'
 import type { AgentMessage, Part } from './model.ts'
 
 /** What wrote a message of LangChain, by its `type` or `role`; undefined for those that are not shown. */
@@ -9,8 +10,6 @@ function writerOf({ type, role }: JsonObject): 'user' | 'agent' | 'tool' | undef
   return /^tool(message(chunk)?)?$/.test(name) ? 'tool' : undefined
 }
 
-const MEDIA: ReadonlySet<JsonValue | undefined> = new Set(['image', 'audio', 'video', 'file', 'image_url'])
-
 /** The content of a message of LangChain as parts: texts that follow each other are one part. */
 export function contentParts(content: JsonValue | undefined): Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ text: content }]
@@ -20,7 +19,7 @@ export function contentParts(content: JsonValue | undefined): Part[] {
     const last = parts.at(-1)
     if (text !== undefined && last !== undefined && 'text' in last) last.text += text
     else if (text !== undefined) parts.push({ text })
-    else if (isObject(block) && MEDIA.has(block['type'])) parts.push(...mediaParts(block))
+    else if (isObject(block)) parts.push(...fileParts(block))
   }
   return parts.filter((part) => !('text' in part) || part.text !== '')
 }
@@ -32,23 +31,16 @@ function textOf(block: JsonValue): string | undefined {
     : undefined
 }
 
-const DATA_URL = /^data:([^;,]+);base64,(.*)$/s
-
-/** A file of a message: `base64`, `data`, `url`, or OpenAI's `image_url`. Addresses are not fetched. */
-function mediaParts(block: JsonObject): Part[] {
-  const { base64, data, url, image_url, mime_type, filename, extras } = block
-  const address = url ?? (isObject(image_url) ? image_url['url'] : image_url)
-  const [, urlType, urlBytes] = (typeof address === 'string' && DATA_URL.exec(address)) || []
-  const raw = base64 ?? data ?? urlBytes
-  const file = typeof raw === 'string' ? { raw } : typeof address === 'string' ? { url: address } : undefined
-  if (file === undefined) return []
-  const mediaType = mime_type ?? urlType
-  const name = filename ?? (isObject(extras) ? extras['filename'] : undefined)
+/** A file of a message. */
+function fileParts(block: JsonObject): Part[] {
+  const found = messageFile(block)
+  if (found === undefined) return []
+  const { content, mime_type, name } = found
   return [
     {
-      file,
-      ...(typeof mediaType === 'string' && { mediaType }),
-      ...(typeof name === 'string' && { filename: name }),
+      file: 'base64' in content ? { raw: content.base64 } : content,
+      ...(mime_type !== undefined && { mediaType: mime_type }),
+      ...(name !== undefined && { filename: name }),
     },
   ]
 }

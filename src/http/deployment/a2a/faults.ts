@@ -51,3 +51,12 @@ export function toFault(error: unknown): A2aFault {
     : message
   return new A2aFault('invalid_params', text)
 }
+
+/** The fault for an error after the answer has begun, when it can no longer be an HTTP status. */
+export function toSentFault(error: unknown): A2aFault {
+  try {
+    return toFault(error)
+  } catch {
+    return new A2aFault('internal', error instanceof AppError ? error.message : 'Internal error')
+  }
+}

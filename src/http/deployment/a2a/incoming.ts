@@ -21,7 +21,7 @@ export function readIncoming({ message, context }: JsonObject): Incoming {
   if (!isObject(message)) throw invalid('params.message must be an object.')
   const { messageId, role, parts } = message
   if (typeof messageId !== 'string' || messageId === '') throw invalid('message.messageId must be a text.')
-  const side = typeof role === 'string' ? ROLES[role] : undefined
+  const side = typeof role === 'string' && Object.hasOwn(ROLES, role) ? ROLES[role] : undefined
   if (side === undefined) throw invalid('message.role must be ROLE_USER or ROLE_AGENT (0.3: user or agent).')
   if (!Array.isArray(parts) || parts.length === 0) throw invalid('message.parts must have a part.')
   if (context !== undefined && context !== null && !isObject(context))
@@ -100,7 +100,9 @@ export function inputOf({ parts, role, messageId }: Incoming): JsonObject {
   })
   if (blocks.length === 0) return data
   const contents = hasFiles ? [blocks] : blocks.map(({ text = '' }) => text)
-  return { ...data, messages: contents.map((content) => ({ role, content, id: messageId })) }
+  // A graph keeps only the last of several messages with the same id.
+  const idOf = (place: number): string => (place === 0 ? messageId : `${messageId}:${place}`)
+  return { ...data, messages: contents.map((content, place) => ({ role, content, id: idOf(place) })) }
 }
 
 /** Whether a part needs a graph with messages. */

@@ -65,7 +65,8 @@ async function loadOf(
 }
 
 function selector({ status, statusTimestampAfter }: JsonObject): (head: TaskHead) => boolean {
-  const isAny = status === undefined || status === '' || status === 'TASK_STATE_UNSPECIFIED'
+  const isAny =
+    status === undefined || status === null || status === '' || status === 'TASK_STATE_UNSPECIFIED'
   if (!isAny && (typeof status !== 'string' || !status.startsWith('TASK_STATE_')))
     throw invalid('status must be a state such as TASK_STATE_COMPLETED.')
   const after = typeof statusTimestampAfter === 'string' ? Date.parse(statusTimestampAfter) : -1

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { parseExact } from '../../../schema/exact-json.ts'
+import { isExactInteger, parseExact } from '../../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 import { isTooDeep } from '../../../trace/json/json-text.ts'
 import { A2aFault } from './faults.ts'
@@ -59,13 +59,22 @@ export function readEnvelope(body: Uint8Array): Envelope {
   if (!isObject(value) || isTooDeep(text, value))
     throw new A2aFault('invalid_request', 'The body must be one JSON-RPC request, nested at most 2,000 deep.')
   const { id, method } = value
-  const isId = typeof id === 'string' || typeof id === 'number'
-  return { id: isId ? id : null, version: METHODS[String(method)]?.[0] ?? '0.3', message: value }
+  return {
+    id: isRequestId(id) ? id : null,
+    version: METHODS[String(method)]?.[0] ?? '0.3',
+    message: value,
+  }
+}
+
+/** Whether a value can be the id of a request, which may be an integer beyond 2^53. */
+function isRequestId(id: JsonValue | undefined): id is string | number {
+  return typeof id === 'string' || typeof id === 'number' || isExactInteger(id)
 }
 
 /** @throws A2aFault invalid_request, unknown_method, invalid_params, version */
 export function readA2aRequest({ id, message }: Envelope, headers: IncomingMessage['headers']): A2aRequest {
-  const { jsonrpc, method, params = {} } = message
+  const { jsonrpc, method } = message
+  const params = message['params'] ?? {}
   if (jsonrpc !== '2.0') throw new A2aFault('invalid_request', 'jsonrpc must be "2.0".')
   if (typeof method !== 'string') throw new A2aFault('invalid_request', 'method must be a text.')
   const asked = headers['a2a-version']

@@ -1,11 +1,11 @@
 import { AppError } from '../../../base/errors.ts'
-import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
+import { isObject, type JsonObject } from '../../../schema/json.ts'
 import type { RouteContext, RouteReply, ReplyBytes } from '../../api/route.ts'
 import { assertAllowed } from '../../platform/permissions.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { HISTORY_SCOPE_HEADER } from './card.ts'
-import { A2aFault, faultJson, toFault } from './faults.ts'
+import { A2aFault, faultJson, toFault, toSentFault } from './faults.ts'
 import { listTasks } from './list-tasks.ts'
 import { type FoundTask, findTask, taskOf, type TaskView } from './load-task.ts'
 import { isFinished, type Task, type TaskEvent } from './model.ts'
@@ -61,12 +61,20 @@ export async function serveA2a(
       throw new A2aFault('invalid_params', 'There is no assistant at this address.')
     return await answer({ context, assistant_id, request }, card)
   } catch (error) {
-    return { headers: JSON_TYPE, body: faultText(envelope, error) }
+    return { headers: JSON_TYPE, body: faultText(envelope, toFault(error)) }
   }
 }
 
-function faultText({ id, version }: Pick<Envelope, 'id' | 'version'>, error: unknown): string {
-  return JSON.stringify({ jsonrpc: '2.0', id, error: faultJson(toFault(error), version) })
+type Place = Pick<Envelope, 'id' | 'version'>
+
+function faultText({ id, version }: Place, fault: A2aFault): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, error: faultJson(fault, version) })
+}
+
+/** The text of an error after the answer has begun; one that nobody expects is logged too. */
+function sentFaultText(place: Place, error: unknown, { deps }: Context): string {
+  if (!(error instanceof AppError)) deps.logger.error({ err: error }, 'a call over A2A failed')
+  return faultText(place, toSentFault(error))
 }
 
 async function answer(work: Work, card: JsonObject): Promise<RouteReply<ReplyBytes>> {
@@ -107,10 +115,12 @@ async function find({ context, assistant_id, request: { params } }: Work): Promi
 /** Which messages are shown. @throws A2aFault invalid_params */
 function viewOf({ context }: Work, options: JsonObject, otherwise = ALL_MESSAGES): TaskView {
   const { historyLength } = options
-  const history = historyLength ?? otherwise
+  // ProtoJSON may send null for a field that is not set.
+  const isAsked = historyLength !== undefined && historyLength !== null
+  const history = isAsked ? historyLength : otherwise
   if (typeof history !== 'number' || !Number.isInteger(history) || history < 0)
     throw new A2aFault('invalid_params', 'historyLength must be a number from 0.')
-  if (historyLength !== undefined && history > MAX_HISTORY)
+  if (isAsked && history > MAX_HISTORY)
     throw new A2aFault('invalid_params', `historyLength can be at most ${MAX_HISTORY}.`)
   const scope = options['historyScope'] ?? context.req.headers[HISTORY_SCOPE_HEADER] ?? 'context'
   if (scope !== 'context' && scope !== 'task')
@@ -122,7 +132,8 @@ function viewOf({ context }: Work, options: JsonObject, otherwise = ALL_MESSAGES
 function readConfiguration(work: Work): { view: TaskView; isBlocking: boolean } {
   const { context, request } = work
   assertAllowed(context.principal, CREATES)
-  const { configuration = {}, historyScope } = request.params
+  const { historyScope } = request.params
+  const configuration = request.params['configuration'] ?? {}
   if (!isObject(configuration)) throw new A2aFault('invalid_params', 'configuration must be an object.')
   const { blocking, returnImmediately, pushNotificationConfig, taskPushNotificationConfig } = configuration
   if (isObject(pushNotificationConfig) || isObject(taskPushNotificationConfig))
@@ -155,7 +166,7 @@ async function send(work: Work): Promise<RouteReply<ReplyBytes>> {
     .then(read)
     .then((task) => JSON.stringify({ jsonrpc: '2.0', id: request.id, result: task }))
     // The headers are sent: a task that was deleted meanwhile is told in the body.
-    .catch((error: unknown) => faultText(request, error))
+    .catch((error: unknown) => sentFaultText(request, error, context))
   return { headers: JSON_TYPE, body: text }
 }
 
@@ -216,18 +227,27 @@ async function inPlace(
 }
 
 function streamReply(
-  { context: { deps, principal }, request: { id, version } }: Work,
+  { context, request }: Work,
   events: AsyncIterable<TaskEvent>,
   close: () => void,
 ): RouteReply<ReplyBytes> {
+  const { deps, principal } = context
+  const { id, version } = request
   const frames = async function* (): AsyncGenerator<readonly Uint8Array[]> {
-    for await (const event of events) yield [frame({ jsonrpc: '2.0', id, result: eventJson(event, version) })]
+    try {
+      for await (const event of events)
+        yield [frame(JSON.stringify({ jsonrpc: '2.0', id, result: eventJson(event, version) }))]
+    } catch (error) {
+      // A client that loses its connection subscribes again; after an error it does not.
+      if (error instanceof AppError && error.retryable) throw error
+      yield [frame(sentFaultText(request, error, context))]
+    }
   }
   return { headers: EVENT_STREAM, body: deps.sse.framesBody(frames(), { holder: principal.holder, close }) }
 }
 
-function frame(message: JsonValue): Uint8Array {
-  return Buffer.from(`data: ${JSON.stringify(message)}\n\n`)
+function frame(message: string): Uint8Array {
+  return Buffer.from(`data: ${message}\n\n`)
 }
 
 /** Cancels the active runs of a task; a task that waits is ended by a run that is cancelled before it begins. */

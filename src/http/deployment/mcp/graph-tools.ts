@@ -27,7 +27,10 @@ const ASKING_MINUTES = 24 * 60
 const WRITES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true }
 
 /** The assistants of a deployment as tools of MCP: listing shows them, a call is a stateless run (rules MCP-6, MCP-7). */
-export function graphTools(ask: AskRoute, info: ToolServer['info']): ToolServer {
+export function graphTools(
+  { ask, gone }: { ask: AskRoute; gone(): AbortSignal },
+  info: ToolServer['info'],
+): ToolServer {
   return {
     info,
     async list(cursor) {
@@ -47,7 +50,7 @@ export function graphTools(ask: AskRoute, info: ToolServer['info']): ToolServer 
           'invalid_params',
           `Unknown tool "${name.slice(0, MAX_NAME)}"; tools/list lists them.`,
         )
-      return await callAssistant(assistant, { args, context }, ask)
+      return await callAssistant(assistant, { args, context }, { ask, gone: gone() })
     },
   }
 }
@@ -92,37 +95,43 @@ function withDigits(name: string, digits: string): string {
   return `${name.slice(0, MAX_NAME - digits.length - 1)}_${digits}`
 }
 
-/** The schema of the input of an assistant's graph; undefined if it has none, or its graph cannot be loaded. */
-async function inputSchemaOf({ assistant_id }: Assistant, ask: AskRoute): Promise<unknown> {
+/** The schemas of an assistant's graph; empty if its graph cannot be loaded. */
+async function schemasOf({ assistant_id }: Assistant, ask: AskRoute): Promise<JsonObject> {
   try {
     const schemas = await ask('GET /assistants/{assistant_id}/schemas', { params: { assistant_id } })
-    return isObject(schemas) ? schemas['input_schema'] : undefined
+    return isObject(schemas) ? schemas : {}
   } catch {
-    return undefined
+    return {}
   }
 }
 
 async function definitionOf(assistant: NamedAssistant, ask: AskRoute): Promise<McpTool> {
   const { tool, name, description } = assistant
+  const { input_schema } = await schemasOf(assistant, ask)
   return {
     name: tool,
     title: name,
     description: description || `Tool based on the ${name} assistant`,
-    inputSchema: toolInputSchema(await inputSchemaOf(assistant, ask)),
+    inputSchema: toolInputSchema(input_schema),
     annotations: WRITES,
   }
 }
 
-/** Runs an assistant on a thread that is deleted afterwards, unless the run asks something. */
+/**
+ * Runs an assistant on a thread that is deleted afterwards, unless the run asks something. A client that leaves cancels
+ * the run. @throws RpcFault internal after the client has left
+ */
 async function callAssistant(
   assistant: Assistant,
   { args, context }: { args: JsonObject; context: JsonValue | undefined },
-  ask: AskRoute,
+  { ask, gone }: { ask: AskRoute; gone: AbortSignal },
 ): Promise<ToolResult> {
-  const keys = messageKeys(await inputSchemaOf(assistant, ask))
+  const { input_schema, output_schema } = await schemasOf(assistant, ask)
+  const keys = messageKeys(input_schema)
   const thread = { ttl: { strategy: 'delete', ttl: ASKING_MINUTES } }
   const { thread_id } = (await ask('POST /threads', { body: thread })) as { thread_id: string }
   const params = { thread_id }
+  const left = leaving(gone)
   let isKept = false
   try {
     const { assistant_id } = assistant
@@ -132,15 +141,28 @@ async function callAssistant(
       on_disconnect: 'cancel',
       ...(isObject(context) && { context }),
     }
-    const output = (await ask('POST /threads/{thread_id}/runs/wait', { params, body })) as JsonValue
+    // The answer to a client that has left never comes.
+    const answer = ask('POST /threads/{thread_id}/runs/wait', { params, body })
+    const output = (await Promise.race([answer, left.promise])) as JsonValue
     const questions = isObject(output) ? output['__interrupt__'] : undefined
-    if (!Array.isArray(questions) || questions.length === 0) return toolResult(output)
+    if (!Array.isArray(questions) || questions.length === 0) return toolResult(output, output_schema)
     isKept = true
     return { content: [{ type: 'text', text: await questionText(questions, thread_id, ask) }] }
   } finally {
+    left.stop()
     // Who may not delete threads leaves it to the thread's time to live.
     if (!isKept) await ask('DELETE /threads/{thread_id}', { params }).catch(() => undefined)
   }
+}
+
+/** A promise that rejects when the client leaves, until it is stopped. */
+function leaving(gone: AbortSignal): { promise: Promise<never>; stop(): void } {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const leave = (): void => reject(new RpcFault('internal', 'The client has left.'))
+  promise.catch(() => undefined)
+  if (gone.aborted) leave()
+  else gone.addEventListener('abort', leave, { once: true })
+  return { promise, stop: () => gone.removeEventListener('abort', leave) }
 }
 
 /** The arguments as input: a text for a list of messages is one message of the user. */

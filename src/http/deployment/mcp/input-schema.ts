@@ -33,9 +33,10 @@ export function messageKeys(schema: unknown): string[] {
 function isMessageList(property: JsonValue | undefined): property is JsonObject {
   if (!isObject(property)) return false
   if (property['langgraph_type'] === 'messages') return true
-  return (
-    MESSAGE.test(JSON.stringify(property)) && (property['type'] === 'array' || property['type'] === undefined)
-  )
+  if (property['type'] !== 'array' && property['type'] !== undefined) return false
+  // A single message is an object for the graph, and a text would not be one.
+  const text = JSON.stringify(property)
+  return MESSAGE.test(text) && text.includes('"type":"array"')
 }
 
 function messageText({ title, description }: JsonObject): JsonObject {

@@ -1,21 +1,33 @@
+import { isExactInteger } from '../../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 import type { ToolResult } from '../../mcp/serve-mcp.ts'
+import { messageFile } from '../reply/message-file.ts'
 
 /**
  * The result of a tool from the result of its run (rule MCP-7): the agent's text after the last user message if the
- * output has messages, otherwise the output as JSON; an error if the run failed.
+ * output has messages, otherwise the output as JSON; an error if the run failed. The output is what the output schema of
+ * the graph names of the thread's values.
  */
-export function toolResult(output: JsonValue): ToolResult {
-  const failure = isObject(output) ? output['__error__'] : undefined
+export function toolResult(values: JsonValue, outputSchema?: unknown): ToolResult {
+  const failure = isObject(values) ? values['__error__'] : undefined
   if (isObject(failure)) {
     const { error = 'Error', message = '' } = failure
     return { content: [textBlock(`${String(error)}: ${String(message)}`)], isError: true }
   }
-  if (!isObject(output))
+  const output = outputOf(values, outputSchema)
+  if (!isObject(output) || isExactInteger(output))
     return { content: [textBlock(typeof output === 'string' ? output : JSON.stringify(output))] }
   const { messages } = output
   if (Array.isArray(messages)) return { content: answerBlocks(messages) }
   return { content: [textBlock(JSON.stringify(output))], structuredContent: output }
+}
+
+/** The values of the channels that the output schema names; all if it names none of them. */
+function outputOf(values: JsonValue, schema: unknown): JsonValue {
+  const properties = isObject(schema) ? schema['properties'] : undefined
+  if (!isObject(values) || !isObject(properties)) return values
+  const named = Object.entries(values).filter(([name]) => Object.hasOwn(properties, name))
+  return named.length === 0 ? values : Object.fromEntries(named)
 }
 
 function textBlock(text: string): JsonObject {
@@ -54,20 +66,12 @@ function contentBlocks(content: JsonValue | undefined): JsonObject[] {
   })
 }
 
-const DATA_URL = /^data:([^;,]+);base64,(.*)$/s
-
-/** An image or audio with its data, in LangChain's forms: `base64`, `data`, a data URL. Addresses are not fetched. */
+/** An image or audio with its bytes. */
 function mediaBlock(part: JsonObject): JsonObject | undefined {
-  const { type, base64, data, mime_type, image_url } = part
-  const url = isObject(image_url) ? image_url['url'] : image_url
-  const [, urlType, urlData] = (typeof url === 'string' && DATA_URL.exec(url)) || []
-  const kind = type === 'image_url' ? 'image' : type
-  const bytes = base64 ?? data ?? urlData
-  if ((kind !== 'image' && kind !== 'audio') || typeof bytes !== 'string') return undefined
+  const file = messageFile(part)
+  if (file === undefined || !('base64' in file.content)) return undefined
+  const { kind, content, mime_type } = file
+  if (kind !== 'image' && kind !== 'audio') return undefined
   const fallback = kind === 'image' ? 'image/png' : 'audio/wav'
-  return {
-    type: kind,
-    data: bytes,
-    mimeType: typeof mime_type === 'string' ? mime_type : (urlType ?? fallback),
-  }
+  return { type: kind, data: content.base64, mimeType: mime_type ?? fallback }
 }

@@ -23,7 +23,7 @@ export function mcpRoutes(routes: () => readonly GuardedRoute<DeploymentDeps>[])
       async handle({ deps, principal, body, req, gone }) {
         const ask = createAskRoute(routes(), { deps, principal, req, gone })
         const info = { name: deps.name, version: deps.version }
-        return await serveMcp(body, req.headers, graphTools(ask, info))
+        return await serveMcp(body, req.headers, graphTools({ ask, gone }, info))
       },
     }),
   ]

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonValue } from '../../../schema/json.ts'
 import { atPointer, createTokenCounter, fitAnswer, fitJson } from './budget.ts'
 import { charPage } from './run-tools.ts'
@@ -33,4 +34,9 @@ it('TRC-2: an item that is longer than a page is cut to it', () => {
   const { result, total_pages } = JSON.parse(page) as { result: string[]; total_pages: number }
   expect(total_pages).toBe(3)
   expect(result).toEqual([expect.stringMatching(/^\{"embedding":.*… \(\+\d+ chars\)$/)])
+})
+
+it('TRC-3: an integer beyond 2^53 keeps its digits', () => {
+  const value = parseExact('{"id":12345678901234567891}')
+  expect(fitJson(value, { at: '' }, 1000, count)).toBe('{\n "id": 12345678901234567891\n}')
 })

@@ -1,3 +1,4 @@
+import { isExactInteger } from '../../../schema/exact-json.ts'
 import type { JsonValue } from '../../../schema/json.ts'
 import { createTextCounter } from '../../../trace/tokens/bpe/count.ts'
 
@@ -79,7 +80,7 @@ function cutValue(value: JsonValue, at: string, cut: Cut, depth: number): JsonVa
     if (value.length <= cut.chars) return value
     return `${cutText(value, cut.chars)} at ${at || '/'}`
   }
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null || isExactInteger(value)) return value
   if (depth > MAX_DEPTH) return `… deeper at ${at}`
   if (Array.isArray(value)) return cutList(value, { at, offset: 0, cut, depth })
   const entries = Object.entries(value)
@@ -126,6 +127,16 @@ export function fitAnswer(lines: readonly string[], max_tokens: number, count: C
   const { text, shown } = fitLines(lines, max_tokens - 20, count)
   const left = lines.length - shown
   return left === 0 ? text : `${text}\n… (+${left} lines; a larger max_tokens shows more)`
+}
+
+/** Room for the rest of an answer whose items are bounded. */
+const FRAME_TOKENS = 100
+
+/** The first items of an answer of JSON whose texts are within the usual budget. */
+export function fitItems<T>(items: readonly T[], count: CountTokens): T[] {
+  let tokens = FRAME_TOKENS
+  const end = items.findIndex((item) => (tokens += count(JSON.stringify(item)) + 1) > DEFAULT_TOKENS)
+  return end === -1 ? [...items] : items.slice(0, end)
 }
 
 /** Lines until the budget is used up, and how many these are. */

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import { ToolFailure } from './arguments.ts'
+import { fitItems } from './budget.ts'
 import { projectId, readTool } from './tool.ts'
 
 const GROUPS = ['model', 'provider', 'run_type', 'name', 'status', 'tag'] as const
@@ -27,7 +28,7 @@ export const runStatsTool = readTool(
     is_root: { type: 'flag', description: '"true": whole traces.' },
     group_by: { type: 'choice', choices: GROUPS, description: 'Figures for each value.' },
   },
-  async (args, { ask }) => {
+  async (args, { ask, count }) => {
     const group = args.text('group_by')
     const body = {
       session: [await projectId(ask, args.required('project_name'))],
@@ -41,7 +42,10 @@ export const runStatsTool = readTool(
       name,
       isObject(figures) ? shownOf(figures) : null,
     ])
-    return JSON.stringify(Object.fromEntries(rows))
+    const shown = fitItems(rows, count)
+    const left = rows.length - shown.length
+    const rest = left > 0 && { '…': `${left} groups are left out; a filter narrows the answer.` }
+    return JSON.stringify({ ...Object.fromEntries(shown), ...rest })
   },
 )
 
@@ -60,7 +64,7 @@ export const billingUsageTool = readTool(
     workspace: { type: 'text', description: 'Id or name of one workspace; else all that the key may read.' },
     group_by: { type: 'choice', choices: USAGE_GROUPS, description: 'Default workspace.' },
   },
-  async (args, { ask, workspace_ids }) => {
+  async (args, { ask, count, workspace_ids }) => {
     const asked = args.text('workspace')
     const ids = asked === undefined ? workspace_ids : [await workspaceId(ask, asked)]
     const query = {
@@ -81,10 +85,13 @@ export const billingUsageTool = readTool(
     }
     const groups = [...sums.values()].toSorted((a, b) => b.traces - a.traces)
     const total = groups.reduce((all, { traces }) => all + traces, 0)
+    const shown = fitItems(groups, count)
+    const left = groups.length - shown.length
     return JSON.stringify({
       traces: total,
-      groups: groups.slice(0, 100),
-      groups_left_out: Math.max(0, groups.length - 100),
+      groups: shown,
+      groups_left_out: left,
+      ...(left > 0 && { next: 'workspace, a shorter time or another group_by narrows the answer.' }),
     })
   },
 )

@@ -1,7 +1,15 @@
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 import { ToolFailure } from './arguments.ts'
-import { atPointer, cutText, fitJson, MAX_TOKENS, TOKENS_ARGUMENT, type CountTokens } from './budget.ts'
-import { projectId, type ReadTool, readRun, readTool, type RunJson, wholeRunId } from './tool.ts'
+import {
+  atPointer,
+  cutText,
+  fitItems,
+  fitJson,
+  MAX_TOKENS,
+  TOKENS_ARGUMENT,
+  type CountTokens,
+} from './budget.ts'
+import { projectIds, type ReadTool, readRun, readTool, type RunJson, wholeRunId } from './tool.ts'
 
 const listProjectsTool = readTool(
   'list_projects',
@@ -11,7 +19,7 @@ const listProjectsTool = readTool(
     project_name: { type: 'text', description: 'Only projects whose name contains it.' },
     more_info: { type: 'flag', description: '"true" adds counts, times, tokens, cost and latencies.' },
   },
-  async (args, { ask }) => {
+  async (args, { ask, count }) => {
     const isLong = args.flag('more_info') === true
     const query = {
       limit: String(args.integer('limit')),
@@ -23,7 +31,15 @@ const listProjectsTool = readTool(
       const figures = isLong ? Object.fromEntries(FIGURES.map((key) => [key, rest[key] ?? null])) : {}
       return { name: name ?? null, project_id: id ?? null, ...figures }
     })
-    return JSON.stringify({ projects })
+    const shown = fitItems(projects, count)
+    const left = projects.length - shown.length
+    return JSON.stringify({
+      projects: shown,
+      ...(left > 0 && {
+        projects_left_out: left,
+        next: 'project_name finds others by a part of their name.',
+      }),
+    })
   },
 )
 
@@ -56,7 +72,11 @@ const fetchRunsTool = readTool(
   'fetch_runs',
   'List runs of a project with previews, newest first. For one trace use read_trace.',
   {
-    project_name: { type: 'text', required: true, description: 'Name of the project.' },
+    project_name: {
+      type: 'text',
+      required: true,
+      description: 'Name of the project, or a list of names as JSON text.',
+    },
     limit: { type: 'integer', minimum: 1, maximum: 100, otherwise: 20, description: 'Number of runs.' },
     trace_id: { type: 'text', description: 'Only runs of this trace.' },
     run_type: { type: 'text', description: 'llm, chain, tool, retriever, …' },
@@ -74,7 +94,7 @@ const fetchRunsTool = readTool(
   async (args, { ask }) => {
     const order_by = args.text('order_by') ?? '-start_time'
     const body = {
-      session: [await projectId(ask, args.required('project_name'))],
+      session: await projectIds(ask, args.required('project_name')),
       limit: args.integer('limit'),
       trace: args.text('trace_id'),
       run_type: args.text('run_type'),
@@ -193,7 +213,9 @@ const readRunTool = readTool(
     if (part === 'summary' && path === '') return fitJson(summaryOf(run), { at: '' }, max, count)
     const value = atPointer(partOf(run, part) ?? null, path)
     if (value === undefined)
-      throw new ToolFailure(`${part} has nothing at ${path}. ${keysAbove(partOf(run, part), path)}`)
+      throw new ToolFailure(
+        `${part} has nothing at ${cutText(path, 200)}. ${keysAbove(partOf(run, part), path)}`,
+      )
     return valueText(value, { path, offset: args.integer('offset'), max, count })
   },
 )

@@ -1,3 +1,4 @@
+import { isExactInteger } from '../../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 import { ToolFailure } from './arguments.ts'
 import { cutText } from './budget.ts'
@@ -59,6 +60,6 @@ async function lastMessages(
 function cutTexts(value: JsonValue, chars: number): JsonValue {
   if (typeof value === 'string') return cutText(value, chars)
   if (Array.isArray(value)) return value.map((item) => cutTexts(item, chars))
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object' || value === null || isExactInteger(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cutTexts(part ?? null, chars)]))
 }

@@ -110,6 +110,27 @@ export async function projectId(ask: AskRoute, name: string): Promise<string> {
   )
 }
 
+const MAX_PROJECTS = 20
+
+/** The ids of the project with this name, or of those in a list of names as JSON, as LangSmith's tools take it. */
+export async function projectIds(ask: AskRoute, text: string): Promise<string[]> {
+  const names = listOfNames(text) ?? [text]
+  if (names.length > MAX_PROJECTS) throw new ToolFailure(`At most ${MAX_PROJECTS} projects can be named.`)
+  return await Promise.all(names.map(async (name) => await projectId(ask, name)))
+}
+
+/** Undefined for a text that is no list of names. */
+function listOfNames(text: string): string[] | undefined {
+  if (!text.startsWith('[')) return undefined
+  try {
+    const names: unknown = JSON.parse(text)
+    const isList = Array.isArray(names) && names.length > 0
+    return isList && names.every((name) => typeof name === 'string') ? names : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** The value as a number of dollars or tokens; null if it is unknown. */
 export function numberOf(value: JsonValue | undefined): number | null {
   return value === null || value === undefined || value === '' ? null : Number(value)

@@ -3,6 +3,7 @@ import { RpcFault } from '../../mcp/message.ts'
 import type { ToolResult, ToolServer } from '../../mcp/serve-mcp.ts'
 import { isRequestFaults } from '../../server/problem.ts'
 import { ToolFailure } from './arguments.ts'
+import { cutText } from './budget.ts'
 import { compareTool } from './compare-tool.ts'
 import { explainCostTool } from './cost-tools.ts'
 import { docsTools } from './docs-tools.ts'
@@ -11,6 +12,9 @@ import { RUN_TOOLS } from './run-tools.ts'
 import { threadHistoryTool } from './thread-tool.ts'
 import type { ReadTool, ToolContext } from './tool.ts'
 import { readTraceTool, searchTraceTool } from './trace-tools.ts'
+
+/** Names that a failure lists may be long. */
+const MAX_FAILURE_CHARS = 8000
 
 const INSTRUCTIONS =
   'Traces of LLM applications. Outline first, then parts: find a trace with fetch_runs (is_root "true"), read its outline with read_trace, then one part of one run with read_run. explain_cost says why a cost is missing. Answers keep to max_tokens and say how to read on.'
@@ -44,7 +48,8 @@ export function toolServer(tools: readonly ReadTool[], context: ToolContext, ver
       try {
         return textResult(await tool.call(args, context))
       } catch (error) {
-        return { ...textResult(failureText(error)), isError: true }
+        const text = failureText(error) + (await workspacesText(error, context))
+        return { ...textResult(cutText(text, MAX_FAILURE_CHARS)), isError: true }
       }
     },
   }
@@ -59,6 +64,14 @@ function failureText(error: unknown): string {
   if (error instanceof ToolFailure) return error.message
   if (!(error instanceof AppError) || (error.status >= 500 && !error.retryable)) throw error
   return `${messageOf(error)}${NEXT[error.code] ?? ''}`
+}
+
+/** The workspaces of the caller, if the call needs one. */
+async function workspacesText(error: unknown, { ask }: ToolContext): Promise<string> {
+  if (!(error instanceof AppError) || error.code !== 'workspace_required') return ''
+  const workspaces = (await ask('GET /workspaces')) as { id: string; display_name: string }[]
+  const names = workspaces.map(({ id, display_name }) => `${id} (${display_name})`)
+  return ` Workspaces: ${names.join(', ')}.`
 }
 
 const NEXT: Partial<Record<string, string>> = {

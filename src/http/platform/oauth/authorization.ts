@@ -46,7 +46,7 @@ export async function readAuthorization(
   req: IncomingMessage,
   sent: URLSearchParams,
 ): Promise<Authorization | RedirectedFault> {
-  const client = await deps.oauth.store.client(sent.get('client_id') ?? '')
+  const client = await deps.oauth.store.client(sent.get('client_id') ?? '', deps.clock.now())
   if (client === undefined)
     throw fault('This server does not know the client. Remove its sign-in there, and connect it again.')
   const redirect_uri =

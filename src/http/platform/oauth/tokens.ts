@@ -51,6 +51,14 @@ export async function endKey(
   authenticator.forget(id)
 }
 
+/**
+ * Clients that this server does not know any more register again when they are told so. @throws OauthFault invalid_client
+ */
+export async function assertClient({ oauth, clock }: AppDeps, sent: URLSearchParams): Promise<void> {
+  const known = await oauth.store.client(sent.get('client_id') ?? '', clock.now())
+  if (known === undefined) throw new OauthFault('invalid_client', 'This server does not know the client.')
+}
+
 /** Exchanges a code for tokens, once. @throws OauthFault */
 export async function exchangeCode(
   deps: AppDeps,
@@ -77,7 +85,10 @@ export async function exchangeCode(
     throw new OauthFault('invalid_target', 'The code is for another resource.')
   await createKey(deps, taken)
   const pair = newPair()
-  await oauth.store.start(taken, pair, clock.now())
+  if (!(await oauth.store.start(taken, pair, clock.now()))) {
+    await endKey(deps, taken.key)
+    throw new OauthFault('invalid_grant', 'The key with which the consent was given was deleted.')
+  }
   return pairJson(pair)
 }
 

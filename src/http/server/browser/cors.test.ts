@@ -37,6 +37,12 @@ describe('http.cors of langgraph.json', () => {
     expect(plain.res.getHeaderNames()).toEqual([])
   })
 
+  it('MCP-9: lets clients of MCP in browsers read where they get a token', () => {
+    const exchange = exchangeFrom(MINE)
+    allowOrigin(exchange, readCorsRules({}))
+    expect(exchange.res.getHeader('access-control-expose-headers')).toContain('www-authenticate')
+  })
+
   it('allows only pages that it names or describes', () => {
     expect(allowed({ allow_origins: [MINE] })).toEqual([MINE, undefined, 'origin'])
     expect(allowed({ allow_origins: ['https://other.example.com'] })).toEqual([

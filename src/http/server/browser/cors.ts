@@ -28,7 +28,15 @@ export interface CorsRules {
 }
 
 /** Headers that SDKs in browsers read. */
-const EXPOSED = ['content-location', 'location', 'x-pagination-total', 'x-pagination-next', 'x-request-id']
+const EXPOSED = [
+  'content-location',
+  'location',
+  'retry-after',
+  'www-authenticate',
+  'x-pagination-total',
+  'x-pagination-next',
+  'x-request-id',
+]
 const MAX_AGE_S = 600
 /** Longer origins match no pattern; bounded patterns compare only so many characters. */
 const MAX_ORIGIN = 256

@@ -205,7 +205,10 @@ async function endSessionsOf(session: SqlSession, api_key_id: string): Promise<v
   await session.query('DELETE FROM sign_in_tickets WHERE api_key_id = ?', [api_key_id])
 }
 
-/** Deletes the keys of the organization that match `where`, with an audit entry for each; returns their ids. */
+/**
+ * Deletes the keys of the organization that match `where`, and those of consents that they gave as service keys, with an
+ * audit entry for each; returns their ids.
+ */
 async function endKeys(
   session: SqlSession,
   organization_id: string,
@@ -217,12 +220,18 @@ async function endKeys(
      RETURNING id, short_key, user_id`,
     [actor.at, organization_id, ...where.params],
   )
+  const ended: string[] = []
   for (const { id, short_key, user_id } of rows) {
     await endSessionsOf(session, id)
     const details = { short_key, user_id }
     await recordChange(session, actor, { organization_id, action: 'key.delete', subject_id: id, details })
+    const consents = {
+      clause: 'id IN (SELECT api_key_id FROM oauth_tokens WHERE made_with = ?)',
+      params: [id],
+    }
+    ended.push(id, ...(await endKeys(session, organization_id, consents, actor)))
   }
-  return rows.map(({ id }) => id)
+  return ended
 }
 
 /**

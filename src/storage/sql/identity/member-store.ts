@@ -100,12 +100,17 @@ export function difference(
   change: MemberFields,
 ): { from: MemberFields; to: MemberFields } | undefined {
   const names = (['full_name', 'role', 'workspace_ids'] as const).filter(
-    (name) => change[name] !== undefined && JSON.stringify(change[name]) !== JSON.stringify(member[name]),
+    (name) => change[name] !== undefined && inOrder(change[name]) !== inOrder(member[name]),
   )
   if (names.length === 0) return undefined
   const pick = (fields: MemberFields): MemberFields =>
     Object.fromEntries(names.map((name) => [name, fields[name]]))
   return { from: pick(member), to: pick(change) }
+}
+
+/** A value as text that is the same for lists with the same workspaces. */
+function inOrder(value: MemberFields[keyof MemberFields]): string {
+  return JSON.stringify(Array.isArray(value) ? [...new Set(value)].toSorted() : value)
 }
 
 export async function writeChange(session: SqlSession, member: Member, change: MemberFields): Promise<void> {

@@ -14,6 +14,7 @@ import {
 } from '../../../identity/oauth.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
 import { findGrant } from './api-key-store.ts'
+import { organizationLock } from './audit-log.ts'
 
 /** Time for which a used code is kept, so that its second use is noticed. */
 const USED_CODE_MS = 10 * CODE_MS
@@ -25,21 +26,22 @@ interface TokenRow {
   resource: string
   expires_at: number
   ends_at: number | null
+  made_with: string | null
   replaced: number
 }
 
-type Family = Pick<TokenRow, 'api_key_id' | 'client_id' | 'resource' | 'ends_at'>
+type Family = Pick<TokenRow, 'api_key_id' | 'client_id' | 'resource' | 'ends_at' | 'made_with'>
 
 /** Stores a pair of tokens. The key lives as long as its refresh token. */
 async function addTokens(session: SqlSession, family: Family, tokens: TokenPair, now: number): Promise<void> {
-  const { api_key_id, client_id, resource, ends_at } = family
+  const { api_key_id, client_id, resource, ends_at, made_with } = family
   const latest = ends_at ?? Infinity
   const until = { access: Math.min(now + ACCESS_MS, latest), refresh: Math.min(now + REFRESH_MS, latest) }
   for (const kind of ['access', 'refresh'] as const)
     await session.query(
-      `INSERT INTO oauth_tokens (token_hash, kind, api_key_id, client_id, resource, expires_at, ends_at, replaced)
-        VALUES (?, ?, ?, ?, ?, ?, ?, 0)`,
-      [hashToken(tokens[kind]), kind, api_key_id, client_id, resource, until[kind], ends_at],
+      `INSERT INTO oauth_tokens (token_hash, kind, api_key_id, client_id, resource, expires_at, ends_at, made_with, replaced)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)`,
+      [hashToken(tokens[kind]), kind, api_key_id, client_id, resource, until[kind], ends_at, made_with],
     )
   await session.query('UPDATE api_keys SET expires_at = ? WHERE id = ?', [until.refresh, api_key_id])
   await session.query('UPDATE oauth_clients SET last_used_at = ? WHERE id = ?', [now, client_id])
@@ -60,7 +62,7 @@ async function keyRef(session: SqlSession, id: string): Promise<KeyRef | undefin
 }
 
 async function tokenRow(session: SqlSession, token_hash: string): Promise<TokenRow | undefined> {
-  const sql = `SELECT kind, api_key_id, client_id, resource, expires_at, ends_at, replaced FROM oauth_tokens
+  const sql = `SELECT kind, api_key_id, client_id, resource, expires_at, ends_at, made_with, replaced FROM oauth_tokens
     WHERE token_hash = ?`
   return (await session.query<TokenRow>(sql, [token_hash]))[0]
 }
@@ -87,10 +89,10 @@ function clientStore(database: Database): Pick<OauthStore, 'addClient' | 'client
         )
         return true
       }),
-    async client(id) {
+    async client(id, now) {
       const [row] = await database.query<Omit<OauthClient, 'redirect_uris'> & { redirect_uris: string }>(
-        'SELECT id, name, redirect_uris, created_at FROM oauth_clients WHERE id = ?',
-        [id],
+        'SELECT id, name, redirect_uris, created_at FROM oauth_clients WHERE id = ? AND last_used_at > ?',
+        [id, now - CLIENT_MS],
       )
       return row && { ...row, redirect_uris: JSON.parse(row.redirect_uris) as string[] }
     },
@@ -121,10 +123,15 @@ export function createOauthStore(database: Database): OauthStore {
       )
       return row && { reused: await keyRef(database, (JSON.parse(row.consent) as Consent).key.id) }
     },
-    start: ({ key, client_id, resource, ends_at }, tokens, now) =>
-      database.tx(`oauth:${key.id}`, (session) =>
-        addTokens(session, { api_key_id: key.id, client_id, resource, ends_at }, tokens, now),
-      ),
+    start: ({ key, actor, client_id, resource, ends_at }, tokens, now) => {
+      const made_with = key.user_id === null ? actor.api_key_id : null
+      // The lock under which keys are deleted.
+      return database.tx(organizationLock(key.organization_id), async (session) => {
+        if (made_with !== null && (await keyRef(session, made_with)) === undefined) return false
+        await addTokens(session, { api_key_id: key.id, client_id, resource, ends_at, made_with }, tokens, now)
+        return true
+      })
+    },
     async rotate(refresh_hash, { client_id, resource }, tokens, now) {
       const known = await tokenRow(database, refresh_hash)
       if (known === undefined) return undefined

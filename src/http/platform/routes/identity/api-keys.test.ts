@@ -58,6 +58,14 @@ describe('a key without a default workspace', () => {
       status: 403,
       body: { code: 'forbidden' },
     })
+    // TRC-1: agents are told the workspaces.
+    const call = { name: 'list_projects', arguments: {} }
+    const asked = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }
+    const told = JSON.stringify(await send('POST', '/mcp', { key, body: asked }))
+    expect(told).toContain('isError')
+    for (const id of [WORKSPACE, String(second['id'])]) expect(told).toContain(id)
+    const chosen = await send('POST', '/mcp', { key, body: asked, tenant: WORKSPACE })
+    expect(JSON.stringify(chosen)).not.toContain('isError')
     const limit = (fields: object, tenant?: string) =>
       send('PUT', '/usage-limits', {
         key,
@@ -73,6 +81,20 @@ describe('a key without a default workspace', () => {
 })
 
 describe('a key that expires', () => {
+  it('IDENTITY-8: makes no key that never expires with a set-up, and keeps those that exist', async () => {
+    const ours = { description: 'k', role: 'admin', expires_at: '2099-01-01T00:00:00.000Z' }
+    const { key } = (await send('POST', SERVICE, { body: ours })).body
+    const item = { name: 'ci', role: 'user', key: { env: 'CI' } }
+    const body = { document: { version: 1, service_keys: [item] }, keys: { ci: 'ci_key_0123456789' } }
+    const refused = await send('POST', '/setup', { key, body })
+    expect([refused.status, refused.body['detail']]).toEqual([
+      403,
+      expect.stringContaining('longer than yours'),
+    ])
+    expect((await send('POST', '/setup', { body })).status).toBe(200)
+    expect((await send('POST', '/setup', { key, body })).status).toBe(200)
+  })
+
   it('IDENTITY-8: cannot create one that expires later, for any user', async () => {
     const [earlier, ours, later] = ['2098-01-01', '2099-01-01', '2099-01-02'].map(
       (day) => `${day}T00:00:00.000Z`,

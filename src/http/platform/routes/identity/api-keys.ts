@@ -162,7 +162,9 @@ async function revoke(
   const kind = key.user_id === null ? 'service' : 'personal'
   const actor = actorOf(principal, deps.clock)
   const gone = await deps.identity.deleteKey(principal.organization_id, kind, key.id, actor)
-  deps.authenticator.forget(key.id)
+  // The keys of consents that a service key gave end with it.
+  if (kind === 'service') deps.authenticator.forgetAll()
+  else deps.authenticator.forget(key.id)
   if (!gone) throw new AppError('not_found')
 }
 
@@ -170,7 +172,7 @@ async function revoke(
  * Refuses to create keys with AUTH=off, because any caller could create a key that stays valid with AUTH=on. @throws
  * AppError forbidden
  */
-function assertKeysCanBeMade({ gates }: AppDeps): void {
+export function assertKeysCanBeMade({ gates }: AppDeps): void {
   if (gates === undefined) return
   const message = 'With AUTH=off no keys are created: start the server with AUTH=on.'
   throw new AppError('forbidden', { message })

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type AppFixture, startApp, ORGANIZATION } from '../../../../../test/support/servers/app-fixture.ts'
+import {
+  type AppFixture,
+  startApp,
+  ORGANIZATION,
+  WORKSPACE,
+} from '../../../../../test/support/servers/app-fixture.ts'
 import { NOW } from '../../../../../test/support/faults/test-clock.ts'
 import { NIL_UUID } from '../../../../base/ids.ts'
 import { forgetAudit } from '../../../../storage/sql/identity/audit-log.ts'
@@ -51,4 +56,26 @@ describe('TEAM-15: the export of the audit', () => {
     const [newest, ...more] = await fixture.deps.identity.audit(ORGANIZATION, { limit: 10 })
     expect([newest?.action, more]).toEqual(['audit.export', []])
   })
+})
+
+it('TEAM-14: changes of monthly limits are recorded, with what was before', async () => {
+  const fixture = await startApp()
+  const json = { 'content-type': 'application/json' }
+  const put = async (limit_value: number): Promise<string> => {
+    const body = JSON.stringify({ workspace_id: WORKSPACE, limit_value })
+    const answer = await fixture.request('/usage-limits', { method: 'PUT', headers: json, body })
+    return ((await answer.json()) as { id: string }).id
+  }
+  await put(5)
+  await put(5)
+  const id = await put(7)
+  await fixture.request(`/usage-limits/${id}`, { method: 'DELETE' })
+  const entries = await fixture.deps.identity.audit(ORGANIZATION, { limit: 9, action: 'workspace.limits' })
+  const limit = (traces_per_month: number) => ({ traces_per_month, mode: 'hard' })
+  expect(entries.map(({ subject_id, details }) => [subject_id, details])).toEqual([
+    [WORKSPACE, { from: limit(7), to: null }],
+    [WORKSPACE, { from: limit(5), to: limit(7) }],
+    [WORKSPACE, { from: null, to: limit(5) }],
+  ])
+  await fixture.stop()
 })

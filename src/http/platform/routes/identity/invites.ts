@@ -15,6 +15,7 @@ import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
 import { ownAddress } from '../../request/own-address.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 import { readWorkspaceIds } from '../../workspace-ids.ts'
+import { assertKeysCanBeMade } from './api-keys.ts'
 import { assertCovers } from './members.ts'
 
 const TAG = 'Identity'
@@ -59,6 +60,7 @@ function createRoute(): PlatformRoute {
     body: 'invite-create',
     reply: 'invite-created',
     errors: ['quota_reached'],
+    available: assertKeysCanBeMade,
     async handle({ deps, principal, body, req }) {
       const { role } = body
       const workspace_ids = readWorkspaceIds(principal, body.workspace_ids)
@@ -99,6 +101,7 @@ function renewRoute(): PlatformRoute {
     params: ID,
     reply: 'invite-created',
     errors: ['not_found'],
+    available: assertKeysCanBeMade,
     async handle({ deps, principal, params: { id }, req }) {
       const { organization_id, created_at, expires_at: before } = await manageable(deps, principal, id)
       const expires_at = deps.clock.now() + Math.min(before - created_at, WEEK_H * HOUR_MS)
@@ -177,6 +180,7 @@ function acceptRoutes(): PlatformRoute[] {
       body: 'invite-accept',
       reply: 'invite-accepted',
       errors: ['unauthorized', 'conflict', 'foreign_origin', 'misdirected_request', 'rate_limited'],
+      available: assertKeysCanBeMade,
       async handle({ deps, body, req }) {
         const invite = await invited(deps, req, body.token)
         if (deps.signIn.people !== undefined)

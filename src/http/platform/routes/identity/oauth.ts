@@ -16,7 +16,7 @@ import {
 } from '../../oauth/authorization.ts'
 import { consentPage, faultPage, PAGE_HEADERS, signInPage } from '../../oauth/consent-page.ts'
 import { resourceMetadata, resourceOf, serverMetadata } from '../../oauth/metadata.ts'
-import { endKey, exchangeCode, OauthFault, refreshTokens } from '../../oauth/tokens.ts'
+import { assertClient, endKey, exchangeCode, OauthFault, refreshTokens } from '../../oauth/tokens.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 import { ownWorkspaces } from './workspaces.ts'
 
@@ -288,7 +288,9 @@ function tokenRoutes(): PlatformRoute[] {
       path: '/oauth/revoke',
       summary: 'End a consent by one of its tokens (RFC 7009)',
       async handle({ deps, body }) {
-        const key = await deps.oauth.store.keyOf(hashToken(readForm(body).get('token') ?? ''))
+        const token = readForm(body).get('token')
+        if (token === null) return oauthFault('invalid_request', 'token is missing.')
+        const key = await deps.oauth.store.keyOf(hashToken(token))
         if (key !== undefined) await endKey(deps, key)
         return { headers: JSON_TYPE, body: '{}' }
       },
@@ -303,9 +305,13 @@ async function tokensFor(deps: AppDeps, req: IncomingMessage, sent: URLSearchPar
   const wanted = named === null ? undefined : resource
   switch (sent.get('grant_type')) {
     case 'authorization_code':
+      await assertClient(deps, sent)
       return await exchangeCode(deps, sent, wanted)
     case 'refresh_token':
+      await assertClient(deps, sent)
       return await refreshTokens(deps, sent, wanted)
+    case null:
+      throw new OauthFault('invalid_request', 'grant_type is missing.')
     default:
       throw new OauthFault(
         'unsupported_grant_type',

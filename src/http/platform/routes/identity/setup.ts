@@ -2,6 +2,7 @@ import { AppError } from '../../../../base/errors.ts'
 import type { ReadSecret } from '../../../../setup/setup.ts'
 import { actorOf } from '../../actor.ts'
 import { route, type PlatformRoute } from '../../route.ts'
+import { assertKeysCanBeMade } from './api-keys.ts'
 
 /**
  * Finds keys among those that came with a request. Over HTTP none is read from this server's variables and files, which
@@ -30,13 +31,15 @@ export function setupRoutes(): PlatformRoute[] {
       reply: 'setup-plan',
       errors: ['conflict'],
       async handle({ deps, principal, body: { document, dry_run = false, keys = {} } }) {
-        const { organization_id } = principal
+        if (Object.keys(keys).length > 0) assertKeysCanBeMade(deps)
+        const { organization_id, expires_at } = principal
         const actor = actorOf(principal, deps.clock)
         const plan = await deps.applySetup({
           document,
           dry_run,
           organization_id,
           actor,
+          expires_at,
           readSecret: sentKeys(keys),
         })
         if (!dry_run) deps.authenticator.forgetAll()
