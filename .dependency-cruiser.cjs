@@ -138,10 +138,13 @@ const tops = [
   { from: '^src/cli/commands/(keys|members)\\.ts$', to: ['^src/identity/permissions\\.ts$'] },
   // Which keys a set-up refers to, read where the command runs.
   { from: '^src/cli/commands/setup/', to: ['^src/setup/keys-of-document\\.ts$'] },
-  // How an entry of `graphs` is read: pure.
-  { from: '^src/cli/deploy/project\\.ts$', to: ['^src/graph/project/graph-spec\\.ts$'] },
-  // What a processor is built with: the contract and the makers of canonical messages.
-  { from: '^processors/', to: ['^src/trace/messages/(processor|messages|message-checks)\\.ts$'] },
+  // How `graphs` and `env` of langgraph.json are read.
+  { from: '^src/cli/deploy/project\\.ts$', to: ['^src/graph/project/(graph-spec|project-env)\\.ts$'] },
+  // What a processor is built with: the contract, the makers of canonical messages, and what reads parts of a stream.
+  {
+    from: '^processors/',
+    to: ['^src/trace/(messages/(processor|messages|message-checks|langchain-chunks)|json/json-text)\\.ts$'],
+  },
   {
     from: '^src/config(-sign-in)?\\.ts$',
     to: ['^src/(base|schema)/', '^src/config-sign-in\\.ts$', '^src/identity/oidc/provider-settings\\.ts$'],

@@ -43,7 +43,9 @@ const { key } = await weir.json<{ key: string }>('/api/v1/orgs/current/service-k
 const statuses: Record<string, number> = {}
 let isOver = false
 
-async function attack(what: string, path: string, init: RequestInit = {}): Promise<void> {
+type Request = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> }
+
+async function attack(what: string, path: string, init: Request = {}): Promise<void> {
   const headers = { 'content-type': 'application/json', 'x-api-key': key, ...init.headers }
   const answer = await fetch(weir.url + path, { ...init, headers }).catch(() => undefined)
   await answer?.arrayBuffer().catch(() => undefined)

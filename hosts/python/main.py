@@ -21,7 +21,7 @@ def missing() -> "str | None":
     try:
         langgraph = version_of("langgraph")
     except PackageNotFoundError:
-        return f'LangGraph is not installed for {python}: run `{python} -m pip install -e .` or `uv sync` in the project, or run: {install_command()}'
+        return f"LangGraph is not installed for {python}: run `{python} -m pip install -e .` or `uv sync` in the project, or run: {install_command()}"
     if langgraph.split(".")[0] != "1":
         return f"LangGraph {langgraph} is installed for {python}, and graphs need version 1: {install_command()}"
     return None

@@ -41,9 +41,9 @@ describe('TRC-3: answers without max_tokens', () => {
 describe('TRC-2: project_name of fetch_runs', () => {
   const sessionsOf = async (project_name: string): Promise<unknown> => {
     let session: unknown
-    const asked = async (name: string, input?: { query?: object; body?: unknown }): Promise<unknown> => {
-      if (name === 'GET /sessions') return [{ id: `id of ${(input?.query as { name: string }).name}` }]
-      session = (input?.body as { session: unknown }).session
+    const asked = async (name: string, input: { query?: object; body?: unknown } = {}): Promise<unknown> => {
+      if (name === 'GET /sessions') return [{ id: `id of ${(input.query as { name: string }).name}` }]
+      session = (input.body as { session: unknown }).session
       return { runs: [] }
     }
     const context = { ask: asked, count, workspace_ids: ['w'], now: 0 }

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { PYTHON, withoutPython } from '../../support/python.ts'
-import { unknownClientReads } from '../../support/runs/python-client-reads.ts'
+import { PYTHON, withoutPython } from '../../../support/python.ts'
+import { unknownClientReads } from '../../../support/runs/python-client-reads.ts'
 
-const SCRIPT = fileURLToPath(new URL('../../fixtures/python-tracing/threads.py', import.meta.url))
-const HOST = fileURLToPath(new URL('../../../hosts/python', import.meta.url))
+const SCRIPT = fileURLToPath(new URL('../../../fixtures/python-tracing/threads.py', import.meta.url))
+const HOST = fileURLToPath(new URL('../../../../hosts/python', import.meta.url))
 const WITHOUT = withoutPython()
 
 it.skipIf(WITHOUT !== '')(

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
-import { MAIN } from '../../../src/graph/python/interpreter.ts'
-import { PYTHON, withoutPython } from '../../support/python.ts'
+import { MAIN } from '../../../../src/graph/python/interpreter.ts'
+import { PYTHON, withoutPython } from '../../../support/python.ts'
 
 const WITHOUT = withoutPython()
 

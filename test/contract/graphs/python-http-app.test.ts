@@ -1,3 +1,0 @@
-import { asgiAppTests } from './asgi-app.ts'
-
-asgiAppTests('main case')

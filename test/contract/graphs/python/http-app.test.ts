@@ -1,0 +1,3 @@
+import { asgiAppTests } from '../asgi-app.ts'
+
+asgiAppTests('main case')
