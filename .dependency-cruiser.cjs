@@ -20,6 +20,7 @@ const values = {
   setup: ['base', 'schema', 'trace', 'identity'],
   graph: ['base', 'schema'],
   storage: ['base', 'schema', 'backup'],
+  hosting: ['base', 'schema', 'worker-threads', 'events', 'runs', 'deploy', 'graph', 'storage'],
   http: ['base', 'schema', 'trace', 'usage', 'identity', 'runs', 'events', 'deploy', 'playground'],
   cli: ['base', 'schema', 'trace', 'processors'],
 }
@@ -29,6 +30,7 @@ const types = {
   processors: ['trace'],
   ingest: ['identity', 'query'],
   query: ['worker-threads'],
+  hosting: ['ingest'],
   http: ['ingest', 'query', 'setup'],
   runs: ['identity'],
   setup: ['ingest', 'usage'],
@@ -145,21 +147,32 @@ const tops = [
     from: '^processors/',
     to: ['^src/trace/(messages/(processor|messages|message-checks|langchain-chunks)|json/json-text)\\.ts$'],
   },
+  // The types of the settings that deployments are started with.
+  { from: '^src/hosting/', to: ['^src/config\\.ts$'] },
   {
     from: '^src/config(-sign-in)?\\.ts$',
     to: ['^src/(base|schema)/', '^src/config-sign-in\\.ts$', '^src/identity/oidc/provider-settings\\.ts$'],
   },
   // Puts the parts together: it alone may import every room.
   {
-    from: '^src/start/((backups|cluster|deployments|identity|playground|worker-threads)/)?[^/]+\\.ts$',
+    from: '^src/start/((backups|cluster|identity|playground)/)?[^/]+\\.ts$',
     to: ['^(src|processors)/', '^node_modules/@opentelemetry/'],
   },
   // The composition root of a thread that reads lists.
-  { from: '^src/start/children/list-thread\\.ts$', to: ['^src/(base|schema|worker-threads|runs|storage)/'] },
+  {
+    from: '^src/start/children/list-thread\\.ts$',
+    to: ['^src/(base|schema|worker-threads|runs|storage)/', '^src/hosting/threads/lists\\.ts$'],
+  },
   // The composition root of a thread that reads and writes large values of SQLite.
-  { from: '^src/start/children/statement-thread\\.ts$', to: ['^src/(worker-threads|storage)/'] },
+  {
+    from: '^src/start/children/statement-thread\\.ts$',
+    to: ['^src/(worker-threads|storage)/', '^src/hosting/threads/values\\.ts$'],
+  },
   // The composition root of a thread that reads large values of items.
-  { from: '^src/start/children/item-thread\\.ts$', to: ['^src/(schema|worker-threads|runs|storage)/'] },
+  {
+    from: '^src/start/children/item-thread\\.ts$',
+    to: ['^src/(schema|worker-threads|runs|storage)/', '^src/hosting/threads/items\\.ts$'],
+  },
   // The composition root of a thread that parses large bodies.
   {
     from: '^src/start/children/body-thread\\.ts$',
@@ -187,7 +200,7 @@ const tops = [
   { from: '^src/main\\.ts$', to: ['^src/cli/', '^src/base/errors\\.ts$'] },
   {
     from: '^src/cli/(commands/(serve|dev|config|backups/\\w+|secrets/rotate|private-files)|terminal/welcome|server/(find-target|client-settings))\\.ts$',
-    to: ['^src/(config|start/(server|server-address|backups/[\\w-]+|deployments/rotate-secrets))\\.ts$'],
+    to: ['^src/(config|start/(server|server-address|backups/[\\w-]+|rotate-secrets))\\.ts$'],
   },
 ]
 

@@ -4,6 +4,8 @@
  * revision.
  */
 
+import type { AppError } from '../base/errors.ts'
+
 /** A deployment of the control plane, as hosting needs it. */
 export interface HostedDeployment {
   /** UUID; also the `deployment_id` of its threads, runs and other rows. */
@@ -99,6 +101,13 @@ export interface HostingStatus {
   refuses_studio: boolean
   /** The graphs of the active revision; `unavailable` is the reason why a graph cannot be loaded. */
   graphs: { graph_id: string; language: 'javascript' | 'python'; unavailable: string | null }[]
+}
+
+/** A deployment that is currently not served. */
+export interface Unserved {
+  /** The reason, for callers who may read the deployments of the workspace. */
+  refusal: AppError
+  workspace_id: string
 }
 
 /** Runs the deployments of the control plane beside that of `GRAPHS`. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Logger } from '../base/log.ts'
 import { pause } from '../base/pause.ts'
 import type { Config } from '../config.ts'
-import type { StoreChecks } from '../http/server/store-checks.ts'
+import type { StoreChecks } from '../base/background/store-checks.ts'
 import type { BlobStore } from '../ingest/store/blob-store.ts'
 import { createCheckedBlobs } from '../ingest/store/checked-blobs.ts'
 import { createFileBlobStore } from '../storage/files/blob-store.ts'
@@ -14,7 +14,7 @@ import { reportConnections } from '../storage/sql/driver/postgres/connection-bud
 import { LOCK_CONNECTIONS } from '../storage/sql/driver/postgres/table-locks.ts'
 import type { ServerRegistry } from '../storage/sql/server-registry.ts'
 import { type JoiningParts, joinServers } from './cluster/other-servers.ts'
-import { CLAIM_MS, claimLater } from './own-stores.ts'
+import { CLAIM_MS, claimLater } from '../storage/own-stores.ts'
 
 export interface BlobParts {
   config: JoiningParts['config'] & Pick<Config, 'databaseConnections' | 'clickhouseCluster'>

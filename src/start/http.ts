@@ -11,8 +11,15 @@ import type { AppDeps } from '../http/platform/app-deps.ts'
 import { createDeploymentAdmission, createDeploymentApp, type DeploymentApp } from '../http/deployment/app.ts'
 import { createDeploymentsApp } from '../http/deployment/deployments-app.ts'
 import { createBrowserGates } from '../http/server/browser/browser-gates.ts'
-import { isNamedOrigin, readCorsRules, withoutPages, withoutWildcard } from '../http/server/browser/cors.ts'
+import {
+  assertBoundedCors,
+  isNamedOrigin,
+  readCorsRules,
+  withoutPages,
+  withoutWildcard,
+} from '../http/server/browser/cors.ts'
 import { readHttpOptions } from '../http/deployment/http-options.ts'
+import type { DeploymentMounts } from '../http/deployment/mounts.ts'
 import { withoutPrefix } from '../http/server/exchange.ts'
 import { createRouteTable } from '../http/deployment/route-table.ts'
 import type { OtherApi } from '../http/server/other-api.ts'
@@ -30,11 +37,11 @@ import { createObserver, type Observer } from '../http/server/observe.ts'
 import { createOutflow, type Outflow } from '../http/server/outflow.ts'
 import { startSocketServer } from '../http/server/socket-server.ts'
 import { createWebApp, type WebApp } from '../http/web/web-app.ts'
-import type { OwnDeployment } from './own-deployment.ts'
-import type { AppOf } from './deployments/revision.ts'
-import type { RunningDeployment } from './deployments/serving.ts'
-import type { Hosting } from './deployments/create-hosting.ts'
-import { startLargeBodies } from './worker-threads/bodies.ts'
+import type { OwnDeployment } from '../hosting/own-deployment.ts'
+import type { DeploymentApis } from '../hosting/revision/revision.ts'
+import type { RunningDeployment } from '../hosting/revision/serving.ts'
+import type { Hosting } from '../hosting/revision/create-hosting.ts'
+import { startLargeBodies } from './bodies.ts'
 
 const REQUEST_GRACE_MS = 10_000
 /**
@@ -51,7 +58,7 @@ export interface HttpParts {
   /** The deployment of GRAPHS; undefined if GRAPHS is not set. */
   hosted: OwnDeployment | undefined
   /** Creates the hosting of further deployments. */
-  startHosting(appOf: AppOf): Hosting
+  startHosting(apis: DeploymentApis): Hosting
   /** Stop functions of the parts, in order of start. */
   stops: (() => Promise<unknown> | void)[]
 }
@@ -99,7 +106,7 @@ export async function startHttp({
   const ports: { platform?: number; deployment?: number } = {}
   const web = webApp()
   const shared = { observer, outflow, platformPort: () => ports.platform, frameScript: web.frameScript }
-  const { deployment, hosting } = await openApis(
+  const { deployment, hosting, mounts } = await openApis(
     { config, deps, logger, hosted, startHosting, stops },
     shared,
   )
@@ -113,7 +120,7 @@ export async function startHttp({
       entrance,
       web,
       ...beside,
-      mounts: hosting,
+      mounts,
     },
   )
   stops.push(() => app.close())
@@ -130,7 +137,7 @@ export async function startHttp({
   ends.push(() => hosting.settle())
   stops.push(() => Promise.all(ends.map((end) => end())))
   const deployments = createDeploymentsApp(
-    { ...(deployment && { deployment }), mounts: hosting },
+    { ...(deployment && { deployment }), mounts },
     { observer, logger, platform: platformApi(shared.platformPort) },
   )
   const server = await startHttpServer(deployments, listenOptions(config, 'DEPLOYMENT_PORT'))
@@ -250,13 +257,21 @@ function logListening(
 async function openApis(
   { config, deps, logger, hosted, startHosting, stops }: HttpParts,
   shared: Pick<Parameters<typeof deploymentApp>[3], 'observer' | 'outflow' | 'platformPort' | 'frameScript'>,
-): Promise<{ deployment: DeploymentApp | undefined; hosting: Hosting }> {
+): Promise<{ deployment: DeploymentApp | undefined; hosting: Hosting; mounts: DeploymentMounts }> {
   const large = startLargeBodies({ logger, stops })
   const admission = createDeploymentAdmission(deps.metrics)
-  const appOf: AppOf = (running, ends) =>
-    serveDeployment({ config, deps, stops: ends }, running, { ...shared, large, admission })
-  const deployment = hosted && (await appOf(hosted, stops))
-  return { deployment, hosting: startHosting(appOf) }
+  const apps = new WeakMap<RunningDeployment, DeploymentApp>()
+  const open: DeploymentApis['open'] = async (running, ends) => {
+    const parts = { config, deps, stops: ends }
+    apps.set(running, await serveDeployment(parts, running, { ...shared, large, admission }))
+  }
+  if (hosted !== undefined) await open(hosted, stops)
+  const hosting = startHosting({ assertAllowed: assertBoundedCors, open })
+  const find: DeploymentMounts['find'] = (name) => {
+    const found = hosting.find(name)
+    return found === undefined || 'refusal' in found ? found : apps.get(found)
+  }
+  return { deployment: hosted && apps.get(hosted), hosting, mounts: { find } }
 }
 
 /** The API of a deployment, also on the Unix sockets through which its graphs and its custom HTTP app call it. */

@@ -7,6 +7,7 @@ import { systemClock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import { createLogger, type Logger } from '../base/log.ts'
 import { createMetrics, type Metrics } from '../base/metrics.ts'
+import { oneAtATime, type StoreChecks } from '../base/background/store-checks.ts'
 import { createSweeps, type Sweeps } from '../base/background/sweeps.ts'
 import { misspeltText } from '../base/text/misspelt-names.ts'
 import { createDeploymentFeed, type DeploymentFeed } from '../ingest/live/deployment-feed.ts'
@@ -16,21 +17,18 @@ import type { Config } from '../config.ts'
 import { prepareDataDir, toStartError } from './data-dir.ts'
 import { createBrowserGates } from '../http/server/browser/browser-gates.ts'
 import type { AppDeps } from '../http/platform/app-deps.ts'
+import { createEventStreams } from '../http/platform/reply/event-streams.ts'
 import { createLiveStreams } from '../http/platform/reply/live-streams.ts'
 import { createOauth, createSignIn } from '../http/platform/sign-in.ts'
 import { eitherSessions, newSecret } from '../identity/browser-sessions.ts'
 import type { ProviderSignIn } from '../identity/oidc/sign-in.ts'
 import { startProviderSignIn } from './identity/provider-sign-in.ts'
 import { createDrain, type Drain } from '../http/server/readiness.ts'
-import {
-  downStores,
-  noteAnswers,
-  oneAtATime,
-  type StoreChecks,
-  watchStores,
-} from '../http/server/store-checks.ts'
+import { downStores, noteAnswers, watchStores } from '../http/server/store-checks.ts'
 import { createIngester, observeIngest } from '../ingest/create-ingester.ts'
+import { createOwnTraces } from '../ingest/own-traces.ts'
 import { createReads } from '../query/create-reads.ts'
+import { totalsReader } from '../query/root-totals.ts'
 import type { BlobStore } from '../ingest/store/blob-store.ts'
 import type { DataDisk } from '../ingest/store/data-disk.ts'
 import type { DeletionStore } from '../ingest/deletion/deletion-store.ts'
@@ -55,12 +53,12 @@ import { createInsertTurns, type InsertTurns } from '../storage/clickhouse/clust
 import { type OpenedClickHouse, openClickHouse } from '../storage/clickhouse/open.ts'
 import { openTableLocks } from '../storage/sql/driver/postgres/table-locks.ts'
 import { createTraceStore } from '../storage/clickhouse/trace-store.ts'
-import { claimClickHouse, claimFolders } from './own-stores.ts'
+import { claimClickHouse, claimFolders } from '../storage/own-stores.ts'
 import { openBlobs } from './blobs.ts'
 import { startCounting, type UsageCounting } from './counting.ts'
-import { startDeployment } from './own-deployment.ts'
+import { startDeployment } from '../hosting/own-deployment.ts'
 import { startPlayground } from './playground/start-playground.ts'
-import { openFurtherDeployments } from './deployments/further-deployments.ts'
+import { openFurtherDeployments } from '../hosting/further-deployments.ts'
 import { createFeedback, startDeleting, startRepricing, startUpkeep } from './stored-traces.ts'
 import { createSetupTransaction } from '../storage/sql/setup-stores.ts'
 import { type ApplySetup, createApplySetup } from '../setup/apply-setup.ts'
@@ -74,7 +72,7 @@ import { type AsLeader, migrationLeader } from '../storage/sql/driver/postgres/m
 import { readDeploymentFile } from '../graph/project/deployment-file.ts'
 import { announceServer, type AppLinks, createAppLinks, type MovedAddress } from './server-address.ts'
 import { assertPortsFree, type MovedPort, startHttp } from './http.ts'
-import { graphFailuresOf } from './graph-hosts.ts'
+import { graphFailuresOf } from '../hosting/revision/graph-hosts.ts'
 import { startTelemetry } from '../telemetry.ts'
 import type { DecodeLimits } from '../trace/decode/decoded.ts'
 
@@ -123,6 +121,8 @@ const MAX_PART_BYTES = 50 * MB
 /** Minimum rate of a request body. */
 const SENDER_LIMITS = { body_window_ms: 15_000, min_body_bytes_per_second: 4096 }
 const OPEN_FRAGMENT_BYTES = 64 * MB
+/** Limits of the streams of a deployment's log. */
+const LOG_STREAMS = { max_unsent_bytes: 16 * MB, max_ms: 10 * 60_000 }
 
 /**
  * Stores of runs and identity, to which parts write while they stop. Data acknowledged by ingest is already on disk.
@@ -236,8 +236,9 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const repricer = startRepricing(base, ingester, { ...stored, lane: lanes.read, jobs: repriceJobs })
   const reading = { prices, limits, links: sharing, clock: systemClock }
   const read = createReads({ store, readLane: lanes.read }, reading)
-  const served = { ingester, limits, reads: read.reads, disk }
-  const parts = { ...base, ...served, workspace_id: identity.workspace.id, installation, servers }
+  const openTraces = () => createOwnTraces({ ...base, ingester, limits, clock: systemClock })
+  const tracing = { openTraces, traceTotals: totalsReader(read.reads) }
+  const parts = { ...base, ...tracing, disk, workspace_id: identity.workspace.id, installation, servers }
   startAuditRetention(base, sql.database)
   const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
   const further = await openFurtherDeployments({
@@ -271,7 +272,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     blobs,
     ...authDeps(base, sql, people),
     controlPlane: further.controlPlane,
-    logStreams: further.logStreams,
+    logStreams: createEventStreams({ ...config.streams, ...LOG_STREAMS }),
     signIn: createSignIn(sql.sessions, hosted?.name, { people, localSecret }),
     oauth: createOauth(sql.oauth),
     ...(await startPlayground({ ...base, ...stored, ingester, limits, database: sql.database, lanes })),

@@ -17,6 +17,12 @@ export const SOURCE_LIMITS: SourceLimits = { max_files: 50_000, max_bytes: 1024 
 /** Maximum bytes of headers, names and padding for an entry. */
 const BYTES_PER_ENTRY = 4096
 
+/** What a thread unpacks: a gzipped tar file, into an empty folder. */
+export interface SourceTask {
+  file: string
+  dir: string
+}
+
 /** The size of an unpacked archive. */
 export interface UnpackedSource {
   files: number

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../schema/json.ts'
 import type { DispatchDeps } from '../server/dispatch.ts'
 import type { Observer } from '../server/observe.ts'
 import type { Outflow } from '../server/outflow.ts'
-import type { StoreChecks } from '../server/store-checks.ts'
+import type { StoreChecks } from '../../base/background/store-checks.ts'
 import type { CorsRules } from '../server/browser/cors.ts'
 import type { Sse } from './sse/sse.ts'
 

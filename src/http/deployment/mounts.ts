@@ -1,14 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type { AppError } from '../../base/errors.ts'
+import type { Unserved } from '../../deploy/hosting.ts'
 import type { DeploymentApp } from './app.ts'
 import { withoutPrefix } from '../server/exchange.ts'
-
-/** A deployment that is currently not served. */
-export interface Unserved {
-  /** The reason, for callers who may read the deployments of the workspace. */
-  refusal: AppError
-  workspace_id: string
-}
 
 /** Deployments that are served under `/deployments/{name}`. */
 export interface DeploymentMounts {

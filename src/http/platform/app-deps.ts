@@ -47,7 +47,7 @@ import type { UsageTraceSource } from '../../usage/report/traces.ts'
 import type { DeploymentCounts, UsageCounts } from '../../usage/report/source.ts'
 import type { JsonBodies } from '../server/dispatch.ts'
 import type { Drain } from '../server/readiness.ts'
-import type { StoreChecks } from '../server/store-checks.ts'
+import type { StoreChecks } from '../../base/background/store-checks.ts'
 
 /** Limits of requests over HTTP; `/info` lists them. */
 export interface HttpLimits extends DecodeLimits, BodyLimits {

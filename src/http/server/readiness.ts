@@ -1,7 +1,8 @@
 import type { Metrics } from '../../base/metrics.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
 import type { RouteReply } from '../api/route.ts'
-import { downStores, type StoreChecks } from './store-checks.ts'
+import type { StoreChecks } from '../../base/background/store-checks.ts'
+import { downStores } from './store-checks.ts'
 
 /** Parts of a server that a load balancer can route separately, with the stores that each needs. */
 const STORES = {

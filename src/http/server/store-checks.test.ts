@@ -1,7 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { AppError } from '../../base/errors.ts'
-import { downStores, livenessReply, oneAtATime } from './store-checks.ts'
+import { oneAtATime } from '../../base/background/store-checks.ts'
+import { downStores, livenessReply } from './store-checks.ts'
 
 it('the error of an exchanged store does not show clients where the store is', async () => {
   const place = '/srv/weir/data/clickhouse'

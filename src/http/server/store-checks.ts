@@ -1,11 +1,9 @@
+import type { StoreChecks } from '../../base/background/store-checks.ts'
 import { AppError, toAppError } from '../../base/errors.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import { isObject } from '../../schema/json.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
 import type { RouteReply } from '../api/route.ts'
-
-/** Health checks by name of the store; each rejects when the store is down. */
-export type StoreChecks = Readonly<Record<string, () => Promise<unknown>>>
 
 type Liveness = SchemaTypes['liveness']
 
@@ -79,16 +77,6 @@ export async function livenessReply(checks: StoreChecks | undefined): Promise<Ro
   if (problems.length === 0) return { body: { ok: true, checks: states } }
   const body = { ok: false, checks: states, problems: Object.fromEntries(problems) }
   return { status: 503, headers: { 'retry-after': 1 }, body }
-}
-
-/** The same checks, but each check runs only once at a time; concurrent callers share its result. */
-export function oneAtATime(checks: StoreChecks): StoreChecks {
-  return Object.fromEntries(
-    Object.entries(checks).map(([name, check]) => {
-      let underWay: Promise<unknown> | undefined
-      return [name, () => (underWay ??= check().finally(() => (underWay = undefined)))] as const
-    }),
-  )
 }
 
 /**

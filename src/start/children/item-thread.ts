@@ -1,3 +1,4 @@
+import type { MatchTask, TextsTask } from '../../hosting/threads/items.ts'
 import { passesRuling, toVisible } from '../../runs/access/rulings.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import { itemTexts } from '../../storage/sql/items/vectors.ts'
@@ -5,19 +6,6 @@ import { serveTasks } from '../../worker-threads/serve-tasks.ts'
 import { yieldTo } from '../../worker-threads/thread-priority.ts'
 
 // Composition root of a thread that reads large values of items.
-
-/** Requests the texts at paths of a value. */
-export interface TextsTask {
-  json: string
-  paths: readonly string[]
-}
-
-/** Requests whether a filter matches a value. */
-export interface MatchTask {
-  json: string
-  others: JsonObject
-  filter: JsonObject
-}
 
 /** A low priority, since all other work is more urgent. */
 const NICENESS = 10

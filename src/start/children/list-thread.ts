@@ -2,33 +2,16 @@ import { workerData } from 'node:worker_threads'
 import { systemClock } from '../../base/clock.ts'
 import { type TaskReply, serveTasks } from '../../worker-threads/serve-tasks.ts'
 import { yieldTo } from '../../worker-threads/thread-priority.ts'
-import type { AccessFilter, ListRequest } from '../../runs/lists/lists.ts'
-import type { Tenant } from '../../runs/model.ts'
+import type { ListTask, ListThreadData } from '../../hosting/threads/lists.ts'
 import { readList } from '../../runs/lists/read-list.ts'
 import { createAssistantStore } from '../../storage/sql/runs/assistant-store.ts'
 import { createCronStore } from '../../storage/sql/runs/cron-store.ts'
 import { createKvStore } from '../../storage/sql/items/kv-store.ts'
 import { connectRunDatabase } from '../../storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../storage/sql/runs/run-store.ts'
-import type { SqlPlace } from '../../storage/sql/driver/open.ts'
-import { type Allowance, meteredDatabase } from '../../storage/sql/driver/metered-database.ts'
+import { meteredDatabase } from '../../storage/sql/driver/metered-database.ts'
 
 // Composition root of a thread that reads lists of a deployment over a separate read-only connection.
-
-/** `workerData` of the thread. */
-export interface ListThreadData {
-  place: SqlPlace
-  niceness: number
-}
-
-/** One list to read, and the resources that it may use. */
-export interface ListTask {
-  tenant: Tenant
-  request: ListRequest
-  access: AccessFilter
-  /** Limits of the list; a list that exceeds them gets null as the answer. Null: no limit. */
-  allowance: Allowance | null
-}
 
 const { place, niceness } = workerData as ListThreadData
 yieldTo(niceness)

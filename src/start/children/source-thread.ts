@@ -1,14 +1,8 @@
-import { unpackSource } from '../../deploy/source/unpack-source.ts'
+import { type SourceTask, unpackSource } from '../../deploy/source/unpack-source.ts'
 import { serveTasks } from '../../worker-threads/serve-tasks.ts'
 import { yieldTo } from '../../worker-threads/thread-priority.ts'
 
 // The composition root of a thread that unpacks the sources of deployments.
-
-/** Input of a task: a gzipped tar file, and an empty folder. */
-export interface SourceTask {
-  file: string
-  dir: string
-}
 
 /** A low priority, since all other work is more urgent. */
 const NICENESS = 10

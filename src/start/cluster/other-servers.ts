@@ -12,7 +12,7 @@ import {
   type RegisteredServer,
   type ServerRegistry,
 } from '../../storage/sql/server-registry.ts'
-import { instanceOf } from '../own-stores.ts'
+import { instanceOf } from '../../storage/own-stores.ts'
 import { settingDifferences, type SettingPrints, settingPrints } from './shared-settings.ts'
 
 export interface JoiningParts {

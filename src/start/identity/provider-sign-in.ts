@@ -4,7 +4,7 @@ import type { Sealer } from '../../base/node/sealer.ts'
 import type { Config } from '../../config.ts'
 import { createProvider } from '../../identity/oidc/provider.ts'
 import { createProviderSignIn, type ProviderSignIn } from '../../identity/oidc/sign-in.ts'
-import { openSealer } from '../deployments/secrets-key.ts'
+import { openSealer } from '../../hosting/secrets-key.ts'
 import type { SqlStores } from '../sql-stores.ts'
 
 /**

@@ -15,9 +15,9 @@ import { createVendorCaller } from '../../playground/vendor-call.ts'
 import type { Database } from '../../storage/sql/driver/database.ts'
 import { createWorkspaceSecretStore } from '../../storage/sql/secrets/workspace-secret-store.ts'
 import type { Lanes } from '../../ingest/start-lanes.ts'
-import { openSealer } from '../deployments/secrets-key.ts'
+import { openSealer } from '../../hosting/secrets-key.ts'
 import { pendingCalls, leftCallSweep } from './left-calls.ts'
-import { startLargeBodies } from '../worker-threads/bodies.ts'
+import { startLargeBodies } from '../bodies.ts'
 
 export interface PlaygroundInputs extends Omit<OwnTracesDeps, 'clock' | 'pausesMs'> {
   config: Config

@@ -7,7 +7,7 @@ import { toAppError } from '../../../src/base/errors.ts'
 import { readConfig } from '../../../src/config.ts'
 import type { Call } from '../../../src/runs/runs.ts'
 import type { UsageQuery } from '../../../src/usage/report/source.ts'
-import { startDeployment } from '../../../src/start/own-deployment.ts'
+import { startDeployment } from '../../../src/hosting/own-deployment.ts'
 import { WORKSPACE_ID } from './server.ts'
 
 // A deployment in a process of its own, without traces and without its API: calls are sent as
@@ -26,15 +26,8 @@ const deployment = await startDeployment({
   metrics,
   sweeps: createSweeps({ logger, metrics }),
   workspace_id: WORKSPACE_ID,
-  ingester: {
-    ingest: noIngest,
-    settled: async () => undefined,
-    settledSoon: async () => undefined,
-    checkStoring: () => undefined,
-    health: () => ({}) as never,
-  },
-  limits: { max_body_bytes: 1, max_parts: 1, max_part_bytes: 1 },
-  reads: { query: noIngest },
+  openTraces: () => ({ record: () => undefined, flushed: async () => undefined }),
+  traceTotals: noIngest,
   disk: { assertRoom: async () => undefined },
   asLeader: undefined,
   servers: undefined,

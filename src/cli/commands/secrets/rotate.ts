@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { AppError } from '../../../base/errors.ts'
 import { readConfig } from '../../../config.ts'
 import { openDatabase } from '../../../start/backups/open-stores.ts'
-import { rotateSecrets } from '../../../start/deployments/rotate-secrets.ts'
+import { rotateSecrets } from '../../../start/rotate-secrets.ts'
 import { misused, readArguments, saidText } from '../../arguments/command-arguments.ts'
 import { keepFilesPrivate } from '../private-files.ts'
 

@@ -56,6 +56,14 @@ function readPattern(pattern: JsonValue | undefined): OriginPattern | null {
   return { isBounded, test: (origin) => origin.length <= MAX_ORIGIN && whole.test(origin) }
 }
 
+/** @throws AppError config_invalid for a pattern with which deployed code could hold up the server (D-64) */
+export function assertBoundedCors(http: JsonObject): void {
+  if (readCorsRules(http).allow_origin_regex?.isBounded !== false) return
+  const message =
+    'langgraph.json: http.cors.allow_origin_regex of a deployment may have no look-around and no back references, and at most 500 characters.'
+  throw new AppError('config_invalid', { message })
+}
+
 function wholeRegex(pattern: string): RegExp {
   try {
     return new RegExp(`^(?:${pattern})$`)

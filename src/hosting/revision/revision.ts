@@ -1,0 +1,259 @@
+import { resolve } from 'node:path'
+import { AppError, toAppError } from '../../base/errors.ts'
+import type { ActivationOptions, HostedDeployment, HostedRevision } from '../../deploy/hosting.ts'
+import { type Isolation, sandboxIn } from '../../deploy/isolation/isolation.ts'
+import type { StorageBroker } from '../../graph/broker/storage-broker.ts'
+import type { GraphHosts } from '../../graph/pool/pool.ts'
+import { pickConfigurableHeaders } from '../../graph/project/configurable-headers.ts'
+import { readDeploymentFile } from '../../graph/project/deployment-file.ts'
+import { readStoreTtl } from '../../graph/project/store-ttl.ts'
+import { readWebhookRules } from '../../runs/webhooks/rules.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import { startGraphHosts } from './graph-hosts.ts'
+import { startProject } from './project.ts'
+import { brokeredStorage } from './brokered-storage.ts'
+import { ownApiSocket } from './own-api.ts'
+import type { DeploymentParts, ServedDeployment } from '../run-state/run-state.ts'
+import {
+  itemsOf,
+  type OpenDeployment,
+  openUseCases,
+  type RunningDeployment,
+  openWebhooks,
+  startUserAuth,
+  webhookSender,
+} from './serving.ts'
+import type { SharedRuns } from '../run-state/shared-runs.ts'
+
+/** Serves the API of deployments. */
+export interface DeploymentApis {
+  /** @throws AppError config_invalid for settings in `http` of langgraph.json that deployed code may not have (D-64) */
+  assertAllowed(http: JsonObject): void
+  /** Opens the API of a running deployment; its listeners stop with `stops`. */
+  open(running: RunningDeployment, stops: DeploymentParts['stops']): Promise<void>
+}
+
+export interface RevisionParts extends DeploymentParts {
+  shared: SharedRuns
+  broker: StorageBroker
+  isolation: Isolation
+}
+
+/** A revision with running processes, which is ready to serve. */
+export interface OpenRevision {
+  revision: HostedRevision
+  /** The deployment whose runs are executed once it is in `RunState.served`. */
+  deployment: ServedDeployment
+  running: RunningDeployment
+  hosts: GraphHosts
+  /** Whether its auth file authenticates requests of Studio. */
+  refuses_studio: boolean
+  /** Milliseconds until hosts were open, and until all checks had passed. */
+  started_ms: number
+  checked_ms: number
+  /** Ends crons and webhooks; requests and runs continue. */
+  retire(): Promise<void>
+  /** Ends all parts of the revision. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts the processes of a revision and checks them (P-32). After this, hosts with every graph are open, the
+ * auth file and the HTTP app are loaded, and the schemas of every graph are known. Nothing is stored.
+ * @throws AppError deployment_failed, after which no process of the revision is left
+ */
+export async function openRevision(
+  parts: RevisionParts,
+  { deployment, revision, isFirst }: WantedRevision,
+  { log, printed, noted, mask = (text) => text, signal }: ActivationOptions,
+  apis: DeploymentApis,
+): Promise<OpenRevision> {
+  const stops: DeploymentParts['stops'] = []
+  const close = async (): Promise<void> => {
+    for (let stop = stops.pop(); stop; stop = stops.pop()) await stop()
+  }
+  const own = { ...parts, stops }
+  try {
+    const begun = performance.now()
+    const elapsed = (): number => Math.round(performance.now() - begun)
+    const open = await start(own, deployment, revision, { printed, noted, mask, apis })
+    await until(loaded(open.host), signal)
+    const started_ms = elapsed()
+    log(`started in ${started_ms} ms`)
+    await until(check(open), signal)
+    const checked_ms = elapsed()
+    log(`checked: ${open.file.graphs.map(({ graph_id }) => graph_id).join(', ')}`)
+    const ready = begin(own, { deployment, revision, open, isFirst })
+    await apis.open(ready.running, stops)
+    signal.throwIfAborted()
+    const refuses_studio = open.userAuth?.studio === false
+    return { ...ready, revision, hosts: open.host, refuses_studio, started_ms, checked_ms, close }
+  } catch (error) {
+    await close()
+    throw shown(failureOf(error, signal), revision.dir, mask)
+  }
+}
+
+export interface WantedRevision {
+  deployment: HostedDeployment
+  revision: HostedRevision
+  /** Whether no revision of the deployment has served since the server started. */
+  isFirst: boolean
+}
+
+async function start(
+  parts: RevisionParts,
+  { id, name, workspace_id, limits }: HostedDeployment,
+  { dir, config_path, env }: HostedRevision,
+  { apis, ...receivers }: Pick<ActivationOptions, 'printed' | 'noted' | 'mask'> & { apis: DeploymentApis },
+): Promise<OpenDeployment> {
+  const hosted = { ...parts.hosted, watch: false }
+  const heap = Math.floor((limits.memory_bytes * HEAP_SHARE) / (1 << 20))
+  const file = await readDeploymentFile(
+    resolve(dir, config_path),
+    {},
+    {
+      ...env,
+      NODE_OPTIONS: `--max-old-space-size=${heap}`,
+    },
+  )
+  // Invalid settings must fail before the switch. Deployed code chooses the prefix of the variables and the receiver, so
+  // it gets no variable of the server (D-64).
+  const webhookRules = readWebhookRules(file, [file.env])
+  apis.assertAllowed(file.http)
+  const { isolation } = parts
+  const confine = await sandboxIn(isolation)?.hosts(dir, { id, limits })
+  const hosting = { ...parts, hosted, confine, printed: receivers.printed, mask: receivers.mask }
+  const tenant = { workspace_id, deployment_id: id }
+  // The store needs hosts for its embeddings, and these hosts need the store.
+  const { promise: opened, resolve: open } = Promise.withResolvers<GraphHosts>()
+  const brokered = brokeredStorage({ ...parts, state: parts.shared.state }, { tenant, file, hosts: opened })
+  const ownApi = await ownApiSocket(parts)
+  const { host } = await startGraphHosts(hosting, {
+    file,
+    storage: brokered,
+    brokered,
+    ownApi,
+    name,
+    minHosts: limits.warm,
+    maxHosts: limits.hosts,
+    maxBytes: limits.memory_bytes,
+    maxProcessors: limits.cpus,
+    ...receivers,
+  })
+  open(host)
+  const userAuth = startUserAuth(hosting, file)
+  const project = await startProject(hosting, file, undefined)
+  return { tenant, file, host, userAuth, project, ownApi, webhookRules, ...(await webhookSender(parts)) }
+}
+
+/** P-24: the share of a host's memory that its JavaScript heap may take. */
+const HEAP_SHARE = 0.75
+
+/** Resolves when a host has loaded every graph. @throws AppError deployment_failed with the graph and the place */
+async function loaded(host: GraphHosts): Promise<void> {
+  const unopened = await host.ready().then(
+    () => undefined,
+    (error: unknown) => toAppError(error),
+  )
+  const [failure] = host.failures()
+  if (failure !== undefined) {
+    const { graph_id, file, line, message } = failure
+    throw new AppError('deployment_failed', { message, details: { graph: graph_id, file, line } })
+  }
+  if (unopened !== undefined) throw unopened
+}
+
+async function check({ tenant, file, host, userAuth, project }: OpenDeployment): Promise<void> {
+  await userAuth?.ready()
+  await project.app?.open()
+  // The compiler needs seconds for schemas from TypeScript types. They are made at the first request for them.
+  const known = { name: 'schemas', config: {}, types: '{}' } as const
+  for (const { graph_id } of file.graphs) await host.call(tenant, { ...known, graph_id })
+}
+
+/** Resolves like `work`; rejects if `signal` aborts first. */
+async function until(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = (): void => reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  try {
+    signal.throwIfAborted()
+    await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/**
+ * The error with paths relative to the project, and without values of secrets, which errors of a module may contain
+ * (P-16).
+ */
+function shown(error: unknown, dir: string, mask: (text: string) => string): unknown {
+  if (!(error instanceof AppError)) return error
+  const inside = (text: string): string => mask(text.replaceAll(`${dir}/`, ''))
+  const { file, ...rest } = Object(error.details) as { file?: unknown }
+  const details = typeof file === 'string' ? { ...rest, file: inside(file) } : error.details
+  return new AppError(error.code, { message: inside(error.message), details })
+}
+
+/** The reason why a revision is not served; after an abort by the caller, the caller's reason. */
+function failureOf(error: unknown, signal: AbortSignal): unknown {
+  const isTimeout = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
+  if (signal.aborted && !isTimeout) return signal.reason
+  if (error instanceof AppError && error.code === 'deployment_failed') return error
+  const message = isTimeout
+    ? 'The revision was not ready within DEPLOY_START_SECONDS.'
+    : toAppError(error).message
+  return new AppError('deployment_failed', { message, cause: error })
+}
+
+/** Starts the API of an open revision, and the execution of its runs. */
+function begin(
+  parts: RevisionParts,
+  { deployment, revision, open, isFirst }: WantedRevision & { open: OpenDeployment },
+): Pick<OpenRevision, 'deployment' | 'running' | 'retire'> {
+  const { state, working, listsOf } = parts.shared
+  const { file, tenant } = open
+  const { name } = deployment
+  const webhooks = openWebhooks(parts, state, { ...open, isFirst })
+  const host: GraphHosts = {
+    ...open.host,
+    async call(of, call) {
+      const leave = state.use.enter(served)
+      return open.host.call(of, call).finally(leave)
+    },
+  }
+  const served: ServedDeployment = {
+    ...tenant,
+    name,
+    webhooks,
+    host,
+    revision_id: revision.id,
+    concurrency: parts.hosted.concurrency,
+  }
+  const useCases = openUseCases(parts, { state, working }, { deployment: served, open })
+  const items = itemsOf(parts, state, { file, host })
+  const running: RunningDeployment = {
+    ...useCases,
+    name,
+    tenant,
+    items,
+    host,
+    assistants: state.assistants,
+    events: state.events,
+    userAuth: open.userAuth,
+    project: open.project,
+    ownApi: open.ownApi,
+    http: file.http,
+    checks: parts.shared.checks,
+    lists: listsOf({ items, ...readStoreTtl(file.store_ttl) }),
+    headersFor: (headers) => pickConfigurableHeaders(file.configurable_headers, headers),
+  }
+  const retire = async (): Promise<void> => {
+    state.crons.delete(useCases.crons)
+    await Promise.all([useCases.crons.stop(), webhooks.stop()])
+  }
+  parts.stops.push(retire)
+  return { deployment: served, running, retire }
+}
