@@ -393,7 +393,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   // A consent needs a session of a browser, which no caller has.
   'POST /oauth/authorize': { ...fixed('/oauth/authorize', {}), status: () => [403] },
   'POST /oauth/token': { ...fixed('/oauth/token', {}), status: () => [400] },
-  'POST /oauth/revoke': fixed('/oauth/revoke', {}),
+  'POST /oauth/revoke': { ...fixed('/oauth/revoke', {}), status: () => [400] },
   'GET /openapi.json': fixed('/openapi.json'),
   'GET /': fixed('/'),
 }

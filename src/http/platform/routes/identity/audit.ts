@@ -68,6 +68,7 @@ function exportRoute(): PlatformRoute {
     },
     reply: 'bytes',
     reply_type: 'application/x-ndjson',
+    other_types: ['text/csv'],
     async handle({ deps, principal, query: { format, start_time, end_time } }) {
       const { organization_id } = principal
       const [from, to] = [start_time, end_time].map((time) => time && Math.ceil(time))
