@@ -130,8 +130,8 @@ async function timeOfOldest(database: Database, chars: number): Promise<number> 
   let after = 0
   for (;;) {
     const chunks = await database.query<{ ms: number; chars: number }>(
-      `SELECT ms, sum(chars) AS chars FROM (SELECT ms, chars FROM event_chunks WHERE ms > ? ORDER BY ms
-        LIMIT ${OLD_CHUNKS}) oldest GROUP BY ms ORDER BY ms`,
+      // Whole times: chunks of several threads may have the same.
+      `SELECT ms, sum(chars) AS chars FROM event_chunks WHERE ms > ? GROUP BY ms ORDER BY ms LIMIT ${OLD_CHUNKS}`,
       [after],
     )
     for (const chunk of chunks) {
