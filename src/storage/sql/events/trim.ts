@@ -14,7 +14,7 @@ const STEP_LOGS = 100
 const SUMMED_LOGS = 200
 /** When the total limit is exceeded, trimming goes below it by this share, so that it is not exceeded again at once. */
 const TOTAL_SLACK = 0.05
-/** Maximum number of old chunks whose threads one statement looks up. */
+/** Maximum number of old chunks, or of their times, that one statement looks up. */
 const OLD_CHUNKS = 500
 
 interface OldChunk {
