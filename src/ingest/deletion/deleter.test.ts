@@ -161,3 +161,48 @@ it.each(['goes on', 'ends before it has noted the attachment again'])(
     await eventually(async () => expect(removed).toContain(sha256))
   },
 )
+
+it('goes on with its jobs soon when the SQL store does not answer for a moment', async () => {
+  const database = openSqlite(':memory:')
+  await migrate(database)
+  const clock = settableClock()
+  const logger = createLogger({ level: 'silent' })
+  const [workspace_id = '', trace_id] = [WORKSPACES[0], newUuid()]
+  let isStored = true
+  const traces = {
+    runsOfTraces: async () => (isStored ? [{ run_id: trace_id, trace_id }] : []),
+    attachmentsOf: async () => [],
+    deleteRuns: async () => {
+      isStored = false
+    },
+    usedBlobs: async () => new Set<string>(),
+  }
+  let asked = 0
+  const deletions = createDeletionStore(database, clock)
+  const deleter = startDeleter({
+    traces: traces as never,
+    deletions: {
+      ...deletions,
+      unfinished: () =>
+        ++asked === 2 ? Promise.reject(new AppError('store_unavailable')) : deletions.unfinished(),
+    },
+    shares: { removeTraces: async () => 0, removeProject: async () => undefined },
+    blobs: { put: async () => undefined, read: async () => undefined, remove: async () => true },
+    ingester: { settled: async () => undefined, settledSoon: async () => undefined },
+    ready: Promise.resolve(),
+    clock,
+    logger,
+    sweeps: createSweeps({ logger, metrics: createMetrics() }),
+  })
+  onTestFinished(async () => {
+    await deleter.stop()
+    await database.close()
+  })
+  const job = await deleter.submit(workspace_id, { kind: 'trace', trace_id })
+  await eventually(async () => expect(isStored).toBe(false))
+  clock.time += 20_000
+  await eventually(async () =>
+    expect(await deleter.get(workspace_id, job?.id ?? '')).toMatchObject({ status: 'done' }),
+  )
+  expect(asked).toBeGreaterThan(2)
+})

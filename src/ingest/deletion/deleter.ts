@@ -151,7 +151,8 @@ class JobRunner implements Deleter {
   /** Works on each job once; a job that waits for late data is continued in the next turn. */
   async #turn(): Promise<number> {
     const { signal } = this.#turns
-    const jobs = await this.#deps.deletions.unfinished().catch(() => [])
+    const jobs = await this.#deps.deletions.unfinished().catch(() => undefined)
+    if (jobs === undefined) return RETRY_MS
     for (const some of together(jobs)) if (!signal.aborted) await this.#work(some)
     return jobs.length > 0 ? RETRY_MS : SWEEP_MS
   }
