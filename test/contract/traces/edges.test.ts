@@ -3,6 +3,8 @@ import { newUuid } from '../../../src/base/ids.ts'
 import { dottedSegment } from '../../../src/trace/derive/lineage/dotted-order.ts'
 import { parseFilter } from '../../../src/trace/filter/filter.ts'
 import { parseDecimal } from '../../../src/trace/price/decimal.ts'
+import { FEEDBACK_ROWS } from '../../../src/trace/rows/feedback.ts'
+import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
 import type { TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
 import {
   SECOND,
@@ -100,4 +102,31 @@ it('S-26: turns of the same time are numbered by the text of their ids', async (
   expect((await db.store.turns(WORKSPACE, { ...wanted, after })).map((turn) => turn.trace_id)).toEqual([
     ids[1],
   ])
+})
+
+it('a TraceRun that names a tag twice counts once for the tag', async () => {
+  const project_id = newUuid()
+  await db.insert([rootRow(project_id, START, { tags: ['a', 'b', 'a'] })])
+  const asked = { project_ids: [project_id], group_by: { by: 'tag', max_groups: 10 } } as const
+  for (const is_root of [true, undefined]) {
+    const { figures } = await db.store.runStats(WORKSPACE, { ...asked, ...(is_root && { is_root }) })
+    expect(figures.map(({ group, run_count }) => [group, run_count])).toEqual([
+      ['a', 1],
+      ['b', 1],
+    ])
+  }
+})
+
+it('figures of feedback have any key', async () => {
+  const run_id = newUuid()
+  const keys = ['__proto__', 'constructor', 'quality']
+  const writer = new RowWriter()
+  for (const key of keys) {
+    const ids = { workspace_id: WORKSPACE, run_id, feedback_id: newUuid(), trace_id: run_id }
+    const body = JSON.stringify({ key, score: 1 })
+    FEEDBACK_ROWS.write(writer, { ...ids, body, received_at: START / 1000 })
+  }
+  await db.store.insert('feedback', [writer.finish()])
+  const figures = (await db.store.feedbackOfRuns(WORKSPACE, [run_id])).get(run_id)
+  expect(Object.keys(figures ?? {}).sort()).toEqual(keys)
 })

@@ -271,7 +271,7 @@ function matchedSql(
 function groupSql(group: StatsGrouping): string {
   switch (group.by) {
     case 'tag':
-      return 'arrayJoin(tags)'
+      return 'arrayJoin(arrayDistinct(tags))'
     case 'metadata':
       return 'metadata[{group_key:String}]'
     case 'thread':
