@@ -1,7 +1,7 @@
 import { carriesUsage } from '../trace/derive/derive.ts'
 import { invalidCursor } from '../base/text/page-cursor.ts'
 import { parseFilter, searchFor } from '../trace/filter/filter.ts'
-import { NIL_UUID } from '../base/ids.ts'
+import { NIL_UUID, parseUuid } from '../base/ids.ts'
 import { keyOf } from '../trace/rows/fragment.ts'
 import { mergeFragments } from '../trace/derive/merge.ts'
 import type { Attachment } from '../trace/derive/merged-trace-run.ts'
@@ -129,14 +129,17 @@ class LaneTraceReads implements TraceReads {
     const found = decodeRows(page)
     if (found.length === 0) return undefined
     // Read after the rows, so that the totals include at least all TraceRuns on the page.
-    const roll_up = await store.rollUpRows(workspace_id, [trace_id])
+    const [roll_up, root] = await Promise.all([
+      store.rollUpRows(workspace_id, [trace_id]),
+      options.cursor === undefined ? NONE : store.row(workspace_id, trace_id),
+    ])
     const first = found.slice(0, TRACE_PAGE)
     const plan = options.view === 'lean' ? leanPlan(first) : await planRead(store, workspace_id, idsOf(first))
     const { shown } = plan
     const feedback = await this.#steps.feedbackOn(workspace_id, idsOf(first.slice(0, shown)))
     const next = found.length > shown ? writeCursor([found[shown - 1]!.dotted_order]) : null
     return this.#steps.answer(plan, (fragments) => {
-      const read = { rows: page, roll_up, fragments, shown, feedback }
+      const read = { rows: page, roll_up, root, fragments, shown, feedback }
       return this.#steps.task('read-trace', { read, trace_id, next }, movable(fragments.payloads))
     })
   }
@@ -326,8 +329,9 @@ function toListQuery(query: TraceRunQuery): ListQuery {
     list.offset = query.cursor === undefined ? 0 : offsetIn(query.cursor)
   } else if (query.cursor !== undefined) {
     const [sort_time, run_id] = readCursor(query.cursor)
-    if (typeof sort_time !== 'number' || typeof run_id !== 'string') throw invalidCursor()
-    list.after = { sort_time, run_id }
+    const id = parseUuid(run_id)
+    if (typeof sort_time !== 'number' || id === undefined) throw invalidCursor()
+    list.after = { sort_time, run_id: id }
   }
   return list
 }

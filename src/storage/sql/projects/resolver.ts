@@ -15,6 +15,7 @@ function createMemory(clock: Clock) {
   const ids = new Map<string, Map<string, { id: string; until: number }>>()
   const existing = new Map<string, number>()
   let size = 0
+  let forgotten = 0
   const clear = (): void => {
     ids.clear()
     existing.clear()
@@ -25,6 +26,8 @@ function createMemory(clock: Clock) {
       const known = ids.get(workspace_id)?.get(name)
       return known !== undefined && clock.steady() < known.until ? known.id : undefined
     },
+    /** How often projects were forgotten. What was read before is then not remembered. */
+    forgotten: (): number => forgotten,
     /** The cached id, however old it is. */
     lastIdOf: (workspace_id: string, name: string): string | undefined =>
       ids.get(workspace_id)?.get(name)?.id,
@@ -44,6 +47,7 @@ function createMemory(clock: Clock) {
       existing.set(workspace_id + id, clock.steady() + MAX_AGE_MS)
     },
     forgetProjects(workspace_id: string): void {
+      forgotten++
       ids.delete(workspace_id)
       for (const key of existing.keys()) if (key.startsWith(workspace_id)) existing.delete(key)
     },
@@ -76,9 +80,11 @@ export function createProjectResolver(
   const resolveName = async (workspace_id: string, name: string): Promise<string> => {
     const known = memory.idOf(workspace_id, name)
     if (known !== undefined) return known
+    const before = memory.forgotten()
     try {
       const id = await findOrMake(workspace_id, name)
-      memory.remember(workspace_id, name, id)
+      // A project that was deleted meanwhile must not get the TraceRuns of later requests.
+      if (memory.forgotten() === before) memory.remember(workspace_id, name, id)
       return id
     } catch (error) {
       // If the database cannot be reached, ingest continues with cached names, however old they are.
@@ -96,9 +102,10 @@ export function createProjectResolver(
 
   const resolveId = async (workspace_id: string, id: string, name: string | null): Promise<string> => {
     if (memory.exists(workspace_id, id)) return id
+    const before = memory.forgotten()
     try {
       await findOrMakeId(workspace_id, id, name)
-      memory.rememberId(workspace_id, id)
+      if (memory.forgotten() === before) memory.rememberId(workspace_id, id)
     } catch (error) {
       if (!memory.hasExisted(workspace_id, id)) throw error
     }
