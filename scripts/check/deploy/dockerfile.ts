@@ -56,7 +56,8 @@ function missingFiles(copied: readonly string[]): string[] {
 
 /** Folders of the files that scripts/build.ts copies into the package, such as the host of Python graphs. */
 function assetFolders(): string[] {
-  const [, list = ''] = /^const ASSETS = \[(.*?)^\]/ms.exec(readFileSync(join(ROOT, 'scripts/build.ts'), 'utf8')) ?? []
+  const [, list = ''] =
+    /^const ASSETS = \[(.*?)^\]/ms.exec(readFileSync(join(ROOT, 'scripts/build.ts'), 'utf8')) ?? []
   return [...new Set([...list.matchAll(/'([^/']+)\//g)].map(([, folder = '']) => folder))]
 }
 

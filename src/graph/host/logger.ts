@@ -95,7 +95,8 @@ function bounded(message: unknown, fields: object): Pick<GraphLogLine, 'text' | 
 function boundedFields(fields: object): JsonObject {
   try {
     const text = JSON.stringify(fields)
-    const read: unknown = text.length <= KEPT_CHARS && !isDeeperThan(MAX_DEPTH, Buffer.from(text)) && JSON.parse(text)
+    const read: unknown =
+      text.length <= KEPT_CHARS && !isDeeperThan(MAX_DEPTH, Buffer.from(text)) && JSON.parse(text)
     return isObject(read) ? read : { cut: text.slice(0, KEPT_CHARS) }
   } catch {
     return { cut: inspect(fields).slice(0, KEPT_CHARS) }

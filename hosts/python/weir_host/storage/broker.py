@@ -54,7 +54,9 @@ class Broker:
 
 def too_large(what: str, most: int) -> Refused:
     """The error for a step that the broker would not read."""
-    return Refused("body_too_large", f"A step's {what} have more than {most >> 20} MiB, the limit of the storage of deployments.")
+    return Refused(
+        "body_too_large", f"A step's {what} have more than {most >> 20} MiB, the limit of the storage of deployments."
+    )
 
 
 async def connect_broker(path: str, token: str) -> Broker:
