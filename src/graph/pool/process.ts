@@ -54,6 +54,8 @@ export interface HostLaunch<Open extends object = OpenHost> {
   reach?: readonly string[]
   /** Folders in which the process makes sockets, as in `ProcessCommand.socketFolders`; default: none. */
   socketFolders?: readonly string[]
+  /** Time limit for opening, in milliseconds. Default: for graphs, one minute and another one for each graph. */
+  openMs?: number | undefined
   /** Called when the process has exited. */
   ended?: () => void
 }
@@ -152,6 +154,14 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
       broken = `The ${kind.replace('-', ' ')} was ended because a message of it cannot be read: ${reason}.`
       kill()
     },
+  })
+  // A process without its channel cannot be reached any more. One that ends normally closes the channel just before.
+  stream.once('close', () => {
+    setTimeout(() => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      broken ??= `The ${kind.replace('-', ' ')} was ended because it has closed its channel.`
+      kill()
+    }, OUTPUT_MS).unref()
   })
   channel.send(launch.open)
   let inner: number | undefined
