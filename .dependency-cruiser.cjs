@@ -18,6 +18,9 @@ const floors = [
   ['cli'],
 ]
 
+/** The floors inside the room `http`, from the bottom; `platform` and `deployment` are the two APIs. */
+const httpFloors = [['api'], ['body'], ['server', 'mcp'], ['web', 'deployment'], ['platform'], ['grpc']]
+
 /** room → rooms whose values it may import */
 const values = {
   base: [],
@@ -316,6 +319,7 @@ module.exports = {
       to: { couldNotResolve: true },
     },
     ...upwardRules(floors, pathOf),
+    ...upwardRules(httpFloors, (folder) => `^src/http/${folder}/`),
     ...coreWalls.map(({ name, pathNot, core }) => ({
       name,
       severity: 'error',

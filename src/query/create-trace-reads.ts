@@ -13,7 +13,7 @@ import { readCursor, writeCursor } from './cursor.ts'
 import { movable } from '../ingest/derive/fetch-payloads.ts'
 import { fetchRead, fragmentsIn, NO_FRAGMENTS, planRead, type ReadPlan } from './read-plan.ts'
 import { type Outline, type OutlineOptions, readOutline } from './outline-reads.ts'
-import type { ReadSteps } from './read-steps.ts'
+import type { ReadSteps } from './steps.ts'
 import type { ReadTasks } from './read-tasks.ts'
 import type {
   Asker,
