@@ -124,6 +124,7 @@ describe('IDENTITY-7: the table of permissions', () => {
       '/ingest/health',
       '/info/health',
       '/api-key',
+      '/mcp',
     ]
     expect(paths.filter((path) => !roots.some((root) => path.startsWith(root)))).toEqual([])
     expect(paths).toEqual(

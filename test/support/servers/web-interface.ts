@@ -5,7 +5,7 @@ import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { uiHash } from '../../../scripts/ui/hash.mjs'
-import { PATIENCE_MS } from '../eventually.ts'
+import { CONDITION_MS, PATIENCE_MS } from '../eventually.ts'
 import type { UsedWeir } from './use-weir.ts'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
@@ -60,7 +60,7 @@ export function buildInterface(): void {
   expect(spawnSync(process.execPath, [BUILD], { encoding: 'utf8' }).stderr).toBe('')
 }
 
-/** Starts the browser. All of its pages wait long enough for a busy machine. `env` is added to its environment. */
+/** Starts the browser. Its pages wait less than a test does, so that what they waited for is in the error. `env` is added to its environment. */
 export async function launchBrowser(
   args: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
@@ -71,7 +71,7 @@ export async function launchBrowser(
     env: { ...process.env, ...env },
     timeout: PATIENCE_MS,
   })
-  browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS))
+  browser.on('context', (context) => context.setDefaultTimeout(CONDITION_MS))
   return browser
 }
 

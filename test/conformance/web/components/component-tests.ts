@@ -109,7 +109,7 @@ export function componentTests(start: () => Promise<WeirProcess>): void {
     await show('flood')
     await page.getByText('The component was ended: it sent too many messages.').first().waitFor()
     await page.getByRole('textbox', { name: 'Message', exact: true }).fill('still here')
-    expect(await page.getByRole('region', { name: 'Chat' }).locator('iframe').count()).toBe(0)
+    await page.getByRole('region', { name: 'Chat' }).locator('iframe').waitFor({ state: 'detached' })
   })
 
   it('reads only messages of a component’s shape, and nothing of a run but its input', async () => {

@@ -32,7 +32,8 @@ const UNANSWERABLE_MS = 700
 
 /** What the code in a frame has sent. */
 interface FrameState {
-  isReady: boolean
+  /** How often a page in the frame became ready: a frame that is moved in the document loads its page again. */
+  readies: number
   pixels: number
   fault: string | undefined
   asked: AskedRun | undefined
@@ -42,7 +43,7 @@ interface FrameState {
 }
 
 const NEW: FrameState = {
-  isReady: false,
+  readies: 0,
   pixels: HEIGHTS.least,
   fault: undefined,
   asked: undefined,
@@ -54,7 +55,7 @@ const NEW: FrameState = {
 function after(state: FrameState, data: unknown): FrameState {
   const message = readFromFrame(data)
   if (message === undefined) return state
-  if (message.type === 'ready') return { ...state, isReady: true }
+  if (message.type === 'ready') return { ...state, readies: state.readies + 1 }
   if (message.type === 'failed') return { ...state, fault: message.message }
   if (state.asked !== undefined) return state
   if (message.type === 'ask') return { ...state, asked: message, questions: state.questions + 1 }
@@ -131,12 +132,12 @@ function Asked({
 export function ComponentFrame({ page, message, submit, refusal, ...thread }: ComponentFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null)
   const { state, answered } = useFrameState(frame)
-  const { isReady, isEnded, pixels, fault, asked, questions } = state
+  const { readies, isEnded, pixels, fault, asked, questions } = state
   const sent = useSent(message, thread)
   useEffect(() => {
     // A frame without an origin cannot be named as the receiver. The policy of this page keeps it at the deployments.
-    if (isReady) frame.current?.contentWindow?.postMessage(sent, '*')
-  }, [isReady, sent])
+    if (readies > 0) frame.current?.contentWindow?.postMessage(sent, '*')
+  }, [readies, sent])
   if (isEnded)
     return (
       <p className={css['bad']} role="alert">
