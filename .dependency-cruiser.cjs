@@ -1,6 +1,26 @@
 // The walls between rooms, as in ARCHITECTURE.md: what is not allowed here is an error.
 // `npm run check:walls` also proves that every source file was really looked at.
 
+/**
+ * The rooms by floors, from the bottom. A room imports only rooms of lower floors: the lists below may not allow more,
+ * because an arrow that runs up makes two rooms one.
+ */
+const floors = [
+  ['base'],
+  ['schema', 'worker-threads'],
+  ['trace', 'identity', 'events', 'backup', 'deploy'],
+  ['processors', 'usage', 'runs', 'playground'],
+  ['ingest', 'graph'],
+  ['query', 'setup'],
+  ['storage', 'http'],
+  ['hosting'],
+  ['start'],
+  ['cli'],
+]
+
+/** The floors inside the room `http`, from the bottom; `platform` and `deployment` are the two APIs. */
+const httpFloors = [['api'], ['body'], ['server', 'mcp'], ['web', 'deployment'], ['platform'], ['grpc']]
+
 /** room → rooms whose values it may import */
 const values = {
   base: [],
@@ -28,7 +48,7 @@ const values = {
 /** room → rooms whose types, and nothing else, it may import */
 const types = {
   processors: ['trace'],
-  ingest: ['identity', 'query'],
+  ingest: ['identity'],
   query: ['worker-threads'],
   hosting: ['ingest'],
   http: ['ingest', 'query', 'setup'],
@@ -206,6 +226,22 @@ const tops = [
 
 const pathOf = (room) => (room === 'processors' ? '^processors/' : `^src/${room}/`)
 
+/** Rules against imports from a place on one floor to another place on the same floor or on a higher one. */
+const upwardRules = (storeys, pathOfPlace) =>
+  storeys.flatMap((floor, height) =>
+    floor.flatMap((place) => {
+      const forbidden = storeys.slice(height).flat()
+      const path = forbidden.filter((other) => other !== place).map(pathOfPlace)
+      const rule = {
+        name: 'no-upward-arrow',
+        severity: 'error',
+        from: { path: pathOfPlace(place) },
+        to: { path },
+      }
+      return path.length === 0 ? [] : [rule]
+    }),
+  )
+
 const allowed = [
   { from: {}, to: { dependencyTypes: ['core'] } },
   ...Object.entries(values).map(([room, rooms]) => ({
@@ -282,6 +318,8 @@ module.exports = {
       from: {},
       to: { couldNotResolve: true },
     },
+    ...upwardRules(floors, pathOf),
+    ...upwardRules(httpFloors, (folder) => `^src/http/${folder}/`),
     ...coreWalls.map(({ name, pathNot, core }) => ({
       name,
       severity: 'error',

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { builtInProcessors } from '../processors/index.ts'
 import { createLogger } from '../src/base/log.ts'
-import type { LaneTasks } from '../src/ingest/lane-tasks.ts'
+import type { ReadTasks } from '../src/query/read-tasks.ts'
 import { STORED_COLUMNS } from '../src/ingest/store/stored-columns.ts'
-import { createReadSteps } from '../src/query/read-steps.ts'
+import { createReadSteps } from '../src/query/steps.ts'
 import { createThreadReads } from '../src/query/threads/create-thread-reads.ts'
 import { assembleTurns } from '../src/query/threads/turn-assembly.ts'
 import { connectClickHouse } from '../src/storage/clickhouse/connect.ts'
@@ -52,7 +52,7 @@ try {
   await delay(SETTLED_MS)
   const context = { processors: builtInProcessors, startEstimate: createEstimates(createTokenizer()) }
   const run = async ({ input }: { input: unknown }) =>
-    assembleTurns(input as LaneTasks['read-turns']['input'], context)
+    assembleTurns(input as ReadTasks['read-turns']['input'], context)
   const store = createTraceStore(db, STORED_COLUMNS)
   const steps = createReadSteps({ store, readLane: { run } as unknown as WorkerPool })
   const reads = createThreadReads(

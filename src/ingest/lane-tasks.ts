@@ -1,7 +1,5 @@
 import type { Decoded, RequestHead } from '../trace/decode/decoded.ts'
 import type { DeriveStep, ReadBack } from './derive/deriver.ts'
-import type { Media } from '../trace/json/media.ts'
-import type { FieldChoice } from '../trace/json/trace-run.ts'
 import type { UsagePeriod } from '../usage/counting/claim.ts'
 import type { Price, PriceQuery } from '../trace/price/price.ts'
 import type { PriceData } from '../trace/price/default/default-prices.ts'
@@ -9,10 +7,6 @@ import type { Repriced } from '../trace/price/reprice/reprice-rows.ts'
 import type { PriceEntry } from '../trace/price/book.ts'
 import type { PreviewedRows } from '../trace/price/reprice/preview-rows.ts'
 import type { PriceSnapshot } from './prices/price-store.ts'
-import type { SelectedRead } from '../query/selected-assembly.ts'
-import type { TurnPage } from '../query/threads/turn-assembly.ts'
-import type { OutlineTask } from '../query/outline-reads.ts'
-import type { ReadRows } from '../query/trace-assembly.ts'
 
 /** The price that applies to a call now (undefined if none is known), and the version of the default prices. */
 export interface FoundPrice {
@@ -20,7 +14,7 @@ export interface FoundPrice {
   default_prices: PriceData
 }
 
-/** The tasks of worker threads: name → input and output. */
+/** The tasks of threads that decode, derive and compute prices: name → input and output. */
 export interface LaneTasks {
   decode: { input: { head: RequestHead; body: Uint8Array }; output: Decoded }
   'derive-begin': {
@@ -33,36 +27,6 @@ export interface LaneTasks {
     output: DeriveStep
   }
   'derive-go-on': { input: ReadBack; output: DeriveStep }
-  'read-trace-run': {
-    /** `prices` is set if the TraceRun has newer fragments than its row. */
-    input: { read: ReadRows; choice: FieldChoice; prices: PriceSnapshot | undefined; media_link?: string }
-    output: Uint8Array | undefined
-  }
-  /** The file at a JSON Pointer into the output of `read-trace-run`. */
-  'read-media': {
-    input: { read: ReadRows; prices: PriceSnapshot | undefined; pointer: string }
-    output: Media | undefined
-  }
-  'read-trace': {
-    input: { read: ReadRows; trace_id: string; next: string | null }
-    output: Uint8Array | undefined
-  }
-  'read-outline': { input: OutlineTask; output: Uint8Array }
-  'read-page': {
-    input: {
-      read: ReadRows
-      cursors: { next: string | null; prev: string | null }
-      choice: FieldChoice
-    }
-    output: Uint8Array
-  }
-  /** A page as NDJSON: the paths at which each of its TraceRuns contains a text. */
-  'read-matches': {
-    input: { read: ReadRows; cursors: { next: string | null; prev: string | null }; text: string }
-    output: Uint8Array
-  }
-  'read-selected': { input: SelectedRead; output: Uint8Array | undefined }
-  'read-turns': { input: TurnPage; output: Uint8Array }
   reprice: { input: { rows: Uint8Array; prices: PriceSnapshot }; output: Repriced }
   /** `entries`: the own prices that the workspace of the rows has after the change. */
   'preview-prices': { input: { rows: Uint8Array; entries: readonly PriceEntry[] }; output: PreviewedRows }
@@ -72,7 +36,6 @@ export interface LaneTasks {
   }
   /** Names of the models in the default prices by their provider. */
   'priced-models': { input: Record<string, never>; output: Readonly<Record<string, readonly string[]>> }
-  validate: { input: { head: RequestHead; body: Uint8Array; prices: PriceSnapshot }; output: Uint8Array }
 }
 
 /** Data that a decoding thread receives at its start. */

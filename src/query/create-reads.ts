@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
 import { createTraceReads, type TraceReadsDeps } from './create-trace-reads.ts'
-import { createReadSteps, type ReadStepsDeps } from './read-steps.ts'
+import { createReadSteps, type ReadStepsDeps } from './steps.ts'
 import { createSelectedReads, type LinkSource, type SelectedReads } from './selected-reads.ts'
 import { createThreadReads } from './threads/create-thread-reads.ts'
 import type { ThreadReads } from './threads/thread-reads.ts'

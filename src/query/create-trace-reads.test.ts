@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createTraceReads, type TraceReadsDeps } from './create-trace-reads.ts'
 import { writeCursor } from './cursor.ts'
-import { createReadSteps, type ReadStepsDeps } from './read-steps.ts'
+import { createReadSteps, type ReadStepsDeps } from './steps.ts'
 import type { ListQuery } from '../ingest/store/trace-store.ts'
 
 const LIMITS = { max_body_bytes: 1, max_parts: 1, max_part_bytes: 1 }

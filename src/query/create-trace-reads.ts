@@ -10,11 +10,11 @@ import type { FieldChoice, TraceGlimpse } from '../trace/json/trace-run.ts'
 import { derivedFrom, TRACE_RUN_ROWS, type TraceRunRow } from '../trace/rows/trace-run-row.ts'
 import { readFeedbackPage } from './feedback-page.ts'
 import { readCursor, writeCursor } from './cursor.ts'
-import type { LaneTasks } from '../ingest/lane-tasks.ts'
 import { movable } from '../ingest/derive/fetch-payloads.ts'
 import { fetchRead, fragmentsIn, NO_FRAGMENTS, planRead, type ReadPlan } from './read-plan.ts'
 import { type Outline, type OutlineOptions, readOutline } from './outline-reads.ts'
-import type { ReadSteps } from './read-steps.ts'
+import type { ReadSteps } from './steps.ts'
+import type { ReadTasks } from './read-tasks.ts'
 import type {
   Asker,
   FeedbackPage,
@@ -37,7 +37,7 @@ export interface TraceReadsDeps {
   limits: { max_body_bytes: number; max_parts: number; max_part_bytes: number }
 }
 
-type PageInput = Omit<LaneTasks['read-page']['input'], 'choice'>
+type PageInput = Omit<ReadTasks['read-page']['input'], 'choice'>
 
 /** Maximum number of TraceRuns of a trace in one response (D-19). */
 const TRACE_PAGE = 1000
@@ -92,7 +92,7 @@ class LaneTraceReads implements TraceReads {
     workspace_id: string,
     id: string,
     make: (
-      input: Pick<LaneTasks['read-trace-run']['input'], 'read' | 'prices'>,
+      input: Pick<ReadTasks['read-trace-run']['input'], 'read' | 'prices'>,
       transfer: readonly ArrayBuffer[],
     ) => Promise<T>,
   ): Promise<T | undefined> {

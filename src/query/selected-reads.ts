@@ -9,7 +9,7 @@ import { linkExpiry, type RunLinks } from '../trace/json/run-links.ts'
 import { columnsOf, needsPayload, type RunSelect, showsOfTrace } from '../trace/json/selected-run.ts'
 import { TRACE_RUN_ROWS, type TraceRunRow } from '../trace/rows/trace-run-row.ts'
 import { planRead, type ReadPlan } from './read-plan.ts'
-import type { ReadSteps } from './read-steps.ts'
+import type { ReadSteps } from './steps.ts'
 import { isThreadOfTrace, type SelectedRead } from './selected-assembly.ts'
 import type { Asker } from './trace-reads.ts'
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../base/errors.ts'
 import { parseUuid } from '../../base/ids.ts'
 import { parseUsageTime } from '../../usage/report/time.ts'
-import type { RequestFault } from '../server/problem.ts'
+import type { RequestFault } from './faults.ts'
 
 /** A JSON Schema in an OpenAPI 3.1 document. */
 export type JsonSchema = Readonly<Record<string, unknown>>

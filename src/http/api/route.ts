@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { ActsIn } from '../../identity/authenticator.ts'
 import type { Permission } from '../../identity/permissions.ts'
@@ -6,7 +6,6 @@ import type { Principal } from '../../identity/principal.ts'
 import type { ErrorCode } from '../../base/errors.ts'
 import type { SchemaName } from '../../schema/registry.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
-import type { Headers, LiveBody } from '../server/exchange.ts'
 import type { Parameters, ParameterValues } from './parameters.ts'
 
 /** HTTP methods of routes; HEAD and OPTIONS are answered for every path. */
@@ -24,6 +23,9 @@ export interface RouteContext<P, Q, B, D> {
   gone(): AbortSignal
 }
 
+/** Headers of a response by lower-case name. */
+export type Headers = Readonly<Record<string, string | number>>
+
 /** The result of a handler: JSON of the schema, or bytes with their type in `headers`. Status 200 by default. */
 export interface RouteReply<R> {
   status?: number
@@ -31,6 +33,17 @@ export interface RouteReply<R> {
   body: R
   /** Called once, when the response was sent or its connection closed; releases the resources of the response. */
   sent?(): void
+}
+
+/** A body that is written over any length of time. */
+export interface LiveBody {
+  /**
+   * Called after the headers. Resolves when everything is written or the client has disconnected; rejects when the
+   * connection must be cut.
+   */
+  writeTo(res: ServerResponse): Promise<void>
+  /** Always called once, after the last write. */
+  close(): void
 }
 
 /**

@@ -5,7 +5,7 @@ import type { JsonValue } from '../../schema/json.ts'
 import type { FieldFault, Registry, SchemaName } from '../../schema/registry.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
 import { isTooDeep } from '../../trace/json/json-text.ts'
-import type { RequestFault } from '../server/problem.ts'
+import type { RequestFault } from '../api/faults.ts'
 
 /** Maximum bytes of a JSON body of routes other than ingest. */
 export const MAX_JSON_BODY_BYTES = 1024 * 1024

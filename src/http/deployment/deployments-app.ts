@@ -1,24 +1,21 @@
 import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
-import type { App } from '../platform/app.ts'
-import { refuse } from '../platform/ingest-handler.ts'
+import type { RequestHandler } from '../server/http-server.ts'
+import { refuse } from '../server/answer/refuse.ts'
 import { createExchange } from '../server/exchange.ts'
 import type { Observer } from '../server/observe.ts'
 import { notServedHere, type OtherApi } from '../server/other-api.ts'
 import { deploymentProblem } from './app.ts'
 import { deploymentOf, isServed, type ServedDeployments } from './mounts.ts'
 
-/** All deployments at an origin of their own, where session cookies do not count. */
-export type DeploymentsApp = Pick<App, 'handle' | 'takesSocket' | 'upgrade'>
-
 /**
- * Serves the deployment of GRAPHS at the root, and all deployments under `/deployments/{name}`. `platform` is the
- * platform API, for requests sent to the wrong listener.
+ * Serves the deployment of GRAPHS at the root, and all deployments under `/deployments/{name}`, at an origin of their
+ * own, where session cookies do not count. `platform` is the platform API, for requests sent to the wrong listener.
  */
 export function createDeploymentsApp(
   served: ServedDeployments,
   { observer, logger, platform }: { observer: Observer; logger: Logger; platform: OtherApi },
-): DeploymentsApp {
+): RequestHandler {
   const { deployment } = served
   return {
     handle(req, res) {

@@ -1,7 +1,7 @@
-import type { Need } from '../api/route.ts'
+import type { RouteNeeds } from '../api/access.ts'
 
 /** Route → required permission (D-40), like ROUTE_NEEDS for the platform API. */
-export const DEPLOYMENT_NEEDS: Readonly<Record<string, Need>> = {
+export const DEPLOYMENT_NEEDS: RouteNeeds = {
   'POST /threads': 'threads:create',
   'POST /threads/search': 'threads:read',
   'POST /threads/count': 'threads:read',

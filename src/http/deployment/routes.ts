@@ -1,5 +1,5 @@
 import { type ApiHead, openApiDocument } from '../api/openapi.ts'
-import { guardRoutes } from '../platform/permissions.ts'
+import { guardRoutes } from '../api/access.ts'
 import type { GuardedRoute } from '../api/route.ts'
 import type { DeploymentDeps } from './deps.ts'
 import { type RouteGroup, routeGroup } from './http-options.ts'

@@ -10,7 +10,8 @@ import { credentialsOf } from '../server/credentials.ts'
 import type { Entrance } from '../platform/entrance.ts'
 import { requestHead } from '../platform/ingest-handler.ts'
 import type { OtlpKind } from '../platform/otlp.ts'
-import { accessOf, assertAllowed } from '../platform/permissions.ts'
+import { assertAllowed } from '../api/access.ts'
+import { platformAccess } from '../platform/permissions.ts'
 import { usageWarning } from '../platform/usage-warning.ts'
 import { codeName, framed, messageEncoding, PREFIX_BYTES, statusTrailers } from './grpc-message.ts'
 
@@ -33,7 +34,7 @@ const METHODS: ReadonlyMap<string, OtlpKind> = new Map([
   [`${SERVICE}.metrics.v1.MetricsService/Export`, 'otlp-metrics'],
 ])
 const ENCODINGS = 'identity,gzip,deflate,zstd,snappy'
-const ACCESS = accessOf('POST /v1/traces')
+const ACCESS = platformAccess('POST /v1/traces')
 const UNMATCHED = '(none)'
 
 /**

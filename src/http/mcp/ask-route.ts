@@ -4,7 +4,7 @@ import type { Registry, SchemaName } from '../../schema/registry.ts'
 import { readParameters } from '../api/parameters.ts'
 import type { GuardedRoute, RouteContext } from '../api/route.ts'
 import { parseJsonBody } from '../body/json.ts'
-import { assertAllowed, routeName } from '../platform/permissions.ts'
+import { assertAllowed, routeName } from '../api/access.ts'
 
 /** The input of a route: parameters of path and query as text, and its body. */
 export interface RouteInput {

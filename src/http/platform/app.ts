@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
-import type { Duplex } from 'node:stream'
 import type express from 'express'
 import type { NextFunction, Request, Response } from 'express'
 import { AppError } from '../../base/errors.ts'
@@ -14,7 +13,9 @@ import type { DeploymentApp } from '../deployment/app.ts'
 import { createEntrance, type Entrance } from './entrance.ts'
 import { callerOf, sessionOf } from '../server/credentials.ts'
 import { createExchange, type Exchange, sendBytes, withoutPrefix } from '../server/exchange.ts'
-import { createIngestHandler, matchIngest, refuse } from './ingest-handler.ts'
+import { createIngestHandler, matchIngest } from './ingest-handler.ts'
+import type { RequestHandler } from '../server/http-server.ts'
+import { refuse } from '../server/answer/refuse.ts'
 import { createObserver, type Observer } from '../server/observe.ts'
 import { createOutflow, type Outflow } from '../server/outflow.ts'
 import { observeProcess } from '../server/process-metrics.ts'
@@ -42,11 +43,7 @@ export interface AppCompanions {
   web?: WebApp
 }
 
-export interface App {
-  handle(req: IncomingMessage, res: ServerResponse): void
-  /** Whether the request becomes a WebSocket of a deployment, for which `upgrade` must be called. */
-  takesSocket(req: IncomingMessage): boolean
-  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
+export interface App extends RequestHandler {
   /** Bytes of bodies that are in memory, for tests and metrics. */
   inFlightBytes(): number
   /** Stops measuring the process; requests are not affected. */

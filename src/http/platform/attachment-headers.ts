@@ -1,4 +1,4 @@
-import type { Headers } from '../server/exchange.ts'
+import type { Headers } from '../api/route.ts'
 
 const MIME = /^[a-z]+\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:;\s*charset=[\w-]+)?$/i
 /** Types that a browser shows without running their content. */

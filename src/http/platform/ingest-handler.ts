@@ -1,18 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { AppError } from '../../base/errors.ts'
 import { newUuid, NIL_UUID } from '../../base/ids.ts'
 import type { Principal } from '../../identity/principal.ts'
 import type { Accepted } from '../../ingest/ingester.ts'
 import type { Rejected, RequestHead } from '../../trace/decode/decoded.ts'
 import type { AppDeps } from './app-deps.ts'
-import { announcedLength, dropBody, dropRest, withBody } from '../body/body.ts'
+import { announcedLength, dropBody, withBody } from '../body/body.ts'
 import { callerOf, sessionOf } from '../server/credentials.ts'
 import type { Entrance } from './entrance.ts'
 import { type Exchange, sendJson } from '../server/exchange.ts'
 import { assertJsonType } from '../body/json.ts'
 import { assertOtlpType, isOtlp, type OtlpKind, otlpProblem, sendExported } from './otlp.ts'
-import { accessOf, assertAllowed } from './permissions.ts'
-import { type ProblemWriter, sendProblem, textProblem } from '../server/problem.ts'
+import { platformAccess } from './permissions.ts'
+import { refuse } from '../server/answer/refuse.ts'
+import { assertAllowed } from '../api/access.ts'
 import type { RouteAccess } from '../api/route.ts'
 import { usageWarning } from './usage-warning.ts'
 
@@ -26,7 +26,7 @@ export interface IngestMatch {
 }
 
 function post(route: string, kind: IngestMatch['kind'], basic?: true): [path: string, match: IngestMatch] {
-  return [route, { kind, route, access: accessOf(`POST ${route}`), ...(basic && { basic }) }]
+  return [route, { kind, route, access: platformAccess(`POST ${route}`), ...(basic && { basic }) }]
 }
 
 const POSTS: ReadonlyMap<string, IngestMatch> = new Map([
@@ -42,7 +42,7 @@ const POSTS: ReadonlyMap<string, IngestMatch> = new Map([
   post('/public/otel/v1/traces', 'otlp-traces', true),
 ])
 const JSON_KINDS: ReadonlySet<IngestMatch['kind']> = new Set(['batch', 'create', 'update'])
-const PATCH_ACCESS = accessOf('PATCH /runs/{id}')
+const PATCH_ACCESS = platformAccess('PATCH /runs/{id}')
 const UPDATE = /^\/runs\/([^/]+)\/?$/
 
 function decoded(segment: string): string {
@@ -154,33 +154,4 @@ export function createIngestHandler(deps: AppDeps, entrance: Entrance) {
       refuse(exchange, thrown, { ...deps, ...entrance }, write),
     )
   }
-}
-
-/** Paths of the control plane. Their errors have a text in `detail`, which `langgraph deploy` prints. */
-const CONTROL_PLANE = /^\/(v2\/(deployments|listeners|uploads)|v1\/projects)(\/|$)/
-
-/** Time in which a client whose body arrives too slowly can read the response, before the connection is cut. */
-const SLOW_DRAIN_MS = 500
-
-/**
- * Responds with the error, and drops the rest of the body. If the body arrives too slowly, the connection is soon cut.
- */
-export function refuse(
-  exchange: Exchange,
-  thrown: unknown,
-  deps: Pick<AppDeps, 'logger'> & Partial<Pick<Entrance, 'refusals'>>,
-  write?: ProblemWriter,
-): void {
-  const { req, route } = exchange
-  if (thrown instanceof AppError)
-    deps.refusals?.note({
-      what: `${req.method} ${route}`,
-      headers: req.headers,
-      from: req.socket.remoteAddress,
-      error: thrown,
-    })
-  const tooSlow = thrown instanceof AppError && thrown.code === 'body_too_slow'
-  const writer = write ?? (CONTROL_PLANE.test(exchange.path) ? textProblem : undefined)
-  sendProblem(exchange, thrown, deps.logger, {}, writer)
-  dropRest(exchange.req, tooSlow ? SLOW_DRAIN_MS : undefined)
 }

@@ -1,6 +1,6 @@
 import { fitting } from '../../base/portions.ts'
 import { integerParameter } from '../api/parameters.ts'
-import type { Headers } from '../server/exchange.ts'
+import type { Headers } from '../api/route.ts'
 
 /** Text for descriptions of lists that are limited by bytes. */
 export const NEXT_PAGE =

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { PERMISSIONS } from '../../identity/permissions.ts'
 import type { Principal } from '../../identity/principal.ts'
 import { AppError } from '../../base/errors.ts'
-import { accessOf, assertAllowed, guardRoutes, ROUTE_NEEDS, routeName } from './permissions.ts'
+import { assertAllowed, guardRoutes, routeName } from '../api/access.ts'
+import { platformAccess, ROUTE_NEEDS, WHOLE_ORGANIZATION } from './permissions.ts'
 import type { Need } from '../api/route.ts'
 import { platformRoutes } from './routes.ts'
 
@@ -135,17 +136,23 @@ describe('IDENTITY-7: the table of permissions', () => {
       ]),
     )
     const others = ['GET /settings', 'GET /sessions', 'POST /runs']
-    expect(others.map((name) => accessOf(name).acts_in)).toEqual(others.map(() => 'workspace'))
+    expect(others.map((name) => platformAccess(name).acts_in)).toEqual(others.map(() => 'workspace'))
   })
 
   it('fails the start when a route is missing or left over', () => {
     const routes = platformRoutes()
     const { 'GET /sessions': _left, ...needs } = ROUTE_NEEDS
-    expect(() => guardRoutes(routes, needs)).toThrow('without an entry: GET /sessions; without a route: none')
-    expect(() => guardRoutes(routes.filter(({ path }) => path !== '/feedback'))).toThrow(
-      'without an entry: none; without a route: POST /feedback, GET /feedback',
+    expect(() => guardRoutes(routes, needs, WHOLE_ORGANIZATION)).toThrow(
+      'without an entry: GET /sessions; without a route: none',
     )
-    expect(() => accessOf('GET /nowhere')).toThrow('not in the table')
+    expect(() =>
+      guardRoutes(
+        routes.filter(({ path }) => path !== '/feedback'),
+        ROUTE_NEEDS,
+        WHOLE_ORGANIZATION,
+      ),
+    ).toThrow('without an entry: none; without a route: POST /feedback, GET /feedback')
+    expect(() => platformAccess('GET /nowhere')).toThrow('not in the table')
   })
 })
 

@@ -10,10 +10,8 @@ import { announcedLength, type BodyLimits, withBody } from '../body/body.ts'
 import { type CallerDeps, callerOf, sessionOf } from './credentials.ts'
 import {
   type Exchange,
-  type Headers,
   holderOf,
   disconnectSignal,
-  type LiveBody,
   sendBytes,
   sendLater,
   sendLive,
@@ -22,8 +20,8 @@ import {
 import { watchCaller } from './callers/open-callers.ts'
 import { assertJsonType, assertPlainBody, MAX_JSON_BODY_BYTES, parseJsonBody } from '../body/json.ts'
 import { readParameters } from '../api/parameters.ts'
-import { assertAllowed } from '../platform/permissions.ts'
-import type { GuardedHead, GuardedRoute, RouteHead, RouteReply } from '../api/route.ts'
+import { assertAllowed } from '../api/access.ts'
+import type { GuardedHead, GuardedRoute, RouteHead, RouteReply, Headers, LiveBody } from '../api/route.ts'
 import type { Compressor } from './answer/compressor.ts'
 import { names, validatorOf, versionOf } from './answer/entity-tag.ts'
 

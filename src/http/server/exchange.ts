@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { toJsonText } from '../../schema/raw-json.ts'
 import { newUuid } from '../../base/ids.ts'
 import type { Principal } from '../../identity/principal.ts'
+import type { Headers, LiveBody } from '../api/route.ts'
 import type { BrowserGates } from './browser/browser-gates.ts'
 import { createOutflow, type Outflow, SLICE_BYTES } from './outflow.ts'
 
@@ -34,9 +35,6 @@ export interface Exchange {
 
 /** Removed headers of a request, as they were sent. */
 export type Withheld = Readonly<Partial<Record<'cookie' | 'authorization' | 'x-api-key', string>>>
-
-/** Headers of a response by lower-case name. */
-export type Headers = Readonly<Record<string, string | number>>
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/
 /** Statuses of responses without body, type and length. */
@@ -156,17 +154,6 @@ export async function sendLater(
   } finally {
     stopKeepAlive()
   }
-}
-
-/** A body that is written over any length of time. */
-export interface LiveBody {
-  /**
-   * Called after the headers. Resolves when everything is written or the client has disconnected; rejects when the
-   * connection must be cut.
-   */
-  writeTo(res: ServerResponse): Promise<void>
-  /** Always called once, after the last write. */
-  close(): void
 }
 
 /**

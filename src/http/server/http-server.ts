@@ -1,8 +1,7 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Socket } from 'node:net'
 import { createServer } from '../../base/node/http.ts'
-import type { App } from '../platform/app.ts'
 import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './connections.ts'
 import { listen, type ListenOptions, urlOf } from './listen.ts'
 
@@ -22,6 +21,11 @@ export interface Sockets {
   /** Whether the upgrade request becomes a WebSocket. */
   takesSocket(req: IncomingMessage): boolean
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void
+}
+
+/** Serves the requests of a listener. */
+export interface RequestHandler extends Sockets {
+  handle(req: IncomingMessage, res: ServerResponse): void
 }
 
 export interface HttpServerOptions extends ListenOptions {
@@ -73,7 +77,7 @@ function reportHttp2(server: Server, onHttp2: (remoteAddress: string | undefined
  * @throws AppError config_invalid as `listen` does
  */
 export async function startHttpServer(
-  app: Pick<App, 'handle'> & Partial<Sockets>,
+  app: Pick<RequestHandler, 'handle'> & Partial<Sockets>,
   options: HttpServerOptions,
 ): Promise<HttpServer> {
   let stopping = false

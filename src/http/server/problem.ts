@@ -1,16 +1,9 @@
 import { type AppError, type ErrorCode, toAppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { isObject } from '../../schema/json.ts'
-import type { Exchange, Headers } from './exchange.ts'
-import { sendBytes } from './exchange.ts'
-
-/** One fault of a request in FastAPI's shape, which LangSmith's clients read. */
-export interface RequestFault {
-  /** The place: `body`, `query`, `path` or `header`, then keys and indexes. */
-  loc: (string | number)[]
-  msg: string
-  type: string
-}
+import { isRequestFaults, type RequestFault } from '../api/faults.ts'
+import type { Headers } from '../api/route.ts'
+import { type Exchange, sendBytes } from './exchange.ts'
 
 /** Body of every error response (D-6). */
 export interface Problem {
@@ -38,13 +31,6 @@ const EXPECTED: ReadonlySet<ErrorCode> = new Set([
 
 /** Seconds; the Python client waits exactly this long, the JavaScript client ignores it. */
 const RETRY_AFTER = 1
-
-/** True for the `details` of a 422. */
-export function isRequestFaults(details: unknown): details is RequestFault[] {
-  return (
-    Array.isArray(details) && details.length > 0 && details.every((fault) => Array.isArray(Object(fault).loc))
-  )
-}
 
 /** The response body for `error`; internal details stay in the log. */
 export function toProblem(error: AppError, request_id: string): Problem {

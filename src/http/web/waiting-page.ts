@@ -1,4 +1,4 @@
-import type { Headers } from '../server/exchange.ts'
+import type { Headers } from '../api/route.ts'
 
 const REFRESH_SECONDS = 1
 const STYLE = `:root { color-scheme: light dark } body { font: 14px/20px system-ui, sans-serif; max-width: 44rem; margin: 20vh auto; padding: 0 16px }

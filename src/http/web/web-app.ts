@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { accepts } from '../server/answer/compressor.ts'
-import { type Exchange, type Headers, sendBytes } from '../server/exchange.ts'
+import { type Exchange, sendBytes } from '../server/exchange.ts'
+import type { Headers } from '../api/route.ts'
 import { type FirstPage, linksOf } from './first-loads.ts'
 import { waitingPage } from './waiting-page.ts'
 

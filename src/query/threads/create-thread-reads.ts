@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { writePageCursor } from '../../base/text/page-cursor.ts'
 import { parseThreadFilter } from '../../trace/filter/thread-filter.ts'
-import type { ReadSteps } from '../read-steps.ts'
+import type { ReadSteps } from '../steps.ts'
 import {
   ALWAYS,
   countsOf,

@@ -11,7 +11,7 @@ import type {
 import { parseFilter } from '../../trace/filter/filter.ts'
 import type { FilteredThread, ThreadFilter } from '../../trace/filter/thread-filter.ts'
 import type { TraceRunRow } from '../../trace/rows/trace-run-row.ts'
-import type { ReadSteps } from '../read-steps.ts'
+import type { ReadSteps } from '../steps.ts'
 import type { ThreadChoice, ThreadItem, TurnExpressions } from './thread-reads.ts'
 import { readFewTurns, summarize, TURN_COLUMNS, type Turn } from './sums.ts'
 

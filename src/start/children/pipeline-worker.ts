@@ -20,6 +20,7 @@ import { assembleSelected } from '../../query/selected-assembly.ts'
 import { assembleTurns } from '../../query/threads/turn-assembly.ts'
 import { mediaAt, withMediaLinks } from '../../trace/json/media.ts'
 import { assembleOutline } from '../../query/outline-reads.ts'
+import type { ReadTasks } from '../../query/read-tasks.ts'
 import { createTraceAssembly } from '../../query/trace-assembly.ts'
 
 // Entry of the threads that derive and read. Payloads are parsed here, never on the main thread.
@@ -38,11 +39,10 @@ const deriver = createDeriver(
 )
 const assembly = createTraceAssembly(context)
 
-type Handlers = {
-  [Name in Exclude<keyof LaneTasks, 'decode'>]: (input: LaneTasks[Name]['input']) => LaneTasks[Name]['output']
-}
+type Tasks = Omit<LaneTasks, 'decode'> & ReadTasks
+type Handlers = { [Name in keyof Tasks]: (input: Tasks[Name]['input']) => Tasks[Name]['output'] }
 
-function readRun({ read, choice, prices: snapshot }: LaneTasks['read-trace-run']['input']) {
+function readRun({ read, choice, prices: snapshot }: ReadTasks['read-trace-run']['input']) {
   if (snapshot === undefined) return assembly.traceRun(read, choice)
   prices.use(snapshot)
   return assembly.traceRun(read, choice, (workspace_id) => prices.of(workspace_id))

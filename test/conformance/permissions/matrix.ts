@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { permissionsOf } from '../../../src/identity/permissions.ts'
-import { accessOf, routeName } from '../../../src/http/platform/permissions.ts'
+import { routeName } from '../../../src/http/api/access.ts'
+import { platformAccess } from '../../../src/http/platform/permissions.ts'
 import { platformRoutes } from '../../../src/http/platform/routes.ts'
 import type { GuardedPlatformRoute } from '../../../src/http/platform/route.ts'
 import type { SchemaTypes } from '../../../src/schema/types.gen.ts'
@@ -183,7 +184,7 @@ function expectedStatus(
   target: Target,
   tenant?: string,
 ) {
-  const { need, whole_organization, acts_in } = accessOf(routeName(route))
+  const { need, whole_organization, acts_in } = platformAccess(routeName(route))
   const success = sample.status?.(caller) ?? [route.status]
   if (need === 'open') return success
   if (!caller.isKey) return [401]

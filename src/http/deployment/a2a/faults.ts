@@ -1,6 +1,6 @@
 import { AppError } from '../../../base/errors.ts'
 import type { JsonObject } from '../../../schema/json.ts'
-import { isRequestFaults } from '../../server/problem.ts'
+import { isRequestFaults } from '../../api/faults.ts'
 import type { Version } from './model.ts'
 
 /** Codes of JSON-RPC and of A2A, with their names in version 1.0. */

@@ -1,7 +1,7 @@
 import { AppError } from '../../../base/errors.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import type { RouteContext, RouteReply, ReplyBytes } from '../../api/route.ts'
-import { assertAllowed } from '../../platform/permissions.ts'
+import { assertAllowed } from '../../api/access.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { HISTORY_SCOPE_HEADER } from './card.ts'

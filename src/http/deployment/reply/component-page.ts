@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import type { Headers } from '../../server/exchange.ts'
+import type { Headers } from '../../api/route.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

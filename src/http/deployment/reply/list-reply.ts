@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../../base/errors.ts'
 import { countMatching, type ListPage, type ListRequest } from '../../../runs/lists/lists.ts'
-import type { RouteContext, RouteReply } from '../../api/route.ts'
-import type { Headers } from '../../server/exchange.ts'
+import type { RouteContext, RouteReply, Headers } from '../../api/route.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentDeps } from '../deps.ts'
 

@@ -1,7 +1,7 @@
 import { AppError } from '../../../base/errors.ts'
 import { RpcFault } from '../../mcp/message.ts'
 import type { ToolResult, ToolServer } from '../../mcp/serve-mcp.ts'
-import { isRequestFaults } from '../../server/problem.ts'
+import { isRequestFaults } from '../../api/faults.ts'
 import { ToolFailure } from './arguments.ts'
 import { cutText } from './budget.ts'
 import { compareTool } from './compare-tool.ts'

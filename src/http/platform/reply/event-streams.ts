@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { createHeartbeats, HEARTBEAT, HEARTBEAT_MS } from '../../deployment/sse/heartbeats.ts'
 import { createPlaces } from '../../deployment/sse/sse.ts'
-import type { LiveBody } from '../../server/exchange.ts'
+import type { LiveBody } from '../../api/route.ts'
 import { createOutflow } from '../../server/outflow.ts'
 
 /** One server-sent event; `data` is sent as JSON. */

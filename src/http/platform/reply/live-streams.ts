@@ -5,7 +5,7 @@ import type { LiveFeed } from '../../../ingest/live/live-feed.ts'
 import { ChangeCollector } from '../../../ingest/live/run-changes.ts'
 import { createHeartbeats, HEARTBEAT, HEARTBEAT_MS } from '../../deployment/sse/heartbeats.ts'
 import { createPlaces } from '../../deployment/sse/sse.ts'
-import type { LiveBody } from '../../server/exchange.ts'
+import type { LiveBody } from '../../api/route.ts'
 import { createOutflow } from '../../server/outflow.ts'
 
 export interface LiveTopics {

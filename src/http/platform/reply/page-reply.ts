@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Headers } from '../../server/exchange.ts'
+import type { Headers } from '../../api/route.ts'
 
 /** The sentence about server-sent events in descriptions of routes that respond with `pageReply`. */
 export const EVENT_STREAM =

@@ -1,12 +1,10 @@
-import type { IncomingMessage } from 'node:http'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import type { AppDeps } from '../app-deps.ts'
-import { createDocsFiles, DOCS_FILES } from '../../api/docs-files.ts'
-import { DOCS_HEADERS, docsPage } from '../../api/docs-page.ts'
+import { documentRoutes } from '../../api/document-routes.ts'
 import { MAX_JSON_BODY_BYTES } from '../../body/json.ts'
 import { choiceParameter, flagParameter } from '../../api/parameters.ts'
-import { type Route, routeOn } from '../../api/route.ts'
 import { route, type PlatformRoute } from '../route.ts'
+import { isPageRequest } from '../../server/browser/page-request.ts'
 import { READY_PARTS, readinessReply } from '../../server/readiness.ts'
 import { livenessReply } from '../../server/store-checks.ts'
 
@@ -122,65 +120,6 @@ export function systemRoutes(openApi: (version: string) => object): PlatformRout
   ]
 }
 
-/** The page that shows the document, and its files. */
-function docsRoutes<D extends { version: string }>(): Route<D>[] {
-  const documentRoute = routeOn<D>()
-  const readDocsFile = createDocsFiles()
-  return [
-    documentRoute({
-      method: 'GET',
-      path: '/docs',
-      summary: 'This API as a page, on which it can be tried',
-      tag: TAG,
-      reply: 'bytes',
-      reply_type: 'text/html; charset=utf-8',
-      handle: async ({ deps }) => ({
-        headers: { ...DOCS_HEADERS, 'cache-control': 'no-cache' },
-        body: docsPage(deps.version),
-      }),
-    }),
-    documentRoute({
-      method: 'GET',
-      path: '/docs/{file}',
-      summary: 'Scripts and styles of that page',
-      tag: TAG,
-      params: { file: choiceParameter('The file.', DOCS_FILES) },
-      reply: 'bytes',
-      reply_type: 'text/javascript; charset=utf-8',
-      other_types: ['text/css; charset=utf-8'],
-      handle: async ({ params: { file } }) => ({
-        headers: {
-          ...DOCS_HEADERS,
-          'content-type': file.endsWith('.css')
-            ? 'text/css; charset=utf-8'
-            : 'text/javascript; charset=utf-8',
-          'content-encoding': 'gzip',
-          'cache-control': 'public, max-age=86400',
-        },
-        body: await readDocsFile(file),
-      }),
-    }),
-  ]
-}
-
-export function documentRoutes<D extends { version: string }>(
-  openApi: (version: string) => object,
-): Route<D>[] {
-  const documentRoute = routeOn<D>()
-  return [
-    documentRoute({
-      method: 'GET',
-      path: '/openapi.json',
-      summary: 'This API as OpenAPI 3.1',
-      tag: TAG,
-      reply: 'bytes',
-      revalidates: true,
-      handle: async ({ deps }) => ({ body: JSON.stringify(openApi(deps.version)) }),
-    }),
-    ...docsRoutes<D>(),
-  ]
-}
-
 const rootRoute = route({
   method: 'GET',
   path: '/',
@@ -194,8 +133,3 @@ const rootRoute = route({
     return { headers: { location, vary: 'accept' }, body: JSON.stringify({ page: PAGE, ...LINKS }) }
   },
 })
-
-/** Whether a browser requests a page to show. */
-export function isPageRequest({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
-  return headers.accept?.includes('text/html') === true
-}

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
-import type { Headers } from '../exchange.ts'
+import type { Headers } from '../../api/route.ts'
 
 /** The bytes of an answer and their encoding. */
 export interface Encoded {

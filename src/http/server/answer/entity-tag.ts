@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Headers } from '../exchange.ts'
+import type { Headers } from '../../api/route.ts'
 
 /** Headers that let a client cache an answer and make it revalidate the answer each time. */
 export function validatorOf(version: string): Headers {

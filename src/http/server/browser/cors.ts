@@ -2,7 +2,8 @@ import { AppError } from '../../../base/errors.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
 import { compilePricePattern } from '../../../trace/price/pattern.ts'
 import { isLoopbackName } from './browser-gates.ts'
-import type { Exchange, Headers } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
+import type { Headers } from '../../api/route.ts'
 
 /** A pattern that a whole origin must match. */
 export interface OriginPattern {

@@ -1,7 +1,7 @@
 import { type AppError, toAppError } from '../../../base/errors.ts'
 import type { Authenticator } from '../../../identity/authenticator.ts'
 import type { RouteAccess } from '../../api/route.ts'
-import { assertAllowed } from '../../platform/permissions.ts'
+import { assertAllowed } from '../../api/access.ts'
 import { type CallerDeps, callerOf, type OpenCallers } from '../credentials.ts'
 import type { Exchange } from '../exchange.ts'
 

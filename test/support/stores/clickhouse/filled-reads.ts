@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { PriceStore } from '../../../../src/ingest/prices/price-store.ts'
 import { createTraceReads } from '../../../../src/query/create-trace-reads.ts'
-import { createReadSteps } from '../../../../src/query/read-steps.ts'
+import { createReadSteps } from '../../../../src/query/steps.ts'
 import type { TraceReads } from '../../../../src/query/trace-reads.ts'
 import type { TraceStore } from '../../../../src/ingest/store/trace-store.ts'
 import { childEntry } from '../../../../src/base/child-entry.ts'

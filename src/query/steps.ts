@@ -1,6 +1,5 @@
 import { createFairQueue } from '../base/fair-queue.ts'
 import { NIL_UUID } from '../base/ids.ts'
-import type { LaneTasks } from '../ingest/lane-tasks.ts'
 import type { ReadStore } from '../ingest/store/stats-store.ts'
 import type { ListQuery } from '../ingest/store/trace-store.ts'
 import type { WorkerPool } from '../worker-threads/worker-pool.ts'
@@ -10,17 +9,18 @@ import type { FeedbackStats } from '../trace/json/feedback-stats.ts'
 import type { TraceRunRow } from '../trace/rows/trace-run-row.ts'
 import { createByteBudget } from './byte-budget.ts'
 import { fetchRead, type ReadFragments, type ReadPlan } from './read-plan.ts'
+import type { ReadTasks } from './read-tasks.ts'
 import type { Asker } from './trace-reads.ts'
 
 /** The steps of reads, with the limits that all reads share. */
 export interface ReadSteps {
   readonly store: ReadStore
   /** Runs a task in the lane that parses payloads. */
-  task<N extends keyof LaneTasks>(
+  task<N extends keyof ReadTasks>(
     name: N,
-    input: LaneTasks[N]['input'],
+    input: ReadTasks[N]['input'],
     transfer?: readonly ArrayBuffer[],
-  ): Promise<LaneTasks[N]['output']>
+  ): Promise<ReadTasks[N]['output']>
   /**
    * Lean rows of one page. A list with a filter waits in a queue that is fair between holders.
    * @throws AppError rate_limited when the holder has too many waiting
