@@ -6,6 +6,7 @@ import { bootstrapIdentity } from '../identity/bootstrap.ts'
 import { openInstallation, sqlStore } from '../storage/installation.ts'
 import { createBrowserSessionStore } from '../storage/sql/identity/browser-session-store.ts'
 import { createOauthStore } from '../storage/sql/identity/oauth-store.ts'
+import { createManagedRecords } from '../storage/sql/identity/managed-record-store.ts'
 import { createInviteStore } from '../storage/sql/identity/invite-store.ts'
 import { createSignInStore } from '../storage/sql/identity/sign-in-store.ts'
 import { createIdentityStore } from '../storage/sql/identity/identity-store.ts'
@@ -67,6 +68,7 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
     oauth: createOauthStore(database),
     signIns: createSignInStore(database),
     invites: createInviteStore(database),
+    managed: createManagedRecords(database),
     installation,
     check: await installation.claim(sqlStore('sql', place, database)),
     sharing: createSharing(database),
