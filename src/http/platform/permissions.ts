@@ -151,6 +151,7 @@ export const ROUTE_NEEDS: Readonly<Record<string, Need>> = {
   'DELETE /api-key/current/{id}': 'any writing key',
   'GET /orgs/current/audit-logs': 'organization:read',
   'GET /orgs/current/audit-logs/export': 'organization:read',
+  'GET /audit-logs': 'organization:read',
 
   'POST /setup': 'organization:manage',
   'GET /workspaces/{id}/limits': 'workspaces:read',
@@ -219,6 +220,7 @@ export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
   'POST /workspaces',
   'GET /orgs/current/audit-logs',
   'GET /orgs/current/audit-logs/export',
+  'GET /audit-logs',
   'GET /orgs/current/sessions',
   'GET /usage-limits',
   'PUT /usage-limits',
@@ -234,7 +236,7 @@ export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
  * belong to a workspace.
  */
 const ORGANIZATION_ROUTE =
-  /^\w+ \/(auth|oauth|mcp|orgs|api-key|workspaces(?!\/current)|setup|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
+  /^\w+ \/(auth|oauth|mcp|orgs|api-key|workspaces(?!\/current)|setup|audit-logs|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
 
 /** Name of a route in ROUTE_NEEDS. */
 export function routeName({ method, path }: Pick<RouteHead, 'method' | 'path'>): string {
