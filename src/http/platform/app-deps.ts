@@ -3,6 +3,7 @@ import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
 import type { ProviderSignIn } from '../../identity/oidc/sign-in.ts'
 import type { InviteStore } from '../../identity/invites.ts'
 import type { IdentityStore } from '../../identity/identity-store.ts'
+import type { ManagedRecords } from '../../identity/managed-records.ts'
 import type { OauthStore } from '../../identity/oauth.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { RecentMap } from '../../base/recent-map.ts'
@@ -127,6 +128,7 @@ export interface AppDeps {
   rates: RateGate
   applySetup: ApplySetup
   identity: IdentityStore
+  managed: Pick<ManagedRecords, 'ids'>
   invites: InviteStore
   blobs: BlobStore
   authenticator: Authenticator

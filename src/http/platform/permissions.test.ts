@@ -124,6 +124,7 @@ describe('IDENTITY-7: the table of permissions', () => {
       '/ingest/health',
       '/info/health',
       '/api-key',
+      '/audit-logs',
       '/mcp',
     ]
     expect(paths.filter((path) => !roots.some((root) => path.startsWith(root)))).toEqual([])

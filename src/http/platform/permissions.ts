@@ -150,6 +150,7 @@ export const ROUTE_NEEDS: RouteNeeds = {
   'DELETE /api-key/current/{id}': 'any writing key',
   'GET /orgs/current/audit-logs': 'organization:read',
   'GET /orgs/current/audit-logs/export': 'organization:read',
+  'GET /audit-logs': 'organization:read',
 
   'POST /setup': 'organization:manage',
   'GET /workspaces/{id}/limits': 'workspaces:read',
@@ -218,6 +219,7 @@ export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
   'POST /workspaces',
   'GET /orgs/current/audit-logs',
   'GET /orgs/current/audit-logs/export',
+  'GET /audit-logs',
   'GET /orgs/current/sessions',
   'GET /usage-limits',
   'PUT /usage-limits',

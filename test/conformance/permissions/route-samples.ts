@@ -341,6 +341,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   ...keySamples('/api-key', '/api-key/current'),
   'GET /orgs/current/audit-logs': fixed('/orgs/current/audit-logs'),
   'GET /orgs/current/audit-logs/export': fixed('/orgs/current/audit-logs/export'),
+  'GET /audit-logs': fixed('/audit-logs?start_time=2026-01-01T00:00:00Z&end_time=2100-01-01T00:00:00Z'),
   'GET /orgs/current/billing/usage': fixed(
     `/orgs/current/billing/usage?starting_on=${RANGE.start_time}&ending_before=${RANGE.end_time}`,
   ),

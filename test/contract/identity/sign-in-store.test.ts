@@ -168,6 +168,7 @@ describeOnSql('sign-ins', (engine) => {
       created_by: 'u1',
       created_at: NOW,
       expires_at: NOW + 1000,
+      key_expires_at: null,
     }
     await invites.create(invite, 'h', ACTOR)
     expect(await invites.list('o1', NOW)).toEqual([invite])
@@ -188,6 +189,7 @@ describeOnSql('sign-ins', (engine) => {
     created_by: 'u1',
     created_at: NOW,
     expires_at: NOW + 1000,
+    key_expires_at: null,
     ...more,
   })
 

@@ -27,6 +27,7 @@ import { createRegistry } from '../../../src/schema/registry.ts'
 import { eitherSessions } from '../../../src/identity/browser-sessions.ts'
 import type { SignInStore } from '../../../src/identity/oidc/sign-in-store.ts'
 import type { ProviderSignIn } from '../../../src/identity/oidc/sign-in.ts'
+import { createManagedRecords } from '../../../src/storage/sql/identity/managed-record-store.ts'
 import { createInviteStore } from '../../../src/storage/sql/identity/invite-store.ts'
 import { createSignInStore } from '../../../src/storage/sql/identity/sign-in-store.ts'
 import { createBrowserSessionStore } from '../../../src/storage/sql/identity/browser-session-store.ts'
@@ -293,6 +294,7 @@ export async function startApp(options: FixtureOptions = {}) {
     rates: createRateGate({ limits: ingestLimits, buckets, clock, logger, metrics }),
     identity,
     invites: createInviteStore(database),
+    managed: createManagedRecords(database),
     blobs: options.blobs ?? NO_BLOBS,
     authenticator,
     openCallers,
