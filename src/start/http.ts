@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
+import type { Sealer } from '../base/node/sealer.ts'
 import type { DeploymentDeps } from '../http/deployment/deps.ts'
 import type { Config, PortSetting } from '../config.ts'
 import type { BodyAdmission } from '../http/body/admission.ts'
@@ -33,6 +34,7 @@ import { createWebApp, type WebApp } from '../http/web/web-app.ts'
 import type { OwnDeployment } from './own-deployment.ts'
 import type { AppOf } from './deployments/revision.ts'
 import type { RunningDeployment } from './deployments/serving.ts'
+import { openSealer } from './deployments/secrets-key.ts'
 import type { Hosting } from './deployments/create-hosting.ts'
 import { startLargeBodies } from './worker-threads/bodies.ts'
 
@@ -309,6 +311,7 @@ async function deploymentApp(
   const { findAssistant, headersFor, project } = hosted
   const { mounted, ...guard } = guardsOf(config, deps, hosted)
   const keys = ofWorkspace(deps.authenticator, tenant.workspace_id)
+  let sealer: Promise<Sealer> | undefined
   const app = {
     name,
     tenant,
@@ -340,6 +343,7 @@ async function deploymentApp(
     ...guard,
     public_url: config.deploymentsOrigin,
     sse: createSse({ logger, outflow, limits: config.streams }),
+    sealer: () => (sealer ??= openSealer(config)),
     tracing: config.runs.tracing,
     langgraph_version: await langgraphVersion(),
   }

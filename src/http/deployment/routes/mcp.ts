@@ -17,13 +17,14 @@ export function mcpRoutes(routes: () => readonly GuardedRoute<DeploymentDeps>[])
       tag: 'Agents',
       body: 'raw',
       reply: 'bytes',
-      wire_types: ['application/json'],
+      wire_types: ['application/json', 'text/event-stream'],
       other_replies: MCP_REPLIES,
       errors: ['body_too_large'],
-      async handle({ deps, principal, body, req, gone }) {
-        const ask = createAskRoute(routes(), { deps, principal, req, gone })
+      async handle(context) {
+        const { deps, body, req, gone } = context
+        const ask = createAskRoute(routes(), context)
         const info = { name: deps.name, version: deps.version }
-        return await serveMcp(body, req.headers, graphTools({ ask, gone }, info))
+        return await serveMcp(body, req.headers, graphTools({ context, ask, gone }, info))
       },
     }),
   ]
