@@ -42,6 +42,8 @@ export interface DeploymentDeps extends DispatchDeps, DeploymentServices {
   /** Origin under which clients reach this address; undefined for that of the request. */
   public_url?: string | undefined
   sse: Sse
+  /** The authorization server for clients of MCP; absent at addresses that it does not have, and with an auth file. */
+  authorizes?: { publicUrl: string | undefined }
   /** Seals what clients keep for the server. */
   sealer(): Promise<Sealer>
   /** The server's writer of large responses. */
