@@ -45,19 +45,25 @@ export async function serveMcp(
     const message = readMessage(body, headers)
     if (message === undefined) return { status: 202, body: '' }
     if ('answers' in message) {
-      await server.answer?.(message.answers, message.result)
+      await server.answer?.(message.answers, message.result).catch(unlessFault)
       return { status: 202, body: '' }
     }
     if (message.method === 'tools/call') return await toolReply(message, headers, server)
     const { id, method, params, modern } = message
     const result = await plainResult(message, server)
-    const isNew = !modern && method === 'initialize' && showsForms(params['capabilities'])
+    const asks = server.answer !== undefined && showsForms(params['capabilities'])
+    const isNew = !modern && method === 'initialize' && asks
     const reply = json(200, { jsonrpc: '2.0', id, result: typed(message, result) })
     return isNew ? { ...reply, headers: { ...reply.headers, 'mcp-session-id': formSession() } } : reply
   } catch (error) {
     if (!(error instanceof RpcFault)) throw error
     return json(error.status, { jsonrpc: '2.0', id: idOf(body), error: faultJson(error) })
   }
+}
+
+/** An answer to a question that is no longer open, or that nobody asked, has no answer itself. */
+function unlessFault(error: unknown): void {
+  if (!(error instanceof RpcFault)) throw error
 }
 
 function json(status: number, message: JsonObject): RouteReply<string> {

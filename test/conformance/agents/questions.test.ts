@@ -151,4 +151,14 @@ describe('the state of a question', () => {
     expect(await call(answered)).toMatchObject({ result: { content: [{ text: 'Answer: "sure"' }] } })
     expect(await call(answered)).toMatchObject({ error: { code: -32602 } })
   })
+
+  it('MCP-3: an answer to a question that nobody asked gets 202', async () => {
+    const { url, weir } = setup()
+    const response = await fetch(`${url}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': weir.key },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 'no state', result: { action: 'accept', content: {} } }),
+    })
+    expect(response.status).toBe(202)
+  })
 })

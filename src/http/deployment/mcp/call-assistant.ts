@@ -5,6 +5,7 @@ import type { AskRoute } from '../../mcp/ask-route.ts'
 import { RpcFault } from '../../mcp/message.ts'
 import type { ToolCall, ToolOutcome, ToolQuestion, ToolResult } from '../../mcp/tool-server.ts'
 import { assertAllowed } from '../../platform/permissions.ts'
+import { callerTrace } from '../request/caller-trace.ts'
 import type { DeploymentContext } from '../route.ts'
 import { type AskedState, digestOf, openState, sealState, stateUntil } from './asked-state.ts'
 import { messageKeys } from './input-schema.ts'
@@ -61,7 +62,8 @@ export async function callAssistant(
   if (call.answers !== undefined) return await goOn(work, call.answers)
   const thread = { ttl: { strategy: 'delete', ttl: ASKING_MINUTES } }
   const { thread_id } = (await caller.ask('POST /threads', { body: thread })) as { thread_id: string }
-  const { context } = call.params
+  const { context, _meta: meta } = call.params
+  const caller_trace = callerTrace(caller.context, isObject(meta) ? meta : {})
   const begun = { ...work, thread_id }
   return await finish(begun, async () => {
     const { run_id } = await caller.context.deps.runs.create(callOf(caller.context), thread_id, {
@@ -69,6 +71,7 @@ export async function callAssistant(
       input: inputOf(call.args, messageKeys(input_schema)),
       ...(call.tell !== undefined && { stream_mode: PROGRESS_MODES }),
       ...(isObject(context) && { context }),
+      ...(caller_trace && { caller_trace }),
     })
     return await endOf(begun, run_id)
   })

@@ -29,6 +29,7 @@ export async function resumeRun(
       newest_run_id: run_id,
       context: kwargs.context,
       stream_mode: kwargs.stream_mode,
+      ...(kwargs.caller_trace && { caller_trace: kwargs.caller_trace }),
     })
     return made.run_id
   } catch (error) {
