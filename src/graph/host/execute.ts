@@ -16,6 +16,7 @@ import { type StreamChunk, createStreamItems, type StreamItems } from './stream/
 import { toGraphState } from './state/thread-state.ts'
 import { createStepPace, PaceHandler, type Receiver } from './state/step-pace.ts'
 import { NodeCounter } from './node-counter.ts'
+import { placeIn } from './caller-trace.ts'
 import { createRunTracer } from './tracing.ts'
 import { readGraphEvents } from './stream/graph-events.ts'
 
@@ -63,7 +64,10 @@ export async function executeJob(
   const checkpointer = deps.storage.runCheckpointer(job.tenant, job.lease, options)
   const pace = createStepPace([deps.turns, checkpointer, output])
   const saver = new SealableSaver(checkpointer, pace)
-  const tracer = job.trace_id === null ? undefined : createRunTracer(deps.project, output.trace)
+  const tracer =
+    job.trace_id === null
+      ? undefined
+      : createRunTracer(deps.project, output.trace, placeIn(run.kwargs.caller_trace, job.trace_id))
   const counter = new NodeCounter()
   const callbacks = [
     counter,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { placeIn } from './caller-trace.ts'
 import { createRunTracer } from './tracing.ts'
 
 interface Body {
@@ -25,5 +26,34 @@ describe('createRunTracer', () => {
     expect(sent.flatMap(({ post }) => post.map(({ inputs }) => inputs.text.length))).toEqual(
       ids.map(() => text.length),
     )
+  })
+
+  it('RUN-37: TraceRuns of a call are below the TraceRun of its caller', async () => {
+    const [root, child, trace, parent] = [1, 2, 3, 4].map((n) => `00000000-0000-4000-8000-00000000000${n}`)
+    const chain = { lc: 1, type: 'not_implemented', id: ['node'] } as const
+    const record = async (caller: { dotted_order?: string; project?: string }) => {
+      const bodies: string[] = []
+      const place = placeIn({ trace_id: trace!, parent_run_id: parent!, ...caller }, root!)
+      const { handler, end } = createRunTracer('default', (body) => bodies.push(body), place)
+      await handler.handleChainStart(chain as never, { text: '' }, root!)
+      await handler.handleChainStart(chain as never, { text: '' }, child!, root)
+      end('cancelled')
+      return bodies.flatMap((body) => (JSON.parse(body) as { post: Record<string, string>[] }).post)
+    }
+    const order = `20261128T000000000000Z${trace}.20261128T000001000000Z${parent}`
+    const below = await record({ dotted_order: order, project: 'mine' })
+    expect(below).toMatchObject([
+      { id: root, trace_id: trace, parent_run_id: parent, session_name: 'mine' },
+      { id: child, trace_id: trace, parent_run_id: root, session_name: 'mine' },
+    ])
+    const orders = below.map(({ dotted_order = '' }) => dotted_order)
+    expect(orders[0]?.startsWith(`${order}.`)).toBe(true)
+    expect(orders[1]?.startsWith(`${orders[0]}.`)).toBe(true)
+    const span = await record({})
+    expect(span).toMatchObject([
+      { id: root, trace_id: trace, parent_run_id: parent, session_name: 'default' },
+      { id: child, trace_id: trace, parent_run_id: root },
+    ])
+    expect(span.every((one) => one['dotted_order'] === undefined)).toBe(true)
   })
 })

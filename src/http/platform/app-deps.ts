@@ -140,6 +140,8 @@ export interface AppDeps {
   sessionGates: BrowserGates | undefined
   signIn: SignIn
   oauth: Oauth
+  /** The workspace of a deployment that accepts tokens of OAuth, by its name; absent: no deployment is served. */
+  consentsIn?(deployment: string): string | undefined
   live: LiveStreams
   secrets: WorkspaceSecrets
   playground: Playground

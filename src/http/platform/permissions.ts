@@ -195,6 +195,7 @@ export const ROUTE_NEEDS: RouteNeeds = {
   'GET /.well-known/oauth-protected-resource': 'open',
   'GET /.well-known/oauth-protected-resource/mcp': 'open',
   'GET /.well-known/oauth-protected-resource/api/mcp': 'open',
+  'GET /.well-known/oauth-protected-resource/deployments/{name}/mcp': 'open',
   'GET /.well-known/oauth-authorization-server': 'open',
   'POST /oauth/register': 'open',
   'GET /oauth/authorize': 'open',

@@ -386,6 +386,10 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /.well-known/oauth-protected-resource': fixed('/.well-known/oauth-protected-resource'),
   'GET /.well-known/oauth-protected-resource/mcp': fixed('/.well-known/oauth-protected-resource/mcp'),
   'GET /.well-known/oauth-protected-resource/api/mcp': fixed('/.well-known/oauth-protected-resource/api/mcp'),
+  'GET /.well-known/oauth-protected-resource/deployments/{name}/mcp': {
+    ...fixed('/.well-known/oauth-protected-resource/deployments/none/mcp'),
+    status: () => [404],
+  },
   'GET /.well-known/oauth-authorization-server': fixed('/.well-known/oauth-authorization-server'),
   // Registrations are limited per address, so the matrix makes none.
   'POST /oauth/register': { ...fixed('/oauth/register', {}), status: () => [400] },

@@ -26,7 +26,7 @@ from .graphs import Broken, Graphs
 from .node_counter import NodeCounter
 from .states import live_snapshot, state_parts
 from .stream_items import Item, StreamItems
-from .tracing import RunTracer
+from .tracing import run_tracer
 
 # Seconds after a cancel until LangGraph's stream is abandoned if it has not ended.
 ABANDON_SECONDS = 0.05
@@ -82,7 +82,9 @@ class Execution:
         is_ahead, fresh = self._kwargs["durability"] != "sync", self._run["thread_id"] if job.get("fresh") else None
         self._saver = BrokeredSaver(deps.broker, job["lease"], is_ahead, fresh)
         self._stream = StreamItems(self._kwargs["stream_mode"], self._kwargs["subgraphs"])
-        self._tracer = None if job["trace_id"] is None else RunTracer(deps.project, trace)
+        self._tracer = (
+            None if job["trace_id"] is None else run_tracer(deps.project, trace, self._kwargs, job["trace_id"])
+        )
         self._counter = NodeCounter()
         self._graph: Pregel | None = None
         self._needs_state = True

@@ -17,14 +17,18 @@ FLUSH_SECONDS = 0.25
 HIDDEN = "langsmith:hidden"
 
 
+Move = Callable[[dict[str, Any]], dict[str, Any]]
+
+
 class RunTracer:
     """A tracer whose operations go to `send` as batch bodies (`{"post":[…],"patch":[…]}`), a quarter of a second after
     the first and at the end. A TraceRun that begins and ends in between is one operation."""
 
-    def __init__(self, project: str, send: Callable[[bytes], None]) -> None:
+    def __init__(self, project: str, send: Callable[[bytes], None], move: Move | None = None) -> None:
         self._loop = asyncio.get_running_loop()
         self._send = send
         self._project = project
+        self._move = move
         self._records: dict[str, dict[str, Any]] = {}
         self._pending: dict[str, None] = {}
         self._posted: set[str] = set()
@@ -86,10 +90,11 @@ class RunTracer:
         patch: list[dict[str, Any]] = []
         for id in self._pending:
             record = self._records[id]
+            sent = dict(record) if self._move is None else self._move(record)
             if id in self._posted:
-                patch.append(dict(record))
+                patch.append(sent)
             elif not self._is_noise(id, record):
-                post.append(dict(record))
+                post.append(sent)
                 self._posted.add(id)
             if record.get("end_time") is not None:
                 del self._records[id]
@@ -99,6 +104,27 @@ class RunTracer:
     def _is_noise(self, id: str, record: dict[str, Any]) -> bool:
         """True for LangGraph's own bookkeeping (writes, branches), unless it has a child."""
         return record.get("end_time") is not None and HIDDEN in (record.get("tags") or ()) and id not in self._parents
+
+
+def run_tracer(project: str, send: Callable[[bytes], None], kwargs: dict[str, Any], root: str) -> RunTracer:
+    """The tracer of a run. Its TraceRuns are below the one of a caller over MCP or A2A, if the caller has a trace."""
+    caller = kwargs.get("caller_trace")
+    if caller is None:
+        return RunTracer(project, send)
+    return RunTracer(caller.get("project") or project, send, lambda record: moved(record, caller, root))
+
+
+def moved(record: dict[str, Any], caller: dict[str, Any], root: str) -> dict[str, Any]:
+    """A TraceRun of the run with this root, at its place in the trace of the caller. Without the dotted_order of the
+    caller, that of the TraceRun is found when the caller's has arrived."""
+    above, order = caller.get("dotted_order"), record.get("dotted_order")
+    place = {**record, "trace_id": caller["trace_id"]}
+    place.pop("dotted_order", None)
+    if above is not None and order is not None:
+        place["dotted_order"] = f"{above}.{order}"
+    if record["id"] == root:
+        place["parent_run_id"] = caller["parent_run_id"]
+    return place
 
 
 FIELDS = {

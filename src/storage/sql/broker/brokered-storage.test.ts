@@ -8,7 +8,7 @@ it('HOST-17: the rows of many tasks are sent in several frames', async () => {
     return { body: {}, parts: [] }
   })
   const tenant = { workspace_id: 'w', deployment_id: 'd' }
-  const key = { thread_id: 't', checkpoint_ns: '', checkpoint_id: 'c', channel: 'x', type: 'json' }
+  const key = { thread_id: 't', checkpoint_ns: '', checkpoint_id: 'c', channel: 'x', type: 'json' as const }
   const write = { ...key, task_id: 'k', idx: 0, written_at: 1, value: '1' }
   const fence = { tenant, thread_id: 't', lease: null }
   await Promise.all(Array.from({ length: 5_000 }, () => rows.queue.add(fence, { writes: [write] }, true)))
