@@ -113,6 +113,36 @@ export function listTests({ server, used }: Used): void {
       await tree.filter({ hasText: '503 Service Unavailable' }).waitFor()
     })
 
+    it('shows the marked run in a panel that follows j and k, below the figures of the whole list', async () => {
+      const { page, open, broken } = used.current()
+      await open(`${await sent()}?${REFUNDS}`)
+      await eventually(async () => expect(await rows().count()).toBe(2))
+      const figures = page.getByLabel('Figures of the list')
+      await figures.getByText('no price').waitFor()
+      expect(await figures.innerText()).toMatch(
+        /Traces\s+2[^]*Error rate\s+0%[^]*p95\s+900 ms[^]*Tokens\s+198/,
+      )
+      await page.keyboard.press('j')
+      await page.keyboard.press('Space')
+      const panel = page.getByRole('region', { name: 'The marked run' })
+      await panel.getByRole('region', { name: 'Steps' }).getByText('503 Service Unavailable').waitFor()
+      await panel.getByRole('region', { name: 'Input' }).getByText('when it arrived. refund').waitFor()
+      await panel.getByText(ANSWERED).waitFor()
+      await panel.getByText('as in the input').waitFor()
+      expect(await broken()).toEqual([])
+      const newest = new URL(page.url()).searchParams.get('peek')
+      await page.keyboard.press('j')
+      await panel.getByRole('region', { name: 'Steps' }).getByText('→ lookup_order').waitFor()
+      expect(await panel.getByText('503 Service Unavailable').count()).toBe(0)
+      expect(new URL(page.url()).searchParams.get('peek')).not.toBe(newest)
+      await rows().first().getByText('The box was empty').click()
+      await panel.getByText('503 Service Unavailable').waitFor()
+      await page.keyboard.press('Escape')
+      await panel.waitFor({ state: 'detached' })
+      await page.keyboard.press('Enter')
+      await page.getByRole('treegrid').waitFor()
+    })
+
     inLong(() => {
       it('finds the traces in which a run failed, although their roots did not', async () => {
         const { page, open } = used.current()

@@ -6,7 +6,8 @@ import { textParam, wordParam } from '../../router/params.ts'
 import { FilterBar } from './filter-bar.tsx'
 import css from './project.module.css'
 
-const FILTER = textParam('q')
+/** The filter of the address. */
+export const FILTER = textParam('q')
 const RANGE = wordParam('t', ['all', '1h', '1d', '7d', '30d'])
 const FROM = textParam('from')
 const TO = textParam('to')
@@ -20,6 +21,9 @@ const RANGES = [
   ['7d', 'Last 7 days'],
   ['30d', 'Last 30 days'],
 ] as const
+
+/** The id of the run in the panel beside a list; '' while the panel is closed. */
+export const PEEK = textParam('peek')
 
 /** Filter and range of the address. */
 export interface Shown {

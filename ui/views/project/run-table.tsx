@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react'
+import { type CSSProperties, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type { LiveRuns } from '../../data/live/live-runs.ts'
 import type { ListedRun, RunQuery } from '../../data/run-pages.ts'
 import { useRuns } from '../../data/runs.ts'
@@ -9,12 +9,17 @@ import { useKeys } from '../../parts/keyboard/keys.ts'
 import { placeAfter } from '../../parts/keyboard/place-after.ts'
 import { rowHeight } from '../../parts/row-height.ts'
 import { Empty, Failure, Skeleton, StillReading } from '../../parts/states.tsx'
-import { navigate, setParam } from '../../router/location.ts'
+import { navigate, setParam, useParam } from '../../router/location.ts'
 import { layoutOf, pathOf, type RunColumn } from './columns.tsx'
 import css from './project.module.css'
 import { NoRun } from './no-run.tsx'
 import { RunRow } from './run-row.tsx'
-import { SORT } from './bar.tsx'
+import { PEEK, SORT } from './bar.tsx'
+
+const Peek = lazy(() => import('./peek/peek.tsx').then(({ Peek: panel }) => ({ default: panel })))
+
+/** Columns that a list has beside the panel, which shows the others. */
+const BESIDE_PANEL = ['status', 'name', 'input', 'failed', 'start', 'latency']
 
 const OVERSCAN = 12
 const MOST_COUNTED = 100
@@ -127,12 +132,26 @@ interface RowsProps extends Omit<RunTableProps, 'query'> {
   more(): void
 }
 
-/** The row marked with the keyboard, and the keys of the list. */
+/**
+ * The marked row, and the keys of the list. While the panel is open, the run in it is the marked one, and the address
+ * names it.
+ */
 function useMark(
   runs: readonly ListedRun[],
   { scrollTo, tick }: { scrollTo(place: number): void; tick(id: string): void },
 ) {
-  const [marked, mark] = useState<string | undefined>()
+  const [own, markOwn] = useState<string | undefined>()
+  const peeked = useParam(PEEK)
+  const isPeeking = peeked !== ''
+  // A run that the list does not have, or no longer, gives its place to the first one.
+  const shown = isPeeking ? (runs.find(({ id }) => id === peeked) ?? runs[0]) : undefined
+  const marked = isPeeking ? shown?.id : own
+  const mark = (id: string | undefined): void => (isPeeking ? setParam(PEEK, id ?? '') : markOwn(id))
+  const peek = (id: string | undefined): void => setParam(PEEK, id ?? '')
+  const leave = (): void => {
+    markOwn(marked)
+    peek('')
+  }
   const place = marked === undefined ? -1 : runs.findIndex(({ id }) => id === marked)
   const step = (by: number): void => {
     const next = placeAfter(place, by, runs.length)
@@ -146,10 +165,18 @@ function useMark(
       const run = runs[place]
       if (run !== undefined) navigate(pathOf(run))
     },
+    ' ': () => (isPeeking ? leave() : peek(marked ?? runs[0]?.id)),
     x: () => marked !== undefined && tick(marked),
-    Escape: () => mark(undefined),
+    Escape: () => (isPeeking ? leave() : mark(undefined)),
   })
-  return { marked, unmark: () => mark(undefined) }
+  return {
+    marked,
+    shown,
+    peek,
+    step,
+    leave,
+    unmark: () => mark(undefined),
+  }
 }
 
 /** Whether the list is in use: the pointer or the focus is in it, it is scrolled, or a row is marked. */
@@ -169,6 +196,8 @@ function DrawnRows({
 }: Pick<RowsProps, 'runs' | 'columns' | 'ticked' | 'tick'> & {
   places: readonly number[]
   marked: string | undefined
+  /** Shows a run in the panel; undefined while there is none. */
+  peek: ((id: string) => void) | undefined
 }) {
   return places.map((index) => {
     const run = runs[index]
@@ -178,7 +207,7 @@ function DrawnRows({
   })
 }
 
-function Rows({ runs, isOld, columns, sort, live, ticked, tick, isMore, more }: RowsProps) {
+function Rows({ runs, isOld, columns: chosen, sort, live, ticked, tick, isMore, more }: RowsProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: runs.length,
@@ -187,7 +216,7 @@ function Rows({ runs, isOld, columns, sort, live, ticked, tick, isMore, more }: 
     overscan: OVERSCAN,
     paddingStart: rowHeight(),
   })
-  const { marked, unmark } = useMark(runs, {
+  const { marked, unmark, shown, peek, step, leave } = useMark(runs, {
     scrollTo: (place) => virtual.scrollToIndex(place),
     tick,
   })
@@ -201,37 +230,49 @@ function Rows({ runs, isOld, columns, sort, live, ticked, tick, isMore, more }: 
     unmark()
     scroller.current?.scrollTo({ top: 0 })
   }
+  const columns = shown !== undefined ? chosen.filter(({ id }) => BESIDE_PANEL.includes(id)) : chosen
   const { template, minWidth } = layoutOf(columns)
   const style = { '--columns': template, '--width': minWidth } as CSSProperties
   return (
-    <div className={css['list']}>
-      <NewRuns live={live} show={show} />
-      {isOld && <StillReading />}
-      <div
-        id="runs"
-        ref={scroller}
-        className={css['table']}
-        style={style}
-        tabIndex={0}
-        role="region"
-        aria-label="Runs"
-        aria-busy={isOld}
-      >
+    <div className={css['split']}>
+      <div className={css['list']}>
+        <NewRuns live={live} show={show} />
+        {isOld && <StillReading />}
         <div
-          role="table"
+          id="runs"
+          ref={scroller}
+          className={css['table']}
+          style={style}
+          tabIndex={0}
+          role="region"
           aria-label="Runs"
-          aria-rowcount={isMore ? -1 : runs.length + 1}
-          style={{ height: virtual.getTotalSize(), position: 'relative' }}
+          aria-busy={isOld}
         >
-          <Columns columns={columns} sort={sort} />
           <div
-            role="rowgroup"
-            style={{ position: 'absolute', inset: 0, top: rows[0]?.start ?? 0, bottom: 'auto' }}
+            role="table"
+            aria-label="Runs"
+            aria-rowcount={isMore ? -1 : runs.length + 1}
+            style={{ height: virtual.getTotalSize(), position: 'relative' }}
           >
-            <DrawnRows {...{ runs, columns, marked, ticked, tick }} places={rows.map(({ index }) => index)} />
+            <Columns columns={columns} sort={sort} />
+            <div
+              role="rowgroup"
+              style={{ position: 'absolute', inset: 0, top: rows[0]?.start ?? 0, bottom: 'auto' }}
+            >
+              <DrawnRows
+                {...{ runs, columns, marked, ticked, tick }}
+                peek={shown && peek}
+                places={rows.map(({ index }) => index)}
+              />
+            </div>
           </div>
         </div>
       </div>
+      {shown !== undefined && (
+        <Suspense>
+          <Peek run={shown} step={step} close={leave} />
+        </Suspense>
+      )}
     </div>
   )
 }

@@ -10,11 +10,12 @@ import { readKept, usePreference, writeKept, writePreference } from '../../parts
 import { LiveMark } from '../../parts/states.tsx'
 import { navigate, setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
-import { setRange, type Shown, SORT, ViewBar } from './bar.tsx'
+import { PEEK, setRange, type Shown, SORT, ViewBar } from './bar.tsx'
 import { ColumnDialog } from './column-dialog.tsx'
 import { readColumns, writeColumns } from './column-ids.ts'
 import { columnOf } from './columns.tsx'
 import css from './project.module.css'
+import { ListTotals } from './list-totals.tsx'
 import { isListUsed, RunTable } from './run-table.tsx'
 
 const RunsTimeline = lazy(() =>
@@ -94,6 +95,24 @@ function Reread({ query }: { query: RunQuery }) {
   )
 }
 
+/** Opens the panel beside the list, with the first run, or closes it. */
+function PanelButton({ query }: { query: RunQuery }) {
+  const queries = useQueryClient()
+  const isOpen = useParam(PEEK) !== ''
+  const first = (): string => runsOf(cachedPages(queries, query))[0]?.id ?? ''
+  return (
+    <Button
+      look="plain"
+      icon="panel"
+      aria-pressed={isOpen}
+      title="The marked run beside the list  Space"
+      onClick={() => setParam(PEEK, isOpen ? '' : first())}
+    >
+      Panel
+    </Button>
+  )
+}
+
 function TimelineButton() {
   const isShown = usePreference('timeline') === 'shown'
   return (
@@ -153,11 +172,13 @@ export function RunsView({ project, isRoot, shown }: { project: string; isRoot: 
     <>
       <ViewBar project={project} isRoot={isRoot} shown={shown}>
         <TickedRuns ticked={ticked} clear={() => setTicked([])} />
+        <PanelButton query={query} />
         <TimelineButton />
         <ColumnButton query={query} ids={ids} />
         {query.sort === undefined ? <LiveMark state={live.state} /> : <Reread query={query} />}
       </ViewBar>
       <TimelineStrip query={query} />
+      <ListTotals query={query} />
       <RunTable {...{ query, columns, live, ticked, tick }} />
     </>
   )
