@@ -1,6 +1,7 @@
 import type { Decoded, RequestHead } from '../trace/decode/decoded.ts'
 import type { DeriveStep, ReadBack } from './derive/deriver.ts'
 import type { Media } from '../trace/json/media.ts'
+import type { LineFormat } from '../trace/json/run-lines.ts'
 import type { FieldChoice } from '../trace/json/trace-run.ts'
 import type { UsagePeriod } from '../usage/counting/claim.ts'
 import type { Price, PriceQuery } from '../trace/price/price.ts'
@@ -56,6 +57,8 @@ export interface LaneTasks {
     }
     output: Uint8Array
   }
+  /** The TraceRuns of a page as lines of a file. */
+  'read-lines': { input: { read: ReadRows; choice: FieldChoice; format: LineFormat }; output: Uint8Array }
   /** A page as NDJSON: the paths at which each of its TraceRuns contains a text. */
   'read-matches': {
     input: { read: ReadRows; cursors: { next: string | null; prev: string | null }; text: string }

@@ -30,7 +30,8 @@ const PATHS = {
   plus: 'M8 3v10M3 8h10',
   back: 'M10 4L6 8l4 4',
   clock: 'M8 2.5a5.5 5.5 0 1 0 0 11 5.5 5.5 0 0 0 0-11zM8 5v3.2l2 1.3',
-  out: 'M6 3H3v10h10v-3M9 3h4v4M13 3L7.5 8.5',
+  out: 'M7 3H3v10h4M6.5 8H13M10.5 5.5L13 8l-2.5 2.5',
+  remove: 'M3 4.5h10M6.5 4.5V3h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5M6.8 7v3.5M9.2 7v3.5',
   down: 'M8 3v7M5 7.5L8 10.5l3-3M3 13h10',
   refresh: 'M13 8a5 5 0 1 1-1.5-3.6M13 2.5v3h-3',
 } as const

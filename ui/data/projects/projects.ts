@@ -49,3 +49,12 @@ export function useProjectSave() {
     },
   })
 }
+
+/** Deletes a project with all of its runs. */
+export function useProjectDeletion() {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (id: string) => call('DELETE /api/v1/sessions/{id}', { params: { id } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['projects'] }),
+  })
+}

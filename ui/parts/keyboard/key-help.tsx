@@ -8,7 +8,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['⌘K', 'find a page or an id'],
   ['/', 'filter'],
   ['j k', 'next and previous row, turn or checkpoint'],
-  ['x', 'tick a run; two are compared'],
+  ['x', 'select a run; two are compared'],
   ['Space', 'list: the marked run in a panel beside it, which j and k follow'],
   ['Enter', 'open'],
   ['⌘Enter', 'playground: run all models; Studio: run'],

@@ -4,6 +4,7 @@ import { type CustomRange, TimeRange } from '../../parts/time-range/time-range.t
 import { setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'
 import { FilterBar } from './filter-bar.tsx'
+import { ViewsMenu } from './views-menu.tsx'
 import css from './project.module.css'
 
 /** The filter of the address. */
@@ -64,6 +65,7 @@ export function ViewBar({
   const { filter, range, custom, since, until } = shown
   return (
     <div className={css['bar']}>
+      <ViewsMenu project={project} />
       <FilterBar
         filter={filter}
         query={{ project, isRoot, since, until }}

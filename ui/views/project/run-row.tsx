@@ -17,7 +17,7 @@ export function RunRow({
   columns: readonly RunColumn[]
   isMarked: boolean
   isTicked: boolean
-  tick(id: string): void
+  tick(id: string, isRange: boolean): void
   peek: ((id: string) => void) | undefined
   index: number
 }) {
@@ -38,7 +38,9 @@ export function RunRow({
             type="checkbox"
             aria-label={`Tick ${run.name}`}
             checked={isTicked}
-            onChange={() => tick(run.id)}
+            onChange={({ nativeEvent }) =>
+              tick(run.id, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+            }
           />
         </label>
       </span>

@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type { LiveRuns } from '../../data/live/live-runs.ts'
+import { MOST_SELECTED, toggled, withRange } from '../../data/selected-runs.ts'
 import type { ListedRun, RunQuery } from '../../data/run-pages.ts'
 import { useRuns } from '../../data/runs.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -16,6 +17,9 @@ import { NoRun } from './no-run.tsx'
 import { RunRow } from './run-row.tsx'
 import { PEEK, SORT } from './bar.tsx'
 
+const SelectionBar = lazy(() =>
+  import('./many/selection-bar.tsx').then((file) => ({ default: file.SelectionBar })),
+)
 const Peek = lazy(() => import('./peek/peek.tsx').then(({ Peek: panel }) => ({ default: panel })))
 
 /** Columns that a list has beside the panel, which shows the others. */
@@ -50,9 +54,6 @@ interface RunTableProps {
   query: RunQuery
   columns: readonly RunColumn[]
   live: LiveRuns
-  /** Ids of the runs that are ticked for comparing. */
-  ticked: readonly string[]
-  tick(id: string): void
 }
 
 /** The runs of a project; scrolling near the end loads the next page. */
@@ -67,7 +68,7 @@ export function RunTable({ query, columns, ...shared }: RunTableProps) {
     <Rows
       {...shared}
       columns={columns.filter(({ has }) => has === undefined || runs.some(has))}
-      sort={query.sort}
+      query={query}
       runs={runs}
       isOld={isPlaceholderData}
       isMore={hasNextPage && !isPlaceholderData}
@@ -110,11 +111,26 @@ function ColumnHead({ column, sort }: { column: RunColumn; sort: RunQuery['sort'
   )
 }
 
-function Columns({ columns, sort }: { columns: readonly RunColumn[]; sort: RunQuery['sort'] }) {
+function Columns({
+  columns,
+  sort,
+  selection,
+}: {
+  columns: readonly RunColumn[]
+  sort: RunQuery['sort']
+  selection: Selection
+}) {
   return (
     <div role="row" className={`${css['row']} ${css['columns']}`}>
       <span role="columnheader">
-        <span className="out-of-sight">Ticked</span>
+        <label className={css['tick']}>
+          <input
+            type="checkbox"
+            aria-label={`Select the first ${MOST_SELECTED} of the list`}
+            checked={selection.ids.length > 0}
+            onChange={selection.all}
+          />
+        </label>
       </span>
       {columns.map((column) => (
         <ColumnHead key={column.id} column={column} sort={sort} />
@@ -123,13 +139,37 @@ function Columns({ columns, sort }: { columns: readonly RunColumn[]; sort: RunQu
   )
 }
 
-interface RowsProps extends Omit<RunTableProps, 'query'> {
-  sort: RunQuery['sort']
+interface RowsProps extends RunTableProps {
   runs: readonly ListedRun[]
   /** Whether the runs are those of the query before, until those of this query have been read. */
   isOld: boolean
   isMore: boolean
   more(): void
+}
+
+interface Selection {
+  /** Ids of the selected runs that the list has, in its order. */
+  ids: readonly string[]
+  /** Selects a run, or takes it out; with `isRange` all runs between it and the one before. */
+  tick(id: string, isRange?: boolean): void
+  /** Selects the first runs of the list; none if any are selected. */
+  all(): void
+  clear(): void
+}
+
+function useSelection(runs: readonly ListedRun[]): Selection {
+  const [chosen, choose] = useState<readonly string[]>([])
+  const [last, setLast] = useState('')
+  const listed = runs.map(({ id }) => id)
+  return {
+    ids: listed.filter((id) => chosen.includes(id)),
+    tick(id, isRange = false) {
+      setLast(id)
+      choose(isRange ? withRange(listed, chosen, last, id) : toggled(chosen, id))
+    },
+    all: () => choose(chosen.length > 0 ? [] : listed.slice(0, MOST_SELECTED)),
+    clear: () => choose([]),
+  }
 }
 
 /**
@@ -193,7 +233,9 @@ function DrawnRows({
   marked,
   ticked,
   ...rest
-}: Pick<RowsProps, 'runs' | 'columns' | 'ticked' | 'tick'> & {
+}: Pick<RowsProps, 'runs' | 'columns'> & {
+  ticked: readonly string[]
+  tick(id: string, isRange: boolean): void
   places: readonly number[]
   marked: string | undefined
   /** Shows a run in the panel; undefined while there is none. */
@@ -207,7 +249,8 @@ function DrawnRows({
   })
 }
 
-function Rows({ runs, isOld, columns: chosen, sort, live, ticked, tick, isMore, more }: RowsProps) {
+function Rows({ query, runs, isOld, columns: chosen, live, isMore, more }: RowsProps) {
+  const selection = useSelection(runs)
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: runs.length,
@@ -218,7 +261,7 @@ function Rows({ runs, isOld, columns: chosen, sort, live, ticked, tick, isMore, 
   })
   const { marked, unmark, shown, peek, step, leave } = useMark(runs, {
     scrollTo: (place) => virtual.scrollToIndex(place),
-    tick,
+    tick: selection.tick,
   })
   const rows = virtual.getVirtualItems()
   const last = rows.at(-1)?.index ?? 0
@@ -234,9 +277,18 @@ function Rows({ runs, isOld, columns: chosen, sort, live, ticked, tick, isMore, 
   const { template, minWidth } = layoutOf(columns)
   const style = { '--columns': template, '--width': minWidth } as CSSProperties
   return (
-    <div className={css['split']}>
+    <>
       <div className={css['list']}>
         <NewRuns live={live} show={show} />
+        <Suspense>
+          {selection.ids.length > 0 && (
+            <SelectionBar
+              query={query}
+              runs={runs.filter(({ id }) => selection.ids.includes(id))}
+              clear={selection.clear}
+            />
+          )}
+        </Suspense>
         {isOld && <StillReading />}
         <div
           id="runs"
@@ -254,13 +306,15 @@ function Rows({ runs, isOld, columns: chosen, sort, live, ticked, tick, isMore, 
             aria-rowcount={isMore ? -1 : runs.length + 1}
             style={{ height: virtual.getTotalSize(), position: 'relative' }}
           >
-            <Columns columns={columns} sort={sort} />
+            <Columns columns={columns} sort={query.sort} selection={selection} />
             <div
               role="rowgroup"
               style={{ position: 'absolute', inset: 0, top: rows[0]?.start ?? 0, bottom: 'auto' }}
             >
               <DrawnRows
-                {...{ runs, columns, marked, ticked, tick }}
+                {...{ runs, columns, marked }}
+                ticked={selection.ids}
+                tick={selection.tick}
                 peek={shown && peek}
                 places={rows.map(({ index }) => index)}
               />
@@ -273,6 +327,6 @@ function Rows({ runs, isOld, columns: chosen, sort, live, ticked, tick, isMore, 
           <Peek run={shown} step={step} close={leave} />
         </Suspense>
       )}
-    </div>
+    </>
   )
 }
