@@ -6,6 +6,7 @@ import { keyOf } from '../trace/rows/fragment.ts'
 import { mergeFragments } from '../trace/derive/merge.ts'
 import type { Attachment } from '../trace/derive/merged-trace-run.ts'
 import type { Media } from '../trace/json/media.ts'
+import type { LineFormat } from '../trace/json/run-lines.ts'
 import type { FieldChoice, TraceGlimpse } from '../trace/json/trace-run.ts'
 import { derivedFrom, TRACE_RUN_ROWS, type TraceRunRow } from '../trace/rows/trace-run-row.ts'
 import { readFeedbackPage } from './feedback-page.ts'
@@ -18,6 +19,7 @@ import type { ReadTasks } from './read-tasks.ts'
 import type {
   Asker,
   FeedbackPage,
+  LinePage,
   TraceOptions,
   TraceReads,
   TraceRunFacetQuery,
@@ -154,6 +156,20 @@ class LaneTraceReads implements TraceReads {
     return this.#page(workspace_id, query, asker, (input, transfer) =>
       this.#steps.task('read-page', { ...input, choice: { ...query.shown, select: query.select } }, transfer),
     )
+  }
+
+  async lines(
+    workspace_id: string,
+    query: TraceRunQuery,
+    format: LineFormat,
+    asker: Asker,
+  ): Promise<LinePage> {
+    let next: string | null = null
+    const bytes = await this.#page(workspace_id, query, asker, ({ read, cursors }, transfer) => {
+      next = cursors.next
+      return this.#steps.task('read-lines', { read, choice: { select: query.select }, format }, transfer)
+    })
+    return { bytes, next }
   }
 
   matches(workspace_id: string, { query: text, ...page }: TraceSearch, asker: Asker): Promise<Uint8Array> {

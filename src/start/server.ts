@@ -302,13 +302,23 @@ function baseDeps({ config: { publicUrl, deploymentsOrigin, deploy }, metrics, l
 function sqlDeps({
   sharing,
   projects,
+  projectViews,
   prices,
   usageLimits,
   ingestLimits,
   identityStore,
   managed,
 }: SqlStores) {
-  return { sharing, projects, prices, usageLimits, ingestLimits, identity: identityStore, managed }
+  return {
+    sharing,
+    projects,
+    projectViews,
+    prices,
+    usageLimits,
+    ingestLimits,
+    identity: identityStore,
+    managed,
+  }
 }
 
 /** Applies SETUP_FILE, and returns what applies further set-ups. */

@@ -22,6 +22,7 @@ import { withAuditLines } from './identity/audit-lines.ts'
 import { createSharing } from './stored-traces.ts'
 import { createDeletionStore } from '../storage/sql/deletion/deletion-store.ts'
 import { createProjectStore } from '../storage/sql/projects/store.ts'
+import { createProjectViewStore } from '../storage/sql/projects/view-store.ts'
 import { createRepriceJobStore } from '../storage/sql/prices/reprice-job-store.ts'
 
 export interface SqlStoreParts {
@@ -78,6 +79,7 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
     projects: createProjectStore(database, systemClock, {
       retention_days: config.defaultRetentionDays,
     }),
+    projectViews: createProjectViewStore(database, systemClock),
     prices: createPriceStore(database, systemClock),
     repriceJobs: createRepriceJobStore(database),
     usageLimits: createUsageLimitStore(database, systemClock),

@@ -25,6 +25,7 @@ import type { Playground } from '../../playground/playground.ts'
 import type { WorkspaceSecrets } from '../../playground/secrets.ts'
 import type { PricedModels } from '../../ingest/prices/priced-models.ts'
 import type { ProjectStore } from '../../ingest/project-store.ts'
+import type { ProjectViewStore } from '../../ingest/project-views.ts'
 import type { RateGate } from '../../ingest/rates/rate-gate.ts'
 import type { Repricer } from '../../ingest/prices/repricer.ts'
 import type { ShareStore } from '../../ingest/share-store.ts'
@@ -117,6 +118,7 @@ export interface AppDeps {
   threadReads: ThreadReads
   deleter: Deleter
   projects: ProjectStore
+  projectViews: ProjectViewStore
   prices: PriceStore
   findPrice: PriceLookup
   previewPrices: PricePreview

@@ -30,6 +30,7 @@ export const ROUTE_NEEDS: RouteNeeds = {
   'GET /runs/{id}': 'runs:read',
   'GET /runs/{id}/media': 'runs:read',
   'POST /runs/query': 'runs:read',
+  'GET /runs/export': 'runs:read',
   'POST /runs/stats': 'runs:read',
   'POST /runs/facets': 'runs:read',
   'GET /traces/{trace_id}': 'runs:read',
@@ -78,6 +79,10 @@ export const ROUTE_NEEDS: RouteNeeds = {
   'GET /sessions/{id}': 'projects:read',
   'PATCH /sessions/{id}': 'projects:create',
 
+  'GET /sessions/{id}/views': 'projects:read',
+  'POST /sessions/{id}/views': 'projects:create',
+  'PATCH /sessions/{id}/views/{view_id}': 'projects:create',
+  'DELETE /sessions/{id}/views/{view_id}': 'projects:create',
   'GET /sessions/resolutions': 'projects:read',
   'POST /sessions/{id}/dashboard': 'projects:read',
   'GET /v2/sessions': 'projects:read',

@@ -128,6 +128,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     reach: 'request',
     call: ({ objects }) => at(`/runs/${objects.run_id}/attachments/note`),
   },
+  'GET /runs/export': { call: ({ objects }) => at(`/runs/export?session=${objects.session_id}`) },
   'POST /runs/validate': fixed('/runs/validate', { post: [] }),
   'GET /feedback/{id}': { reach: 'request', call: ({ objects }) => at(`/feedback/${objects.feedback_id}`) },
   'PATCH /feedback/{id}': {
@@ -231,6 +232,22 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'PATCH /sessions/{id}': {
     reach: 'request',
     call: ({ objects }) => at(`/sessions/${objects.session_id}`, { description: 'changed' }),
+  },
+  'GET /sessions/{id}/views': {
+    reach: 'request',
+    call: ({ objects }) => at(`/sessions/${objects.session_id}/views`),
+  },
+  'POST /sessions/{id}/views': {
+    reach: 'request',
+    call: ({ objects }) => at(`/sessions/${objects.session_id}/views`, { display_name: newUuid() }),
+  },
+  'PATCH /sessions/{id}/views/{view_id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/sessions/${objects.session_id}/views/${objects.view_id}`, { params: {} }),
+  },
+  'DELETE /sessions/{id}/views/{view_id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/sessions/${objects.session_id}/views/${objects.view_id}`),
   },
   'GET /sessions/resolutions': {
     reach: 'request',
@@ -415,6 +432,10 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
   const marked = { description: 'disposable', workspaces: [workspace_id] }
   if (name === 'DELETE /sessions/{id}' || name === 'DELETE /sessions')
     return having({ session_id: await post('/sessions', { name: newUuid() }) })
+  if (name === 'DELETE /sessions/{id}/views/{view_id}')
+    return having({
+      view_id: await post(`/sessions/${objects.session_id}/views`, { display_name: newUuid() }),
+    })
   if (name === 'DELETE /traces/{trace_id}')
     return having({ run_id: await sendRun(api, tenant, objects.session_id) })
   // These routes succeed even if the share or the secret does not exist, so no record is created.

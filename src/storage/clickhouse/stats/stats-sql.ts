@@ -153,9 +153,9 @@ function classOf(seconds: string): string {
   return `toUInt16(arrayCount(least -> least <= ${seconds}, [${CLASSES.join(', ')}]) - 1)`
 }
 
-/** SQL of the 50th, 99th and 90th percentile of a time. With histograms, also the number of TraceRuns in each class. */
+/** SQL of the percentiles of a time, in the order of Times. With histograms, also the number of TraceRuns in each class. */
 function times(form: Omit<StatsForm, 'shape'>, name: string, seconds: string, condition: string): string {
-  const all = `${percentiles(form, seconds, condition, '0.5, 0.99, 0.9')} AS ${name}`
+  const all = `${percentiles(form, seconds, condition, '0.5, 0.99, 0.9, 0.95')} AS ${name}`
   if (!form.histograms) return all
   return `${all},
       sumMapIf(map(${classOf(seconds)}, toUInt64(1)), ${condition}) AS ${name}_histogram`

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
+import { textCell } from '../../../../base/text/csv-cell.ts'
 import type { AuditEntry, IdentityStore } from '../../../../identity/identity-store.ts'
-import { textCell } from '../../../../usage/report/csv.ts'
 import {
   choiceParameter,
   integerParameter,
