@@ -89,7 +89,7 @@ export async function executeJob(
     )
     if (run.kwargs.protocol === 2) await deps.modelsOf(run.graph_id)
     const begin = await runInput(job, graph, saver)
-    const unnamed = graph.name === UNNAMED ? run.graph_id : undefined
+    const unnamed = graph.getName() === UNNAMED ? run.graph_id : undefined
     const named = { ...config, run_name: config.run_name ?? unnamed }
     const streaming = streamOptions(job, begin.configurable, named, signal, callbacks)
     await consume({ graph, input: begin.input, options: streaming, run, items, output, signal })

@@ -106,7 +106,8 @@ export function watchProcess(
   })
   process.on('uncaughtException', (error: unknown) => {
     process.stderr.write(`Uncaught exception in graph code: ${inspect(error)}\n`)
-    const message = error instanceof Error ? String(error.message) : inspect(error)
+    const told: unknown = error instanceof Error ? error.message : error
+    const message = typeof told === 'string' ? told : inspect(told)
     channel.send({ type: 'retire', message: message.slice(0, MAX_MESSAGE_CHARS) })
     const id = jobs.getStore()
     if (id !== undefined) running.get(id)?.abort(error)

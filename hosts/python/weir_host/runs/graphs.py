@@ -14,7 +14,6 @@ from ..frames import Head
 from ..modules import add_project_paths, load_export, load_failure, load_failure_text
 from .factories import FactoryCall, call_factory
 
-
 LOAD_SECONDS = 60
 
 
