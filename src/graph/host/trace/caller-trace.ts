@@ -1,4 +1,4 @@
-import type { CallerTrace } from '../../runs/model.ts'
+import type { CallerTrace } from '../../../runs/model.ts'
 
 type Fields = Record<string, unknown>
 
