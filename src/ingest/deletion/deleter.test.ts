@@ -206,3 +206,39 @@ it('goes on with its jobs soon when the SQL store does not answer for a moment',
   )
   expect(asked).toBeGreaterThan(2)
 })
+
+it('removes attachments on a server whose log is behind for longer than a request would wait', async () => {
+  const database = openSqlite(':memory:')
+  await migrate(database)
+  const clock = settableClock()
+  const logger = createLogger({ level: 'silent' })
+  const metrics = createMetrics()
+  const deletions = createDeletionStore(database, clock)
+  const sha256 = 'a'.repeat(64)
+  await deletions.noteBlobs([sha256], clock.now() - 60_000)
+  const removed: string[] = []
+  const deleter = startDeleter({
+    traces: { usedBlobs: async () => new Set<string>() } as never,
+    deletions,
+    shares: { removeTraces: async () => 0, removeProject: async () => undefined },
+    blobs: {
+      put: async () => undefined,
+      read: async () => undefined,
+      remove: async (which: string) => removed.push(which) > 0,
+    },
+    ingester: {
+      settled: async () => undefined,
+      settledSoon: () => Promise.reject(new AppError('store_unavailable')),
+    },
+    ready: Promise.resolve(),
+    clock,
+    logger,
+    sweeps: createSweeps({ logger, metrics }),
+  })
+  onTestFinished(async () => {
+    await deleter.stop()
+    await database.close()
+  })
+  await eventually(async () => expect(removed).toEqual([sha256]))
+  expect(metrics.render()).not.toContain('weir_sweep_failures_total{')
+})

@@ -320,7 +320,7 @@ class JobRunner implements Deleter {
     for (;;) {
       const noted = await deletions.notedBlobs(until)
       if (noted.length === 0 || signal.aborted) return
-      await ingester.settledSoon()
+      await ingester.settled()
       const used = await traces.usedBlobs(noted)
       const kept: string[] = []
       for (const sha256 of noted)
