@@ -10,6 +10,8 @@ COPY bin ./bin
 COPY schemas ./schemas
 COPY processors ./processors
 COPY examples ./examples
+COPY hosts ./hosts
+COPY docs ./docs
 COPY src ./src
 COPY ui ./ui
 # The image already has Node 24, so the copy in node_modules is removed.

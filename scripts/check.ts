@@ -33,6 +33,7 @@ const CHECKS: Record<string, readonly string[]> = {
   generated: ['scripts/generate.ts', '--check'],
   house: ['scripts/check/house.ts'],
   lock: ['scripts/check/lock.ts'],
+  signatures: ['scripts/check/signatures.ts'],
 }
 /** Checks that run at a time. Most use one core and up to 2 GB of memory. */
 const AT_ONCE = Math.min(2, availableParallelism())
@@ -48,7 +49,7 @@ async function runCheck(name: string, script: readonly string[]): Promise<boolea
   if (!passed) console.log(`${printed}${errors}`.trimEnd())
   else for (const line of printed.split('\n')) if (line.startsWith('skipped: ')) console.log(line)
   const said = passed ? (printed.trim().split('\n').at(-1) ?? '') : 'see above'
-  console.log(`${passed ? 'ok  ' : 'FAIL'} ${name.padEnd(9)} ${seconds} s  ${said}`.trimEnd())
+  console.log(`${passed ? 'ok  ' : 'FAIL'} ${name.padEnd(10)} ${seconds} s  ${said}`.trimEnd())
   return passed
 }
 

@@ -56,6 +56,8 @@ export interface Config {
   readonly drainDelayMs: number
   /** Undefined if records of the audit are kept for ever. */
   readonly auditRetentionDays: number | undefined
+  /** `stdout` or the path of a file; undefined if no lines of the audit are written. */
+  readonly auditLog: string | undefined
   /** Path of the set-up that the start applies. */
   readonly setupFile: string | undefined
   /** Retention of new projects; null for unlimited time. */
@@ -312,6 +314,7 @@ function toConfig(
     signIn,
     drainDelayMs: settings.DRAIN_DELAY_SECONDS * 1000,
     auditRetentionDays: settings.AUDIT_RETENTION_DAYS || undefined,
+    auditLog: settings.AUDIT_LOG,
     setupFile: settings.SETUP_FILE,
     defaultRetentionDays: settings.DEFAULT_RETENTION_DAYS || null,
     publicUrl: settings.PUBLIC_URL,

@@ -21,7 +21,7 @@ const FIRST_PAGES: readonly FirstPage[] = [
   {
     paths: ['/projects/{id}'],
     file: 'views/project/project.tsx',
-    reads: ['/api/v1/sessions/{id}?include_stats=true'],
+    reads: ['/api/v1/sessions/{id}'],
   },
   {
     paths: ['/traces/{id}'],

@@ -85,6 +85,10 @@ export const ERRORS = {
   method_not_allowed: kind(405, 'This method is not allowed here.'),
   not_implemented: kind(501, 'This server does not support this request.'),
   conflict: kind(409, 'The request conflicts with what is stored.'),
+  managed_by_file: kind(
+    409,
+    'A set-up file manages this: change the file, or send the request with ?override=true until the file is applied again.',
+  ),
   run_not_active: kind(409, 'The run is not pending or running.'),
   run_id_taken: kind(409, 'Another thread has a run with this id.'),
   thread_busy: kind(409, 'Thread is busy'),

@@ -7,7 +7,7 @@ import { hashApiKey, isApiKey } from './api-keys.ts'
 import { type BrowserSessionStore, sessionEnd, hashSecret } from './browser-sessions.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { type Permission, permissionsOf } from './permissions.ts'
-import { hashToken, isAccessToken, type OauthStore } from './oauth.ts'
+import { hashToken, isAccessToken, type OauthStore, permissionsFor } from './oauth.ts'
 import type { KeyGrant, Principal, PrincipalSession } from './principal.ts'
 
 export interface Credentials {
@@ -178,7 +178,9 @@ async function findToken(
   const found = await tokens.access(token_hash, now)
   if (found === undefined) throw unknownKey()
   store.touchKey(found.grant.api_key_id, now).catch(() => undefined)
-  return { ...toKnownKey(found.grant), resource: found.resource }
+  const { grant, resource } = found
+  const { permissions } = toKnownKey(grant)
+  return { grant, permissions: permissionsFor(resource, permissions), resource }
 }
 
 function isAway(error: unknown): boolean {

@@ -85,6 +85,8 @@ export interface AuditQuery {
   before?: string
   /** A whole action, such as `member.add`, or its first part, `member`. */
   action?: string
+  /** Only these whole actions. */
+  actions?: readonly string[]
   /** The user or the API key that made the changes, by id. */
   actor?: string
   subject_id?: string

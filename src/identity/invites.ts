@@ -17,6 +17,8 @@ export interface Invite {
   created_by: string | null
   created_at: number
   expires_at: number
+  /** When the key of the inviter ends, and so the key that is made with the invitation; null for never. */
+  key_expires_at: number | null
 }
 
 /** Invitations that wait. One that has expired is not found. */
@@ -27,7 +29,7 @@ export interface InviteStore {
   list(organization_id: string, now: number): Promise<Invite[]>
   /** Gives the invitation a new secret and end, so that its earlier link is void; undefined if there is none. */
   renew(
-    place: Pick<Invite, 'id' | 'organization_id' | 'expires_at'>,
+    place: Pick<Invite, 'id' | 'organization_id' | 'expires_at' | 'key_expires_at'>,
     secret_hash: string,
     actor: Actor,
   ): Promise<Invite | undefined>

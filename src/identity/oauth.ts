@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto'
 import { isLoopback } from '../base/loopback.ts'
 import type { Actor, ApiKey } from './identity-store.ts'
+import { isReading, type Permission } from './permissions.ts'
 import type { KeyGrant } from './principal.ts'
 
 const MINUTE_MS = 60_000
@@ -14,8 +15,32 @@ export const MAX_CLIENTS = 10_000
 /** Maximum number of tokens of one consent that have not expired; one that refreshes each hour has 750. */
 export const MAX_CONSENT_TOKENS = 10_000
 
-/** The only scope: permissions that read. */
-export const READ_SCOPE = 'read'
+/** What a token is for: reading over MCP, or calling the graphs of one deployment as tools. */
+export type Scope = 'read' | 'agents'
+
+/** The resource of tokens that read. Any other resource is the MCP address of a deployment. */
+export const MCP_RESOURCE = '/mcp'
+
+export function scopeOf(resource: string): Scope {
+  return resource === MCP_RESOURCE ? 'read' : 'agents'
+}
+
+const OF_AGENTS: ReadonlySet<Permission> = new Set([
+  'assistants:read',
+  'threads:read',
+  'threads:create',
+  'threads:update',
+  'threads:delete',
+])
+
+/** The permissions of a key that its token for a resource has. */
+export function permissionsFor(
+  resource: string,
+  permissions: ReadonlySet<Permission>,
+): ReadonlySet<Permission> {
+  const isOwn = scopeOf(resource) === 'read' ? isReading : (one: Permission) => OF_AGENTS.has(one)
+  return new Set([...permissions].filter(isOwn))
+}
 
 const PREFIX = { code: 'weir_ac_', access: 'weir_at_', refresh: 'weir_rt_' } as const
 
@@ -72,13 +97,13 @@ export interface OauthStore {
   takeCode(code_hash: string, now: number): Promise<Consent | { reused: KeyRef | undefined } | undefined>
   /** Stores the first tokens of a consent, whose key exists; false if the service key that gave it was deleted since. */
   start(consent: Consent, tokens: TokenPair, now: number): Promise<boolean>
-  /** Replaces a refresh token; `reused`: it was replaced before, and its key must end. */
+  /** Replaces a refresh token of a resource; `reused`: it was replaced before, and its key must end. */
   rotate(
     refresh_hash: string,
     asked: { client_id: string; resource: string | undefined },
     tokens: TokenPair,
     now: number,
-  ): Promise<'rotated' | { reused: KeyRef } | undefined>
+  ): Promise<{ resource: string } | { reused: KeyRef } | undefined>
   /** The grant of an access token, limited by the token's expiry. */
   access(token_hash: string, now: number): Promise<{ grant: KeyGrant; resource: string } | undefined>
   keyOf(token_hash: string): Promise<KeyRef | undefined>

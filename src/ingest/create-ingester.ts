@@ -4,9 +4,9 @@ import type { Logger } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Decoded, RequestHead } from '../trace/decode/decoded.ts'
 import { patchUuid } from '../trace/rows/row-binary.ts'
-import { tracesOf, withoutTraces } from '../trace/decode/named-trace.ts'
+import { blobsOf, tracesOf, withoutTraces } from '../trace/decode/named-trace.ts'
 import { receiveTime } from '../usage/counting/claim.ts'
-import type { DeletedIds } from './deletion/deletion-store.ts'
+import type { DeletedIds, DeletionStore } from './deletion/deletion-store.ts'
 import { rejectDeleted } from './deletion/deleted-traces.ts'
 import type { BlobStore } from './store/blob-store.ts'
 import type { DataDisk } from './store/data-disk.ts'
@@ -39,8 +39,8 @@ export interface IngesterDeps {
    * When a request is acknowledged. `log`: once it is on this node's disk; `store`: once ClickHouse has confirmed it.
    */
   ack: 'log' | 'store'
-  /** Recently deleted traces. */
-  deleted: DeletedIds
+  /** Recently deleted traces, and attachments that may be unused. */
+  deleted: DeletedIds & Pick<DeletionStore, 'noteBlobs'>
   logger: Logger
   metrics: Metrics
   clock: Clock
@@ -86,9 +86,15 @@ export function createIngester(deps: IngesterDeps): Ingester {
       let end: LogPosition | undefined
       try {
         await resolveProjects(deps.projects, head.workspace_id, decoded)
-        if (passage?.refused) Object.assign(decoded, withoutTraces(decoded.rows, passage.refused.traces))
+        if (passage?.refused) {
+          Object.assign(decoded, withoutTraces(decoded.rows, passage.refused.traces))
+          decoded.blobs = blobsOf(decoded.rows, decoded.blobs)
+        }
         if (decoded.blobs.length > 0) await deps.blobs.put(decoded.blobs)
         end = await append(deps.log, head.received_at, decoded)
+      } catch (error) {
+        noteUnused(deps, decoded)
+        throw error
       } finally {
         passage?.logged(end)
       }
@@ -172,6 +178,17 @@ async function append(
     )
   const ends = await Promise.all(appends)
   return ends.at(-1)
+}
+
+/** Notes the attachments of a request that was not logged, which may be stored already: the client may never repeat it. */
+function noteUnused({ deleted, clock, logger }: IngesterDeps, { blobs }: Decoded): void {
+  const sha256s = blobs.map(({ sha256 }) => sha256)
+  if (sha256s.length === 0) return
+  deleted
+    .noteBlobs(sha256s, clock.now())
+    .catch((error: unknown) =>
+      logger.warn({ err: error, attachments: sha256s.length }, 'unused attachments were not noted, and stay'),
+    )
 }
 
 function health(

@@ -5,7 +5,7 @@ import { BRIEF, type Patience, PATIENT, settled } from './settled.ts'
 async function wait(patience: Patience, { slow, away }: { slow: number; away: number }) {
   let seconds = 0
   const state = {
-    log: { stats: () => ({ oldest_waiting_at: seconds < slow ? 0 : null }) as never },
+    log: { stats: () => ({ frames: 1, frames_waiting: seconds < slow ? 1 : 0 }) as never },
     writer: {
       progress: () => {
         const up = seconds >= away
@@ -13,7 +13,7 @@ async function wait(patience: Patience, { slow, away }: { slow: number; away: nu
         return { up } as never
       },
     },
-    clock: { now: () => 1, steady: () => seconds * 1_000 },
+    clock: { now: () => 0, steady: () => seconds * 1_000 },
   }
   const end = await settled(state, patience).then(
     () => 'stored',
@@ -43,4 +43,23 @@ it.each([
   ],
 ])('%s', async (_title, patience, store, end, seconds) => {
   expect(await wait(patience, store)).toEqual({ end, seconds })
+})
+
+it('waits for what was acknowledged also when the wall clock was set back, and not for what comes later', async () => {
+  let stored = 0
+  let acknowledged = 3
+  const clock = { now: () => -1_000, steady: () => 0 }
+  const log = {
+    stats: () =>
+      ({ frames: acknowledged, frames_waiting: acknowledged - stored, oldest_waiting_at: 0 }) as never,
+  }
+  const writer = {
+    progress: () => {
+      stored += 1
+      acknowledged += 2
+      return { up: true } as never
+    },
+  }
+  await settled({ log, writer, clock }, PATIENT)
+  expect(stored).toBe(3)
 })

@@ -28,10 +28,13 @@ interface Storing {
  * takes longer than `patience`
  */
 export async function settled({ log, writer, clock }: Storing, { slow, away }: Patience): Promise<void> {
-  const before = clock.now()
+  const { frames: acknowledged } = log.stats()
   const began = clock.steady()
   let upAt = began
-  const isStored = (): boolean => (log.stats().oldest_waiting_at ?? Number.POSITIVE_INFINITY) > before
+  const isStored = (): boolean => {
+    const { frames, frames_waiting } = log.stats()
+    return frames - frames_waiting >= acknowledged
+  }
   while (!isStored()) {
     const now = clock.steady()
     if (writer.progress().up) upAt = now

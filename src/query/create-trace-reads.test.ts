@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createTraceReads, type TraceReadsDeps } from './create-trace-reads.ts'
+import { writeCursor } from './cursor.ts'
 import { createReadSteps, type ReadStepsDeps } from './steps.ts'
 import type { ListQuery } from '../ingest/store/trace-store.ts'
 
@@ -45,6 +46,13 @@ describe('queries of runs', () => {
       await turn()
     }
     expect(await Promise.all(filtered)).toHaveLength(30)
+  })
+
+  it('with a cursor of another kind of page are refused', async () => {
+    const { reads } = openReads()
+    const cursor = writeCursor([1, '20261120T090000000000Z0195f3a0-0000-7000-8000-0000000000aa'])
+    const asked = async () => await reads.query('w', { ...QUERY, cursor })
+    await expect(asked()).rejects.toMatchObject({ code: 'invalid_request' })
   })
 
   it('with filters are refused when too many of a key are waiting', async () => {

@@ -1,11 +1,12 @@
 import { carriesUsage } from '../trace/derive/derive.ts'
 import { invalidCursor } from '../base/text/page-cursor.ts'
 import { parseFilter, searchFor } from '../trace/filter/filter.ts'
-import { NIL_UUID } from '../base/ids.ts'
+import { NIL_UUID, parseUuid } from '../base/ids.ts'
 import { keyOf } from '../trace/rows/fragment.ts'
 import { mergeFragments } from '../trace/derive/merge.ts'
 import type { Attachment } from '../trace/derive/merged-trace-run.ts'
 import type { Media } from '../trace/json/media.ts'
+import type { LineFormat } from '../trace/json/run-lines.ts'
 import type { FieldChoice, TraceGlimpse } from '../trace/json/trace-run.ts'
 import { derivedFrom, TRACE_RUN_ROWS, type TraceRunRow } from '../trace/rows/trace-run-row.ts'
 import { readFeedbackPage } from './feedback-page.ts'
@@ -18,6 +19,7 @@ import type { ReadTasks } from './read-tasks.ts'
 import type {
   Asker,
   FeedbackPage,
+  LinePage,
   TraceOptions,
   TraceReads,
   TraceRunFacetQuery,
@@ -129,14 +131,17 @@ class LaneTraceReads implements TraceReads {
     const found = decodeRows(page)
     if (found.length === 0) return undefined
     // Read after the rows, so that the totals include at least all TraceRuns on the page.
-    const roll_up = await store.rollUpRows(workspace_id, [trace_id])
+    const [roll_up, root] = await Promise.all([
+      store.rollUpRows(workspace_id, [trace_id]),
+      options.cursor === undefined ? NONE : store.row(workspace_id, trace_id),
+    ])
     const first = found.slice(0, TRACE_PAGE)
     const plan = options.view === 'lean' ? leanPlan(first) : await planRead(store, workspace_id, idsOf(first))
     const { shown } = plan
     const feedback = await this.#steps.feedbackOn(workspace_id, idsOf(first.slice(0, shown)))
     const next = found.length > shown ? writeCursor([found[shown - 1]!.dotted_order]) : null
     return this.#steps.answer(plan, (fragments) => {
-      const read = { rows: page, roll_up, fragments, shown, feedback }
+      const read = { rows: page, roll_up, root, fragments, shown, feedback }
       return this.#steps.task('read-trace', { read, trace_id, next }, movable(fragments.payloads))
     })
   }
@@ -151,6 +156,20 @@ class LaneTraceReads implements TraceReads {
     return this.#page(workspace_id, query, asker, (input, transfer) =>
       this.#steps.task('read-page', { ...input, choice: { ...query.shown, select: query.select } }, transfer),
     )
+  }
+
+  async lines(
+    workspace_id: string,
+    query: TraceRunQuery,
+    format: LineFormat,
+    asker: Asker,
+  ): Promise<LinePage> {
+    let next: string | null = null
+    const bytes = await this.#page(workspace_id, query, asker, ({ read, cursors }, transfer) => {
+      next = cursors.next
+      return this.#steps.task('read-lines', { read, choice: { select: query.select }, format }, transfer)
+    })
+    return { bytes, next }
   }
 
   matches(workspace_id: string, { query: text, ...page }: TraceSearch, asker: Asker): Promise<Uint8Array> {
@@ -326,8 +345,9 @@ function toListQuery(query: TraceRunQuery): ListQuery {
     list.offset = query.cursor === undefined ? 0 : offsetIn(query.cursor)
   } else if (query.cursor !== undefined) {
     const [sort_time, run_id] = readCursor(query.cursor)
-    if (typeof sort_time !== 'number' || typeof run_id !== 'string') throw invalidCursor()
-    list.after = { sort_time, run_id }
+    const id = parseUuid(run_id)
+    if (typeof sort_time !== 'number' || id === undefined) throw invalidCursor()
+    list.after = { sort_time, run_id: id }
   }
   return list
 }

@@ -10,12 +10,15 @@ const TOTALS = [
   'total_cost',
 ]
 
-/** Returns a function that reads tokens and cost of a trace: those of its root, whose id is the trace's id. */
+/** Returns a function that reads tokens and cost below a TraceRun. */
 export function totalsReader(reads: Pick<TraceReads, 'query'>) {
-  return async ({ workspace_id }: { workspace_id: string }, trace_id: string): Promise<JsonObject | null> => {
-    const query = { trace: trace_id, id: [trace_id], select: TOTALS, limit: 1, order: 'desc' } as const
+  return async (
+    { workspace_id }: { workspace_id: string },
+    { trace_id, run_id }: { trace_id: string; run_id: string },
+  ): Promise<JsonObject | null> => {
+    const query = { trace: trace_id, select: TOTALS, limit: 1, order: 'desc' } as const
     const answer: unknown = JSON.parse(
-      new TextDecoder().decode(await reads.query(workspace_id, { ...query, id: [trace_id] })),
+      new TextDecoder().decode(await reads.query(workspace_id, { ...query, id: [run_id] })),
     )
     const found = isObject(answer) && Array.isArray(answer['runs']) ? answer['runs'][0] : undefined
     if (!isObject(found)) return null

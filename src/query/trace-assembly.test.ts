@@ -4,10 +4,12 @@ import { outlineRows, payloadRows } from '../../test/support/traces/outline-rows
 import { requestHead } from '../../test/support/traces/wire-body.ts'
 import { decodeRequest } from '../trace/decode/decode.ts'
 import { deriveTraceRun } from '../trace/derive/derive.ts'
+import { NIL_UUID } from '../base/ids.ts'
 import { createDefaultPrices } from '../trace/price/default/default-prices.ts'
 import { readFragments, SIZED_COLUMNS, type StoredFragment } from '../trace/rows/fragment.ts'
+import { i128, nullable, rowFormat, string, ticks, u64, u8, uuid } from '../trace/rows/row-format.ts'
 import { RowWriter } from '../trace/rows/row-binary.ts'
-import { TRACE_RUN_ROWS, type TraceRunRow, toRow } from '../trace/rows/trace-run-row.ts'
+import { type RollUpColumns, TRACE_RUN_ROWS, type TraceRunRow, toRow } from '../trace/rows/trace-run-row.ts'
 import { createEstimates } from '../trace/tokens/estimator.ts'
 import { createTokenizer } from '../trace/tokens/tokenizer.ts'
 import { createTraceAssembly, type ReadRows } from './trace-assembly.ts'
@@ -86,6 +88,67 @@ it('is undefined for a trace that was deleted after its rows were read', () => {
     feedback: new Map(),
   }
   expect(assembly.trace(found, { trace_id: row.trace_id, next: null })).toBeUndefined()
+})
+
+const [time, tokens, cost] = [nullable(ticks), nullable(u64), nullable(i128)]
+/** Rows of ROLL_UP_COLUMNS. */
+const ROLL_UP_ROWS = rowFormat<RollUpColumns>({
+  trace_id: uuid,
+  run_id: uuid,
+  parent_run_id: uuid,
+  run_type: string,
+  model: string,
+  status: string,
+  start_time: ticks,
+  end_time: time,
+  first_token_time: time,
+  thread_id: string,
+  input_tokens: tokens,
+  output_tokens: tokens,
+  input_cost: cost,
+  output_cost: cost,
+  total_cost: cost,
+  input_source: string,
+  output_source: string,
+  sent_costs: u8,
+  call_id: u64,
+  call_facts: u8,
+})
+
+it('D-19: a later page of a trace has the root and the duration of the whole trace', () => {
+  const own = {
+    run_type: 'chain',
+    trace_id: id,
+    parent_run_id: NIL_UUID,
+    start_time: 1_000_000,
+    end_time: 9_000_000,
+  }
+  const base = toRow(deriveTraceRun(created('gpt-5'), { ...context, parentOf: () => undefined }))
+  const root: TraceRunRow = { ...base, ...own, run_id: id, name: 'root' }
+  const late: TraceRunRow = {
+    ...root,
+    run_id: '01a1f83d-5201-7000-8000-00000000000b',
+    parent_run_id: id,
+    name: 'late',
+    start_time: 5_000_000,
+    end_time: 6_000_000,
+  }
+  const roll_up = new RowWriter()
+  for (const row of [root, late]) ROLL_UP_ROWS.write(roll_up, row)
+  const found: ReadRows = {
+    rows: rowBytes(late),
+    roll_up: roll_up.finish(),
+    root: rowBytes(root),
+    fragments: { outlines: new Uint8Array(0), payloads: [] },
+    shown: 1,
+    feedback: new Map(),
+  }
+  const page = assembly.trace(found, { trace_id: id, next: null })
+  expect(JSON.parse(Buffer.from(page!).toString('utf8'))).toMatchObject({
+    root: { id, name: 'root' },
+    runs: [{ name: 'late' }],
+    duration_ms: 8000,
+  })
 })
 
 it('a list that selects payloads has the previews and counts of faults that it selects too', () => {

@@ -4,7 +4,14 @@ import type { PriceSource } from '../trace/price/price.ts'
 import { parseDecimal } from '../trace/price/decimal.ts'
 import { priceTraceRun } from '../trace/price/price-trace-run.ts'
 import type { TraceSums } from '../ingest/store/outline-store.ts'
-import { isOutdated, TRACE_RUN_ROWS, type TraceRunRow, toRow } from '../trace/rows/trace-run-row.ts'
+import { rollUp } from '../trace/derive/roll-up.ts'
+import {
+  isOutdated,
+  ROLL_UP_COLUMNS,
+  TRACE_RUN_ROWS,
+  type TraceRunRow,
+  toRow,
+} from '../trace/rows/trace-run-row.ts'
 import {
   aboutInTrace,
   type FieldChoice,
@@ -16,6 +23,7 @@ import {
   totalsJson,
   type TraceGlimpse,
 } from '../trace/json/trace-run.ts'
+import { type LineFormat, lineOf } from '../trace/json/run-lines.ts'
 import type { FeedbackStats } from '../trace/json/feedback-stats.ts'
 import { deriveAll, freshest, rollUps } from './derive-read.ts'
 import type { ReadFragments } from './read-plan.ts'
@@ -34,6 +42,8 @@ export interface ReadRows {
   shown: number
   /** Feedback by TraceRun, for TraceRuns that have any. */
   feedback: ReadonlyMap<string, FeedbackStats>
+  /** The row of a trace's root, for a page of the trace that does not have it; empty if there is none. */
+  root?: Uint8Array
   /** By root, for the roots of a list. */
   glimpses?: ReadonlyMap<string, TraceGlimpse>
 }
@@ -56,6 +66,8 @@ export interface TraceAssembly {
     cursors: { next: string | null; prev: string | null },
     choice: FieldChoice,
   ): Uint8Array<ArrayBuffer>
+  /** The TraceRuns of a page as lines of a file. */
+  lines(read: ReadRows, choice: FieldChoice, format: LineFormat): Uint8Array<ArrayBuffer>
 }
 
 export function createTraceAssembly(context: LlmContext): TraceAssembly {
@@ -75,27 +87,21 @@ export function createTraceAssembly(context: LlmContext): TraceAssembly {
     },
     trace(read, { trace_id, next }) {
       const rows = shownRows(read)
-      if (rows.length === 0) return undefined
-      const roll = rollUps(read.roll_up)
-      const pieces = assemble(read, {
-        rows,
-        derived: deriveAll(read.fragments, rows, context),
-        roll,
-        choice: {},
-      })
-      const totals = roll.get(trace_id)
-      // The trace was deleted after the rows were read.
-      if (totals === undefined) return undefined
-      const root = rows.findIndex((row) => row.run_id === trace_id)
-      const starts = rows.map((row) => row.start_time)
-      const ends = rows.map((row) => row.end_time ?? row.start_time)
+      const all = [...TRACE_RUN_ROWS.read(read.roll_up, ROLL_UP_COLUMNS)].filter(
+        (row) => row.trace_id === trace_id,
+      )
+      // Without rows the trace was deleted after the page was read.
+      if (rows.length === 0 || all.length === 0) return undefined
+      const roll = new Map([[trace_id, rollUp(all)]])
+      const derived = deriveAll(read.fragments, rows, context)
+      const pieces = assemble(read, { rows, derived, roll, choice: {} })
       return joinPieces([
         `{"trace_id":${JSON.stringify(trace_id)},"root":`,
-        ...(root < 0 ? ['null'] : pieces[root]!),
+        ...(pieces[rows.findIndex((row) => row.run_id === trace_id)] ?? rootElsewhere(read, trace_id, roll)),
         ',"runs":[',
         ...separated(pieces),
-        `],"totals":${JSON.stringify(totalsJson(totals.trace))}`,
-        `,"duration_ms":${(ends.reduce((a, b) => Math.max(a, b)) - starts.reduce((a, b) => Math.min(a, b))) / 1000}`,
+        `],"totals":${JSON.stringify(totalsJson(roll.get(trace_id)!.trace))}`,
+        `,"duration_ms":${durationOf(all) / 1000}`,
         `,"cursors":{"next":${JSON.stringify(next)}}}`,
       ])
     },
@@ -105,7 +111,32 @@ export function createTraceAssembly(context: LlmContext): TraceAssembly {
       const pieces = assemble(read, { rows, derived, roll: rollUps(read.roll_up), choice })
       return joinPieces(['{"runs":[', ...separated(pieces), `],"cursors":${JSON.stringify(cursors)}}`])
     },
+    lines(read, choice, format) {
+      const rows = shownRows(read)
+      const derived = deriveAll(read.fragments, rows, context)
+      const runs = assemble(read, { rows, derived, roll: rollUps(read.roll_up), choice }).map(joinPieces)
+      return joinPieces(runs.map((run) => lineOf(run, format)))
+    },
   }
+}
+
+/** The root of a trace, from its row, for a page that does not have it. */
+function rootElsewhere(
+  read: Pick<ReadRows, 'root' | 'feedback'>,
+  trace_id: string,
+  roll: ReadonlyMap<string, OfTrace>,
+): Piece[] {
+  const rows = read.root === undefined ? [] : [...TRACE_RUN_ROWS.readAll(read.root)]
+  const root = rows.filter((row) => row.trace_id === trace_id)
+  return assemble(read, { rows: root, derived: new Map(), roll, choice: {} })[0] ?? ['null']
+}
+
+/** Microseconds from the first start to the last end. */
+function durationOf(rows: readonly Pick<TraceRunRow, 'start_time' | 'end_time'>[]): number {
+  const first = rows.reduce((least, { start_time }) => Math.min(least, start_time), Infinity)
+  return (
+    rows.reduce((most, { start_time, end_time }) => Math.max(most, end_time ?? start_time), -Infinity) - first
+  )
 }
 
 /** The facts about a trace from the sums of the store, for a trace in which no call is shown twice. */

@@ -21,8 +21,8 @@ export interface RunsDeps extends AwaitDeps {
   findAssistant(tenant: Tenant, id_or_graph: string): Promise<AssistantFacts | undefined>
   /** Whether a graph reads `context` and `config.configurable` as the same values; default: no graph does. */
   sharesContext?(graph_id: string): boolean
-  /** Tokens and cost of a trace; null while none of its data has arrived. */
-  traceTotals(tenant: Tenant, trace_id: string): Promise<JsonObject | null>
+  /** Tokens and cost below a TraceRun; null while none of its data has arrived. */
+  traceTotals(tenant: Tenant, place: { trace_id: string; run_id: string }): Promise<JsonObject | null>
   webhooks?: WebhookRules
   /** Checks for free disk space, which a run needs until it has ended. @throws AppError disk_full, disk_unwritable */
   assertRoom?(): Promise<void>
@@ -75,8 +75,9 @@ export function createRuns(deps: RunsDeps): Runs {
     },
     cancel: (call, thread_id, run_id, options) => cancel(deps, call, { thread_id, run_id }, options),
     cancelMany: (call, selector, options) => cancelMany(deps, call, selector, options),
-    async totals({ tenant }, { trace_id }) {
-      return trace_id === null ? null : deps.traceTotals(tenant, trace_id)
+    async totals({ tenant }, { trace_id: run_id, kwargs }) {
+      if (run_id === null) return null
+      return await deps.traceTotals(tenant, { trace_id: kwargs.caller_trace?.trace_id ?? run_id, run_id })
     },
   }
 }

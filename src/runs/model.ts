@@ -82,6 +82,18 @@ export interface RunKwargs {
   protocol?: 2
   /** True: if an interrupt that the run answers is no longer open, the run fails before it executes anything (V-13). */
   strict_resume?: true
+  /** Where the run is recorded, if a caller over MCP or A2A has a trace (RUN-37). Absent: as a trace of its own. */
+  caller_trace?: CallerTrace
+}
+
+/** A place in the trace of a caller. */
+export type CallerTrace = {
+  trace_id: string
+  parent_run_id: string
+  /** That of the parent; absent for a span, whose place is known when it arrives. */
+  dotted_order?: string
+  /** Name of the caller's project; absent: that of the deployment. */
+  project?: string
 }
 
 /** One execution of an assistant as stored; times are epoch milliseconds. */

@@ -131,6 +131,7 @@ function requestedKwargs({ assistant, request, temporary, webhooks }: RunPlan): 
     on_completion: temporary ? (request.on_completion ?? 'delete') : 'keep',
     ...(request.protocol !== undefined && { protocol: request.protocol }),
     ...(request.strict_resume !== undefined && { strict_resume: request.strict_resume }),
+    ...(request.caller_trace !== undefined && { caller_trace: request.caller_trace }),
   }
 }
 

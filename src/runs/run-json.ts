@@ -24,7 +24,8 @@ export function runJson(run: Run, totals?: JsonObject | null): JsonObject {
     kwargs: { ...run.kwargs },
     multitask_strategy,
     weir: {
-      trace_id,
+      // A run in a caller's trace has no trace of its own.
+      trace_id: trace_id === null ? null : (run.kwargs.caller_trace?.trace_id ?? trace_id),
       revision_id,
       attempt,
       error: error && { ...error },

@@ -336,6 +336,15 @@ export interface RunStore {
   ): Promise<number>
   /** The bytes that the checkpoints of a thread take; zeros for a thread without checkpoints. */
   threadStorage(tenant: Tenant, thread_id: string): Promise<ThreadStorage>
+  /**
+   * Deletes those of the threads that have expired with this strategy and are not busy at this moment; returns their ids.
+   * With `keep_latest` only their older checkpoints are deleted.
+   */
+  deleteExpired(
+    tenant: Tenant,
+    thread_ids: readonly string[],
+    strategy: ThreadTtl['strategy'],
+  ): Promise<string[]>
   /** Threads that are past their `expires_at` and not busy, of all tenants, at most `limit`. */
   expiredThreads(limit: number): Promise<(Tenant & { thread_id: string; strategy: ThreadTtl['strategy'] })[]>
 

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../schema/json.ts'
-import type { Caller, CancelAction, MultitaskStrategy, Run, Tenant } from './model.ts'
+import type { Caller, CallerTrace, CancelAction, MultitaskStrategy, Run, Tenant } from './model.ts'
 import type {
   CancelResult,
   CancelSelector,
@@ -65,6 +65,7 @@ export interface RunRequest {
   protocol?: 2
   /** The run fails if an interrupt that it answers is no longer open when the run begins. */
   strict_resume?: true
+  caller_trace?: CallerTrace
   /**
    * Id of the run that the request expects to be the newest of the thread; null: the thread must have no run. If
    * another run is the newest, the request is refused as `conflict`.

@@ -32,7 +32,7 @@ export function traceAttempt({ claim, project, rules, clock, record }: TraceDeps
       const isLast = end.kind === 'lost' ? end.culprit : !end.retryable || attempt >= rules.max_attempts
       if (!isLast || (isTraced && end.kind === 'failed')) return
       const end_time = new Date(clock.now()).toISOString()
-      const ending = { session_name: project, end_time, error: `${end.error}: ${end.message}` }
+      const ending = { ...placed(claim.run, project), end_time, error: `${end.error}: ${end.message}` }
       const begun = { ...rootOf(claim.run), start_time: new Date(began).toISOString() }
       const body = isTraced
         ? { post: [], patch: [{ id, ...ending }] }
@@ -40,6 +40,13 @@ export function traceAttempt({ claim, project, rules, clock, record }: TraceDeps
       record(claim, Buffer.from(toJsonText(body)))
     },
   }
+}
+
+/** The project of the root, and its place in the trace of a caller. */
+function placed({ kwargs: { caller_trace } }: Run, project: string): object {
+  if (caller_trace === undefined) return { session_name: project }
+  const { trace_id, parent_run_id, project: session_name = project } = caller_trace
+  return { session_name, trace_id, parent_run_id }
 }
 
 function rootOf({ run_id, thread_id, graph_id, assistant_id, trace_id, metadata, kwargs }: Run): object {

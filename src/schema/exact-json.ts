@@ -1,4 +1,6 @@
 import type { JsonValue } from './json.ts'
+import type { CheckResult, Registry, SchemaName } from './registry.ts'
+import type { SchemaTypes } from './types.gen.ts'
 
 /** What TypeScript's library does not declare yet. */
 interface RawJsonSource {
@@ -40,7 +42,7 @@ const INTEGER = /^-?\d+$/
 
 /**
  * Like JSON.parse, for values that Weir only stores and passes on: integers beyond 2^53, such as ids of other systems, keep
- * all their digits. Two of them are equal for `containsJson`. A schema takes such an integer for an object.
+ * all their digits. Two of them are equal for `containsJson`. A schema takes such an integer for an object: use `checkExact`.
  */
 export function parseExact(text: string): JsonValue {
   if (!MANY_DIGITS.test(text)) return JSON.parse(text) as JsonValue
@@ -49,4 +51,25 @@ export function parseExact(text: string): JsonValue {
       ? new ExactInteger(source)
       : value,
   ) as JsonValue
+}
+
+function holdsExactInteger(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return isExactInteger(value) || Object.values(value).some(holdsExactInteger)
+}
+
+/**
+ * Like `check` of the registry, for a value of `parseExact`: a schema sees a number in place of each exact integer. The
+ * integers keep their digits unless a field must be a number.
+ */
+export function checkExact<K extends SchemaName>(
+  registry: Registry,
+  name: K,
+  value: unknown,
+): CheckResult<SchemaTypes[K]> {
+  if (!holdsExactInteger(value)) return registry.check(name, value)
+  const plain = registry.check(name, JSON.parse(JSON.stringify(value)))
+  if (!plain.ok) return plain
+  const exact = registry.check(name, value)
+  return exact.ok ? exact : plain
 }

@@ -1,4 +1,5 @@
 import type { ApiKey, IdentityStore } from '../identity/identity-store.ts'
+import type { ManagedRecords } from '../identity/managed-records.ts'
 import type { FeedbackConfigStore } from '../ingest/feedback/config-store.ts'
 import type { PriceStore } from '../ingest/prices/price-store.ts'
 import type { SchemaTypes } from '../schema/types.gen.ts'
@@ -70,6 +71,7 @@ export type SetupStep = SchemaTypes['setup-plan']['steps'][number]
 /** The stores that a set-up changes, all in one transaction. */
 export interface SetupStores {
   identity: IdentityStore
+  managed: ManagedRecords
   /** Changes a service key in place; `expires_at` in epoch milliseconds. */
   changeKey(id: string, change: Pick<ApiKey, 'role' | 'workspace_ids' | 'expires_at'>): Promise<void>
   retention: RetentionStore

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '../base/errors.ts'
 import type { Logger } from '../base/log.ts'
+import type { Sealer } from '../base/node/sealer.ts'
 import type { DeploymentDeps } from '../http/deployment/deps.ts'
 import type { Config, PortSetting } from '../config.ts'
 import type { BodyAdmission } from '../http/body/admission.ts'
@@ -28,7 +29,7 @@ import type { LargeBodies } from '../http/server/dispatch.ts'
 import { createSse } from '../http/deployment/sse/sse.ts'
 import { ofWorkspace } from '../http/deployment/request/of-workspace.ts'
 import { createEntrance, type Entrance } from '../http/platform/entrance.ts'
-import { hasOwnHost } from '../http/platform/request/own-address.ts'
+import { hasOwnHost } from '../http/server/browser/own-address.ts'
 import { startGrpcServer } from '../http/grpc/grpc-server.ts'
 import { createOtlpCalls, type GrpcHandler } from '../http/grpc/otlp-calls.ts'
 import { type HttpServer, startHttpServer } from '../http/server/http-server.ts'
@@ -41,6 +42,7 @@ import type { OwnDeployment } from '../hosting/own-deployment.ts'
 import type { DeploymentApis } from '../hosting/revision/revision.ts'
 import type { RunningDeployment } from '../hosting/revision/serving.ts'
 import type { Hosting } from '../hosting/revision/create-hosting.ts'
+import { openSealer } from '../hosting/secrets-key.ts'
 import { startLargeBodies } from './bodies.ts'
 
 const REQUEST_GRACE_MS = 10_000
@@ -324,6 +326,7 @@ async function deploymentApp(
   const { findAssistant, headersFor, project } = hosted
   const { mounted, ...guard } = guardsOf(config, deps, hosted)
   const keys = ofWorkspace(deps.authenticator, tenant.workspace_id)
+  let sealer: Promise<Sealer> | undefined
   const app = {
     name,
     tenant,
@@ -355,6 +358,7 @@ async function deploymentApp(
     ...guard,
     public_url: config.deploymentsOrigin,
     sse: createSse({ logger, outflow, limits: config.streams }),
+    sealer: () => (sealer ??= openSealer(config)),
     tracing: config.runs.tracing,
     langgraph_version: await langgraphVersion(),
   }
@@ -363,7 +367,13 @@ async function deploymentApp(
     userAuth: hosted.userAuth,
     customApp: hosted.project.app,
     keys: config.auth ? keys : undefined,
-    mounted: { cors: guard.cors, gates: guard.gates, ...mounted, public_url: config.publicUrl },
+    mounted: {
+      cors: guard.cors,
+      gates: guard.gates,
+      ...mounted,
+      public_url: config.publicUrl,
+      ...(hosted.userAuth === undefined && { authorizes: { publicUrl: config.publicUrl } }),
+    },
     sessionGates: deps.sessionGates,
     platform: platformApi(platformPort),
     ownHost: hasOwnHost(config),

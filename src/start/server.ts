@@ -299,8 +299,26 @@ function baseDeps({ config: { publicUrl, deploymentsOrigin, deploy }, metrics, l
 }
 
 /** The stores that routes use as they are. */
-function sqlDeps({ sharing, projects, prices, usageLimits, ingestLimits, identityStore }: SqlStores) {
-  return { sharing, projects, prices, usageLimits, ingestLimits, identity: identityStore }
+function sqlDeps({
+  sharing,
+  projects,
+  projectViews,
+  prices,
+  usageLimits,
+  ingestLimits,
+  identityStore,
+  managed,
+}: SqlStores) {
+  return {
+    sharing,
+    projects,
+    projectViews,
+    prices,
+    usageLimits,
+    ingestLimits,
+    identity: identityStore,
+    managed,
+  }
 }
 
 /** Applies SETUP_FILE, and returns what applies further set-ups. */

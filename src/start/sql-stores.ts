@@ -6,6 +6,7 @@ import { bootstrapIdentity } from '../identity/bootstrap.ts'
 import { openInstallation, sqlStore } from '../storage/installation.ts'
 import { createBrowserSessionStore } from '../storage/sql/identity/browser-session-store.ts'
 import { createOauthStore } from '../storage/sql/identity/oauth-store.ts'
+import { createManagedRecords } from '../storage/sql/identity/managed-record-store.ts'
 import { createInviteStore } from '../storage/sql/identity/invite-store.ts'
 import { createSignInStore } from '../storage/sql/identity/sign-in-store.ts'
 import { createIdentityStore } from '../storage/sql/identity/identity-store.ts'
@@ -17,9 +18,11 @@ import { createPostgresLivePeers } from '../storage/sql/driver/postgres/live-pee
 import type { AsLeader } from '../storage/sql/driver/postgres/migration-leader.ts'
 import { createPriceStore } from '../storage/sql/prices/price-store.ts'
 import { connectionShares } from '../storage/sql/driver/postgres/connection-budget.ts'
+import { withAuditLines } from './identity/audit-lines.ts'
 import { createSharing } from './stored-traces.ts'
 import { createDeletionStore } from '../storage/sql/deletion/deletion-store.ts'
 import { createProjectStore } from '../storage/sql/projects/store.ts'
+import { createProjectViewStore } from '../storage/sql/projects/view-store.ts'
 import { createRepriceJobStore } from '../storage/sql/prices/reprice-job-store.ts'
 
 export interface SqlStoreParts {
@@ -41,8 +44,9 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
   // Acknowledged traces are useless without their project, so projects must survive the same failures.
   const connections = connectionShares(config.databaseConnections).identity
   const sqlPlace = { url: config.databaseUrl, file, synchronous: 'full', connections } as const
-  const database = await openSql(sqlPlace, asLeader)
-  stops.push(() => database.close())
+  const opened = await openSql(sqlPlace, asLeader)
+  stops.push(() => opened.close())
+  const database = config.auditLog === undefined ? opened : withAuditLines(opened, config.auditLog, logger)
   const place = config.databaseUrl === undefined ? file : 'The database of DATABASE_URL'
   const installation = await openInstallation({ database, place, dataDir, acceptEmpty: acceptEmptyStore })
   const identityStore = createIdentityStore(database)
@@ -67,6 +71,7 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
     oauth: createOauthStore(database),
     signIns: createSignInStore(database),
     invites: createInviteStore(database),
+    managed: createManagedRecords(database),
     installation,
     check: await installation.claim(sqlStore('sql', place, database)),
     sharing: createSharing(database),
@@ -74,6 +79,7 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
     projects: createProjectStore(database, systemClock, {
       retention_days: config.defaultRetentionDays,
     }),
+    projectViews: createProjectViewStore(database, systemClock),
     prices: createPriceStore(database, systemClock),
     repriceJobs: createRepriceJobStore(database),
     usageLimits: createUsageLimitStore(database, systemClock),

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  agentEnvironments,
   exporterEnvironments,
   type FieldFolder,
   frameworks,
@@ -50,7 +51,12 @@ fill(frameworks('javascript'), npmInstall)
 if (python !== undefined) {
   for (const folder of pythonClients())
     fill(folder, ({ path, wanted }) => run(python, [...PIP, '--no-deps', '--target', path, wanted]))
-  for (const folder of [...langsmithEnvironments(), ...exporterEnvironments(), frameworks('python')])
+  for (const folder of [
+    ...langsmithEnvironments(),
+    ...exporterEnvironments(),
+    ...agentEnvironments(),
+    frameworks('python'),
+  ])
     fill(folder, ({ path, wanted }) => {
       run(python, ['-m', 'venv', path])
       run(join(path, 'bin', 'python'), [...PIP, ...wanted.split('\n')])

@@ -77,9 +77,27 @@ export function exporterPython([, , version]: ClientRow): string {
 
 const isExporter = ([, name]: ClientRow): boolean => name.startsWith('opentelemetry-')
 
+/** Virtual environments with clients of MCP and A2A. */
+export function agentEnvironments(): FieldFolder[] {
+  return rows(CLIENTS, 'python')
+    .filter(isAgent)
+    .map((row) => ({ path: agentFolder(row), wanted: `${row[1]}==${row[2]}` }))
+}
+
+/** The interpreter of the environment for a release of a client of MCP or A2A. */
+export function agentPython(row: ClientRow): string {
+  return join(agentFolder(row), 'bin', 'python')
+}
+
+function agentFolder(row: ClientRow): string {
+  return join(FOLDER, `python-agents-${aliasOf(row)}`)
+}
+
+const isAgent = ([, name]: ClientRow): boolean => name === 'mcp' || name === 'a2a-sdk'
+
 export function pythonClients(): FieldFolder[] {
   return rows(CLIENTS, 'python')
-    .filter((row) => !isExporter(row))
+    .filter((row) => !isExporter(row) && !isAgent(row))
     .map((row) => ({
       path: pythonFolder(row),
       wanted: `${row[1]}==${row[2]}`,

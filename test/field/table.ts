@@ -86,6 +86,12 @@ export const CLIENTS: readonly ClientRow[] = [
   ['python', 'opentelemetry-exporter-otlp', '1.20.0', '2023-09'],
   ['python', 'opentelemetry-exporter-otlp', '1.37.0', '2025-09'],
   ['python', 'opentelemetry-exporter-otlp', '1.45.2', '2026-11'],
+  ['python', 'mcp', '1.30.0', '2026-09'],
+  ['python', 'mcp', '2.2.0', '2026-09'],
+  ['python', 'mcp', '2.3.0', '2026-11'],
+  ['python', 'a2a-sdk', '0.3.26', '2026-04'],
+  ['python', 'a2a-sdk', '1.2.3', '2026-10'],
+  ['python', 'a2a-sdk', '1.3.0', '2026-11'],
 ]
 
 /** A release of a framework. `graph` is an export of a module in test/fixtures/field. */

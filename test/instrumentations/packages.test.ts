@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { runClient } from './run-client.ts'
+import { CLIENT_MS, runClient } from './run-client.ts'
 import { expectInTable, type Row } from './table.ts'
 import { useClients } from './use-clients.ts'
 
@@ -46,13 +46,17 @@ describe.skipIf(skipped.length === CLIENTS.length && !mustRun)(
   () => {
     const current = useClients()
 
+    const rows: Row[] = []
+
+    for (const client of CLIENTS.filter(isInstalled)) {
+      const { name, title, file, args } = client
+      const runs = async () =>
+        rows.push(await runClient({ title, file, args, cwd: copyOf(name), project: name }, current()))
+      it(`${title} runs`, runs, CLIENT_MS)
+    }
+
     it('are read as docs/using/instrumentations.md says', async () => {
       if (mustRun) expect(skipped.filter((title) => !mayMiss(title))).toEqual([])
-      const rows: Row[] = []
-      for (const client of CLIENTS.filter(isInstalled)) {
-        const { name, title, file, args } = client
-        rows.push(await runClient({ title, file, args, cwd: copyOf(name), project: name }, current()))
-      }
       await expectInTable('packages', rows, skipped)
     })
   },

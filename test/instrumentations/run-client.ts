@@ -19,6 +19,9 @@ export interface ClientProgram {
   project: string
 }
 
+/** Time limit of a client in milliseconds: it imports its whole framework, which takes half a minute on a busy machine. */
+export const CLIENT_MS = 120_000
+
 /** The servers of a test, and a home folder for clients. */
 export interface ClientWorld {
   weir: WeirProcess

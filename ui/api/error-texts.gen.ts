@@ -48,6 +48,7 @@ export const ERROR_TEXTS: Readonly<Record<string, string>> = {
   "method_not_allowed": "This method is not allowed here.",
   "not_implemented": "This server does not support this request.",
   "conflict": "The request conflicts with what is stored.",
+  "managed_by_file": "A set-up file manages this: change the file, or send the request with ?override=true until the file is applied again.",
   "run_not_active": "The run is not pending or running.",
   "run_id_taken": "Another thread has a run with this id.",
   "thread_busy": "Thread is busy",

@@ -13,7 +13,8 @@ export type ReadRun = Reply<'GET /api/v1/runs/{id}'>
 
 const PAGE_SIZE = 100
 
-function bodyOf({ project, filter, isRoot, since, until, sort }: RunQuery) {
+/** The body of a request for the runs of a list, or for their figures. */
+export function listBody({ project, filter, isRoot, since, until, sort }: RunQuery) {
   return {
     session: [project],
     ...(filter !== '' && { filter }),
@@ -33,7 +34,7 @@ function listOptions(query: RunQuery) {
     queryKey: keyOf(query),
     queryFn: ({ pageParam, signal }) =>
       call('POST /api/v1/runs/query', {
-        body: { ...bodyOf(query), limit: PAGE_SIZE, ...(pageParam !== '' && { cursor: pageParam }) },
+        body: { ...listBody(query), limit: PAGE_SIZE, ...(pageParam !== '' && { cursor: pageParam }) },
         signal,
       }),
     initialPageParam: '',
@@ -63,7 +64,7 @@ export async function readNewest(
   signal: AbortSignal,
 ): Promise<{ page: RunPage; others: readonly ListedRun[] }> {
   const page = await call('POST /api/v1/runs/query', {
-    body: { ...bodyOf(query), limit: PAGE_SIZE },
+    body: { ...listBody(query), limit: PAGE_SIZE },
     signal,
   })
   const there = new Set(page.runs.map(({ id }) => id))
@@ -95,7 +96,7 @@ export async function runsBeside(
 ): Promise<readonly ListedRun[]> {
   const { sort: _sort, ...list } = query
   const beside = step === 'older' ? { end_time: time, order: 'desc' } : { start_time: time, order: 'asc' }
-  const body = { ...bodyOf(list), ...beside, select: ['id', 'trace_id'], limit: PAGE_SIZE }
+  const body = { ...listBody(list), ...beside, select: ['id', 'trace_id'], limit: PAGE_SIZE }
   return (await call('POST /api/v1/runs/query', { body: body as typeof body & { order: 'asc' | 'desc' } }))
     .runs
 }

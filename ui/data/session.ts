@@ -33,7 +33,13 @@ export function useSignIn() {
 /** Prompts that the playground keeps in this browser (playground/kept/kept-drafts.ts). */
 const DRAFTS = 'weir-playground'
 
-/** Signs out, clears the cache and the tokens of deployments, and deletes what this browser keeps of the playground. */
+/** The filters that the lists of projects remember (parts/preferences.ts). */
+const FILTERS = 'weir:filters'
+
+/**
+ * Signs out, clears the cache and the tokens of deployments, and deletes the filters and prompts that this browser
+ * keeps.
+ */
 export function useSignOut() {
   const queries = useQueryClient()
   const deployments = useDeploymentApi()
@@ -43,6 +49,7 @@ export function useSignOut() {
       sessionStorage.setItem(SIGNED_OUT, '1')
       queries.setQueryData(SESSION, null)
       indexedDB.deleteDatabase(DRAFTS)
+      localStorage.removeItem(FILTERS)
       forgetOthers(queries, deployments)
       if (elsewhere !== undefined) location.assign(elsewhere)
     },

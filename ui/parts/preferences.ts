@@ -8,6 +8,7 @@ const WORDS = {
   density: ['usual', 'dense'],
   zone: ['local', 'utc'],
   timeline: ['shown', 'hidden'],
+  facets: ['hidden', 'shown'],
 } as const
 
 type Preferences = typeof WORDS
@@ -41,13 +42,16 @@ export function usePreference<N extends PreferenceName>(name: N): Preferences[N]
   return useSyncExternalStore(onChange, () => readPreference(name))
 }
 
+/** Texts that this browser stores: the columns that were chosen last, and the filters of projects. */
+type KeptText = 'columns' | 'filters'
+
 /** A text that this browser stores under a name; '' without one. */
-export function readKept(name: 'columns'): string {
+export function readKept(name: KeptText): string {
   return localStorage.getItem(`weir:${name}`) ?? ''
 }
 
 /** Stores a text for later visits; '' deletes it. */
-export function writeKept(name: 'columns', text: string): void {
+export function writeKept(name: KeptText, text: string): void {
   if (text === '') localStorage.removeItem(`weir:${name}`)
   else localStorage.setItem(`weir:${name}`, text)
 }

@@ -20,3 +20,11 @@ def other_language() -> Refused:
         "thread_of_other_language",
         "The thread has been written by a TypeScript graph. Graphs of another language cannot read it: use a new thread.",
     )
+
+
+def text_of(error: BaseException) -> str:
+    """The text of an error of user code, whose `__str__` may fail too."""
+    try:
+        return str(error)
+    except Exception:
+        return f"The text of the error cannot be read: {type(error).__name__}."

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import Any
 
 from .channel import Channel, leave, run_with_channel, send_last
-from .errors import Refused
+from .errors import Refused, text_of
 from .frames import MAX_LOADED_FILES, MAX_MESSAGE_CHARS, Head
 from .http.own_api import call_own_deployment
 from .json_text import read_json
@@ -30,6 +30,8 @@ from .storage.store import BrokeredStore
 BEAT_SECONDS = 0.25
 # A batch with this many items is sent before the event loop's turn ends.
 BATCH_ITEMS = 64
+# Likewise a batch with this many bytes: the server ends a host that sends a frame of more than 256 MiB.
+BATCH_BYTES = 8 << 20
 
 # The job of the running code.
 JOB: contextvars.ContextVar[int | None] = contextvars.ContextVar("weir_job", default=None)
@@ -49,6 +51,11 @@ class Host:
         self._deps: Deps | None = None
         # Files that have been reported to the server; None until the server requests them.
         self._reported: set[str] | None = None
+
+    @property
+    def jobs(self) -> Iterable[int]:
+        """The ids of running jobs."""
+        return self._running
 
     async def listen(self) -> None:
         """Handles the server's frames in their order."""
@@ -116,7 +123,7 @@ class Host:
         except Exception as error:
             traceback.print_exc()
             self._report()
-            self._send({"type": "failed", "message": cut(f"{type(error).__name__}: {error}"), "failures": []})
+            self._send({"type": "failed", "message": cut(f"{type(error).__name__}: {text_of(error)}"), "failures": []})
 
     def _report(self, tried: Iterable[str] = ()) -> None:
         """Sends the files to watch for changes, imported ones and `tried`, except files that it has sent before."""
@@ -167,9 +174,9 @@ class Host:
             self._send({"type": "refused", "id": id, "code": error.code, "message": cut(str(error)), "broken": True})
         except Refused as error:
             self._send({"type": "refused", "id": id, "code": error.code, "message": cut(str(error))})
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # Errors that LangGraph raises during a call are about the call's arguments.
-            message = cut(str(error)) or type(error).__name__
+            message = cut(text_of(error)) or type(error).__name__
             self._send({"type": "refused", "id": id, "code": "invalid_request", "message": message})
 
 
@@ -185,13 +192,15 @@ class Outbox:
         self._id = id
         self._send = send
         self._items: list[Item] = []
+        self._bytes = 0
         self._is_scheduled = False
 
     def add(self, items: Iterable[Item]) -> None:
         """Adds an item; items are sent in order."""
         for item in items:
             self._items.append(item)
-            if len(self._items) >= BATCH_ITEMS:
+            self._bytes += len(item[1])
+            if len(self._items) >= BATCH_ITEMS or self._bytes >= BATCH_BYTES:
                 self.flush()
         if self._items and not self._is_scheduled:
             self._is_scheduled = True
@@ -203,7 +212,7 @@ class Outbox:
 
     def flush(self) -> None:
         """Sends the collected items."""
-        items, self._items = self._items, []
+        items, self._items, self._bytes = self._items, [], 0
         if items:
             events = [event for event, _ in items]
             self._send({"type": "items", "id": self._id, "events": events}, [data for _, data in items])
@@ -230,6 +239,12 @@ def exit_by_sys(code: Any = None) -> None:
     exit_of_code(code if isinstance(code, int) else 0 if code is None else 1)
 
 
+def tell_ending(error: BaseException, jobs: list[int]) -> None:
+    """Reports to the server that the code of a job has ended the event loop. Among several jobs the one is unknown."""
+    about: Head = {"type": "culprit", "id": jobs[0]} if len(jobs) == 1 else {"type": "retire"}
+    send_last({**about, "message": f"The graph raised {type(error).__name__}."})
+
+
 def show_place(_signal: int, frame: FrameType | None) -> None:
     """On SIGUSR1: prints the job and the file and line of the code that blocks the event loop."""
     place = "-"
@@ -250,9 +265,10 @@ def serve() -> None:
     os._exit = exit_of_code  # type: ignore[assignment]
     sys.exit = exit_by_sys  # type: ignore[assignment]
     carry_context()
-    try:
-        run_with_channel(lambda channel: Host(channel).listen())
-    except SystemExit as error:
-        code = error.code if isinstance(error.code, int) else 1
-        send_last({"type": "retire", "message": f"The graph called sys.exit({code})."})
-        leave(code)
+    hosts: list[Host] = []
+
+    async def listen(channel: Channel) -> None:
+        hosts.append(Host(channel))
+        await hosts[0].listen()
+
+    run_with_channel(listen, lambda error: tell_ending(error, [job for host in hosts for job in host.jobs]))

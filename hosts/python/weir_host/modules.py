@@ -9,8 +9,10 @@ import traceback
 from importlib.metadata import packages_distributions, version
 from typing import Any
 
+from .errors import text_of
 from .frames import Head
 
+MAX_REASON_CHARS = 2_000
 HOST_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -98,12 +100,12 @@ def load_failure(entry: Head, error: BaseException) -> tuple[str, int | None, st
     elif isinstance(error, SystemExit):
         reason = "The module called sys.exit() while loading."
     elif isinstance(error, LookupError) or place is None:
-        reason = str(error) or type(error).__name__
+        reason = text_of(error) or type(error).__name__
     else:
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        reason = f"{type(error).__name__}: {text_of(error)}".splitlines()[0]
     if isinstance(error, ModuleNotFoundError):
         reason += f" ({missing_module(error.name or '')})"
-    return file, line, reason
+    return file, line, reason[:MAX_REASON_CHARS]
 
 
 def missing_module(name: str) -> str:

@@ -84,4 +84,35 @@ spec: { selector: { matchLabels: { app: weir } } }
     expect(changed).not.toBe(server)
     expect(renderedProblems(changed, {}).join()).toContain(problem)
   })
+
+  it('finds a backup that other rights, another image or a Service would get', () => {
+    const job = (labels: string, image: string, claim: string): string => `${server}---
+kind: CronJob
+metadata: { name: weir-backup }
+spec:
+  jobTemplate:
+    spec:
+      template:
+        metadata: { labels: ${labels} }
+        spec:
+          securityContext: { runAsUser: 1000, runAsNonRoot: true }
+          containers:
+            - image: ${image}
+              securityContext:
+                { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
+              envFrom: [{ secretRef: { name: s } }]
+              volumeMounts: [{ name: tmp, mountPath: /tmp }]
+          volumes:
+            - { name: tmp, emptyDir: {} }
+            - { name: data, persistentVolumeClaim: { claimName: ${claim} } }
+`
+    const values = { backup: { enabled: true } }
+    const own = '{ app.kubernetes.io/name: weir-backup }'
+    expect(renderedProblems(job(own, 'registry/weir:0.1.0', 'data-weir-0'), values)).toEqual([])
+    expect(renderedProblems(job('{ app: weir }', 'registry/other:1', 'data'), values)).toEqual([
+      'backup: image is not that of the servers',
+      'backup: the volume of the first server is not mounted',
+      'backup: Services select its pods',
+    ])
+  })
 })

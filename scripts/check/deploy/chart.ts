@@ -24,6 +24,8 @@ const REFUSED = [
   'volumeMounts[0].name=x,volumeMounts[0].mountPath=/data',
   'ports.otlpGrpc=false',
   'ingress.enabled=true',
+  'backup.enabled=true',
+  'backup.schedule=daily',
   'autoscaling.waiting.source=keda',
   'monitoring.serviceMonitor.interval=often',
   'unknown=1',

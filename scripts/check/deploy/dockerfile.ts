@@ -54,6 +54,19 @@ function missingFiles(copied: readonly string[]): string[] {
   )
 }
 
+/** Folders of the files that scripts/build.ts copies into the package, such as the host of Python graphs. */
+function assetFolders(): string[] {
+  const [, list = ''] =
+    /^const ASSETS = \[(.*?)^\]/ms.exec(readFileSync(join(ROOT, 'scripts/build.ts'), 'utf8')) ?? []
+  return [...new Set([...list.matchAll(/'([^/']+)\//g)].map(([, folder = '']) => folder))]
+}
+
+/** Folders of files that the image would lack, because the Dockerfile or .dockerignore leaves them out. */
+function missingFolders(copied: readonly string[]): string[] {
+  const ignored = readFileSync(join(ROOT, '.dockerignore'), 'utf8').split('\n')
+  return assetFolders().filter((folder) => !copied.includes(folder) || ignored.includes(folder))
+}
+
 /** Problems of a Dockerfile whose paths begin at the root of the project. */
 export function dockerfileProblems(text: string): string[] {
   const problems: string[] = []
@@ -76,6 +89,7 @@ export function dockerfileProblems(text: string): string[] {
   }
   const copied = all.flatMap(([name, rest]) => (name === 'COPY' ? copiedPaths(rest) : []))
   for (const path of missingFiles(copied)) problems.push(`the build loads ${path}, which it does not have`)
+  for (const folder of missingFolders(copied)) problems.push(`the image lacks the files of ${folder}`)
   const lastFrom = all.findLastIndex(([name]) => name === 'FROM')
   const final = all.slice(lastFrom).map(([name]) => name)
   for (const needed of ['USER', 'HEALTHCHECK', 'CMD', 'VOLUME']) {

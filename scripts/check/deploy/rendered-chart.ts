@@ -28,6 +28,8 @@ export function renderedProblems(text: string, values: Mapping): string[] {
   const server = objects.find(({ kind }) => kind === 'StatefulSet')
   if (server === undefined) return problems
   problems.push(...serverProblems(server, values), ...rightProblems(server))
+  const backup = objects.find(({ kind }) => kind === 'CronJob')
+  if (backup !== undefined) problems.push(...backupProblems(backup, server))
   const labels = at(server, 'spec.template.metadata.labels') as Mapping
   const ports = list(server, 'spec.template.spec.containers').flatMap((one) => list(one, 'ports'))
   const names = new Set(ports.map(({ name }) => name))
@@ -65,6 +67,7 @@ function kindProblems(objects: readonly Mapping[], values: Mapping): string[] {
       ? [isKeda ? 'ScaledObject' : 'HorizontalPodAutoscaler']
       : []),
     ...(Object.keys(at(values, 'setup') ?? {}).length > 0 ? ['ConfigMap'] : []),
+    ...(at(values, 'backup.enabled') === true ? ['CronJob'] : []),
     ...(at(values, 'ingress.enabled') === true ? ['Ingress'] : []),
     ...(at(values, 'monitoring.serviceMonitor.enabled') === true ? ['ServiceMonitor'] : []),
     ...(at(values, 'monitoring.rules.enabled') === true ? ['PrometheusRule'] : []),
@@ -105,6 +108,24 @@ function serverProblems(server: Mapping, values: Mapping): string[] {
   const isCounted = at(server, 'spec.replicas') !== undefined
   if (isCounted === (at(values, 'autoscaling.enabled') === true))
     problems.push('replicas must be set exactly when nothing else sets the number of servers')
+  return problems
+}
+
+/** Checks that the job backs up what the servers use, with their rights, and that no Service takes it for a server. */
+function backupProblems(backup: Mapping, server: Mapping): string[] {
+  const [job, own] = [at(backup, 'spec.jobTemplate.spec.template'), at(server, 'spec.template')]
+  const [here, there] = [job, own].map((one) => list(one, 'spec.containers')[0])
+  const problems = rightProblems({ spec: { template: job } }).map((problem) => `backup: ${problem}`)
+  for (const path of ['image', 'envFrom'])
+    if (JSON.stringify(at(here, path)) !== JSON.stringify(at(there, path)))
+      problems.push(`backup: ${path} is not that of the servers`)
+  const name = String(at(server, 'metadata.name'))
+  const claims = list(job, 'spec.volumes').map((volume) => at(volume, 'persistentVolumeClaim.claimName'))
+  if (!claims.includes(`data-${name}-0`))
+    problems.push('backup: the volume of the first server is not mounted')
+  const label = 'app.kubernetes.io/name'
+  const [mine, theirs] = [job, own].map((one) => (at(one, 'metadata.labels') as Mapping)[label])
+  if (mine === theirs) problems.push('backup: Services select its pods')
   return problems
 }
 

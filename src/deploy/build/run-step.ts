@@ -29,6 +29,9 @@ export interface StepOptions {
   record(name: string, pid: number): Promise<() => Promise<void>>
 }
 
+/** A program that a step has left running, outside of its process group, may keep the step's output open this long. */
+const OUTPUT_MS = 1_000
+
 /**
  * Runs a program in `dir` until it ends. @throws AppError build_failed when it fails or takes longer than `timeout_ms`;
  * the signal's reason on abort
@@ -65,7 +68,11 @@ export async function runStep(
     kill()
   }, timeout_ms)
   signal.addEventListener('abort', kill)
-  for (const output of [child.stdout, child.stderr]) eachLine(output, log)
+  const outputs = [child.stdout, child.stderr]
+  for (const output of outputs) eachLine(output, log)
+  child.once('exit', () => {
+    setTimeout(() => outputs.forEach((output) => output.destroy()), OUTPUT_MS).unref()
+  })
   try {
     const end = await ended
     signal.throwIfAborted()

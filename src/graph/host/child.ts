@@ -1,6 +1,6 @@
 import { GraphLoadError } from '../project/load-failure.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { AppError, toAppError } from '../../base/errors.ts'
+import { AppError } from '../../base/errors.ts'
 import { collectGarbage } from '../../base/node/collect-garbage.ts'
 import type { GraphJob, GraphState, StreamItem } from '../../runs/execute/graph-host.ts'
 import { answerCall, type CallDeps } from './calls.ts'
@@ -15,6 +15,7 @@ import {
   ROLLED_BACK,
 } from './execute.ts'
 import { installGraphLogger } from './logger.ts'
+import { createOutbox, type Outbox } from './outbox.ts'
 import type { GraphStorage } from './storage.ts'
 import { createHeart, type Heart, openServerSocket, watchProcess, writeLast } from '../pool/vitals.ts'
 import type { LoadFailure } from '../project/load-failure.ts'
@@ -37,8 +38,6 @@ import {
 /** Opens the storage of graphs with the options of the first message. */
 export type OpenStorage = (message: OpenHost) => Promise<GraphStorage>
 
-/** A batch with this number of items is sent at once, before the turn of the event loop ends. */
-const BATCH_ITEMS = 64
 /** Maximum number of characters in the cache of state texts. */
 const KEPT_CHARS = 4 << 20
 
@@ -139,7 +138,11 @@ class HostChild {
     }
     const end = await endOf(this.#deps as ExecuteDeps, job, output, signal)
     this.#outbox.flush()
-    sendEnd(this.#channel, id, end)
+    try {
+      sendEnd(this.#channel, id, end)
+    } catch (thrown) {
+      sendEnd(this.#channel, id, failedUnexpectedly(thrown))
+    }
     this.#heart.end()
     this.#running.delete(id)
   }
@@ -167,8 +170,12 @@ async function endOf(
   try {
     return await executeJob(deps, JSON.parse(job.toString('utf8')) as GraphJob, output, signal)
   } catch (thrown) {
-    return { kind: 'failed', ...describeError(thrown), retryable: false, state: undefined }
+    return failedUnexpectedly(thrown)
   }
+}
+
+function failedUnexpectedly(thrown: unknown): GraphJobEnd {
+  return { kind: 'failed', ...describeError(thrown), retryable: false, state: undefined }
 }
 
 /** Schema readers by graph, created on first use. */
@@ -211,44 +218,6 @@ function createFileReport(channel: Channel<FromHost>): { add(file: string): void
       reported.add(file)
       if (files.push(file) === 1) setImmediate(flush)
       if (files.length === MAX_LOADED_FILES) flush()
-    },
-  }
-}
-
-interface Outbox {
-  add(id: number, items: StreamItem[]): void
-  flush(): void
-}
-
-/**
- * Collects the items of a turn of the event loop and sends one frame for each job; several frames during a long turn.
- */
-function createOutbox(channel: Channel<FromHost>): Outbox {
-  let job = 0
-  let batch: StreamItem[] = []
-  let scheduled = false
-
-  function flush(): void {
-    if (batch.length === 0) return
-    const events = batch.map((item) => item.event)
-    const parts = batch.map((item) => item.data)
-    batch = []
-    channel.send({ type: 'items', id: job, events }, parts)
-  }
-
-  return {
-    flush,
-    add(id, items) {
-      if (id !== job) flush()
-      job = id
-      batch.push(...items)
-      if (batch.length >= BATCH_ITEMS) flush()
-      if (scheduled || batch.length === 0) return
-      scheduled = true
-      setImmediate(() => {
-        scheduled = false
-        flush()
-      })
     },
   }
 }
@@ -318,6 +287,6 @@ async function sendAnswer(
  * arguments.
  */
 function refusal(thrown: unknown): AppError {
-  if (thrown instanceof AppError || !(thrown instanceof Error)) return toAppError(thrown)
-  return new AppError('invalid_request', { message: thrown.message })
+  if (thrown instanceof AppError) return thrown
+  return new AppError('invalid_request', { message: describeError(thrown).message })
 }

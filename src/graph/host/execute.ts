@@ -1,5 +1,6 @@
 import { placeInUserCode } from '../project/load-failure.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { inspect } from 'node:util'
 import { V2_ENTRIES } from '../../base/text/v2-entries.ts'
 import { AppError } from '../../base/errors.ts'
 import type { GraphEnd, GraphJob, GraphState, StreamItem } from '../../runs/execute/graph-host.ts'
@@ -15,7 +16,8 @@ import { type StreamChunk, createStreamItems, type StreamItems } from './stream/
 import { toGraphState } from './state/thread-state.ts'
 import { createStepPace, PaceHandler, type Receiver } from './state/step-pace.ts'
 import { NodeCounter } from './node-counter.ts'
-import { createRunTracer } from './tracing.ts'
+import { placeIn } from './trace/caller-trace.ts'
+import { createRunTracer } from './trace/tracing.ts'
 import { readGraphEvents } from './stream/graph-events.ts'
 
 export type GraphJobEnd = Exclude<GraphEnd, { kind: 'lost' }>
@@ -62,7 +64,10 @@ export async function executeJob(
   const checkpointer = deps.storage.runCheckpointer(job.tenant, job.lease, options)
   const pace = createStepPace([deps.turns, checkpointer, output])
   const saver = new SealableSaver(checkpointer, pace)
-  const tracer = job.trace_id === null ? undefined : createRunTracer(deps.project, output.trace)
+  const tracer =
+    job.trace_id === null
+      ? undefined
+      : createRunTracer(deps.project, output.trace, placeIn(run.kwargs.caller_trace, job.trace_id))
   const counter = new NodeCounter()
   const callbacks = [
     counter,
@@ -84,7 +89,9 @@ export async function executeJob(
     )
     if (run.kwargs.protocol === 2) await deps.modelsOf(run.graph_id)
     const begin = await runInput(job, graph, saver)
-    const streaming = streamOptions(job, begin.configurable, config, signal, callbacks)
+    const unnamed = graph.getName() === UNNAMED ? run.graph_id : undefined
+    const named = { ...config, run_name: config.run_name ?? unnamed }
+    const streaming = streamOptions(job, begin.configurable, named, signal, callbacks)
     await consume({ graph, input: begin.input, options: streaming, run, items, output, signal })
     if (!signal.aborted) await saver.stored()
   } catch (thrown) {
@@ -114,8 +121,12 @@ interface RunConfig {
   metadata: JsonObject
   recursion_limit: number | undefined
   max_concurrency: number | undefined
+  run_name: string | undefined
   configurable: Configurable
 }
+
+/** The name of a graph that was compiled without one. */
+const UNNAMED = 'LangGraph'
 
 /** The run's config in LangGraph's form. The fields that identify the run override those of the client. */
 function graphConfig({ run }: GraphJob, { versions }: ExecuteDeps): RunConfig {
@@ -141,6 +152,7 @@ function graphConfig({ run }: GraphJob, { versions }: ExecuteDeps): RunConfig {
     },
     recursion_limit: limitOf(config, 'recursion_limit'),
     max_concurrency: limitOf(config, 'max_concurrency'),
+    run_name: typeof config['run_name'] === 'string' ? config['run_name'] : undefined,
     configurable: {
       ...(isObject(config['configurable']) ? config['configurable'] : {}),
       ...identity,
@@ -167,6 +179,7 @@ function streamOptions(
   const { kwargs } = run
   return {
     runId: trace_id ?? run.run_id,
+    ...(config.run_name === undefined ? {} : { runName: config.run_name }),
     tags: config.tags,
     metadata: config.metadata,
     configurable: { ...config.configurable, ...checkpoint, ...strictness(run) },
@@ -341,8 +354,14 @@ function failedNode(state: GraphState | undefined): string | undefined {
   return tasks.find(({ error }) => error !== undefined && error !== null)?.name
 }
 
+/** Name and message of a thrown value as texts: code of graphs may throw anything, and give errors fields of any type. */
 export function describeError(thrown: unknown): { error: string; message: string } {
-  if (!(thrown instanceof Error)) return { error: 'Error', message: String(thrown) }
+  if (!(thrown instanceof Error)) return { error: 'Error', message: textOf(thrown) }
   const own = thrown.constructor.name
-  return { error: thrown.name === 'Error' && own !== '' ? own : thrown.name, message: thrown.message }
+  const name = thrown.name === 'Error' && own !== '' ? own : thrown.name
+  return { error: textOf(name), message: textOf(thrown.message) }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : inspect(value)
 }

@@ -46,4 +46,15 @@ describe('getLogger of the SDK', () => {
     expect(JSON.stringify(lines[0]?.fields).length).toBeLessThan(4_100)
     expect(lines[1]?.fields).toEqual({ cut: expect.stringContaining('[Circular') })
   })
+
+  it('always has fields that are an object the server reads', () => {
+    let deep: object = {}
+    for (let depth = 0; depth < 1_500; depth++) deep = [deep]
+    getLogger().info('deep', { deep })
+    getLogger().info({ message: 'odd', toJSON: () => 'text' })
+    expect(lines.map(({ fields }) => fields)).toEqual([
+      { cut: expect.stringContaining('[[[') },
+      { cut: '"text"' },
+    ])
+  })
 })

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons'
+import { isDeeperThan } from '../../base/text/json-depth.ts'
 import { isObject, type JsonObject } from '../../schema/json.ts'
 
 /** A line that user code logged with `getLogger()` of `@langchain/langgraph-sdk/logging`. */
@@ -34,6 +35,8 @@ const LEVELS: Readonly<Record<string, LogLevel>> = {
 
 /** Maximum length of a line's text, and of the JSON of its fields. */
 const KEPT_CHARS = 4_000
+/** Maximum nesting of the fields; the server ends a process whose messages are nested much deeper. */
+const MAX_DEPTH = 100
 
 type GraphLogger = Record<string, (message: unknown, ...meta: unknown[]) => GraphLogger>
 
@@ -92,7 +95,9 @@ function bounded(message: unknown, fields: object): Pick<GraphLogLine, 'text' | 
 function boundedFields(fields: object): JsonObject {
   try {
     const text = JSON.stringify(fields)
-    return text.length <= KEPT_CHARS ? (JSON.parse(text) as JsonObject) : { cut: text.slice(0, KEPT_CHARS) }
+    const read: unknown =
+      text.length <= KEPT_CHARS && !isDeeperThan(MAX_DEPTH, Buffer.from(text)) && JSON.parse(text)
+    return isObject(read) ? read : { cut: text.slice(0, KEPT_CHARS) }
   } catch {
     return { cut: inspect(fields).slice(0, KEPT_CHARS) }
   }

@@ -87,6 +87,12 @@ interface Blame {
 const OFFER_MS = 100
 /** Time limit for the exit of a host, after which it is killed. */
 const STOP_MS = 2_000
+/**
+ * Time limits for the start of a host and for loading one graph. A host ends the load of a graph itself, unless the
+ * module blocks it.
+ */
+const START_MS = 60_000
+const LOAD_MS = 60_000
 
 /** One graph host as the server sees it, from the start of its process to the end of the process. */
 export class HostLink {
@@ -114,6 +120,7 @@ export class HostLink {
   #superseded = false
   #stalled = false
   #blame: Blame | undefined
+  readonly #opening: NodeJS.Timeout
 
   constructor(launch: HostLaunch, events: LinkEvents) {
     this.#events = events
@@ -124,6 +131,10 @@ export class HostLink {
     this.#findHeldUp = launch.findHeldUp ?? findHeldUpBy
     this.#process = startHostProcess(launch, FROM_HOST_HEADS, (frame) => this.#receive(frame))
     void this.#process.exited.then((exit) => this.#lost(exit))
+    const openMs = launch.openMs ?? START_MS + LOAD_MS * launch.open.graphs.length
+    this.#opening = setTimeout(() => {
+      this.kill(`The graphs took longer than ${openMs / 1000} s to load.`)
+    }, openMs).unref()
   }
 
   get pid(): number {
@@ -291,6 +302,7 @@ export class HostLink {
       this.kill(head.message)
     } else if (head.type === 'loaded') this.#events.loaded(head.files)
     else if (head.type === 'opened') {
+      clearTimeout(this.#opening)
       this.#openedAt = performance.now()
       this.failures = this.#masked(head.failures)
       if (this.state === 'starting') this.state = 'open'
@@ -349,6 +361,7 @@ export class HostLink {
   #lost(exit: HostExit): void {
     const wasRetired = this.state === 'retired'
     this.state = 'gone'
+    clearTimeout(this.#opening)
     const all = [...this.#held.values()]
     this.#held.clear()
     for (const { timer } of all) clearTimeout(timer)

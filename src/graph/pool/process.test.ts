@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLogger } from '../../base/log.ts'
-import { hostEnvironment, startHostProcess } from './process.ts'
+import { describeExit, hostEnvironment, isFromOutside, startHostProcess } from './process.ts'
 
 describe('hostEnvironment', () => {
   it("RUN-16: has langgraph.json's env, and only those variables of the server that every process needs (D-42)", () => {
@@ -75,4 +75,23 @@ it('has ended also when something that it has left running keeps its output open
   const child = await pid
   onTestFinished(() => void process.kill(child, 'SIGKILL'))
   expect(await exited).toMatchObject({ code: 7 })
+})
+
+it('HOST-16: a process that closes its channel and goes on is ended, and it is the cause', async () => {
+  const code = `require('node:fs').closeSync(3); setInterval(() => undefined, 1000)`
+  const { exited } = startHostProcess<{ type: string }, { type: 'open' }>(
+    {
+      command: { file: process.execPath, args: ['-e', code] },
+      cwd: '/',
+      env: {},
+      open: { type: 'open' },
+      logger: createLogger({ level: 'silent' }),
+      record: async () => async () => undefined,
+    },
+    {},
+    () => undefined,
+  )
+  const exit = await exited
+  expect(describeExit(exit)).toBe('The graph host was ended because it has closed its channel.')
+  expect(isFromOutside(exit)).toBe(false)
 })

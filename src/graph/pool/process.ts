@@ -54,6 +54,8 @@ export interface HostLaunch<Open extends object = OpenHost> {
   reach?: readonly string[]
   /** Folders in which the process makes sockets, as in `ProcessCommand.socketFolders`; default: none. */
   socketFolders?: readonly string[]
+  /** Time limit for opening, in milliseconds. Default: for graphs, one minute and another one for each graph. */
+  openMs?: number | undefined
   /** Called when the process has exited. */
   ended?: () => void
 }
@@ -107,6 +109,8 @@ export interface HostProcess<Out extends object = ToHost> {
 
 /** Programs that a process has started may keep its output open for this time after its end. */
 const OUTPUT_MS = 1_000
+/** After the end of its program, a container may exist for this time. */
+const REMOVAL_MS = 30_000
 const STDERR_KEPT = 4_000
 
 /**
@@ -152,6 +156,16 @@ export function startHostProcess<In extends object = FromHost, Out extends objec
       broken = `The ${kind.replace('-', ' ')} was ended because a message of it cannot be read: ${reason}.`
       kill()
     },
+  })
+  // A process without its channel cannot be reached any more. One that ends normally closes the channel just before, but
+  // it takes a while to remove its container.
+  const graceMs = container === undefined ? OUTPUT_MS : REMOVAL_MS
+  stream.once('close', () => {
+    setTimeout(() => {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      broken ??= `The ${kind.replace('-', ' ')} was ended because it has closed its channel.`
+      kill()
+    }, graceMs).unref()
   })
   channel.send(launch.open)
   let inner: number | undefined

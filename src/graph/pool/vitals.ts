@@ -8,7 +8,7 @@ import { CHANNEL_FLAG } from '../../base/node/confined-command.ts'
 import { takeFlag } from '../../base/node/take-flag.ts'
 import { type Channel, encodeFrame } from './channel.ts'
 import { JOB_OF_CODE } from './inspector/inspector.ts'
-import type { FromHost } from './messages.ts'
+import { type FromHost, MAX_MESSAGE_CHARS } from './messages.ts'
 
 /** The file descriptor of a host's channel to the server. It is used if the host gets no path of a socket. */
 const CHANNEL_FD = 3
@@ -104,9 +104,11 @@ export function watchProcess(
       // The server detects the exit without this message too.
     }
   })
-  process.on('uncaughtException', (error) => {
+  process.on('uncaughtException', (error: unknown) => {
     process.stderr.write(`Uncaught exception in graph code: ${inspect(error)}\n`)
-    channel.send({ type: 'retire', message: error.message })
+    const told: unknown = error instanceof Error ? error.message : error
+    const message = typeof told === 'string' ? told : inspect(told)
+    channel.send({ type: 'retire', message: message.slice(0, MAX_MESSAGE_CHARS) })
     const id = jobs.getStore()
     if (id !== undefined) running.get(id)?.abort(error)
   })

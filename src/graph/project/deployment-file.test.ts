@@ -160,6 +160,11 @@ describe('readDeploymentFile', () => {
     ['an env file that is a folder', { graphs, env: '.' }, /under "env", cannot be read/],
     ['a variable that is not there', { graphs, env: ['NOT_SET'] }, /lacks NOT_SET/],
     ['an env of another kind', { graphs, env: 3 }, /"env" must be/],
+    [
+      'P-21: encryption, which nothing would do',
+      { graphs, encryption: { path: './e.py:encryption' } },
+      /"encryption" is not supported here/,
+    ],
     ['a model for embeddings', { graphs, store: { index: { embed: 'openai:x' } } }, /"openai:x", which only/],
     [
       'an embedding function in a language without graphs',

@@ -60,6 +60,10 @@ export async function readDeploymentFile(
   const file = resolve(path)
   const folder = dirname(file)
   const config = await readJson(file)
+  if (isObject(config['encryption']))
+    throw invalid(
+      `${file}: "encryption" is not supported here: what it encrypts would be stored as it is. Remove it.`,
+    )
   const http = object(config['http'])
   const read = given === undefined ? await readProjectEnv(config['env'], file, environment) : undefined
   const env = read?.env ?? { ...given }

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { parse } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import { AppError } from '../../base/errors.ts'
 import type { GraphEntry } from './deployment-file.ts'
 
@@ -59,9 +60,9 @@ export function describeLoadFailure(
 function faultOf(file: string, thrown: unknown, files: readonly string[]): Fault {
   if (!existsSync(file)) return { file, line: null, reason: 'There is no such file.' }
   if (!(thrown instanceof Error))
-    return { file, line: null, reason: firstLine(`${String(thrown)} was thrown.`) }
+    return { file, line: null, reason: firstLine(`${inspect(thrown)} was thrown.`) }
   // The error that importExport() throws for a missing export.
-  if (thrown instanceof AppError) return { file, line: null, reason: thrown.message }
+  if (thrown instanceof AppError) return { file, line: null, reason: firstLine(thrown.message) }
   const own = { file, line: null, reason: `${thrown.name}: ${firstLine(thrown.message)}` }
   return (
     missingModule(thrown) ?? transformFault(thrown) ?? { ...own, ...failurePlace(thrown, [file, ...files]) }

@@ -11,7 +11,7 @@ export type RouteNeeds = Readonly<Record<string, Need>>
  * belong to a workspace.
  */
 const ORGANIZATION_ROUTE =
-  /^\w+ \/(auth|oauth|mcp|orgs|api-key|workspaces(?!\/current)|setup|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
+  /^\w+ \/(auth|oauth|mcp|orgs|api-key|workspaces(?!\/current)|setup|audit-logs|usage-limits|metrics|ingest\/health|info\/health)(\/|$)/
 
 /** Name of a route in a table of permissions. */
 export function routeName({ method, path }: Pick<RouteHead, 'method' | 'path'>): string {

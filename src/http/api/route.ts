@@ -103,9 +103,9 @@ export interface RouteHead {
 
 export interface OauthResource<D> {
   /** Its path, such as `/mcp`: only access tokens for this resource are accepted. */
-  path: string
-  /** The header WWW-Authenticate of 401, which tells clients where to get a token. */
-  challenge(deps: D, asked: { req: IncomingMessage; whole_path: string }): string
+  path(deps: D): string
+  /** The header WWW-Authenticate of 401, which tells clients where to get a token; undefined where there is none. */
+  challenge(deps: D, asked: { req: IncomingMessage; whole_path: string }): string | undefined
 }
 
 /** A route as it is registered in an API with dependencies `D`; the types of its parameters and bodies are not kept. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { AppError } from '../../base/errors.ts'
-import { createRegistry } from '../../schema/registry.ts'
+import { createRegistry, type SchemaName } from '../../schema/registry.ts'
 import { parseJsonBody, toLoc } from './json.ts'
 
-function fault(text: string): Pick<AppError, 'code' | 'details'> {
+function fault(text: string, schema: SchemaName = 'trace-run-query'): Pick<AppError, 'code' | 'details'> {
   try {
-    parseJsonBody(Buffer.from(text), 'trace-run-query', createRegistry())
+    parseJsonBody(Buffer.from(text), schema, createRegistry())
   } catch (error) {
     return error as AppError
   }
@@ -38,5 +38,14 @@ describe('parseJsonBody', () => {
       createRegistry(),
     )
     expect(body.limit).toBeUndefined()
+  })
+
+  it('RUN-38: an integer beyond 2^53 is no object, keeps its digits in open fields, and is a number elsewhere', () => {
+    const refused = fault('{"graph_id":"g","context":-9007199254740993}', 'assistant-create')
+    expect(refused.details).toMatchObject([{ loc: ['body', 'context'] }])
+    const text = '{"graph_id":"g","context":{"id":9007199254740993}}'
+    const taken = parseJsonBody(Buffer.from(text), 'assistant-create', createRegistry())
+    expect(JSON.stringify(taken.context)).toBe('{"id":9007199254740993}')
+    expect(fault('{"limit":9007199254740993}').details).toMatchObject([{ type: 'out_of_range' }])
   })
 })

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../base/errors.ts'
-import { parseExact } from '../../schema/exact-json.ts'
+import { checkExact, parseExact } from '../../schema/exact-json.ts'
 import type { JsonValue } from '../../schema/json.ts'
 import type { FieldFault, Registry, SchemaName } from '../../schema/registry.ts'
 import type { SchemaTypes } from '../../schema/types.gen.ts'
@@ -71,10 +71,7 @@ export function parseJsonBody<K extends SchemaName>(
     throw new AppError('invalid_json')
   }
   if (tooDeep) throw new AppError('invalid_json', { message: 'The body is nested too deeply.' })
-  const result = registry.check(schema, value)
-  if (result.ok) return result.value
-  // For a field that must be a number, an integer beyond 2^53 is one.
-  const again = registry.check(schema, JSON.parse(text) as JsonValue)
-  if (!again.ok) throw bodyFault(again.faults)
-  return again.value
+  const result = checkExact(registry, schema, value)
+  if (!result.ok) throw bodyFault(result.faults)
+  return result.value
 }

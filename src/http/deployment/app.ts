@@ -36,6 +36,8 @@ export type ServingOrigin = 'interface' | 'deployments'
 /** The API of one deployment as a request handler. */
 export interface DeploymentApp {
   readonly name: string
+  /** The workspace in which clients of MCP get tokens for it; absent with an auth file of its own. */
+  readonly consents_in?: string | undefined
   /** Whether the API has a route for the method and the path; the path has no prefix. */
   serves(method: string, path: string): boolean
   /**
@@ -59,8 +61,8 @@ export interface DeploymentAppOptions {
   customApp?: CustomAppPort | undefined
   /** Authenticates keys besides the auth file; undefined with AUTH=off, where every key would be accepted. */
   keys?: Pick<Authenticator, 'authenticate'> | undefined
-  /** Replaces `cors`, `gates` and `public_url` at the origin of the interface. */
-  mounted?: Pick<DeploymentDeps, 'cors' | 'gates' | 'public_url'> | undefined
+  /** Replaces these dependencies at the origin of the interface. */
+  mounted?: Pick<DeploymentDeps, 'cors' | 'gates' | 'public_url' | 'authorizes'> | undefined
   /** Checks of requests with a session cookie at the origin of the interface; undefined if cookies never authenticate. */
   sessionGates?: BrowserGates | undefined
   /** The platform API, for requests sent to the wrong listener. */
@@ -311,6 +313,7 @@ export function createDeploymentApp(deps: DeploymentDeps, options: DeploymentApp
 
   return {
     name: deps.name,
+    consents_in: userAuth === undefined ? deps.tenant.workspace_id : undefined,
     serves: (method, path) => match(unmounted(path, http))?.routes.has(method) === true,
     ...sockets,
     handle(req, res, prefix = '', origin = originOf(prefix)) {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
+import type { Sealer } from '../../base/node/sealer.ts'
 import type { GraphHost } from '../../runs/execute/graph-host.ts'
 import type { Reachable } from '../../runs/access/deployment-for.ts'
 import type { AccessUser, Tenant } from '../../runs/model.ts'
@@ -41,6 +42,10 @@ export interface DeploymentDeps extends DispatchDeps, DeploymentServices {
   /** Origin under which clients reach this address; undefined for that of the request. */
   public_url?: string | undefined
   sse: Sse
+  /** The authorization server for clients of MCP; absent at addresses that it does not have, and with an auth file. */
+  authorizes?: { publicUrl: string | undefined }
+  /** Seals what clients keep for the server. */
+  sealer(): Promise<Sealer>
   /** The server's writer of large responses. */
   outflow: Outflow
   /** The user that the deployment's own auth file identified; undefined for the holder of a key. */

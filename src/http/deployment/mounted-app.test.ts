@@ -24,6 +24,7 @@ async function startDeployment(): Promise<{ url: string; app: DeploymentApp }> {
     observer: { observe: (_exchange: unknown, serve: () => void) => serve() },
     cors: withoutWildcard(rules),
     gates: undefined,
+    tenant: { workspace_id: 'w' },
     streams: { closing: new AbortController().signal },
   } as unknown as DeploymentDeps
   const app = createDeploymentApp(deps, {

@@ -58,6 +58,12 @@ function mountPrefix(name: string, url = ''): string | undefined {
   return next === undefined || next === '/' || next === '?' ? prefix : undefined
 }
 
+/** The workspace of a served deployment that accepts tokens of OAuth. */
+export function consentsIn({ deployment, mounts }: ServedDeployments, name: string): string | undefined {
+  const found = deployment?.name === name ? deployment : mounts?.find(name)
+  return found !== undefined && isServed(found) ? found.consents_in : undefined
+}
+
 /** The deployment whose API the request is for, and the prefix of its paths. */
 export function deploymentOf(
   { deployment, mounts }: ServedDeployments,

@@ -1,3 +1,4 @@
+import { newUuid } from '../../base/ids.ts'
 import { isExactInteger, parseExact } from '../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import { isTooDeep } from '../../trace/json/json-text.ts'
@@ -10,6 +11,7 @@ export const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] a
 const VERSIONS: readonly string[] = [MODERN, ...LEGACY]
 
 const META_VERSION = 'io.modelcontextprotocol/protocolVersion'
+const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 
 /** Codes of JSON-RPC, and of MCP's version of 2026-07-28. */
 const RPC_ERRORS = {
@@ -53,26 +55,35 @@ export interface McpRequest {
   params: JsonObject
   /** Whether the request names its protocol version itself (2026-07-28), which legacy clients never do. */
   modern: boolean
+  /** Whether the client shows its user forms (rule MCP-8). */
+  shows_forms: boolean
+}
+
+/** What a client answers to a request that a stream has sent it; without a result it has refused. */
+export interface McpAnswer {
+  answers: string
+  result: JsonObject | undefined
 }
 
 /** Headers by lower-case name, as Node reads them. */
 type SentHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 /**
- * The request in a body; undefined for a notification or a response, which get no result.
+ * The request in a body, or the answer to one of ours; undefined for what gets no result and is nobody's: a notification,
+ * or an answer to a request that was never sent.
  * @throws RpcFault with status 400 for a body that is not one JSON-RPC message, for headers that differ from the body
  * and for an unknown version
  */
-export function readMessage(body: Uint8Array, headers: SentHeaders): McpRequest | undefined {
+export function readMessage(body: Uint8Array, headers: SentHeaders): McpRequest | McpAnswer | undefined {
   const message = parse(body)
   const { id, method } = message
   // Some clients write what they leave out as null.
   const params = message['params'] ?? {}
   if (message['jsonrpc'] !== '2.0') throw malformed('jsonrpc must be "2.0"')
   if (method === undefined) {
-    if (message['result'] === undefined && message['error'] === undefined)
-      throw malformed('it has no method, and no result')
-    return undefined
+    const { result, error } = message
+    if (result === undefined && error === undefined) throw malformed('it has no method, and no result')
+    return typeof id === 'string' ? { answers: id, result: isObject(result) ? result : undefined } : undefined
   }
   if (typeof method !== 'string') throw malformed('method must be a text')
   if (id === undefined) return undefined
@@ -82,11 +93,32 @@ export function readMessage(body: Uint8Array, headers: SentHeaders): McpRequest 
   const version = meta[META_VERSION]
   if (version === undefined) {
     if (method !== 'initialize') assertVersion(headers['mcp-protocol-version'] ?? LEGACY[0])
-    return { id, method, params, modern: false }
+    return { id, method, params, modern: false, shows_forms: isFormSession(headers['mcp-session-id']) }
   }
   assertHeaders(headers, { version, method, name: method === 'tools/call' ? params['name'] : undefined })
   assertVersion(version, [MODERN])
-  return { id, method, params, modern: true }
+  const capabilities = meta[META_CAPABILITIES]
+  return { id, method, params, modern: true, shows_forms: showsForms(capabilities) }
+}
+
+/** Whether capabilities of a client say that it shows forms: by themselves, or by naming no kind of elicitation. */
+export function showsForms(capabilities: JsonValue | undefined): boolean {
+  const elicitation = isObject(capabilities) ? capabilities['elicitation'] : undefined
+  return isObject(elicitation) && (elicitation['form'] !== undefined || elicitation['url'] === undefined)
+}
+
+const FORM_SESSION = 'forms-'
+
+/**
+ * The session of a legacy client that shows forms, which says so in `initialize` only. The id says it again with each
+ * request; no server keeps anything about it (docs/adr/0096).
+ */
+export function formSession(): string {
+  return FORM_SESSION + newUuid()
+}
+
+function isFormSession(session: string | string[] | undefined): boolean {
+  return typeof session === 'string' && session.startsWith(FORM_SESSION)
 }
 
 /** The id to which an error about this body belongs; null if it cannot be read. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { serveMcp, type ToolServer } from './serve-mcp.ts'
+import { serveMcp } from './serve-mcp.ts'
+import type { ToolServer } from './tool-server.ts'
 
 const SERVER: ToolServer = {
   info: { name: 'test', version: '1' },
@@ -33,7 +34,7 @@ it('MCP-7: integers beyond 2^53 keep their digits, in ids, arguments and results
   const seen: string[] = []
   const server: ToolServer = {
     ...SERVER,
-    async call(_name, args) {
+    async call({ args }) {
       seen.push(JSON.stringify(args))
       return { content: [], structuredContent: args }
     },

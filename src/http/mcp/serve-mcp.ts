@@ -4,42 +4,19 @@ import { AppError } from '../../base/errors.ts'
 import { parseExact } from '../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../schema/json.ts'
 import type { RouteReply } from '../api/route.ts'
-import { faultJson, idOf, LEGACY, type McpRequest, MODERN, readMessage, RpcFault } from './message.ts'
-import { progressStream, progressToken } from './progress.ts'
-
-/** A tool as `tools/list` returns it. */
-export interface McpTool {
-  name: string
-  title?: string
-  description: string
-  inputSchema: JsonObject
-  annotations: JsonObject
-}
-
-/** A page of tools; without `nextCursor` it is the last one. */
-export interface ToolPage {
-  tools: readonly McpTool[]
-  nextCursor?: string
-}
-
-/** The result of a tool. Failures of a tool are results too, because models read them; only wrong calls are errors. */
-export interface ToolResult {
-  content: JsonObject[]
-  isError?: boolean
-  structuredContent?: JsonObject
-}
-
-/** The tools of one address, for one caller. */
-export interface ToolServer {
-  /** Name and version that clients show. */
-  info: { name: string; version: string }
-  /** How a model should use the tools. */
-  instructions?: string
-  /** @throws RpcFault invalid_params for an unknown cursor */
-  list(cursor: string | undefined): Promise<ToolPage>
-  /** @throws RpcFault invalid_params for an unknown tool */
-  call(name: string, args: JsonObject, params: JsonObject): Promise<ToolResult>
-}
+import { callStream, isQuestion, progressToken, takesStream } from './call-stream.ts'
+import {
+  faultJson,
+  formSession,
+  idOf,
+  LEGACY,
+  type McpRequest,
+  MODERN,
+  readMessage,
+  RpcFault,
+  showsForms,
+} from './message.ts'
+import type { ToolCall, ToolOutcome, ToolServer } from './tool-server.ts'
 
 /** A message is parsed in the main thread, so it has less room than a body of traces. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024
@@ -65,25 +42,71 @@ export async function serveMcp(
     throw new AppError('body_too_large', { message })
   }
   try {
-    const request = readMessage(body, headers)
-    if (request === undefined) return { status: 202, body: '' }
-    const result = resultOf(request, server)
-    const token = progressToken(request, headers)
-    if (token === undefined) return json(200, { jsonrpc: '2.0', id: request.id, result: await result })
-    return await progressStream({ id: request.id, token }, result)
+    const message = readMessage(body, headers)
+    if (message === undefined) return { status: 202, body: '' }
+    if ('answers' in message) {
+      await server.answer?.(message.answers, message.result).catch(unlessFault)
+      return { status: 202, body: '' }
+    }
+    if (message.method === 'tools/call') return await toolReply(message, headers, server)
+    const { id, method, params, modern } = message
+    const result = await plainResult(message, server)
+    const asks = server.answer !== undefined && showsForms(params['capabilities'])
+    const isNew = !modern && method === 'initialize' && asks
+    const reply = json(200, { jsonrpc: '2.0', id, result: typed(message, result) })
+    return isNew ? { ...reply, headers: { ...reply.headers, 'mcp-session-id': formSession() } } : reply
   } catch (error) {
     if (!(error instanceof RpcFault)) throw error
     return json(error.status, { jsonrpc: '2.0', id: idOf(body), error: faultJson(error) })
   }
 }
 
+/** An answer to a question that is no longer open, or that nobody asked, has no answer itself. */
+function unlessFault(error: unknown): void {
+  if (!(error instanceof RpcFault)) throw error
+}
+
 function json(status: number, message: JsonObject): RouteReply<string> {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(message) }
 }
 
-async function resultOf(request: McpRequest, server: ToolServer): Promise<JsonObject> {
-  const result = await plainResult(request, server)
-  return request.modern ? { resultType: 'complete', ...result } : result
+/** The result in the form of the request's version. */
+function typed({ modern }: McpRequest, result: JsonObject): JsonObject {
+  return modern ? { resultType: 'complete', ...result } : result
+}
+
+/** A call as JSON; as a stream for a client that wants progress, or that must show a form before the call goes on. */
+async function toolReply(
+  request: McpRequest,
+  headers: IncomingMessage['headers'],
+  server: ToolServer,
+): Promise<RouteReply<string | Readable>> {
+  const { id, modern, shows_forms } = request
+  const token = progressToken(request, headers)
+  const asks = modern ? 'again' : takesStream(headers) ? 'stream' : undefined
+  const told: { text?: string } = {}
+  const outcome = server.call({
+    ...readCall(request),
+    ...(shows_forms && asks !== undefined && { asks }),
+    ...(token !== undefined && { tell: (text: string) => void (told.text = text) }),
+  })
+  const resultJson = (one: ToolOutcome): JsonObject =>
+    isQuestion(one) ? questionJson(one) : typed(request, toJson(one) as JsonObject)
+  const stream = { id, token, told, resultJson }
+  if (token !== undefined) return await callStream(stream, outcome)
+  const first = await outcome
+  if (isQuestion(first) && first.answered !== undefined) return await callStream(stream, outcome)
+  return json(200, { jsonrpc: '2.0', id, result: resultJson(first) })
+}
+
+/** A question to a client that repeats its call with the answers. */
+function questionJson({ forms, state }: Extract<ToolOutcome, { forms: unknown }>): JsonObject {
+  const requests = Object.entries(forms).map(([key, form]) => [
+    key,
+    { method: 'elicitation/create', params: { mode: 'form', ...form } },
+  ])
+  const inputRequests = Object.fromEntries(requests) as JsonObject
+  return { resultType: 'input_required', inputRequests, requestState: state }
 }
 
 async function plainResult({ method, params, modern }: McpRequest, server: ToolServer): Promise<JsonObject> {
@@ -92,7 +115,6 @@ async function plainResult({ method, params, modern }: McpRequest, server: ToolS
     const kept = modern ? { ttlMs: LIST_TTL_MS, cacheScope: 'private' } : {}
     return { tools: toJson(tools), ...(nextCursor !== undefined && { nextCursor }), ...kept }
   }
-  if (method === 'tools/call') return toJson(await callTool(params, server)) as JsonObject
   if (modern && method === 'server/discover') return discovery(server)
   if (!modern && method === 'initialize') return welcome(params, server)
   if (!modern && method === 'ping') return {}
@@ -101,12 +123,14 @@ async function plainResult({ method, params, modern }: McpRequest, server: ToolS
   })
 }
 
-async function callTool(params: JsonObject, server: ToolServer): Promise<ToolResult> {
-  const { name } = params
+function readCall({ params, modern }: McpRequest): ToolCall {
+  const { name, requestState: state } = params
   const args = params['arguments'] ?? {}
+  const responses = params['inputResponses'] ?? {}
   if (typeof name !== 'string') throw new RpcFault('invalid_params', 'params.name must name a tool.')
   if (!isObject(args)) throw new RpcFault('invalid_params', 'params.arguments must be an object.')
-  return await server.call(name, args, params)
+  if (!isObject(responses)) throw new RpcFault('invalid_params', 'params.inputResponses must be an object.')
+  return { name, args, params, ...(modern && typeof state === 'string' && { answers: { state, responses } }) }
 }
 
 const CAPABILITIES = { tools: { listChanged: false } }

@@ -3,6 +3,7 @@ import type { BrowserSessionStore } from '../../identity/browser-sessions.ts'
 import type { ProviderSignIn } from '../../identity/oidc/sign-in.ts'
 import type { InviteStore } from '../../identity/invites.ts'
 import type { IdentityStore } from '../../identity/identity-store.ts'
+import type { ManagedRecords } from '../../identity/managed-records.ts'
 import type { OauthStore } from '../../identity/oauth.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { RecentMap } from '../../base/recent-map.ts'
@@ -24,6 +25,7 @@ import type { Playground } from '../../playground/playground.ts'
 import type { WorkspaceSecrets } from '../../playground/secrets.ts'
 import type { PricedModels } from '../../ingest/prices/priced-models.ts'
 import type { ProjectStore } from '../../ingest/project-store.ts'
+import type { ProjectViewStore } from '../../ingest/project-views.ts'
 import type { RateGate } from '../../ingest/rates/rate-gate.ts'
 import type { Repricer } from '../../ingest/prices/repricer.ts'
 import type { ShareStore } from '../../ingest/share-store.ts'
@@ -116,6 +118,7 @@ export interface AppDeps {
   threadReads: ThreadReads
   deleter: Deleter
   projects: ProjectStore
+  projectViews: ProjectViewStore
   prices: PriceStore
   findPrice: PriceLookup
   previewPrices: PricePreview
@@ -127,6 +130,7 @@ export interface AppDeps {
   rates: RateGate
   applySetup: ApplySetup
   identity: IdentityStore
+  managed: Pick<ManagedRecords, 'ids'>
   invites: InviteStore
   blobs: BlobStore
   authenticator: Authenticator
@@ -138,6 +142,8 @@ export interface AppDeps {
   sessionGates: BrowserGates | undefined
   signIn: SignIn
   oauth: Oauth
+  /** The workspace of a deployment that accepts tokens of OAuth, by its name; absent: no deployment is served. */
+  consentsIn?(deployment: string): string | undefined
   live: LiveStreams
   secrets: WorkspaceSecrets
   playground: Playground

@@ -21,8 +21,8 @@ import { createOutflow, type Outflow } from '../server/outflow.ts'
 import { observeProcess } from '../server/process-metrics.ts'
 import { notServedHere, type OtherApi } from '../server/other-api.ts'
 import type { WebApp } from '../web/web-app.ts'
-import { type DeploymentMounts, deploymentOf, isServed } from '../deployment/mounts.ts'
-import { pagesOrigin } from './request/own-address.ts'
+import { consentsIn, type DeploymentMounts, deploymentOf, isServed } from '../deployment/mounts.ts'
+import { pagesOrigin } from '../server/browser/own-address.ts'
 import { platformRoutes } from './routes.ts'
 import type { GuardedPlatformRoute } from './route.ts'
 
@@ -81,21 +81,25 @@ function createRouter(
     entrance,
     exchangeOf,
     other,
-    deploymentName,
+    served,
     cors,
   }: {
     entrance: Entrance
     exchangeOf(req: Request): Exchange
     other: OtherApi | undefined
-    deploymentName: string | undefined
+    served: AppCompanions
     cors: CorsRules | undefined
   },
 ) {
   const router = (require('express') as typeof express)()
-  const answering = { ...deps, compressor: createCompressor() }
+  const answering = {
+    ...deps,
+    compressor: createCompressor(),
+    consentsIn: (name: string) => consentsIn(served, name),
+  }
   const unknownRoute = (exchange: Exchange): AppError => {
     const asked = askedBy(exchange)
-    return notServedHere(noRoute(asked, deploymentName), asked, other)
+    return notServedHere(noRoute(asked, served.deployment?.name), asked, other)
   }
   router.disable('x-powered-by').disable('etag').enable('case sensitive routing')
   for (const [path, routes] of byPath(platformRoutes())) {
@@ -228,7 +232,7 @@ function isUnreadablePath(thrown: unknown): boolean {
  * that takes a sixth of the time. Each path is served with and without `/api/v1` and `/api`.
  */
 export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
-  const { observer, outflow = createOutflow(), entrance = createEntrance(deps), deployment, web } = companions
+  const { observer, outflow = createOutflow(), entrance = createEntrance(deps), web } = companions
   const observing = observer ?? createObserver(deps)
   const stopObserving = observeProcess(deps.metrics)
   const exchanges = new WeakMap<IncomingMessage, Exchange>()
@@ -248,7 +252,7 @@ export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
       exchangeOf,
       cors,
       other: otherApi(companions),
-      deploymentName: deployment?.name,
+      served: companions,
     })
     router(req, res)
   }

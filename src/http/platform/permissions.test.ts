@@ -46,6 +46,7 @@ describe('IDENTITY-7: the table of permissions', () => {
       '/.well-known/oauth-authorization-server',
       '/.well-known/oauth-protected-resource',
       '/.well-known/oauth-protected-resource/api/mcp',
+      '/.well-known/oauth-protected-resource/deployments/{name}/mcp',
       '/.well-known/oauth-protected-resource/mcp',
       // The token of the link gives the permission.
       '/auth/invites',
@@ -124,6 +125,7 @@ describe('IDENTITY-7: the table of permissions', () => {
       '/ingest/health',
       '/info/health',
       '/api-key',
+      '/audit-logs',
       '/mcp',
     ]
     expect(paths.filter((path) => !roots.some((root) => path.startsWith(root)))).toEqual([])

@@ -28,11 +28,13 @@ import { secretRoutes } from './routes/playground/secrets.ts'
 import { priceRoutes } from './routes/prices.ts'
 import { repriceRoutes } from './routes/reprice.ts'
 import { runRoutes } from './routes/tracing/runs.ts'
+import { projectViewRoutes } from './routes/tracing/project-views.ts'
 import { sessionListRoute } from './routes/tracing/session-list.ts'
 import { sessionRoutes } from './routes/tracing/sessions.ts'
 import { publicRoutes } from './routes/sharing/public.ts'
 import { shareRoutes } from './routes/sharing/shares.ts'
 import { searchRoutes } from './routes/tracing/search.ts'
+import { exportRoute } from './routes/tracing/export.ts'
 import { facetRoutes } from './routes/tracing/facets.ts'
 import { statsRoutes } from './routes/tracing/stats.ts'
 import { systemRoutes } from './routes/system.ts'
@@ -65,6 +67,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
       ...statsRoutes(),
       ...facetRoutes(),
       ...searchRoutes(),
+      exportRoute(),
       ...runRoutes(),
       ...liveRoutes(),
       ...runV2Routes(),
@@ -77,6 +80,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
       ...publicRoutes(),
       sessionListRoute(),
       ...sessionRoutes(),
+      ...projectViewRoutes(),
       ...sessionV2Routes(),
       ...deletionRoutes(),
       ...priceRoutes(),

@@ -186,11 +186,13 @@ async function callerFor<D extends DispatchDeps>(
   deps: D,
 ): Promise<Principal> {
   try {
-    return await callerOf(exchange, deps, { ...access, resource: oauth?.path })
+    return await callerOf(exchange, deps, { ...access, resource: oauth?.path(deps) })
   } catch (error) {
     if (oauth === undefined || !(error instanceof AppError) || error.code !== 'unauthorized') throw error
-    const details = { challenge: oauth.challenge(deps, exchange) }
-    throw new AppError('unauthorized', { message: error.message, details })
+    const challenge = oauth.challenge(deps, exchange)
+    throw challenge === undefined
+      ? error
+      : new AppError('unauthorized', { message: error.message, details: { challenge } })
   }
 }
 

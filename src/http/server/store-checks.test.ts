@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { AppError } from '../../base/errors.ts'
 import { oneAtATime } from '../../base/background/store-checks.ts'
 import { downStores, livenessReply } from './store-checks.ts'
@@ -40,4 +40,17 @@ it('a store that has answered is up, also if this thread was busy until the time
   const until = performance.now() + 200
   while (performance.now() < until);
   expect(await found).toEqual(['silent'])
+})
+
+it('a store that is only slow is up, one that gives no answer is down', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const slow = () => new Promise((resolve) => setTimeout(resolve, 4_000))
+  const [late, never] = [
+    livenessReply({ slow }),
+    livenessReply({ slow, silent: () => new Promise(() => {}) }),
+  ]
+  await vi.advanceTimersByTimeAsync(6_000)
+  expect(await late).toEqual({ body: { ok: true, checks: { slow: 'up' } } })
+  expect(await never).toMatchObject({ status: 503, body: { checks: { slow: 'up', silent: 'down' } } })
 })

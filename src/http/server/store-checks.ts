@@ -7,7 +7,10 @@ import type { RouteReply } from '../api/route.ts'
 
 type Liveness = SchemaTypes['liveness']
 
+/** Default time limit of a check. */
 const CHECK_MS = 2_000
+/** Time limit of the checks of health: a store that is only slow is not down. Shorter than the checks are apart. */
+const HEALTH_MS = 5_000
 const EVERY_MS = 10_000
 /** For this long after an answer, a store that is late is busy and not down. Longer than the checks are apart. */
 const RECENT_MS = 15_000
@@ -69,7 +72,7 @@ function publicDetail({ message, details }: AppError): string {
 /** The response of `/ok`. With `checks` it lists each store, and has status 503 if one is down. */
 export async function livenessReply(checks: StoreChecks | undefined): Promise<RouteReply<Liveness>> {
   if (checks === undefined) return { body: { ok: true } }
-  const found = await problemsOf(checks)
+  const found = await problemsOf(checks, { ms: HEALTH_MS })
   const states = Object.fromEntries(found.map(([name, problem]) => [name, problem ? 'down' : 'up'] as const))
   const problems = found.flatMap(([name, problem]) =>
     problem === undefined ? [] : [[name, { code: problem.code, detail: publicDetail(problem) }] as const],
@@ -107,7 +110,8 @@ export function watchStores({ checks, metrics }: { checks: StoreChecks; metrics:
     '1 if the last check of a store, at most 10 s ago, succeeded, else 0, by store: clickhouse, sql, runs, redis, blobs for BLOB_URL, disk for the disk of DATA_DIR, attachments, which is 0 while a damaged one is known, and sweeps, which is 0 while one has failed three times in a row.',
   )
   const ask = async (): Promise<void> => {
-    for (const [store, problem] of await problemsOf(checks)) up.set(problem === undefined ? 1 : 0, { store })
+    for (const [store, problem] of await problemsOf(checks, { ms: HEALTH_MS }))
+      up.set(problem === undefined ? 1 : 0, { store })
   }
   void ask()
   const timer = setInterval(() => void ask(), EVERY_MS)

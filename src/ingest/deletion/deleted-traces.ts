@@ -1,7 +1,7 @@
 import type { Logger } from '../../base/log.ts'
 import { AppError } from '../../base/errors.ts'
 import type { Decoded, Rejected } from '../../trace/decode/decoded.ts'
-import { namedTrace } from '../../trace/decode/named-trace.ts'
+import { blobsOf, concernedTrace } from '../../trace/decode/named-trace.ts'
 import { FEEDBACK_ROWS, type FeedbackRow } from '../../trace/rows/feedback.ts'
 import { RowWriter } from '../../trace/rows/row-binary.ts'
 import { readFragments } from '../../trace/rows/fragment.ts'
@@ -35,13 +35,12 @@ interface Operation {
   run_id: string
   trace_id: string | undefined
   row: Uint8Array
-  attachments: Uint8Array
 }
 
 function operationsOf(rows: Uint8Array): Operation[] {
-  return [...readFragments(rows)].map(({ run_id, head, row, attachments }) => {
+  return [...readFragments(rows)].map(({ run_id, head, row }) => {
     const fields: unknown = head.length === 0 ? {} : JSON.parse(Buffer.from(head).toString())
-    return { run_id, trace_id: isObject(fields) ? namedTrace(fields) : undefined, row, attachments }
+    return { run_id, trace_id: isObject(fields) ? concernedTrace(fields) : undefined, row }
   })
 }
 
@@ -85,10 +84,8 @@ function keepOperations(decoded: Decoded, kept: readonly Operation[]): void {
   decoded.projects = decoded.projects
     .map((project) => ({ ...project, offsets: project.offsets.flatMap(moved) }))
     .filter(({ offsets }) => offsets.length > 0)
-  const texts = kept.map(({ attachments }) => Buffer.from(attachments).toString())
-  const sha256s = new Set(texts.flatMap((text) => text.match(/[0-9a-f]{64}/g) ?? []))
-  decoded.blobs = decoded.blobs.filter(({ sha256 }) => sha256s.has(sha256))
   decoded.rows = Buffer.concat(kept.map(({ row }) => row))
+  decoded.blobs = blobsOf(decoded.rows, decoded.blobs)
   decoded.count = kept.length
 }
 

@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import { settableClock } from '../../../test/support/faults/test-clock.ts'
+import { AppError } from '../../base/errors.ts'
 import { createLogger } from '../../base/log.ts'
 import { newUuid } from '../../base/ids.ts'
 import { createMetrics } from '../../base/metrics.ts'
@@ -80,64 +81,128 @@ it('deletes single traces of a workspace together, and counts the runs of each',
   }
 })
 
-it('removes an attachment although another server looks for unused ones while its trace is slowly deleted', async () => {
+it.each(['goes on', 'ends before it has noted the attachment again'])(
+  'removes an attachment although another server looks for unused ones while its trace is slowly deleted, and the server %s',
+  async (end) => {
+    const database = openSqlite(':memory:')
+    await migrate(database)
+    const clock = settableClock()
+    const sha256 = 'a'.repeat(64)
+    const [workspace_id = '', trace_id] = [WORKSPACES[0], newUuid()]
+    let isStored = true
+    let checks = 0
+    const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const removed: string[] = []
+    const traces = {
+      runsOfTraces: async () => (isStored ? [{ run_id: trace_id, trace_id }] : []),
+      attachmentsOf: async () => (isStored ? [sha256] : []),
+      async deleteRuns() {
+        reached.resolve()
+        await gate.promise
+        isStored = false
+      },
+      async usedBlobs(noted: readonly string[]) {
+        checks++
+        return new Set(isStored ? noted : [])
+      },
+    }
+    const deletions = createDeletionStore(database, clock)
+    const logger = createLogger({ level: 'silent' })
+    const start = (seen: DeletionStore) => {
+      const deleter = startDeleter({
+        traces: traces as never,
+        deletions: seen,
+        shares: { removeTraces: async () => 0, removeProject: async () => undefined },
+        blobs: {
+          put: async () => undefined,
+          read: async () => undefined,
+          remove: async (which: string) => removed.push(which) > 0,
+        },
+        ingester: { settled: async () => undefined, settledSoon: async () => undefined },
+        ready: Promise.resolve(),
+        clock,
+        logger,
+        sweeps: createSweeps({ logger, metrics: createMetrics() }),
+      })
+      onTestFinished(() => deleter.stop())
+      return deleter
+    }
+    onTestFinished(() => database.close())
+    const isKilled = end !== 'goes on'
+    const deleter = start({
+      ...deletions,
+      async noteBlobs(sha256s, time) {
+        if (!isStored && isKilled) throw new AppError('store_unavailable')
+        await deletions.noteBlobs(sha256s, time)
+      },
+    })
+    onTestFinished(() => gate.resolve())
+    await deleter.submit(workspace_id, { kind: 'trace', trace_id })
+    await reached.promise
+    clock.time += 11_000
+    // The other server only looks for unused attachments.
+    const looked = Promise.withResolvers<void>()
+    start({
+      ...deletions,
+      unfinished: async () => [],
+      async notedBlobs(until) {
+        const noted = await deletions.notedBlobs(until)
+        if (noted.length === 0) looked.resolve()
+        return noted
+      },
+    })
+    await looked.promise
+    expect([checks, await deletions.notedBlobs(clock.now())]).toEqual([0, []])
+    gate.resolve()
+    await eventually(async () => expect(isStored).toBe(false))
+    if (isKilled) await deleter.stop()
+    clock.time += 11_000 + (isKilled ? 3_600_000 : 0)
+    if (isKilled) start(deletions)
+    await eventually(async () => expect(removed).toContain(sha256))
+  },
+)
+
+it('goes on with its jobs soon when the SQL store does not answer for a moment', async () => {
   const database = openSqlite(':memory:')
   await migrate(database)
   const clock = settableClock()
-  const sha256 = 'a'.repeat(64)
+  const logger = createLogger({ level: 'silent' })
   const [workspace_id = '', trace_id] = [WORKSPACES[0], newUuid()]
   let isStored = true
-  let checks = 0
-  const [reached, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const removed: string[] = []
   const traces = {
     runsOfTraces: async () => (isStored ? [{ run_id: trace_id, trace_id }] : []),
-    attachmentsOf: async () => (isStored ? [sha256] : []),
-    async deleteRuns() {
-      reached.resolve()
-      await gate.promise
+    attachmentsOf: async () => [],
+    deleteRuns: async () => {
       isStored = false
     },
-    async usedBlobs(noted: readonly string[]) {
-      checks++
-      return new Set(isStored ? noted : [])
-    },
+    usedBlobs: async () => new Set<string>(),
   }
+  let asked = 0
   const deletions = createDeletionStore(database, clock)
-  const logger = createLogger({ level: 'silent' })
-  const start = (seen: DeletionStore) => {
-    const deleter = startDeleter({
-      traces: traces as never,
-      deletions: seen,
-      shares: { removeTraces: async () => 0, removeProject: async () => undefined },
-      blobs: {
-        put: async () => undefined,
-        read: async () => undefined,
-        remove: async (which: string) => removed.push(which) > 0,
-      },
-      ingester: { settled: async () => undefined, settledSoon: async () => undefined },
-      ready: Promise.resolve(),
-      clock,
-      logger,
-      sweeps: createSweeps({ logger, metrics: createMetrics() }),
-    })
-    onTestFinished(() => deleter.stop())
-    return deleter
-  }
-  onTestFinished(() => database.close())
-  const deleter = start(deletions)
-  onTestFinished(() => gate.resolve())
-  await deleter.submit(workspace_id, { kind: 'trace', trace_id })
-  await reached.promise
-  clock.time += 11_000
-  // The other server only looks for unused attachments.
-  start({ ...deletions, unfinished: async () => [] })
-  await eventually(async () => {
-    expect(checks).toBe(1)
-    expect(await deletions.notedBlobs(clock.now())).toEqual([])
+  const deleter = startDeleter({
+    traces: traces as never,
+    deletions: {
+      ...deletions,
+      unfinished: () =>
+        ++asked === 2 ? Promise.reject(new AppError('store_unavailable')) : deletions.unfinished(),
+    },
+    shares: { removeTraces: async () => 0, removeProject: async () => undefined },
+    blobs: { put: async () => undefined, read: async () => undefined, remove: async () => true },
+    ingester: { settled: async () => undefined, settledSoon: async () => undefined },
+    ready: Promise.resolve(),
+    clock,
+    logger,
+    sweeps: createSweeps({ logger, metrics: createMetrics() }),
   })
-  gate.resolve()
+  onTestFinished(async () => {
+    await deleter.stop()
+    await database.close()
+  })
+  const job = await deleter.submit(workspace_id, { kind: 'trace', trace_id })
   await eventually(async () => expect(isStored).toBe(false))
-  clock.time += 11_000
-  await eventually(async () => expect(removed).toEqual([sha256]))
+  clock.time += 20_000
+  await eventually(async () =>
+    expect(await deleter.get(workspace_id, job?.id ?? '')).toMatchObject({ status: 'done' }),
+  )
+  expect(asked).toBeGreaterThan(2)
 })

@@ -49,6 +49,11 @@ const REFUSED_MS = 24 * 3_600_000
 /** Time within which data that was in flight at the request arrives. A job searches once more after this time. */
 const ARRIVED_MS = 10_000
 const RETRY_MS = 1_000
+/**
+ * Time for which the attachments of TraceRuns that are being deleted are not looked at: a sweep would find them in use,
+ * and forget them. If the deletion is interrupted, they are looked at after this time.
+ */
+const HELD_MS = 3_600_000
 /** Milliseconds between two sweeps, and between two searches for jobs of other servers. */
 const SWEEP_MS = 3_600_000
 
@@ -146,7 +151,8 @@ class JobRunner implements Deleter {
   /** Works on each job once; a job that waits for late data is continued in the next turn. */
   async #turn(): Promise<number> {
     const { signal } = this.#turns
-    const jobs = await this.#deps.deletions.unfinished().catch(() => [])
+    const jobs = await this.#deps.deletions.unfinished().catch(() => undefined)
+    if (jobs === undefined) return RETRY_MS
     for (const some of together(jobs)) if (!signal.aborted) await this.#work(some)
     return jobs.length > 0 ? RETRY_MS : SWEEP_MS
   }
@@ -295,9 +301,8 @@ class JobRunner implements Deleter {
   async #deletePage(workspace_id: string, run_ids: readonly string[]): Promise<void> {
     const { traces, deletions, clock } = this.#deps
     const sha256s = await traces.attachmentsOf(workspace_id, run_ids)
-    await deletions.noteBlobs(sha256s, clock.now())
+    await deletions.noteBlobs(sha256s, clock.now() + HELD_MS)
     await traces.deleteRuns(workspace_id, run_ids)
-    // If that took long, a sweep may have found the attachments in use meanwhile, and forgotten them.
     await deletions.noteBlobs(sha256s, clock.now())
     this.#deleted += run_ids.length
     if (this.#deleted >= FREED_AFTER) await this.#freeSpace()

@@ -51,13 +51,14 @@ export interface DeletionStore extends DeletedIds {
   add(job: DeletionJob): Promise<void>
   /** Calls the listener whenever a job is added in this process. */
   onAdded(listener: () => void): void
+  /** Stores the state of a job, unless the job has ended on another server. */
   save(job: DeletionJob): Promise<void>
   get(workspace_id: string, id: string): Promise<DeletionJob | undefined>
   /** Queued and running jobs of all workspaces, oldest first. */
   unfinished(): Promise<DeletionJob[]>
 
-  /** Records attachments that may be unused, to be checked later. */
-  noteBlobs(sha256s: readonly string[], now: number): Promise<void>
+  /** Records attachments that may be unused, to be checked after the time. */
+  noteBlobs(sha256s: readonly string[], time: number): Promise<void>
   /** Some of the attachments that were noted at or before the time. */
   notedBlobs(until: number): Promise<string[]>
   /** Forgets attachments, except those that were noted again after the time. */

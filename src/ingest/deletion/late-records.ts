@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { newUuid } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
 import { isObject } from '../../schema/json.ts'
-import { namedTrace } from '../../trace/decode/named-trace.ts'
+import { concernedTrace } from '../../trace/decode/named-trace.ts'
 import { FEEDBACK_ROWS } from '../../trace/rows/feedback.ts'
 import { idsOf, readFragments } from '../../trace/rows/fragment.ts'
 import type { LogFrame } from '../log/ingest-log.ts'
@@ -65,7 +65,7 @@ function namedBy(frames: readonly LogFrame[]): Map<string, Named> {
       for (const { key, head } of readFragments(payload)) {
         const { workspace_id, run_id } = idsOf(key)
         const fields: unknown = head.length === 0 ? {} : JSON.parse(Buffer.from(head).toString())
-        const trace_id = isObject(fields) ? namedTrace(fields) : undefined
+        const trace_id = isObject(fields) ? concernedTrace(fields) : undefined
         add(workspace_id, run_id, ...(trace_id === undefined ? [] : [trace_id]))
       }
   }

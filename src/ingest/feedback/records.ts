@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
+import { parseExact } from '../../schema/exact-json.ts'
 import { type JsonObject, isObject } from '../../schema/json.ts'
 import { FEEDBACK_ROWS, type FeedbackRow, absentFeedback } from '../../trace/rows/feedback.ts'
 import { RowWriter } from '../../trace/rows/row-binary.ts'
@@ -82,7 +83,8 @@ export function createFeedbackRecords(deps: FeedbackRecordsDeps): FeedbackRecord
 }
 
 function recordOf(row: FeedbackRow): JsonObject {
-  const parsed: unknown = JSON.parse(row.body)
+  // A value of the client may be an integer beyond 2^53.
+  const parsed: unknown = parseExact(row.body)
   const record = isObject(parsed) ? parsed : {}
   return { ...absentFeedback(Object.keys(record), row), ...record, id: row.feedback_id }
 }

@@ -33,6 +33,8 @@ export interface IngestLogStats {
   /** Bytes of all segment files; up to one segment more than `bytes`. */
   disk_bytes: number
   segments: number
+  /** Number of durable frames that were ever appended. */
+  frames: number
   frames_waiting: number
   /** Sum of `count` over the waiting frames. */
   items_waiting: number
@@ -208,6 +210,7 @@ class SegmentedLog implements IngestLog {
       max_bytes: this.#options.maxBytes,
       disk_bytes: this.#segments.reduce((sum, segment) => sum + segment.end, 0),
       segments: this.#segments.length,
+      frames,
       frames_waiting: oldest === null ? 0 : frames - oldest.frames,
       items_waiting: oldest === null ? 0 : items - oldest.items,
       oldest_waiting_at: oldest?.received_at ?? null,

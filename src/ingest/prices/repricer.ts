@@ -45,6 +45,8 @@ const PROJECTS_PAGE = 1_000
 const MAX_WAITING = 100
 const POLL_MS = 50
 const RETRY_MS = 1_000
+/** Milliseconds between two searches for jobs that another server left. */
+const SEARCH_MS = 3_600_000
 
 /** Creates a repricer, which first continues the jobs of an earlier process. */
 export function startRepricer(deps: RepricerDeps): Repricer {
@@ -99,9 +101,11 @@ class JobRunner implements Repricer {
   }
 
   /** Works on the oldest job. */
-  async #turn(): Promise<number | undefined> {
-    const [job] = await this.#deps.jobs.unfinished().catch(() => [])
-    if (job === undefined) return undefined
+  async #turn(): Promise<number> {
+    const jobs = await this.#deps.jobs.unfinished().catch(() => undefined)
+    if (jobs === undefined) return RETRY_MS
+    const [job] = jobs
+    if (job === undefined) return SEARCH_MS
     await this.#work(job)
     return 0
   }

@@ -60,6 +60,8 @@ export interface RunFigures {
   first_token: Percentiles
   latency_p90: number | null
   first_token_p90: number | null
+  latency_p95: number | null
+  first_token_p95: number | null
   /** Undefined unless the query requests it. */
   latency_histogram: TimeHistogram | undefined
   first_token_histogram: TimeHistogram | undefined

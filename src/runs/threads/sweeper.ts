@@ -3,7 +3,7 @@ import type { EventLog } from '../../events/event-log.ts'
 import type { RunStore } from '../run-store.ts'
 
 export interface ThreadSweepDeps {
-  store: Pick<RunStore, 'expiredThreads' | 'deleteThreads'>
+  store: Pick<RunStore, 'expiredThreads' | 'deleteExpired'>
   events: Pick<EventLog, 'drop'>
   /** Milliseconds between sweeps. */
   everyMs: number
@@ -20,11 +20,14 @@ export function threadSweep({ store, events, everyMs }: ThreadSweepDeps): Sweep 
     if (first === undefined) return 0
     const { workspace_id, deployment_id, strategy } = first
     const tenant = { workspace_id, deployment_id }
-    const ids = some.map(({ thread_id }) => thread_id)
-    const keep = strategy === 'delete' ? 'nothing' : 'latest_checkpoint'
-    const count = await store.deleteThreads(tenant, ids, keep)
+    // A thread may have been used since the list was read.
+    const ids = await store.deleteExpired(
+      tenant,
+      some.map(({ thread_id }) => thread_id),
+      strategy,
+    )
     if (strategy === 'delete') for (const thread_id of ids) await events.drop({ ...tenant, thread_id })
-    return count
+    return ids.length
   }
   return {
     name: 'threads',

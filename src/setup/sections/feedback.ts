@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FeedbackConfigFields } from '../../ingest/feedback/config-store.ts'
+import { feedbackConfigId } from '../../identity/managed-records.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { Section, SetupStep, WantedFeedback } from '../setup.ts'
 import { assertOnce, changeStep, eachWorkspace, type SetupRun } from '../setup-run.ts'
@@ -18,7 +19,7 @@ export async function applyFeedback(
   for (const { key, workspaces, ...config } of items) {
     const feedback_config = config as JsonObject
     for (const workspace_id of await eachWorkspace(run, workspaces)) {
-      const place = `${workspace_id} ${key}`
+      const place = feedbackConfigId(workspace_id, key)
       assertOnce(SECTION, key, named, place)
       named.add(place)
       const [before] = await feedback.list(workspace_id, { keys: [key], limit: 1, offset: 0 })
@@ -37,6 +38,7 @@ export async function applyFeedback(
       steps.push(changeStep(SECTION, key, isSame ? [] : Object.keys(feedback_config)))
     }
   }
+  await run.stores.managed.replace(run.organization_id, 'feedback_config', [...named])
   if (!prune) return steps
   for (const { id: workspace_id } of await identity.workspaces(run.organization_id))
     for (const { feedback_key } of await feedback.list(workspace_id, {
@@ -44,7 +46,7 @@ export async function applyFeedback(
       limit: MAX_CONFIGS,
       offset: 0,
     })) {
-      if (named.has(`${workspace_id} ${feedback_key}`)) continue
+      if (named.has(feedbackConfigId(workspace_id, feedback_key))) continue
       await feedback.delete(workspace_id, feedback_key)
       steps.push({ section: SECTION, name: feedback_key, action: 'delete', fields: [] })
     }

@@ -16,6 +16,7 @@ export async function applyMembers(
   const known = await stores.identity.members(organization_id)
   const steps: SetupStep[] = []
   const named = new Set<string>()
+  const ids: string[] = []
   for (const item of items) {
     const email = item.email.toLowerCase()
     assertOnce(SECTION, email, named)
@@ -25,10 +26,12 @@ export async function applyMembers(
     const found = known.find((member) => member.email === email)
     if (found === undefined) {
       const member = { organization_id, user_id: newUuid(), email, created_at: actor.at }
-      await stores.identity.addMember({ full_name: null, ...member, ...wanted }, actor)
+      const added = await stores.identity.addMember({ full_name: null, ...member, ...wanted }, actor)
+      ids.push(added.user_id)
       steps.push({ section: SECTION, name: email, action: 'create', fields: [] })
       continue
     }
+    ids.push(found.user_id)
     const fields = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
       (name) => !isDeepStrictEqual(sorted(wanted[name]), sorted(found[name])),
     )
@@ -36,6 +39,7 @@ export async function applyMembers(
     if (fields.length > 0) await stores.identity.changeMember(organization_id, found.user_id, wanted, actor)
     steps.push(changeStep(SECTION, email, fields))
   }
+  await stores.managed.replace(organization_id, 'member', ids)
   if (!prune) return steps
   for (const { user_id, email } of known.filter((member) => !named.has(member.email))) {
     await stores.identity.removeMember(organization_id, user_id, actor)

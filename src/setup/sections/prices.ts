@@ -17,6 +17,7 @@ export async function applyPrices(
   const { prices, identity } = run.stores
   const steps: SetupStep[] = []
   const named = new Set<string>()
+  const ids: string[] = []
   for (const item of items) {
     const fields = toFields(item)
     for (const workspace_id of await eachWorkspace(run, item.workspaces)) {
@@ -28,16 +29,18 @@ export async function applyPrices(
         throw new AppError('conflict', { message: `prices: several prices are named "${item.name}".` })
       const [before] = found
       if (before === undefined) {
-        await prices.create(workspace_id, fields)
+        ids.push((await prices.create(workspace_id, fields)).id)
         steps.push({ section: SECTION, name: item.name, action: 'create', fields: [] })
         continue
       }
+      ids.push(before.id)
       const changed = FIELDS.filter((field) => before[field] !== fields[field])
       const after = { ...before, ...Object.fromEntries(FIELDS.map((field) => [field, fields[field]])) }
       if (changed.length > 0) await prices.replace(workspace_id, before.id, after)
       steps.push(changeStep(SECTION, item.name, changed))
     }
   }
+  await run.stores.managed.replace(run.organization_id, 'price', ids)
   if (!prune) return steps
   for (const { id: workspace_id } of await identity.workspaces(run.organization_id))
     for (const { id, name } of await prices.list(workspace_id)) {

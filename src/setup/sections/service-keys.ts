@@ -42,9 +42,17 @@ export async function applyServiceKeys(
   const { stores, organization_id, actor } = run
   const steps: SetupStep[] = []
   for (const item of items) steps.push(await applyKey(run, item, secrets.get(item.name)!))
-  if (!prune) return steps
   const named = new Set(items.map(({ name }) => name))
   const all = await stores.identity.apiKeys(organization_id, 'service')
+  const shown = new Set(items.map(({ name }) => shortKey(secrets.get(name)!)))
+  // A key that was replaced expires, and may be deleted before.
+  const current = all.filter((key) => named.has(key.description) && shown.has(key.short_key))
+  await stores.managed.replace(
+    organization_id,
+    'service_key',
+    current.map(({ id }) => id),
+  )
+  if (!prune) return steps
   for (const { id, description, short_key } of all.filter((key) => !named.has(key.description))) {
     await stores.identity.deleteKey(organization_id, 'service', id, actor)
     steps.push({ section: SECTION, name: description || short_key, action: 'delete', fields: [] })

@@ -16,6 +16,7 @@ export async function applyWorkspaces(
   const known = await stores.identity.workspaces(organization_id)
   const steps: SetupStep[] = []
   const named = new Set<string>()
+  const ids: { all: string[]; limited: string[] } = { all: [], limited: [] }
   for (const item of items) {
     const name = item.name.trim()
     assertOnce(SECTION, name, named)
@@ -24,6 +25,8 @@ export async function applyWorkspaces(
     if (other !== undefined)
       throw new AppError('conflict', { message: `workspaces: several are named "${name}".` })
     const id = found?.id ?? newUuid()
+    ids.all.push(id)
+    if (item.limits !== undefined) ids.limited.push(id)
     if (found === undefined)
       await stores.identity.createWorkspace(
         { id, organization_id, display_name: name, created_at: actor.at },
@@ -39,6 +42,8 @@ export async function applyWorkspaces(
     if (found === undefined) steps.push({ section: SECTION, name, action: 'create', fields })
     else steps.push(changeStep(SECTION, name, fields))
   }
+  await stores.managed.replace(organization_id, 'workspace', ids.all)
+  await stores.managed.replace(organization_id, 'workspace_limits', ids.limited)
   if (!prune) return steps
   for (const { id, display_name } of known.filter((one) => !named.has(one.display_name))) {
     await stores.identity.deleteWorkspace(organization_id, id, actor)

@@ -5,6 +5,7 @@ import { type Filter, type SearchField, searches } from '../../trace/filter/filt
 import { normalizeProvider } from '../../trace/price/provider-name.ts'
 import { checkBit } from '../../trace/rows/trace-run-row.ts'
 import { LINE, countedSql } from './usage/counted-sql.ts'
+import { wide } from './usage/sums-sql.ts'
 import { PROVIDER } from './provider-sql.ts'
 import { FEW_AT_A_TIME, fragmentWordsSql, isPayload, payloadSql, wordsOf } from './search/search-sql.ts'
 
@@ -33,7 +34,7 @@ const cost = (sql: string): Column => ({
   sql,
   type: 'Decimal(38, 18)',
   missing: `isNull(${sql})`,
-  total: { sql: `sum(${sql})`, missing: `count(${sql}) = 0` },
+  total: { sql: `sum(${wide(sql)})`, missing: `count(${sql}) = 0` },
 })
 /** Unknown counts are compared as 0, as in responses. */
 const count = (...columns: string[]): Column => {

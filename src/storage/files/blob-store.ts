@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toDiskError } from '../../base/files/disk-errors.ts'
 import { type Clock, systemClock } from '../../base/clock.ts'
@@ -12,6 +12,10 @@ import { syncDirectory } from '../../base/files/sync-directory.ts'
 const MS_PER_S = 1000
 const SHA256 = /^[0-9a-f]{64}$/
 const SUBFOLDER = /^[0-9a-f]{2}$/
+/** A file that is being written or removed. A process that is killed meanwhile leaves it. */
+const UNFINISHED = /^[0-9a-f]{64}\.[0-9a-f-]{36}\.(part|gone)$/
+/** Milliseconds after which such a file counts as left; longer than any write takes. */
+const LEFT_MS = 3_600_000
 /** Size of the pieces in which a stored file is compared with what is put. */
 const COMPARED_BYTES = 1 << 20
 
@@ -82,6 +86,39 @@ async function namesIn(dir: string): Promise<string[]> {
   })
 }
 
+/**
+ * Removes a file that was last put until then; returns false if it was put later. It is renamed first, so that a put by
+ * another server that shares the folder either is seen here or does not find the file and writes it again.
+ */
+async function removeFile(file: string, until: number): Promise<boolean> {
+  if (((await stateOf(file))?.put_at ?? 0) > until) return false
+  const gone = `${file}.${randomUUID()}.gone`
+  const isThere = await rename(file, gone).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false
+      throw error
+    },
+  )
+  if (!isThere) return true
+  const isPut = ((await stateOf(gone))?.put_at ?? 0) > until
+  if (isPut)
+    await link(gone, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  await rm(gone, { force: true })
+  return !isPut
+}
+
+/** Removes the files that killed processes left in a folder. */
+async function removeLeft(folder: string, before: number): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    const file = join(folder, name)
+    if (UNFINISHED.test(name) && ((await stateOf(file))?.put_at ?? before) < before)
+      await rm(file, { force: true })
+  }
+}
+
 /** Ensures that a put and a removal of the same bytes never overlap within this process. */
 function createTurns() {
   const removals = new Map<string, Promise<unknown>>()
@@ -118,6 +155,8 @@ function createTurns() {
 export function createFileBlobStore(dir: string, clock: Clock = systemClock): ListedBlobStore {
   const dirOf = (sha256: string): string => join(dir, sha256.slice(0, 2))
   const turns = createTurns()
+  /** The folders in which left files were looked for since the start. */
+  const looked = new Set<string>()
 
   const putOne = async (blob: Blob): Promise<void> => {
     const { sha256 } = blob
@@ -134,6 +173,8 @@ export function createFileBlobStore(dir: string, clock: Clock = systemClock): Li
     const half = `${file}.${randomUUID()}.part`
     try {
       await mkdir(dirOf(sha256), { recursive: true })
+      if (!looked.has(dirOf(sha256))) await removeLeft(dirOf(sha256), clock.now() - LEFT_MS)
+      looked.add(dirOf(sha256))
       await writeDurably(half, bytes)
       await setTime(half, putAt)
       await rename(half, file)
@@ -167,11 +208,7 @@ export function createFileBlobStore(dir: string, clock: Clock = systemClock): Li
     async remove(sha256, until) {
       if (!SHA256.test(sha256)) return true
       const file = join(dirOf(sha256), sha256)
-      return await turns.remove(sha256, async () => {
-        if (((await stateOf(file))?.put_at ?? 0) > until) return false
-        await rm(file, { force: true })
-        return true
-      })
+      return await turns.remove(sha256, () => removeFile(file, until))
     },
   }
 }

@@ -6,6 +6,7 @@ import { changeServiceKey } from './identity/api-key-store.ts'
 import { organizationLock } from './identity/audit-log.ts'
 import { createIdentityStore } from './identity/identity-store.ts'
 import { createIngestLimitStore } from './identity/ingest-limit-store.ts'
+import { createManagedRecords } from './identity/managed-record-store.ts'
 import { createUsageLimitStore } from './identity/usage-limit-store.ts'
 import { createPriceStore } from './prices/price-store.ts'
 import { putRetention, retentionOf } from './projects/workspace-retention.ts'
@@ -23,6 +24,7 @@ function partOf(database: Database, session: TxSession): Database {
 function storesOf(database: Database, clock: Clock): SetupStores {
   return {
     identity: createIdentityStore(database),
+    managed: createManagedRecords(database),
     changeKey: (id, change) => changeServiceKey(database, id, change),
     retention: {
       of: (workspace_id) => retentionOf(database, workspace_id),

@@ -1,4 +1,5 @@
 import type { GranularUsage, UsageDetails, UsageStride } from '../../schema/types.gen.ts'
+import { textCell } from '../../base/text/csv-cell.ts'
 import { strideMillis } from './stride.ts'
 import { formatUsageTime } from './time.ts'
 
@@ -88,10 +89,4 @@ function sumCell(sum: Sum): string {
   if (typeof sum !== 'object') return String(sum)
   const units = Object.entries(sum ?? {}).map(([unit, count]) => `${unit} ${count}`)
   return textCell(units.join('; '))
-}
-
-/** Adds a tab before text that begins with one of `= + - @`, tab or CR, because spreadsheets execute such text. */
-export function textCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `\t${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -128,6 +128,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     reach: 'request',
     call: ({ objects }) => at(`/runs/${objects.run_id}/attachments/note`),
   },
+  'GET /runs/export': { call: ({ objects }) => at(`/runs/export?session=${objects.session_id}`) },
   'POST /runs/validate': fixed('/runs/validate', { post: [] }),
   'GET /feedback/{id}': { reach: 'request', call: ({ objects }) => at(`/feedback/${objects.feedback_id}`) },
   'PATCH /feedback/{id}': {
@@ -231,6 +232,22 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'PATCH /sessions/{id}': {
     reach: 'request',
     call: ({ objects }) => at(`/sessions/${objects.session_id}`, { description: 'changed' }),
+  },
+  'GET /sessions/{id}/views': {
+    reach: 'request',
+    call: ({ objects }) => at(`/sessions/${objects.session_id}/views`),
+  },
+  'POST /sessions/{id}/views': {
+    reach: 'request',
+    call: ({ objects }) => at(`/sessions/${objects.session_id}/views`, { display_name: newUuid() }),
+  },
+  'PATCH /sessions/{id}/views/{view_id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/sessions/${objects.session_id}/views/${objects.view_id}`, { params: {} }),
+  },
+  'DELETE /sessions/{id}/views/{view_id}': {
+    reach: 'request',
+    call: ({ objects }) => at(`/sessions/${objects.session_id}/views/${objects.view_id}`),
   },
   'GET /sessions/resolutions': {
     reach: 'request',
@@ -341,6 +358,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   ...keySamples('/api-key', '/api-key/current'),
   'GET /orgs/current/audit-logs': fixed('/orgs/current/audit-logs'),
   'GET /orgs/current/audit-logs/export': fixed('/orgs/current/audit-logs/export'),
+  'GET /audit-logs': fixed('/audit-logs?start_time=2026-01-01T00:00:00Z&end_time=2100-01-01T00:00:00Z'),
   'GET /orgs/current/billing/usage': fixed(
     `/orgs/current/billing/usage?starting_on=${RANGE.start_time}&ending_before=${RANGE.end_time}`,
   ),
@@ -385,6 +403,10 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /.well-known/oauth-protected-resource': fixed('/.well-known/oauth-protected-resource'),
   'GET /.well-known/oauth-protected-resource/mcp': fixed('/.well-known/oauth-protected-resource/mcp'),
   'GET /.well-known/oauth-protected-resource/api/mcp': fixed('/.well-known/oauth-protected-resource/api/mcp'),
+  'GET /.well-known/oauth-protected-resource/deployments/{name}/mcp': {
+    ...fixed('/.well-known/oauth-protected-resource/deployments/none/mcp'),
+    status: () => [404],
+  },
   'GET /.well-known/oauth-authorization-server': fixed('/.well-known/oauth-authorization-server'),
   // Registrations are limited per address, so the matrix makes none.
   'POST /oauth/register': { ...fixed('/oauth/register', {}), status: () => [400] },
@@ -393,7 +415,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   // A consent needs a session of a browser, which no caller has.
   'POST /oauth/authorize': { ...fixed('/oauth/authorize', {}), status: () => [403] },
   'POST /oauth/token': { ...fixed('/oauth/token', {}), status: () => [400] },
-  'POST /oauth/revoke': fixed('/oauth/revoke', {}),
+  'POST /oauth/revoke': { ...fixed('/oauth/revoke', {}), status: () => [400] },
   'GET /openapi.json': fixed('/openapi.json'),
   'GET /': fixed('/'),
 }
@@ -410,6 +432,10 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
   const marked = { description: 'disposable', workspaces: [workspace_id] }
   if (name === 'DELETE /sessions/{id}' || name === 'DELETE /sessions')
     return having({ session_id: await post('/sessions', { name: newUuid() }) })
+  if (name === 'DELETE /sessions/{id}/views/{view_id}')
+    return having({
+      view_id: await post(`/sessions/${objects.session_id}/views`, { display_name: newUuid() }),
+    })
   if (name === 'DELETE /traces/{trace_id}')
     return having({ run_id: await sendRun(api, tenant, objects.session_id) })
   // These routes succeed even if the share or the secret does not exist, so no record is created.

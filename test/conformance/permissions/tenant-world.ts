@@ -13,6 +13,8 @@ export interface Objects {
   /** Another run. An update from another workspace creates a separate run with the same id there. */
   updated_run_id: string
   session_id: string
+  /** A view of the project. */
+  view_id: string
   /** A project of the type EXPERIMENT. */
   experiment_id: string
   feedback_id: string
@@ -179,6 +181,7 @@ export async function fillTenant(api: CheckedApi, tenant: Bare): Promise<Objects
   }
   const session_id = await post('/sessions', { name: `${marker}-${newUuid()}` })
   const experiment_id = await post('/v2/sessions', { type: 'EXPERIMENT', name: `${marker}-${newUuid()}` })
+  const view_id = await post(`/sessions/${session_id}/views`, { display_name: marker })
   const run_id = await sendRun(api, tenant, session_id)
   const updated_run_id = await sendRun(api, tenant, session_id)
   const feedback_id = await addFeedback(api, tenant, run_id)
@@ -209,6 +212,7 @@ export async function fillTenant(api: CheckedApi, tenant: Bare): Promise<Objects
     run_id,
     updated_run_id,
     session_id,
+    view_id,
     experiment_id,
     feedback_id,
     feedback_key,

@@ -143,6 +143,29 @@ describe('TEAM-9: an invitation without a provider', () => {
     expect(await list.json()).toHaveLength(2)
   })
 
+  it('IDENTITY-8: makes no key that is valid longer than that of its inviter', async () => {
+    fixture = await startApp({ clock })
+    const expires_at = new Date(clock.now() + 2 * HOUR).toISOString()
+    const made = await fixture.postJson('/orgs/current/service-keys', {
+      description: 'k',
+      role: 'admin',
+      expires_at,
+    })
+    const { key } = (await made.json()) as { key: string }
+    const first = await invite(fixture, { role: 'admin' }, key)
+    const renewed = await fixture.request(`/orgs/current/invites/${first.id}/renew`, { method: 'POST' })
+    const ends = async (token: string, email: string): Promise<unknown> => {
+      const accepted = await open(fixture, '/accept', { token, email })
+      const headers = { 'x-api-key': String(accepted.body['key']) }
+      const session = await (await fixture.request('/auth/session', { headers })).json()
+      return (session as { expires_at: unknown }).expires_at
+    }
+    // A link that an admin without end has renewed has no end either.
+    expect(await ends(tokenOf((await renewed.json()) as Made), 'a@acme.test')).toBeNull()
+    const second = await invite(fixture, { role: 'admin' }, key)
+    expect(await ends(tokenOf(second), 'b@acme.test')).toBe(expires_at)
+  })
+
   it('IDENTITY-17, IDENTITY-18: links are not guessed, and not used by pages of other sites', async () => {
     fixture = await startApp({ clock })
     const token = tokenOf(await invite(fixture, { role: 'user' }))

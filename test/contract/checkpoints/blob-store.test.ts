@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
@@ -104,6 +104,41 @@ describe('blobs in files', () => {
     await expect(store.put([one])).rejects.toMatchObject(unavailable)
     await expect(store.remove(one.sha256, Date.now())).rejects.toMatchObject(unavailable)
     expect(await readdir(folder)).toEqual([one.sha256])
+  })
+
+  it('that were put are there, when another server that shares the folder removes them meanwhile', async () => {
+    const one = blob('x'.repeat(100_000))
+    const other = createFileBlobStore(join(dir, 'blobs'))
+    const folder = join(dir, 'blobs', one.sha256.slice(0, 2))
+    await store.put([one])
+    for (let i = 0; i < 100; i++) {
+      const hourAgo = new Date(Date.now() - 3_600_000)
+      await utimes(join(folder, one.sha256), hourAgo, hourAgo)
+      let isPut = false
+      const put = store.put([one]).finally(() => {
+        isPut = true
+      })
+      while (!isPut) await other.remove(one.sha256, Date.now() - 1_800_000)
+      await put
+      expect(await readdir(folder)).toEqual([one.sha256])
+    }
+  })
+
+  it('that a killed process wrote halfway do not stay', async () => {
+    const one = blob('whole')
+    const folder = join(dir, 'blobs', one.sha256.slice(0, 2))
+    await mkdir(folder, { recursive: true })
+    const names = ['old.part', 'old.gone', 'new.part'].map((name, i) => {
+      const [age, end] = name.split('.')
+      return { name: `${one.sha256}.${i}0000000-0000-4000-8000-000000000000.${end}`, age }
+    })
+    for (const { name, age } of names) {
+      await writeFile(join(folder, name), 'who')
+      const time = new Date(Date.now() - (age === 'old' ? 7_200_000 : 0))
+      await utimes(join(folder, name), time, time)
+    }
+    await store.put([one])
+    expect((await readdir(folder)).sort()).toEqual([one.sha256, names[2]!.name].sort())
   })
 
   it('count as put again when another server that shares the folder put them', async () => {

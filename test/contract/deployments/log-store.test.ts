@@ -77,6 +77,8 @@ describeOnSql('logs of deployments', (engine) => {
     expect(await messages({ level: 'WARNING' })).toEqual(['100% Failed', 'careful'])
     expect(await messages({ text: '% FAIL' })).toEqual(['100% Failed'])
     expect(await messages({ text: '' })).toHaveLength(4)
+    await store.append('foreign', [line('Écrit dans la base')])
+    for (const text of ['Écrit', 'Écrit DANS']) expect(await messages({ text }, 'foreign')).toHaveLength(1)
     expect(await messages({}, 'other')).toEqual([])
   })
 

@@ -36,6 +36,23 @@ describeEventLogs(
       const [first] = threads
       if (first !== undefined) expect(await firstOf(log, first, { after: '0-1' })).toBe('gap')
     })
+
+    it('STREAM-18: no more are deleted than the limit asks for, also when many have the same time', async () => {
+      let now = NOW
+      const bounds = { events: 1000, chars: 1e6, age_ms: 1e9, total_chars: 1000 }
+      const { log, store } = await engine.open({ clock: testClock(() => now), bounds })
+      const append = async (letter: string, chars: number): Promise<ThreadRef[]> => {
+        now += 1000
+        const items = [{ run_id: null, event: 'values', data: letter.repeat(chars) }]
+        const threads = Array.from({ length: 600 }, () => ({ ...TENANT, thread_id: randomUUID() }))
+        await store.append(threads.map((thread) => ({ thread, lease: null, items })))
+        return threads
+      }
+      const [[old], [young]] = [await append('a', 10), await append('b', 1)]
+      await store.trim(null)
+      expect(await firstOf(log, old!, { after: '0-1' })).toBe('gap')
+      expect(await firstOf(log, young!, 'start')).toBe('b')
+    })
   },
   { redis: false },
 )

@@ -62,6 +62,34 @@ describeOnSql('ends of runs on their way to another log', (engine) => {
     expect(arrived).toEqual(names)
   })
 
+  it('arrive after a restart although the clock was ahead when they were written', async () => {
+    const database = await engine.open()
+    await migrate(database, RUN_MIGRATIONS)
+    const thread = { ...TENANT, thread_id: randomUUID() }
+    const arrived: string[] = []
+    let now = NOW
+    let looks = 0
+    const open = () => {
+      const outbox = openEventOutbox({
+        database,
+        clock: testClock(() => (looks++, now)),
+        logger: createLogger({ level: 'silent' }),
+        deliver: async (_id, _thread, items) => void arrived.push(...items.map(({ event }) => event)),
+        retire: async () => undefined,
+      })
+      onTestFinished(() => outbox.close())
+      return outbox
+    }
+    const outbox = open()
+    await eventually(async () => expect(looks).toBe(1))
+    now = NOW + 3_600_000
+    const items: EventDraft[] = [{ run_id: null, event: 'end', data: '' }]
+    await database.tx('thread', async (session) => void (await outbox.write(session, thread, items)))
+    now = NOW
+    open()
+    await eventually(async () => expect(arrived).toEqual(['end']))
+  })
+
   it('are delivered again when the log comes back after an outage of up to an hour', async () => {
     const database = await engine.open()
     await migrate(database, RUN_MIGRATIONS)

@@ -168,6 +168,9 @@ describeOnSql('identity', (engine) => {
       expect(await last()).toBe(1_700_000_000_000)
       await store.touchKey('k1', 1_700_000_060_000)
       expect(await last()).toBe(1_700_000_060_000)
+      const ahead = 1_700_000_060_000 + 3_600_000
+      for (const at of [ahead, 1_700_000_120_000]) await store.touchKey('k1', at)
+      expect(await last()).toBe(1_700_000_120_000)
     })
   })
 

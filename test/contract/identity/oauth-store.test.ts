@@ -53,7 +53,7 @@ describeOnSql('clients of OAuth', (engine) => {
     const consent = { key, actor: {}, client_id: 'c', resource: '/mcp', ends_at: null } as never
     await store.start(consent, first, NOW)
     await store.start(consent, last, NOW)
-    expect(await rotate(first.refresh)).toBe('rotated')
+    expect(await rotate(first.refresh)).toEqual({ resource: '/mcp' })
     await database.query(
       `INSERT INTO oauth_tokens (token_hash, kind, api_key_id, client_id, resource, expires_at, replaced)
          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MAX_CONSENT_TOKENS})

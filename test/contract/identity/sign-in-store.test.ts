@@ -122,6 +122,40 @@ describeOnSql('sign-ins', (engine) => {
     expect(actions).toEqual(expect.arrayContaining(['member.add', 'member.suspend', 'member.resume']))
   })
 
+  it('a session that began while the clock was ahead ends and is confirmed as late as others', async () => {
+    const ahead = NOW + 4e9
+    const session = {
+      id: 's1',
+      secret_hash: 'hash s1',
+      tokens: 'sealed',
+      expires_at: ahead + 1e9,
+      address: '::1',
+    }
+    const at = { organization_id: 'o1', now: ahead, session }
+    await store.enter(arrival('ada', 'ada@acme.test'), () => ({ rights: USER, by_groups: false }), at)
+    await store.touchSession('s1', NOW)
+    expect((await store.findSession('hash s1', NOW))?.session).toMatchObject({
+      created_at: NOW,
+      last_used_at: NOW,
+      checked_at: NOW,
+      expires_at: NOW + 1e9,
+    })
+  })
+
+  it('a session whose end cannot be recorded does not end', async () => {
+    await enter(arrival('ada', 'ada@acme.test'), { rights: USER, by_groups: false }, store, 's1')
+    const found = await store.findSession('hash s1', NOW)
+    const broken: Database = {
+      ...database,
+      query: (...asked) => database.query(...asked),
+      tx: () => Promise.reject(new Error('no')),
+    }
+    await expect(createSignInStore(broken).endSession(found!.session, 'signed_out', NOW)).rejects.toThrow(
+      'no',
+    )
+    expect(await store.findSession('hash s1', NOW)).toBeDefined()
+  })
+
   it('TEAM-6: a session is found until it ends; one server takes the turn to ask', async () => {
     await enter(arrival('ada', 'ada@acme.test'), { rights: USER, by_groups: true }, store, 's1')
     const found = await store.findSession('hash s1', NOW + SESSION_IDLE_MS - 1)
@@ -168,6 +202,7 @@ describeOnSql('sign-ins', (engine) => {
       created_by: 'u1',
       created_at: NOW,
       expires_at: NOW + 1000,
+      key_expires_at: null,
     }
     await invites.create(invite, 'h', ACTOR)
     expect(await invites.list('o1', NOW)).toEqual([invite])
@@ -188,6 +223,7 @@ describeOnSql('sign-ins', (engine) => {
     created_by: 'u1',
     created_at: NOW,
     expires_at: NOW + 1000,
+    key_expires_at: null,
     ...more,
   })
 

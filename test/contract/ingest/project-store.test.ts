@@ -5,6 +5,7 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { eventually } from '../../support/eventually.ts'
 import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
 const ID = '018f0000-0000-7000-8000-000000000001'
@@ -170,6 +171,37 @@ describeOnSql('projects', (engine) => {
       ),
     )
     expect(new Set(resolved).size).toBe(5)
+  })
+
+  it('does not remember what was read before a project was deleted or its filters changed', async () => {
+    const [gone, changed] = [await byName('gone'), await byName('changed')]
+    const gate = Promise.withResolvers<void>()
+    let reads = 0
+    const slow: Database = {
+      ...database,
+      tx: (...asked) => database.tx(...asked),
+      async query(sql, ...more) {
+        const rows = await database.query(sql, ...more)
+        if (sql.includes('FROM projects')) {
+          reads++
+          await gate.promise
+        }
+        return rows as never
+      },
+    }
+    const other = createProjectStore(
+      slow,
+      testClock(() => now),
+    )
+    const reading = other.resolve('w', { session_name: 'gone', session_id: null })
+    const filters = other.spanFilters('w')
+    await eventually(async () => expect(reads).toBe(2))
+    await other.revise('w', changed, () => ({ span_filters: [{ action: 'drop' }] as never }))
+    await other.delete('w', gone)
+    gate.resolve()
+    await Promise.all([reading, filters])
+    expect(await other.resolve('w', { session_name: 'gone', session_id: null })).not.toBe(gone)
+    expect((await other.spanFilters('w')).map(({ project_id }) => project_id)).toEqual([changed])
   })
 
   it('returns names of all projects of some workspaces for reports', async () => {

@@ -256,6 +256,26 @@ describe('repricer', () => {
     expect(await repricer.get('22222222-2222-4222-8222-222222222222', first.id)).toBeUndefined()
   })
 
+  it('takes up its jobs when the SQL store did not answer at first', async () => {
+    const job = await start({ ready: new Promise(() => undefined) }).submit(WORKSPACE, scope())
+    let asked = 0
+    const repricer = start({
+      jobs: {
+        ...jobs,
+        unfinished: () =>
+          asked++ === 0 ? Promise.reject(new AppError('store_unavailable')) : jobs.unfinished(),
+      },
+    })
+    await finished(repricer, job)
+  })
+
+  it('a job that one server has ended is not opened again by another', async () => {
+    const job = await start({ ready: new Promise(() => undefined) }).submit(WORKSPACE, scope())
+    await jobs.save({ ...job, status: 'done', progress: 1 })
+    await jobs.save({ ...job, status: 'running', progress: 0.5 })
+    expect(await jobs.get(WORKSPACE, job.id)).toMatchObject({ status: 'done', progress: 1 })
+  })
+
   inLong(() => {
     it('ends a job that fails, and continues with the next', async () => {
       const broken = {

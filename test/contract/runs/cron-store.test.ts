@@ -6,6 +6,7 @@ import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
+import { eventually } from '../../support/eventually.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { testClock } from '../../support/faults/test-clock.ts'
 
@@ -82,6 +83,46 @@ describeOnSql('crons', (engine) => {
       true,
     ])
     expect(await store.remove(TENANT, cron.cron_id)).toBe(false)
+  })
+
+  it('a date that is taken while the cron is changed is not due again', async () => {
+    const cron = await make()
+    let taking: Promise<boolean> | undefined
+    let isTaken = false
+    // Between the read and the write of the change.
+    const slow: Database = {
+      ...database,
+      tx: (lock, work) =>
+        database.tx(lock, (session) =>
+          work({
+            ...session,
+            async query<Row>(sql: string, params?: readonly (string | number | null)[]) {
+              if (sql.startsWith('UPDATE')) {
+                taking = store.advance({ ...TENANT, cron }, NOW + 60_000)
+                void taking.then(() => (isTaken = true))
+                if (engine.name === 'Postgres')
+                  await eventually(async () => {
+                    const waiting = await database.query(
+                      `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE crons%'`,
+                    )
+                    expect(isTaken || waiting.length > 0).toBe(true)
+                  })
+              }
+              return await session.query<Row>(sql, params)
+            },
+          }),
+        ),
+    }
+    const changing = createCronStore(
+      slow,
+      testClock(() => NOW + 7),
+    )
+    await changing.update(TENANT, cron.cron_id, (known) => ({ ...known, metadata: { a: 1 } }))
+    expect(await taking).toBe(true)
+    expect(await store.get(TENANT, cron.cron_id)).toMatchObject({
+      metadata: { a: 1 },
+      next_run_date: NOW + 60_000,
+    })
   })
 
   it('are found by assistant, thread, state and metadata, sorted, in pages', async () => {

@@ -162,7 +162,7 @@ describeOnSql('with the clock of the system, of identity and deployments', (engi
       const admission = { rights: { role: 'user' as const, workspace_ids: null }, by_groups: false }
       await signIns.enter(arrival, () => admission, { organization_id: 'o1', now, session })
       const rights = { organization_id: 'o1', email: null, role: 'user' as const, workspace_ids: null }
-      const times = { created_by: 'u1', created_at: now, expires_at: now + DAY }
+      const times = { created_by: 'u1', created_at: now, expires_at: now + DAY, key_expires_at: null }
       await invites.create({ id, ...rights, ...times }, id, ACTOR)
     }
     const now = systemClock.now()

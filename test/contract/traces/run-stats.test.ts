@@ -89,6 +89,7 @@ function figuresOf(rows: readonly TraceRunRow[]) {
       ended.length === 0 ? null : ended.filter(({ status }) => status === 'error').length / ended.length,
     latency: [near(quantile(latencies, 0.5)), near(quantile(latencies, 0.99))],
     latency_p90: near(quantile(latencies, 0.9)),
+    latency_p95: near(quantile(latencies, 0.95)),
     checks: checksOf(rows.filter(({ run_type }) => run_type === 'llm')),
   }
 }

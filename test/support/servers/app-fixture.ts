@@ -27,6 +27,7 @@ import { createRegistry } from '../../../src/schema/registry.ts'
 import { eitherSessions } from '../../../src/identity/browser-sessions.ts'
 import type { SignInStore } from '../../../src/identity/oidc/sign-in-store.ts'
 import type { ProviderSignIn } from '../../../src/identity/oidc/sign-in.ts'
+import { createManagedRecords } from '../../../src/storage/sql/identity/managed-record-store.ts'
 import { createInviteStore } from '../../../src/storage/sql/identity/invite-store.ts'
 import { createSignInStore } from '../../../src/storage/sql/identity/sign-in-store.ts'
 import { createBrowserSessionStore } from '../../../src/storage/sql/identity/browser-session-store.ts'
@@ -35,6 +36,7 @@ import { createIdentityStore } from '../../../src/storage/sql/identity/identity-
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createPriceStore } from '../../../src/storage/sql/prices/price-store.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
+import { createProjectViewStore } from '../../../src/storage/sql/projects/view-store.ts'
 import { createDeploymentFeed } from '../../../src/ingest/live/deployment-feed.ts'
 import { createLiveFeed } from '../../../src/ingest/live/live-feed.ts'
 import { createEventStreams } from '../../../src/http/platform/reply/event-streams.ts'
@@ -102,6 +104,7 @@ export function emptyReads(overrides: Partial<TraceReads> = {}): TraceReads {
     trace: async () => undefined,
     outline: async () => undefined,
     query: async () => Buffer.from('{"runs":[],"cursors":{"next":null,"prev":null}}'),
+    lines: async () => ({ bytes: Buffer.from(''), next: null }),
     attachment: async () => undefined,
     stats: async () => ({ is_exact: true, figures: [], feedback: {} }),
     facets: async () => ({ values: [], has_more: false, is_whole: true }),
@@ -277,6 +280,7 @@ export async function startApp(options: FixtureOptions = {}) {
     sharing: createSharing(database, clock),
     threadReads: NO_THREAD_READS,
     projects: createProjectStore(database, clock),
+    projectViews: createProjectViewStore(database, clock),
     deleter: NO_DELETER,
     prices: createPriceStore(database, clock),
     findPrice: options.findPrice ?? (async () => NO_PRICE),
@@ -293,6 +297,7 @@ export async function startApp(options: FixtureOptions = {}) {
     rates: createRateGate({ limits: ingestLimits, buckets, clock, logger, metrics }),
     identity,
     invites: createInviteStore(database),
+    managed: createManagedRecords(database),
     blobs: options.blobs ?? NO_BLOBS,
     authenticator,
     openCallers,

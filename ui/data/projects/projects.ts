@@ -6,7 +6,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
-import { nextOffset, PROJECTS_PER_PAGE, projectsOf, READ_EVERY_MS, readEveryMs } from './project-pages.ts'
+import { nextOffset, PROJECTS_PER_PAGE, projectsOf, readEveryMs } from './project-pages.ts'
 
 /** Projects whose name contains a text, newest first, with their figures, in pages of 100. */
 export function useProjects(nameContains: string) {
@@ -25,12 +25,11 @@ export function useProjects(nameContains: string) {
   })
 }
 
+/** A project without its figures. */
 export function useProject(id: string) {
   return useQuery({
     queryKey: ['project', id],
-    queryFn: ({ signal }) =>
-      call('GET /api/v1/sessions/{id}', { params: { id }, query: { include_stats: true }, signal }),
-    refetchInterval: READ_EVERY_MS,
+    queryFn: ({ signal }) => call('GET /api/v1/sessions/{id}', { params: { id }, signal }),
   })
 }
 
@@ -48,5 +47,14 @@ export function useProjectSave() {
         queries.invalidateQueries({ queryKey: ['project'] }),
       ])
     },
+  })
+}
+
+/** Deletes a project with all of its runs. */
+export function useProjectDeletion() {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (id: string) => call('DELETE /api/v1/sessions/{id}', { params: { id } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['projects'] }),
   })
 }

@@ -32,7 +32,8 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-function Text({ text, isMarkdown }: { text: string; isMarkdown: boolean }) {
+/** A text, as Markdown or as it was sent; a long one is cut until the user opens it. */
+export function Text({ text, isMarkdown }: { text: string; isMarkdown: boolean }) {
   const [length, setLength] = useState(MAX_TEXT)
   const shown = text.slice(0, length)
   const rest = Math.max(0, text.length - length)
@@ -195,10 +196,13 @@ export function Messages({
   messages,
   isMarkdown,
   repeated = 0,
+  repeatedIn = 'the call before',
   results = toolResults(messages),
 }: Omit<Drawing, 'results'> & {
   messages: readonly Message[]
   repeated?: number
+  /** Where the repeated messages are too. */
+  repeatedIn?: string
   results?: Drawing['results']
 }) {
   const [isAll, setAll] = useState(false)
@@ -216,7 +220,7 @@ export function Messages({
           </Button>
           {known > 0 && (
             <span className={css['note']}>
-              {known === hidden ? 'as' : `${known} of them as`} in the call before
+              {known === hidden ? 'as' : `${known} of them as`} in {repeatedIn}
             </span>
           )}
         </div>

@@ -69,6 +69,12 @@ export function durationText(micros: number | null | undefined): string {
   return hours > 0 ? `${hours} h ${minutes} m` : `${minutes} m ${seconds % 60} s`
 }
 
+/** A duration for columns of tables, with all three digits, so that seconds can be compared at a glance: `2.00 s`. */
+export function columnDuration(micros: number | null | undefined): string {
+  if (micros === null || micros === undefined || micros < 1e6 || micros >= 6e7) return durationText(micros)
+  return `${(micros / 1e6).toFixed(2)} s`
+}
+
 /** A share between 0 and 1 as text: `12.3%`. */
 export function shareText(share: number | null | undefined): string {
   if (share === null || share === undefined) return UNKNOWN

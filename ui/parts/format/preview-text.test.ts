@@ -16,6 +16,8 @@ describe('the preview of a payload', () => {
     ['[draft] a title', '[draft] a title'],
     ['[1] a title', '[1] a title'],
     ['{"text":"**Oslo** is **very cold** now"}', 'Oslo is very cold now'],
+    ['# Times\n| Step | Days |\n|---|:-:|\n| Parcel | 3', 'Times\nStep · Days\nParcel · 3'],
+    ['a | b', 'a | b'],
     ['2**3**4 and ** a ** b', '2**3**4 and ** a ** b'],
   ])('%s', (preview, shown) => expect(previewText(preview)).toBe(shown))
 })

@@ -15,9 +15,27 @@ function unescaped(text: string): string {
 /** Bold text of Markdown; `2**3**4` is not bold. */
 const BOLD = /(?<![\w*])\*\*(?=\S)([^*]+)(?<=\S)\*\*(?![\w*])/g
 
-/** The beginning of a payload for a line of a list, as `plainPreview` writes it, without the marks of bold text. */
+function cellsText(cells: string): string {
+  return cells
+    .split('|')
+    .map((cell) => cell.trim())
+    .join(' · ')
+}
+
+/** The line below the head of a table. */
+const RULE = /^[ \t]*\|[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*(?:\n|$)/gm
+/** A row of a table, without the bars at its ends. */
+const ROW = /^[ \t]*\|(.+?)\|?[ \t]*$/gm
+const HEADING = /^#{1,6}[ \t]+/gm
+
+/**
+ * The beginning of a payload for a line of a list, as `plainPreview` writes it, without the marks of headings, tables
+ * and bold text.
+ */
 export function previewText(preview: string): string {
-  return plainPreview(preview).replace(BOLD, '$1')
+  const plain = plainPreview(preview).replace(BOLD, '$1').replace(HEADING, '')
+  if (!plain.includes('|')) return plain
+  return plain.replace(RULE, '').replace(ROW, (_, cells: string) => cellsText(cells))
 }
 
 /**

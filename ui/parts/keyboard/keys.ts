@@ -5,7 +5,7 @@ import { readPreference } from '../preferences.ts'
 export type KeyMap = Readonly<Record<string, (event: KeyboardEvent) => void>>
 
 const TYPED_INTO = 'input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]'
-/** Elements that Enter activates. */
+/** Elements that Enter or the space bar activates. */
 const ACTIVATED = 'a, button, summary, label, input, [role=option]'
 /** Regions that arrows, Home and End scroll. */
 const SCROLLED = '[data-scrolls=true]'
@@ -17,7 +17,7 @@ const CLOSED = 'dialog:modal, :popover-open'
 /** True for a key that the focused element, or the browser, handles itself. */
 function isOwnKey(name: string, target: Element): boolean {
   if (name === 'Escape') return document.querySelector(CLOSED) !== null
-  if (name === 'Enter') return target.closest(ACTIVATED) !== null
+  if (name === 'Enter' || name === ' ') return target.closest(ACTIVATED) !== null
   return /^(?:Arrow|Home|End)/.test(name) && target.closest(SCROLLED) !== null
 }
 

@@ -6,6 +6,7 @@ import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Loaded } from '../../parts/states.tsx'
 import { useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
+import { Agents } from './agents.tsx'
 import { Assistants, Crons, Store, Threads } from './contents.tsx'
 import { ReadyMark } from './deployments.tsx'
 import css from './deployments.module.css'
@@ -15,7 +16,17 @@ import { Revisions } from './revisions.tsx'
 import { Runs } from './runs.tsx'
 import { StudioLink } from './studio-link.tsx'
 
-const VIEWS = ['overview', 'runs', 'threads', 'assistants', 'crons', 'store', 'revisions', 'log'] as const
+const VIEWS = [
+  'overview',
+  'runs',
+  'threads',
+  'assistants',
+  'agents',
+  'crons',
+  'store',
+  'revisions',
+  'log',
+] as const
 type View = (typeof VIEWS)[number]
 const VIEW = wordParam('view', VIEWS)
 
@@ -24,6 +35,7 @@ const SHOWN: Readonly<Record<View, readonly [string, (deployment: Deployment) =>
   runs: ['Runs', ({ name }) => <Runs name={name} />],
   threads: ['Threads', ({ name }) => <Threads name={name} />],
   assistants: ['Assistants', ({ name }) => <Assistants name={name} />],
+  agents: ['Agents', (deployment) => <Agents deployment={deployment} />],
   crons: ['Crons', ({ name }) => <Crons name={name} />],
   store: ['Store', ({ name }) => <Store name={name} />],
   revisions: ['Revisions', (deployment) => <Revisions deployment={deployment} />],
@@ -72,7 +84,7 @@ function Page({ deployment }: { deployment: Deployment }) {
   )
 }
 
-/** A deployment: what it serves, its runs, threads, assistants, crons, store, revisions and log. */
+/** A deployment: what it serves, its runs, threads, assistants, agents, crons, store, revisions and log. */
 export function DeploymentPage({ params }: { params: Readonly<Record<string, string>> }) {
   const deployment = useDeployment(params['name'] ?? '')
   return (

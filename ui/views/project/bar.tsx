@@ -4,9 +4,11 @@ import { type CustomRange, TimeRange } from '../../parts/time-range/time-range.t
 import { setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'
 import { FilterBar } from './filter-bar.tsx'
+import { ViewsMenu } from './views-menu.tsx'
 import css from './project.module.css'
 
-const FILTER = textParam('q')
+/** The filter of the address. */
+export const FILTER = textParam('q')
 const RANGE = wordParam('t', ['all', '1h', '1d', '7d', '30d'])
 const FROM = textParam('from')
 const TO = textParam('to')
@@ -20,6 +22,9 @@ const RANGES = [
   ['7d', 'Last 7 days'],
   ['30d', 'Last 30 days'],
 ] as const
+
+/** The id of the run in the panel beside a list; '' while the panel is closed. */
+export const PEEK = textParam('peek')
 
 /** Filter and range of the address. */
 export interface Shown {
@@ -60,6 +65,7 @@ export function ViewBar({
   const { filter, range, custom, since, until } = shown
   return (
     <div className={css['bar']}>
+      <ViewsMenu project={project} />
       <FilterBar
         filter={filter}
         query={{ project, isRoot, since, until }}

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { listPart } from '../../data/filter/list-address.ts'
 import type { ListedRun, OrderedBy } from '../../data/run-pages.ts'
 import { Chip } from '../../parts/controls.tsx'
-import { countText, durationText, shortCount, UNKNOWN } from '../../parts/format/numbers.ts'
+import { columnDuration, countText, shortCount, UNKNOWN } from '../../parts/format/numbers.ts'
 import { previewText } from '../../parts/format/preview-text.ts'
 import { microsBetween } from '../../parts/format/times.ts'
 import { Icon, StatusIcon, TypeIcon } from '../../parts/icon.tsx'
@@ -184,7 +184,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
     width: 76,
     orders: 'latency',
     isNumber: true,
-    cell: (run) => durationText(microsBetween(run.start_time, run.end_time)),
+    cell: (run) => columnDuration(microsBetween(run.start_time, run.end_time)),
   },
   deviation: {
     name: 'Deviation',
@@ -198,7 +198,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
     title: 'From the start to the first token',
     width: 80,
     isNumber: true,
-    cell: (run) => durationText(microsBetween(run.start_time, run.first_token_time)),
+    cell: (run) => columnDuration(microsBetween(run.start_time, run.first_token_time)),
     has: ({ first_token_time }) => typeof first_token_time === 'string',
   },
   speed: {

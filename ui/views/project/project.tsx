@@ -1,9 +1,7 @@
 import { lazy, Suspense } from 'react'
 import { useProject } from '../../data/projects/projects.ts'
 import { Tabs } from '../../parts/controls.tsx'
-import { countText, shareText, shortCount } from '../../parts/format/numbers.ts'
 import { useKeys } from '../../parts/keyboard/keys.ts'
-import { Money } from '../../parts/money.tsx'
 import { Failure, Skeleton } from '../../parts/states.tsx'
 import { setParams, useParam } from '../../router/location.ts'
 import type { PathParams } from '../../router/match.ts'
@@ -42,16 +40,7 @@ function Head({ id, view }: { id: string; view: View }) {
   }))
   return (
     <div className={css['head']}>
-      <div className={css['title']}>
-        <h1>{data?.name ?? 'Project'}</h1>
-        {data !== undefined && (
-          <p className={css['facts']}>
-            {countText(data.trace_count)} traces · {countText(data.run_count)} runs · errors{' '}
-            {shareText(data.error_rate)} · {shortCount(data.total_tokens)} tokens ·{' '}
-            <Money value={data.total_cost} estimated={data.estimated_cost} />
-          </p>
-        )}
-      </div>
+      <h1>{data?.name ?? 'Project'}</h1>
       <Tabs label="Views of the project" tabs={tabs} />
     </div>
   )

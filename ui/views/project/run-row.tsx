@@ -3,26 +3,29 @@ import { navigate } from '../../router/location.ts'
 import { pathOf, type RunColumn } from './columns.tsx'
 import css from './project.module.css'
 
-/** One run as a row that opens its trace. */
+/** One run as a row that opens its trace, or shows it in the panel beside the list while that is open. */
 export function RunRow({
   run,
   columns,
   isMarked,
   isTicked,
   tick,
+  peek,
   index,
 }: {
   run: ListedRun
   columns: readonly RunColumn[]
   isMarked: boolean
   isTicked: boolean
-  tick(id: string): void
+  tick(id: string, isRange: boolean): void
+  peek: ((id: string) => void) | undefined
   index: number
 }) {
-  // The name is a link, for the keyboard and new tabs; a click anywhere in the row opens it too.
+  // The name is a link, for the keyboard and new tabs; a click anywhere else in the row is an action too.
+  const open = (): void => (peek === undefined ? navigate(pathOf(run)) : peek(run.id))
   return (
     <div
-      onClick={(event) => event.defaultPrevented || event.metaKey || event.ctrlKey || navigate(pathOf(run))}
+      onClick={(event) => event.defaultPrevented || event.metaKey || event.ctrlKey || open()}
       className={css['row']}
       role="row"
       aria-rowindex={index + 2}
@@ -35,7 +38,9 @@ export function RunRow({
             type="checkbox"
             aria-label={`Tick ${run.name}`}
             checked={isTicked}
-            onChange={() => tick(run.id)}
+            onChange={({ nativeEvent }) =>
+              tick(run.id, nativeEvent instanceof MouseEvent && nativeEvent.shiftKey)
+            }
           />
         </label>
       </span>

@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, useEffect, useMemo, useRef, useState } from 'react'
+import { type CSSProperties, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type { LiveRuns } from '../../data/live/live-runs.ts'
+import { MOST_SELECTED, toggled, withRange } from '../../data/selected-runs.ts'
 import type { ListedRun, RunQuery } from '../../data/run-pages.ts'
 import { useRuns } from '../../data/runs.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -9,12 +10,20 @@ import { useKeys } from '../../parts/keyboard/keys.ts'
 import { placeAfter } from '../../parts/keyboard/place-after.ts'
 import { rowHeight } from '../../parts/row-height.ts'
 import { Empty, Failure, Skeleton, StillReading } from '../../parts/states.tsx'
-import { navigate, setParam } from '../../router/location.ts'
+import { navigate, setParam, useParam } from '../../router/location.ts'
 import { layoutOf, pathOf, type RunColumn } from './columns.tsx'
 import css from './project.module.css'
 import { NoRun } from './no-run.tsx'
 import { RunRow } from './run-row.tsx'
-import { SORT } from './bar.tsx'
+import { PEEK, SORT } from './bar.tsx'
+
+const SelectionBar = lazy(() =>
+  import('./many/selection-bar.tsx').then((file) => ({ default: file.SelectionBar })),
+)
+const Peek = lazy(() => import('./peek/peek.tsx').then(({ Peek: panel }) => ({ default: panel })))
+
+/** Columns that a list has beside the panel, which shows the others. */
+const BESIDE_PANEL = ['status', 'name', 'input', 'failed', 'start', 'latency']
 
 const OVERSCAN = 12
 const MOST_COUNTED = 100
@@ -45,9 +54,6 @@ interface RunTableProps {
   query: RunQuery
   columns: readonly RunColumn[]
   live: LiveRuns
-  /** Ids of the runs that are ticked for comparing. */
-  ticked: readonly string[]
-  tick(id: string): void
 }
 
 /** The runs of a project; scrolling near the end loads the next page. */
@@ -62,7 +68,7 @@ export function RunTable({ query, columns, ...shared }: RunTableProps) {
     <Rows
       {...shared}
       columns={columns.filter(({ has }) => has === undefined || runs.some(has))}
-      sort={query.sort}
+      query={query}
       runs={runs}
       isOld={isPlaceholderData}
       isMore={hasNextPage && !isPlaceholderData}
@@ -105,11 +111,26 @@ function ColumnHead({ column, sort }: { column: RunColumn; sort: RunQuery['sort'
   )
 }
 
-function Columns({ columns, sort }: { columns: readonly RunColumn[]; sort: RunQuery['sort'] }) {
+function Columns({
+  columns,
+  sort,
+  selection,
+}: {
+  columns: readonly RunColumn[]
+  sort: RunQuery['sort']
+  selection: Selection
+}) {
   return (
     <div role="row" className={`${css['row']} ${css['columns']}`}>
       <span role="columnheader">
-        <span className="out-of-sight">Ticked</span>
+        <label className={css['tick']}>
+          <input
+            type="checkbox"
+            aria-label={`Select the first ${MOST_SELECTED} of the list`}
+            checked={selection.ids.length > 0}
+            onChange={selection.all}
+          />
+        </label>
       </span>
       {columns.map((column) => (
         <ColumnHead key={column.id} column={column} sort={sort} />
@@ -118,8 +139,7 @@ function Columns({ columns, sort }: { columns: readonly RunColumn[]; sort: RunQu
   )
 }
 
-interface RowsProps extends Omit<RunTableProps, 'query'> {
-  sort: RunQuery['sort']
+interface RowsProps extends RunTableProps {
   runs: readonly ListedRun[]
   /** Whether the runs are those of the query before, until those of this query have been read. */
   isOld: boolean
@@ -127,12 +147,51 @@ interface RowsProps extends Omit<RunTableProps, 'query'> {
   more(): void
 }
 
-/** The row marked with the keyboard, and the keys of the list. */
+interface Selection {
+  /** Ids of the selected runs that the list has, in its order. */
+  ids: readonly string[]
+  /** Selects a run, or takes it out; with `isRange` all runs between it and the one before. */
+  tick(id: string, isRange?: boolean): void
+  /** Selects the first runs of the list; none if any are selected. */
+  all(): void
+  clear(): void
+}
+
+function useSelection(runs: readonly ListedRun[]): Selection {
+  const [chosen, choose] = useState<readonly string[]>([])
+  const [last, setLast] = useState('')
+  const listed = runs.map(({ id }) => id)
+  return {
+    ids: listed.filter((id) => chosen.includes(id)),
+    tick(id, isRange = false) {
+      setLast(id)
+      choose(isRange ? withRange(listed, chosen, last, id) : toggled(chosen, id))
+    },
+    all: () => choose(chosen.length > 0 ? [] : listed.slice(0, MOST_SELECTED)),
+    clear: () => choose([]),
+  }
+}
+
+/**
+ * The marked row, and the keys of the list. While the panel is open, the run in it is the marked one, and the address
+ * names it.
+ */
 function useMark(
   runs: readonly ListedRun[],
   { scrollTo, tick }: { scrollTo(place: number): void; tick(id: string): void },
 ) {
-  const [marked, mark] = useState<string | undefined>()
+  const [own, markOwn] = useState<string | undefined>()
+  const peeked = useParam(PEEK)
+  const isPeeking = peeked !== ''
+  // A run that the list does not have, or no longer, gives its place to the first one.
+  const shown = isPeeking ? (runs.find(({ id }) => id === peeked) ?? runs[0]) : undefined
+  const marked = isPeeking ? shown?.id : own
+  const mark = (id: string | undefined): void => (isPeeking ? setParam(PEEK, id ?? '') : markOwn(id))
+  const peek = (id: string | undefined): void => setParam(PEEK, id ?? '')
+  const leave = (): void => {
+    markOwn(marked)
+    peek('')
+  }
   const place = marked === undefined ? -1 : runs.findIndex(({ id }) => id === marked)
   const step = (by: number): void => {
     const next = placeAfter(place, by, runs.length)
@@ -146,10 +205,18 @@ function useMark(
       const run = runs[place]
       if (run !== undefined) navigate(pathOf(run))
     },
+    ' ': () => (isPeeking ? leave() : peek(marked ?? runs[0]?.id)),
     x: () => marked !== undefined && tick(marked),
-    Escape: () => mark(undefined),
+    Escape: () => (isPeeking ? leave() : mark(undefined)),
   })
-  return { marked, unmark: () => mark(undefined) }
+  return {
+    marked,
+    shown,
+    peek,
+    step,
+    leave,
+    unmark: () => mark(undefined),
+  }
 }
 
 /** Whether the list is in use: the pointer or the focus is in it, it is scrolled, or a row is marked. */
@@ -166,9 +233,13 @@ function DrawnRows({
   marked,
   ticked,
   ...rest
-}: Pick<RowsProps, 'runs' | 'columns' | 'ticked' | 'tick'> & {
+}: Pick<RowsProps, 'runs' | 'columns'> & {
+  ticked: readonly string[]
+  tick(id: string, isRange: boolean): void
   places: readonly number[]
   marked: string | undefined
+  /** Shows a run in the panel; undefined while there is none. */
+  peek: ((id: string) => void) | undefined
 }) {
   return places.map((index) => {
     const run = runs[index]
@@ -178,7 +249,8 @@ function DrawnRows({
   })
 }
 
-function Rows({ runs, isOld, columns, sort, live, ticked, tick, isMore, more }: RowsProps) {
+function Rows({ query, runs, isOld, columns: chosen, live, isMore, more }: RowsProps) {
+  const selection = useSelection(runs)
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: runs.length,
@@ -187,9 +259,9 @@ function Rows({ runs, isOld, columns, sort, live, ticked, tick, isMore, more }: 
     overscan: OVERSCAN,
     paddingStart: rowHeight(),
   })
-  const { marked, unmark } = useMark(runs, {
+  const { marked, unmark, shown, peek, step, leave } = useMark(runs, {
     scrollTo: (place) => virtual.scrollToIndex(place),
-    tick,
+    tick: selection.tick,
   })
   const rows = virtual.getVirtualItems()
   const last = rows.at(-1)?.index ?? 0
@@ -201,37 +273,60 @@ function Rows({ runs, isOld, columns, sort, live, ticked, tick, isMore, more }: 
     unmark()
     scroller.current?.scrollTo({ top: 0 })
   }
+  const columns = shown !== undefined ? chosen.filter(({ id }) => BESIDE_PANEL.includes(id)) : chosen
   const { template, minWidth } = layoutOf(columns)
   const style = { '--columns': template, '--width': minWidth } as CSSProperties
   return (
-    <div className={css['list']}>
-      <NewRuns live={live} show={show} />
-      {isOld && <StillReading />}
-      <div
-        id="runs"
-        ref={scroller}
-        className={css['table']}
-        style={style}
-        tabIndex={0}
-        role="region"
-        aria-label="Runs"
-        aria-busy={isOld}
-      >
+    <>
+      <div className={css['list']}>
+        <NewRuns live={live} show={show} />
+        <Suspense>
+          {selection.ids.length > 0 && (
+            <SelectionBar
+              query={query}
+              runs={runs.filter(({ id }) => selection.ids.includes(id))}
+              clear={selection.clear}
+            />
+          )}
+        </Suspense>
+        {isOld && <StillReading />}
         <div
-          role="table"
+          id="runs"
+          ref={scroller}
+          className={css['table']}
+          style={style}
+          tabIndex={0}
+          role="region"
           aria-label="Runs"
-          aria-rowcount={isMore ? -1 : runs.length + 1}
-          style={{ height: virtual.getTotalSize(), position: 'relative' }}
+          aria-busy={isOld}
         >
-          <Columns columns={columns} sort={sort} />
           <div
-            role="rowgroup"
-            style={{ position: 'absolute', inset: 0, top: rows[0]?.start ?? 0, bottom: 'auto' }}
+            role="table"
+            aria-label="Runs"
+            aria-rowcount={isMore ? -1 : runs.length + 1}
+            style={{ height: virtual.getTotalSize(), position: 'relative' }}
           >
-            <DrawnRows {...{ runs, columns, marked, ticked, tick }} places={rows.map(({ index }) => index)} />
+            <Columns columns={columns} sort={query.sort} selection={selection} />
+            <div
+              role="rowgroup"
+              style={{ position: 'absolute', inset: 0, top: rows[0]?.start ?? 0, bottom: 'auto' }}
+            >
+              <DrawnRows
+                {...{ runs, columns, marked }}
+                ticked={selection.ids}
+                tick={selection.tick}
+                peek={shown && peek}
+                places={rows.map(({ index }) => index)}
+              />
+            </div>
           </div>
         </div>
       </div>
-    </div>
+      {shown !== undefined && (
+        <Suspense>
+          <Peek run={shown} step={step} close={leave} />
+        </Suspense>
+      )}
+    </>
   )
 }

@@ -5,20 +5,30 @@ import { sortOf } from '../../data/filter/list-address.ts'
 import { useFirstStart } from '../../data/overview/queries.ts'
 import { runsOf, type RunQuery } from '../../data/run-pages.ts'
 import { cachedPages, readAgain, useEarlyRuns, useRuns } from '../../data/runs.ts'
+import { historyText, readHistory, withFilter } from '../../data/filter/history.ts'
 import { Button, IconButton } from '../../parts/controls.tsx'
+import type { IconName } from '../../parts/icon.tsx'
 import { readKept, usePreference, writeKept, writePreference } from '../../parts/preferences.ts'
 import { LiveMark } from '../../parts/states.tsx'
-import { navigate, setParam, setParams, useParam } from '../../router/location.ts'
+import { setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam } from '../../router/params.ts'
-import { setRange, type Shown, SORT, ViewBar } from './bar.tsx'
+import { PEEK, setRange, type Shown, SORT, ViewBar } from './bar.tsx'
 import { ColumnDialog } from './column-dialog.tsx'
 import { readColumns, writeColumns } from './column-ids.ts'
 import { columnOf } from './columns.tsx'
 import css from './project.module.css'
+import { ListTotals } from './list-totals.tsx'
 import { isListUsed, RunTable } from './run-table.tsx'
 
 const RunsTimeline = lazy(() =>
   import('./timeline/timeline.tsx').then(({ RunsTimeline: view }) => ({ default: view })),
+)
+
+const FacetPanel = lazy(() =>
+  import('./facets/facet-panel.tsx').then((file) => ({ default: file.FacetPanel })),
+)
+const ExportDialog = lazy(() =>
+  import('./many/export-dialog.tsx').then((file) => ({ default: file.ExportDialog })),
 )
 
 const COLUMNS = textParam('cols')
@@ -45,9 +55,7 @@ function ColumnButton({ query, ids }: { query: RunQuery; ids: readonly string[] 
   }
   return (
     <>
-      <Button look="plain" icon="columns" onClick={() => setOpen(true)}>
-        Columns
-      </Button>
+      <IconButton icon="columns" label="Columns" onClick={() => setOpen(true)} />
       {isOpen && (
         <ColumnDialog
           ids={ids}
@@ -64,26 +72,6 @@ function ColumnButton({ query, ids }: { query: RunQuery; ids: readonly string[] 
   )
 }
 
-const MOST_TICKED = 2
-
-/** The actions on ticked runs: comparing two. */
-function TickedRuns({ ticked, clear }: { ticked: readonly string[]; clear(): void }) {
-  const [a, b] = ticked
-  if (a === undefined) return null
-  return (
-    <span className={css['ticked']} role="status">
-      {b === undefined ? (
-        'Tick another run to compare'
-      ) : (
-        <Button look="primary" onClick={() => navigate(`/compare?a=${a}&b=${b}`)}>
-          Compare the two
-        </Button>
-      )}
-      <IconButton icon="close" label="Clear the ticks" onClick={clear} />
-    </span>
-  )
-}
-
 /** A list that is not ordered by time has no live updates: a button reads it again. */
 function Reread({ query }: { query: RunQuery }) {
   const queries = useQueryClient()
@@ -94,18 +82,50 @@ function Reread({ query }: { query: RunQuery }) {
   )
 }
 
-function TimelineButton() {
-  const isShown = usePreference('timeline') === 'shown'
+/** Opens the panel beside the list, with the first run, or closes it. */
+function PanelButton({ query }: { query: RunQuery }) {
+  const queries = useQueryClient()
+  const isOpen = useParam(PEEK) !== ''
+  const first = (): string => runsOf(cachedPages(queries, query))[0]?.id ?? ''
   return (
-    <Button
-      look="plain"
-      icon="timeline"
-      aria-pressed={isShown}
-      onClick={() => writePreference('timeline', isShown ? 'hidden' : 'shown')}
-    >
-      Timeline
-    </Button>
+    <IconButton
+      icon="panel"
+      label="Panel of the marked run  Space"
+      aria-pressed={isOpen}
+      onClick={() => setParam(PEEK, isOpen ? '' : first())}
+    />
   )
+}
+
+/** Shows or hides a part of the page in this browser. */
+function PartButton({ part, icon, label }: { part: 'timeline' | 'facets'; icon: IconName; label: string }) {
+  const isShown = usePreference(part) === 'shown'
+  return (
+    <IconButton
+      icon={icon}
+      label={label}
+      aria-pressed={isShown}
+      onClick={() => writePreference(part, isShown ? 'hidden' : 'shown')}
+    />
+  )
+}
+
+function ExportButton({ query }: { query: RunQuery }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <IconButton icon="down" label="Export" onClick={() => setOpen(true)} />
+      <Suspense>{isOpen && <ExportDialog query={query} close={() => setOpen(false)} />}</Suspense>
+    </>
+  )
+}
+
+/** Remembers the filters of a project in this browser, for the menu of views. */
+function useFilterHistory(project: string, filter: string): void {
+  useEffect(() => {
+    if (filter === '') return
+    writeKept('filters', historyText(withFilter(readHistory(readKept('filters')), project, filter)))
+  }, [project, filter])
 }
 
 /**
@@ -132,6 +152,11 @@ function TimelineStrip({ query }: { query: RunQuery }) {
   )
 }
 
+/** Selected runs are those of one list. */
+function listKey({ project, isRoot }: RunQuery): string {
+  return `${project} ${isRoot}`
+}
+
 /** The traces of a project, or all of its runs. */
 export function RunsView({ project, isRoot, shown }: { project: string; isRoot: boolean; shown: Shown }) {
   const { filter, since, until } = shown
@@ -143,22 +168,27 @@ export function RunsView({ project, isRoot, shown }: { project: string; isRoot: 
   useEarlyRuns(query)
   const ids = useColumnIds()
   const columns = useMemo(() => ids.map(columnOf), [ids])
-  const [ticked, setTicked] = useState<readonly string[]>([])
-  const tick = (run: string): void =>
-    setTicked(
-      ticked.includes(run) ? ticked.filter((one) => one !== run) : [...ticked, run].slice(-MOST_TICKED),
-    )
+  useFilterHistory(project, filter)
+  const hasFacets = usePreference('facets') === 'shown'
   const live = useLiveRuns(query, isListUsed)
   return (
     <>
       <ViewBar project={project} isRoot={isRoot} shown={shown}>
-        <TickedRuns ticked={ticked} clear={() => setTicked([])} />
-        <TimelineButton />
-        <ColumnButton query={query} ids={ids} />
+        <span className={css['tools']}>
+          <PartButton part="facets" icon="filter" label="Values" />
+          <PartButton part="timeline" icon="timeline" label="Timeline" />
+          <PanelButton query={query} />
+          <ColumnButton query={query} ids={ids} />
+          <ExportButton query={query} />
+        </span>
         {query.sort === undefined ? <LiveMark state={live.state} /> : <Reread query={query} />}
       </ViewBar>
       <TimelineStrip query={query} />
-      <RunTable {...{ query, columns, live, ticked, tick }} />
+      <ListTotals query={query} />
+      <div className={css['split']}>
+        <Suspense>{hasFacets && <FacetPanel query={query} />}</Suspense>
+        <RunTable key={listKey(query)} {...{ query, columns, live }} />
+      </div>
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { useMemo, useRef } from 'react'
 import { type ListedThread, type ThreadQuery, useThreads } from '../../data/threads.ts'
 import { Button } from '../../parts/controls.tsx'
-import { countText, durationText, shortCount } from '../../parts/format/numbers.ts'
+import { columnDuration, countText, shortCount } from '../../parts/format/numbers.ts'
 import { previewText } from '../../parts/format/preview-text.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
@@ -51,7 +51,7 @@ function Row({ thread, project }: { thread: ListedThread; project: string }) {
       <td className={css['number']}>
         <Time time={thread.max_start_time} />
       </td>
-      <td className={css['number']}>{durationText(micros(thread.latency_p50))}</td>
+      <td className={css['number']}>{columnDuration(micros(thread.latency_p50))}</td>
       <td className={css['number']} title={countText(thread.total_tokens)}>
         {shortCount(thread.total_tokens)}
       </td>

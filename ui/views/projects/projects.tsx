@@ -98,7 +98,7 @@ function Row({
       <td className="number">
         <IconButton
           icon="edit"
-          label={reason ?? `Rename ${project.name}`}
+          label={reason ?? `Rename or delete ${project.name}`}
           disabled={!isAllowed}
           onClick={() => edit({ id: project.id, name: project.name, description: project.description ?? '' })}
         />

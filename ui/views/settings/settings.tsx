@@ -4,6 +4,7 @@ import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
 import { Audit } from './audit/audit.tsx'
+import { CodingAgents } from './coding-agents.tsx'
 import { Display } from './display.tsx'
 import { Keys } from './keys/keys.tsx'
 import { Members } from './members.tsx'
@@ -22,6 +23,7 @@ const VIEWS = [
   'sessions',
   'roles',
   'secrets',
+  'agents',
   'retention',
   'audit',
   'display',
@@ -37,13 +39,14 @@ const SHOWN: Readonly<Record<View, readonly [name: string, content: () => ReactN
   sessions: ['Sessions', () => <Sessions />],
   roles: ['Roles', () => <Roles />],
   secrets: ['Secrets', () => <Secrets />],
+  agents: ['Coding agents', () => <CodingAgents />],
   retention: ['Retention', () => <Retention />],
   audit: ['Audit log', () => <Audit />],
   display: ['Display', () => <Display />],
   server: ['Server', () => <ServerFacts />],
 }
 
-/** API keys, workspaces, members, sessions, roles, secrets, retention, the audit log, the display of this browser, and facts about the server. */
+/** API keys, workspaces, members, sessions, roles, secrets, coding agents, retention, the audit log, the display of this browser, and facts about the server. */
 export function Settings() {
   const view = useParam(VIEW)
   const page = useRef<HTMLDivElement>(null)

@@ -2,6 +2,7 @@ import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { type Outline, totalTokens } from '../../data/outline.ts'
 import { useProject } from '../../data/projects/projects.ts'
 import type { ReadRun } from '../../data/runs.ts'
+import { usePermission } from '../../data/session.ts'
 import { Button, Chip, IconButton, Tabs } from '../../parts/controls.tsx'
 import { countText, durationText } from '../../parts/format/numbers.ts'
 import { StatusIcon } from '../../parts/icon.tsx'
@@ -13,6 +14,7 @@ import { currentPath, setParams, useParam } from '../../router/location.ts'
 import { textParam, withParams, wordParam } from '../../router/params.ts'
 import css from './trace.module.css'
 
+const DeleteTrace = lazy(() => import('./delete-trace.tsx').then((file) => ({ default: file.DeleteTrace })))
 const ShareDialog = lazy(() => import('./share-dialog.tsx').then((file) => ({ default: file.ShareDialog })))
 
 const RUN = textParam('run')
@@ -112,15 +114,38 @@ function Place({ root, list }: { root: ReadRun; list: string }) {
   )
 }
 
-function Actions({ rootId, step }: { rootId: string; step(to: 'older' | 'newer'): void }) {
+function Actions({
+  rootId,
+  root,
+  list,
+  step,
+}: {
+  rootId: string
+  root: ReadRun | undefined
+  list: string
+  step(to: 'older' | 'newer'): void
+}) {
   const [isSharing, setSharing] = useState(false)
+  const [isDeleting, setDeleting] = useState(false)
+  const { isAllowed, reason } = usePermission('runs:delete')
   return (
     <>
       <Button look="plain" icon="share" onClick={() => setSharing(true)}>
         Share
       </Button>
+      <IconButton
+        icon="remove"
+        label={reason ?? 'Delete the trace'}
+        disabled={!isAllowed || root === undefined}
+        onClick={() => setDeleting(true)}
+      />
       <IconButton icon="back" label="Older trace  [" onClick={() => step('older')} />
       <IconButton icon="open" label="Newer trace  ]" onClick={() => step('newer')} />
+      <Suspense>
+        {isDeleting && root !== undefined && (
+          <DeleteTrace root={root} after={listPath(root, list)} close={() => setDeleting(false)} />
+        )}
+      </Suspense>
       <Suspense>{isSharing && <ShareDialog runId={rootId} close={() => setSharing(false)} />}</Suspense>
     </>
   )
@@ -172,7 +197,7 @@ export function TraceHead({
       </p>
       <div className={css['views']}>
         <Tabs label="Views of the trace" tabs={tabs} />
-        {share === undefined && <Actions rootId={outline.ids[rootPlace] ?? ''} step={step} />}
+        {share === undefined && <Actions rootId={outline.ids[rootPlace] ?? ''} {...{ root, list, step }} />}
       </div>
     </PageHead>
   )

@@ -107,9 +107,9 @@ class Exchange:
             self._start = message
         elif message["type"] == "http.response.body" and self._start is not None and not self._ended.is_set():
             if not self._has_begun:
-                self._has_begun = True
                 headers = [*self._start.get("headers", ()), (b"connection", b"close")]
                 self._write(h11.Response(status_code=self._start["status"], headers=headers))
+                self._has_begun = True
             body = message.get("body", b"")
             if body and self._method != b"HEAD":
                 self._write(h11.Data(data=body))

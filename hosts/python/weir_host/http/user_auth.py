@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from ..channel import Channel, run_with_channel
-from ..errors import Refused
+from ..errors import Refused, text_of
 from ..frames import Head
 from ..json_text import json_text, read_json
 from ..memory import limit_memory
@@ -238,8 +238,9 @@ def refusal_of(error: BaseException) -> Head:
     if isinstance(error, Refused):
         return {"code": error.code, "message": str(error)}
     if isinstance(error, AssertionError):
-        return {"code": "forbidden", "message": str(error) or "The auth file refuses the call."}
-    status = getattr(error, "status_code", 500)
+        return {"code": "forbidden", "message": text_of(error) or "The auth file refuses the call."}
+    given = getattr(error, "status_code", None)
+    status = given if isinstance(given, int) else 500
     code = CODES.get(status, "forbidden" if status < 500 else "auth_failed")
     if code != "auth_failed":
         return {"code": code, "message": str(getattr(error, "detail", error))}

@@ -1,6 +1,7 @@
 """Vectors of texts: `store.index.embed` of langgraph.json is the project's own function or Embeddings, or the name of a
 model."""
 
+import asyncio
 import importlib
 import inspect
 import sys
@@ -17,7 +18,8 @@ async def embed_texts(store_index: Head | None, texts: list[str]) -> list[list[f
     embed = embedder(str((store_index or {}).get("embed", "")))
     if hasattr(embed, "aembed_documents"):
         return await embed.aembed_documents(texts)
-    vectors = embed(texts)
+    # A sync function may wait for a model, which would hold up the runs of this host.
+    vectors = embed(texts) if inspect.iscoroutinefunction(embed) else await asyncio.to_thread(embed, texts)
     return await vectors if inspect.isawaitable(vectors) else vectors
 
 

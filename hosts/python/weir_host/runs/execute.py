@@ -2,8 +2,9 @@
 
 import asyncio
 import copy
+import re
 from collections.abc import Callable, Iterable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -12,7 +13,7 @@ from typing import Any, cast
 from langgraph.pregel import Pregel
 from langgraph.types import Command, Send
 
-from ..errors import Refused, not_found
+from ..errors import Refused, not_found, text_of
 from ..frames import MAX_MESSAGE_CHARS, Head
 from ..http.users import user_of_config
 from ..json_text import json_text
@@ -25,12 +26,14 @@ from .graphs import Broken, Graphs
 from .node_counter import NodeCounter
 from .states import live_snapshot, state_parts
 from .stream_items import Item, StreamItems
-from .tracing import RunTracer
+from .tracing import run_tracer
 
 # Seconds after a cancel until LangGraph's stream is abandoned if it has not ended.
 ABANDON_SECONDS = 0.05
 # Seconds in which the last writes must be stored: a stream may be ahead of its checkpoints.
 SETTLE_SECONDS = 10
+# The name of a graph that has been compiled without one.
+UNNAMED = "LangGraph"
 IDENTITY = ("run_id", "thread_id", "graph_id", "assistant_id")
 
 
@@ -79,7 +82,9 @@ class Execution:
         is_ahead, fresh = self._kwargs["durability"] != "sync", self._run["thread_id"] if job.get("fresh") else None
         self._saver = BrokeredSaver(deps.broker, job["lease"], is_ahead, fresh)
         self._stream = StreamItems(self._kwargs["stream_mode"], self._kwargs["subgraphs"])
-        self._tracer = None if job["trace_id"] is None else RunTracer(deps.project, trace)
+        self._tracer = (
+            None if job["trace_id"] is None else run_tracer(deps.project, trace, self._kwargs, job["trace_id"])
+        )
         self._counter = NodeCounter()
         self._graph: Pregel | None = None
         self._needs_state = True
@@ -144,6 +149,8 @@ class Execution:
         call = FactoryCall(config, "threads.create_run", self._deps.store, self._kwargs["context"] or None)
         unbound = await self._deps.graphs.graph(self._run["graph_id"], call, stack)
         graph = self._graph = bind(unbound, self._saver, self._deps.store)
+        if graph.name == UNNAMED:
+            graph.name = self._run["graph_id"]
         begin, place = await run_input(self._run, graph, self._saver)
         kwargs = self._kwargs
         options: Head = {
@@ -168,21 +175,24 @@ class Execution:
         if "events" in kwargs["stream_mode"]:
             await self._read_events(graph, begin, whole, options)
         else:
-            async for chunk in graph.astream(begin, cast(Any, whole), **options):
-                self._chunk(chunk)
+            # Without closing, the other nodes would go on when an item cannot be printed.
+            async with aclosing(cast(Any, graph).astream(begin, whole, **options)) as chunks:
+                async for chunk in chunks:
+                    self._chunk(chunk)
         await self._saver.stored()
 
     async def _read_events(self, graph: Pregel, begin: Any, config: Head, options: Head) -> None:
         """Sends chunks of the graph itself as items of their modes, and other events, unless hidden, as `events`
         items."""
         root = str(config["run_id"])
-        async for event in cast(Any, graph).astream_events(begin, config, version="v2", **options):
-            if "langsmith:hidden" in (event.get("tags") or ()):
-                continue
-            if event["event"] == "on_chain_stream" and event["run_id"] == root:
-                self._chunk(event["data"]["chunk"])
-            elif not self.is_cancelled:
-                self._items([self._stream.of_event(event)])
+        async with aclosing(cast(Any, graph).astream_events(begin, config, version="v2", **options)) as events:
+            async for event in events:
+                if "langsmith:hidden" in (event.get("tags") or ()):
+                    continue
+                if event["event"] == "on_chain_stream" and event["run_id"] == root:
+                    self._chunk(event["data"]["chunk"])
+                elif not self.is_cancelled:
+                    self._items([self._stream.of_event(event)])
 
     def _chunk(self, chunk: Any) -> None:
         """Sends a chunk of the graph's stream, which has a namespace only in a stream with subgraphs."""
@@ -194,18 +204,18 @@ class Execution:
         """The run's config in LangGraph's form: a client cannot override the fields that identify the run."""
         run, given = self._run, self._kwargs["config"]
         identity = {name: run[name] for name in IDENTITY}
-        own = {name: value for name, value in (given.get("metadata") or {}).items() if name not in STEP_METADATA}
+        own = {**(given.get("metadata") or {}), **run["metadata"]}
         about = {"run_attempt": run["attempt"], "langgraph_version": version_of("langgraph")}
         config: Head = {
             "tags": [str(tag) for tag in given.get("tags") or ()],
-            "metadata": {**own, **run["metadata"], **identity, **about},
+            "metadata": {**without_step_metadata(own), **identity, **about},
             "configurable": {**without_runtime_keys(given.get("configurable") or {}), **identity},
         }
         user = user_of_config(config)
         if user is not None:
             config["configurable"]["langgraph_auth_user"] = user
-        limits = ("recursion_limit", "max_concurrency")
-        return config | {name: given[name] for name in limits if isinstance(given.get(name), int)}
+        types = {"recursion_limit": int, "max_concurrency": int, "run_name": str}
+        return config | {name: given[name] for name, type_ in types.items() if isinstance(given.get(name), type_)}
 
     async def _settle(self) -> None:
         try:
@@ -265,7 +275,12 @@ def field_names(schema: Any) -> set[str]:
 
 
 # Keys of LangGraph's own bookkeeping, which a client must not set.
-STEP_METADATA = {"langgraph_step", "langgraph_node", "langgraph_triggers", "langgraph_path", "langgraph_checkpoint_ns"}
+STEP_METADATA = re.compile(r"__|(langgraph_(step|node|triggers|path|checkpoint_ns)|checkpoint_(id|ns|map))$")
+
+
+def without_step_metadata(metadata: Head) -> Head:
+    """The mapping without the keys that LangGraph writes at each step."""
+    return {key: value for key, value in metadata.items() if not STEP_METADATA.match(key)}
 
 
 def without_runtime_keys(configurable: Head) -> Head:
@@ -342,8 +357,8 @@ def to_command(command: Head) -> Command[Any]:
 def describe_error(thrown: BaseException) -> tuple[str, str]:
     """Class and message of an error."""
     if isinstance(thrown, Broken):
-        return "GraphLoadError", str(thrown)
-    return type(thrown).__name__, str(thrown)
+        return "GraphLoadError", text_of(thrown)
+    return type(thrown).__name__, text_of(thrown)
 
 
 def refusal_of(thrown: BaseException) -> Head:

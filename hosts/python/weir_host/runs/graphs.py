@@ -2,7 +2,9 @@
 
 import inspect
 import os
-from contextlib import AsyncExitStack
+import signal
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from typing import Any
 
 from langgraph.pregel import Pregel
@@ -11,6 +13,8 @@ from ..errors import Refused, not_found
 from ..frames import Head
 from ..modules import add_project_paths, load_export, load_failure, load_failure_text
 from .factories import FactoryCall, call_factory
+
+LOAD_SECONDS = 60
 
 
 class Graphs:
@@ -22,10 +26,9 @@ class Graphs:
         add_project_paths(os.getcwd())
         for entry in entries:
             try:
-                self._loaded[entry["graph_id"]] = load(entry)
+                with time_limit(LOAD_SECONDS):
+                    self._loaded[entry["graph_id"]] = load(entry)
             except BaseException as error:
-                if isinstance(error, KeyboardInterrupt):
-                    raise
                 self.failures.append(describe_failure(entry, error))
 
     async def graph(self, graph_id: str, call: FactoryCall, stack: AsyncExitStack) -> Pregel:
@@ -52,6 +55,22 @@ class Broken(Refused):
 
     def __init__(self, message: str) -> None:
         super().__init__("graph_not_loaded", message)
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raises TimeoutError in the code of the block, which the main thread executes, when its time is over."""
+
+    def late(_signal: int, _frame: Any) -> None:
+        raise TimeoutError(f"Loading took longer than {seconds:g} s.")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def load(entry: Head) -> Any:

@@ -3,7 +3,7 @@
 from dataclasses import fields
 from typing import Any
 
-from ..errors import Refused
+from ..errors import Refused, text_of
 from ..frames import MAX_INTERRUPTS, MAX_NAME_CHARS, MAX_NAMES, Head
 from ..json_text import json_text, read_json
 from ..storage.checkpoints import configurable_of
@@ -60,6 +60,11 @@ def shown_interrupt(one: Any) -> Head:
     return {name: value for name, value in found.items() if name == "value" or value is not None}
 
 
+def shown_error(error: Any) -> str:
+    """The text of the error of a task, which LangGraph has as an exception or as a text."""
+    return text_of(error) if isinstance(error, BaseException) else str(error)
+
+
 def _interrupts(task: Any) -> list[Head]:
     return [shown_interrupt(one) for one in task.interrupts]
 
@@ -71,7 +76,7 @@ def _task(task: Any) -> Head:
         "id": task.id,
         "name": task.name,
         "path": task.path,
-        "error": None if task.error is None else str(task.error),
+        "error": None if task.error is None else shown_error(task.error),
         "interrupts": _interrupts(task),
         "checkpoint": below and {name: value for name, value in below.items() if value is not None},
         "state": None if inner is None or isinstance(inner, dict) else thread_state(inner),

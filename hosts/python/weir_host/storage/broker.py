@@ -6,9 +6,13 @@ from collections.abc import Sequence
 
 from ..errors import Refused
 from ..frames import Head, Part, encode_frame, read_frames
+from ..json_text import json_text
 
-# Bytes of a request or an answer: half of what a frame of the broker may have.
+# Bytes of the values of a request or an answer, and of the fields of a request: half of what a frame of the broker, and
+# its head, may have.
 MOST_BYTES = 128 << 20
+MOST_HEAD_BYTES = 1 << 20
+FEW_ROWS = 1_000
 
 
 class Broker:
@@ -24,10 +28,11 @@ class Broker:
     async def request(self, op: str, body: Head, parts: Sequence[Part] = ()) -> tuple[Head, list[bytes]]:
         """The body and the parts of the answer. Raises Refused with the broker's code."""
         if sum(map(len, parts)) > MOST_BYTES:
-            raise Refused(
-                "body_too_large",
-                f"A step's values have more than {MOST_BYTES >> 20} MiB, the limit of the storage of deployments.",
-            )
+            raise too_large("values", MOST_BYTES)
+        # Most requests are small, and known to be so without printing them twice.
+        is_long = any(isinstance(one, list) and len(one) > FEW_ROWS for one in body.values())
+        if is_long and len(json_text(body)) > MOST_HEAD_BYTES:
+            raise too_large("rows", MOST_HEAD_BYTES)
         number = self._next
         self._next += 1
         answer = self._waiting[number] = self.loop.create_future()
@@ -45,6 +50,13 @@ class Broker:
             else:
                 waiting.set_exception(Refused(refused["code"], refused["message"]))
         os._exit(1)
+
+
+def too_large(what: str, most: int) -> Refused:
+    """The error for a step that the broker would not read."""
+    return Refused(
+        "body_too_large", f"A step's {what} have more than {most >> 20} MiB, the limit of the storage of deployments."
+    )
 
 
 async def connect_broker(path: str, token: str) -> Broker:

@@ -25,8 +25,11 @@ from .row_queue import RowQueue, Rows
 TAG = "python:"
 # Fields of a config's metadata that are not copied to its checkpoints. LangGraph's server shows `thread_id`.
 UNSTAMPED = EXCLUDED_METADATA_KEYS - {"thread_id"}
-# Number of checkpoints of a history whose values are read at a time.
-PAGE = 64
+# Number of checkpoints of a history whose values are read at a time: the first page is small, each is twice as large as
+# the one before.
+FIRST_PAGE, PAGE = 8, 64
+# Number of values that are read at a time, unless a single checkpoint has more.
+PAGE_VALUES = 2_000
 
 _last_time = 0
 
@@ -114,8 +117,8 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
         }
         answer, parts = await self._broker.request("list", scan)
         rows = [row for row in checkpoints_of(answer, parts) if contains(row["metadata"], filter or {})][:limit]
-        for at in range(0, len(rows), PAGE):
-            for found in await self._read_page(rows[at : at + PAGE]):
+        for page in pages_of(rows):
+            for found in await self._read_page(page):
                 yield found
 
     async def _read_page(self, rows: Sequence[Head]) -> list[CheckpointTuple]:
@@ -351,6 +354,18 @@ def row_of(key: Head, texts: Sequence[bytes]) -> Head:
 def checkpoints_of(answer: Head, parts: Sequence[bytes]) -> list[Head]:
     """The rows of an answer with their texts parsed."""
     return [row_of(key, parts[3 * at : 3 * at + 3]) for at, key in enumerate(answer["rows"])]
+
+
+def pages_of(rows: Sequence[Head]) -> Iterator[Sequence[Head]]:
+    """The rows, in groups whose values are read together."""
+    at, size = 0, FIRST_PAGE
+    while at < len(rows):
+        end, values = at + 1, len(rows[at]["refs"])
+        while end < min(at + size, len(rows)) and values + len(rows[end]["refs"]) <= PAGE_VALUES:
+            values += len(rows[end]["refs"])
+            end += 1
+        yield rows[at:end]
+        at, size = end, min(2 * size, PAGE)
 
 
 def contains(value: Any, part: Any) -> bool:

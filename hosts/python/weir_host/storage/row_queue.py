@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from ..frames import Head
 from .broker import Broker
 
-# Characters of values that are sent in one frame, unless a single step has more.
+# Characters of values, and rows, that are sent in one frame, unless a single step has more. The broker ends the
+# connection of a host that sends a head of more than 2 MiB.
 BATCH_CHARS = 8 << 20
+BATCH_ROWS = 1_000
 # How long rows wait for more, in seconds. A step of a graph without a model takes less than a millisecond.
 HOLD_SECONDS = 0.003
 
@@ -26,9 +28,10 @@ class Rows:
         self.blobs += other.blobs
         self.writes += other.writes
 
-    def size(self) -> int:
-        """Characters of the values."""
-        return sum(len(text) for _, text in [*self.blobs, *self.writes])
+    def is_full(self) -> bool:
+        """True if the rows fill a frame."""
+        rows = len(self.checkpoints) + len(self.blobs) + len(self.writes)
+        return rows >= BATCH_ROWS or sum(len(text) for _, text in [*self.blobs, *self.writes]) >= BATCH_CHARS
 
 
 class RowQueue:
@@ -81,7 +84,7 @@ class RowQueue:
         """Sends what waits; nothing is sent after a failure."""
         while self._waiting and self._failure is None:
             thread_id, rows = self._waiting.pop(0)
-            while self._waiting and self._waiting[0][0] == thread_id and rows.size() < BATCH_CHARS:
+            while self._waiting and self._waiting[0][0] == thread_id and not rows.is_full():
                 rows.add(self._waiting.pop(0)[1])
             try:
                 await self._send_rows(thread_id, rows)

@@ -17,7 +17,7 @@ from langgraph.store.base import (
     TTLConfig,
 )
 
-from ..json_text import json_text, read_json
+from ..json_text import json_text, read_json, strict
 from .broker import Broker
 from .checkpoints import wait_in_thread
 
@@ -37,13 +37,24 @@ class BrokeredStore(BaseStore):
     async def abatch(self, ops: Iterable[Op]) -> list[Any]:
         """The results of several operations, in their order."""
         listed = list(ops)
-        _, parts = await self._broker.request("store_batch", {}, [json_text([sent(op) for op in listed])])
+        texts = [operation_text(op) for op in listed]
+        _, parts = await self._broker.request("store_batch", {}, [b"[" + b",".join(texts) + b"]"])
         results = read_json(parts[0])
         return [received(op, result) for op, result in zip(listed, results, strict=True)]
 
     def batch(self, ops: Iterable[Op]) -> list[Any]:
         """As `abatch`, from another thread than that of the event loop."""
         return wait_in_thread(self._broker.loop, self.abatch(ops))
+
+
+def operation_text(op: Op) -> bytes:
+    """An operation as JSON text. Raises TypeError with its key for a value that JSON cannot keep, such as an object of a class
+    of the project."""
+    try:
+        return json_text(sent(op), strict)
+    except (TypeError, ValueError) as error:
+        key = getattr(op, "key", "")
+        raise TypeError(f'The value of "{key}" cannot be stored: {error}') from error
 
 
 def sent(op: Op) -> dict[str, Any]:

@@ -3,6 +3,7 @@ import type { RunRequest } from '../../../runs/runs.ts'
 import { taskIdOf } from '../../../runs/task-id.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import { callOf } from '../call-of.ts'
+import { callerTrace } from '../request/caller-trace.ts'
 import type { DeploymentContext } from '../route.ts'
 import { askGraph } from '../routes/assistant-graphs.ts'
 import { A2aFault } from './faults.ts'
@@ -37,7 +38,7 @@ export async function planMessage(
   const { thread_id } = await threads.create(callOf(context), made)
   const run_id = newTimeUuid(clock.now())
   const task_id = taskIdOf(thread_id, run_id)
-  const request = requestOf(assistant_id, task_id, incoming)
+  const request = requestOf(context, { assistant_id, task_id }, incoming)
   return { task_id, thread_id, request: { ...request, run_id, input: inputOf(incoming) } }
 }
 
@@ -50,7 +51,7 @@ async function planForTask(
   const task = await findTask(context, assistant_id, { id, contextId })
   const { state, run } = task
   const { thread_id } = task.thread
-  const request = requestOf(assistant_id, task.id, incoming)
+  const request = requestOf(context, { assistant_id, task_id: task.id }, incoming)
   if (isFinished(state))
     throw new A2aFault('unsupported', `The task is ${state}: send a message without taskId.`)
   if (state === 'input-required') {
@@ -64,8 +65,14 @@ async function planForTask(
   return { task_id: task.id, thread_id, request: { ...request, input: inputOf(incoming) } }
 }
 
-function requestOf(assistant_id: string, task_id: string, { context }: Incoming): RunRequest {
+function requestOf(
+  caller: DeploymentContext,
+  { assistant_id, task_id }: { assistant_id: string; task_id: string },
+  { context }: Incoming,
+): RunRequest {
+  const caller_trace = callerTrace(caller)
   return {
+    ...(caller_trace && { caller_trace }),
     assistant_id,
     metadata: { a2a: { task_id } },
     stream_mode: ['messages'],

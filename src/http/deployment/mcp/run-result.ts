@@ -1,6 +1,6 @@
 import { isExactInteger } from '../../../schema/exact-json.ts'
 import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.ts'
-import type { ToolResult } from '../../mcp/serve-mcp.ts'
+import type { ToolResult } from '../../mcp/tool-server.ts'
 import { messageFile } from '../reply/message-file.ts'
 
 /**

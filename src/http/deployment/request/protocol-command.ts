@@ -4,6 +4,7 @@ import {
   type ProtocolCommand,
   readCommand,
 } from '../../../runs/streams-v2/commands/commands.ts'
+import { checkExact } from '../../../schema/exact-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import type { DeploymentContext } from '../route.ts'
@@ -34,7 +35,7 @@ export function commandDeps({ deps, principal }: DeploymentContext, thread_id: s
     threads,
     streams,
     toRunRequest(body: JsonObject) {
-      const checked = registry.check('run-create', body)
+      const checked = checkExact(registry, 'run-create', body)
       if (checked.ok) return toRequest(checked.value)
       const [fault] = checked.faults
       throw new AppError('invalid_request', { message: `${fault?.path ?? ''}: ${fault?.message ?? ''}` })

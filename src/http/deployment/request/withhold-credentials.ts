@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { AppError } from '../../../base/errors.ts'
 import type { Authenticator } from '../../../identity/authenticator.ts'
+import { isAccessToken } from '../../../identity/oauth.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import { withoutSessionCookies } from '../../server/browser/session-cookie.ts'
 import { credentialsOf } from '../../server/credentials.ts'
@@ -14,7 +15,7 @@ export interface KeyCheck {
 
 /**
  * Moves credentials of Weir from the headers of a request to `exchange.withheld`, so that no code of the deployment can
- * get them: session cookies, keys in `Authorization`, and a key in `x-api-key` if the request has a session too or if the
+ * get them: session cookies, access tokens, keys in `Authorization`, and a key in `x-api-key` if the request has a session too or if the
  * key opens another workspace (D-64). Other headers, and tokens that are no keys of Weir, stay.
  * @throws AppError store_unavailable
  */
@@ -41,6 +42,7 @@ function keyIn(headers: IncomingHttpHeaders): string {
 
 /** Whether the text is a key of Weir that the deployment's code must not get. */
 async function isForeign(key: string, { keys, tenant }: KeyCheck, always: boolean): Promise<boolean> {
+  if (isAccessToken(key)) return true
   try {
     const principal = await keys?.authenticate({ key, workspace: tenant.workspace_id })
     if (principal === undefined) return false

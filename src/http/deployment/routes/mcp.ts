@@ -1,6 +1,7 @@
 import type { GuardedRoute } from '../../api/route.ts'
 import { createAskRoute } from '../../mcp/ask-route.ts'
 import { MCP_REPLIES, serveMcp } from '../../mcp/serve-mcp.ts'
+import { deploymentChallenge, deploymentResource } from '../../server/callers/oauth-challenge.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { graphTools } from '../mcp/graph-tools.ts'
 import { type DeploymentRoute, deploymentRoute } from '../route.ts'
@@ -17,13 +18,19 @@ export function mcpRoutes(routes: () => readonly GuardedRoute<DeploymentDeps>[])
       tag: 'Agents',
       body: 'raw',
       reply: 'bytes',
-      wire_types: ['application/json'],
+      wire_types: ['application/json', 'text/event-stream'],
       other_replies: MCP_REPLIES,
+      oauth: {
+        path: ({ name }) => deploymentResource(name),
+        challenge: ({ authorizes, name }, { req }) =>
+          authorizes && deploymentChallenge(authorizes, req, name),
+      },
       errors: ['body_too_large'],
-      async handle({ deps, principal, body, req, gone }) {
-        const ask = createAskRoute(routes(), { deps, principal, req, gone })
+      async handle(context) {
+        const { deps, body, req, gone } = context
+        const ask = createAskRoute(routes(), context)
         const info = { name: deps.name, version: deps.version }
-        return await serveMcp(body, req.headers, graphTools({ ask, gone }, info))
+        return await serveMcp(body, req.headers, graphTools({ context, ask, gone }, info))
       },
     }),
   ]

@@ -4,6 +4,7 @@ import { type EventFilter, EVERYTHING, isChannel, passes } from '../../../runs/s
 import type { ProtocolItem } from '../../../runs/streams-v2/follow/follow-thread.ts'
 import { eventText } from '../../../runs/streams-v2/protocol-event.ts'
 import type { ProtocolStream } from '../../../runs/streams/streams.ts'
+import { checkExact } from '../../../schema/exact-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import { callOf } from '../call-of.ts'
 import type { DeploymentContext } from '../route.ts'
@@ -160,7 +161,7 @@ class SocketSubscriptions implements Subscriptions {
 }
 
 function filterOf({ deps: { registry } }: DeploymentContext, params: JsonObject) {
-  const checked = registry.check('protocol-stream', params)
+  const checked = checkExact(registry, 'protocol-stream', params)
   if (!checked.ok) {
     const [fault] = checked.faults
     throw new AppError('invalid_request', { message: `${fault?.path ?? ''}: ${fault?.message ?? ''}` })

@@ -16,7 +16,7 @@ async function ask(name: string): Promise<unknown> {
 
 async function textOf(name: string, args: Record<string, string>): Promise<string> {
   const context = { ask, count, workspace_ids: ['w'], now: 0 }
-  const { content } = await toolServer(platformTools(), context, '1').call(name, args, {})
+  const { content } = await toolServer(platformTools(), context, '1').call({ name, args, params: {} })
   return String(content[0]?.['text'])
 }
 
@@ -47,7 +47,11 @@ describe('TRC-2: project_name of fetch_runs', () => {
       return { runs: [] }
     }
     const context = { ask: asked, count, workspace_ids: ['w'], now: 0 }
-    await toolServer(platformTools(), context, '1').call('fetch_runs', { project_name }, {})
+    await toolServer(platformTools(), context, '1').call({
+      name: 'fetch_runs',
+      args: { project_name },
+      params: {},
+    })
     return session
   }
 

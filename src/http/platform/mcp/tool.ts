@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../schema/json.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
-import type { McpTool } from '../../mcp/serve-mcp.ts'
+import type { McpTool } from '../../mcp/tool-server.ts'
 import type { AskRoute } from '../../mcp/ask-route.ts'
 import {
   type ArgumentSpecs,

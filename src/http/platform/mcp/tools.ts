@@ -1,6 +1,6 @@
 import { AppError } from '../../../base/errors.ts'
 import { RpcFault } from '../../mcp/message.ts'
-import type { ToolResult, ToolServer } from '../../mcp/serve-mcp.ts'
+import type { ToolCall, ToolResult, ToolServer } from '../../mcp/tool-server.ts'
 import { isRequestFaults } from '../../api/faults.ts'
 import { ToolFailure } from './arguments.ts'
 import { cutText } from './budget.ts'
@@ -34,12 +34,16 @@ export function platformTools(): readonly ReadTool[] {
 }
 
 /** The tools for the caller of `context`. */
-export function toolServer(tools: readonly ReadTool[], context: ToolContext, version: string): ToolServer {
+export function toolServer(
+  tools: readonly ReadTool[],
+  context: ToolContext,
+  version: string,
+): { call(call: ToolCall): Promise<ToolResult> } & ToolServer {
   return {
     info: { name: 'weir', version },
     instructions: INSTRUCTIONS,
     list: async () => ({ tools: tools.map(({ definition }) => definition) }),
-    async call(name, args) {
+    async call({ name, args }) {
       const tool = tools.find(({ definition }) => definition.name === name)
       if (tool === undefined) {
         const names = tools.map(({ definition }) => definition.name).join(', ')

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../../base/errors.ts'
-import { isRedirectOf, type OauthClient, READ_SCOPE } from '../../../identity/oauth.ts'
+import { isRedirectOf, type OauthClient } from '../../../identity/oauth.ts'
 import type { AppDeps } from '../app-deps.ts'
-import { ownAddress } from '../request/own-address.ts'
-import { resourceOf } from './metadata.ts'
+import { ownAddress } from '../../server/browser/own-address.ts'
+import { type Resource, resourceOf } from './metadata.ts'
 
 /** A request of a client for a consent, checked. */
 export interface Authorization {
@@ -11,7 +11,7 @@ export interface Authorization {
   redirect_uri: string
   state: string | null
   challenge: string
-  resource: string
+  resource: Resource
 }
 
 /** A fault that the client is told at its own address. */
@@ -67,11 +67,11 @@ export async function readAuthorization(
   const challenge = sent.get('code_challenge') ?? ''
   if (sent.get('code_challenge_method') !== 'S256' || !S256.test(challenge))
     return refuse('invalid_request', 'code_challenge with code_challenge_method S256 is required')
-  const scopes = (sent.get('scope') ?? READ_SCOPE).split(' ').filter((scope) => scope !== '')
-  if (scopes.length > 0 && !scopes.includes(READ_SCOPE))
-    return refuse('invalid_scope', `the scope is ${READ_SCOPE}`)
   const resource = resourceOf(deps, req, sent.get('resource'))
   if (resource === undefined) return refuse('invalid_target', 'resource is not one of this server')
+  const scopes = (sent.get('scope') ?? '').split(' ').filter((scope) => scope !== '')
+  if (scopes.length > 0 && !scopes.includes(resource.scope))
+    return refuse('invalid_scope', `the scope is ${resource.scope}`)
   return { client, redirect_uri, state, challenge, resource }
 }
 

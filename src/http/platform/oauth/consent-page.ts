@@ -32,9 +32,15 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.codePointAt(0)};`)
 }
 
+const READS = 'read what you can read: traces, figures, settings. It cannot change anything.'
+
+function callsOf(deployment: string): string {
+  return `see and call the assistants of the deployment ${deployment} as tools, as far as you can. Each call is a run.`
+}
+
 /** The page on which a member allows or denies a client (rule OAU-4). It is a plain form to its own address. */
 export function consentPage(
-  { client, redirect_uri }: Authorization,
+  { client, redirect_uri, resource: { deployment } }: Authorization,
   sent: URLSearchParams,
   { workspaces, member }: ConsentChoice,
 ): string {
@@ -46,11 +52,11 @@ export function consentPage(
     ({ id, display_name }) => `<option value="${escaped(id)}">${escaped(display_name)}</option>`,
   )
   return page(
-    'Let this client read your traces?',
+    deployment === undefined ? 'Let this client read your traces?' : 'Let this client call your graphs?',
     `<form method="post" action="/oauth/authorize">${hidden.join('')}<dl>
 <dt>Client (it chose this name itself)</dt><dd><strong>${escaped(client.name)}</strong></dd>
 <dt>Returns to</dt><dd>${escaped(redirect_uri)}</dd>
-<dt>May</dt><dd>read what you can read: traces, figures, settings. It cannot change anything.</dd>
+<dt>May</dt><dd>${deployment === undefined ? READS : escaped(callsOf(deployment.name))}</dd>
 <dt>As</dt><dd>${escaped(member)}</dd>
 <dt><label for="workspace">In the workspace</label></dt><dd><select id="workspace" name="workspace">${options.join('')}</select></dd></dl>
 <p>You can end this at any time: delete its key under Settings, API keys.</p>

@@ -1,31 +1,30 @@
 import type { IncomingMessage } from 'node:http'
-import { READ_SCOPE } from '../../../identity/oauth.ts'
+import { MCP_RESOURCE, type Scope, scopeOf } from '../../../identity/oauth.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { AppDeps } from '../app-deps.ts'
-import { ownAddress } from '../request/own-address.ts'
-
-/** The resource for which tokens are made. It has two addresses, and a token is good for both. */
-export const MCP_RESOURCE = '/mcp'
-const ALIAS = '/api/mcp'
+import { deploymentResource, MCP_ALIAS } from '../../server/callers/oauth-challenge.ts'
+import { ownAddress } from '../../server/browser/own-address.ts'
 
 type Place = Pick<AppDeps, 'publicUrl'>
 type Asked = Pick<IncomingMessage, 'headers' | 'url'>
 
-/** What a client without a valid token is told (rule OAU-1). */
-export function challenge(deps: Place, { req, whole_path }: { req: Asked; whole_path: string }): string {
-  const path = whole_path.startsWith('/api/') ? ALIAS : MCP_RESOURCE
-  const metadata = `${ownAddress(deps, req)}/.well-known/oauth-protected-resource${path}`
-  return `Bearer resource_metadata="${metadata}", scope="${READ_SCOPE}"`
+/** A resource for which tokens are made. */
+export interface Resource {
+  path: string
+  scope: Scope
+  /** Of a deployment: its name, and its workspace. */
+  deployment?: { name: string; workspace_id: string }
 }
 
-/** Metadata of the resource at one of its addresses (RFC 9728). Clients compare `resource` with their address. */
-export function resourceMetadata(deps: Place, req: Asked): JsonObject {
+/** Metadata of a resource at its address (RFC 9728). Clients compare `resource` with the address that they have. */
+export function resourceMetadata(deps: Place, req: Asked, deployment?: string): JsonObject {
   const base = ownAddress(deps, req)
-  const path = req.url?.replace(/\?.*$/s, '').endsWith(ALIAS) === true ? ALIAS : MCP_RESOURCE
+  const isAlias = req.url?.replace(/\?.*$/s, '').endsWith(MCP_ALIAS) === true
+  const path = deployment === undefined ? MCP_RESOURCE : deploymentResource(deployment)
   return {
-    resource: `${base}${path}`,
+    resource: `${base}${isAlias && deployment === undefined ? MCP_ALIAS : path}`,
     authorization_servers: [base],
-    scopes_supported: [READ_SCOPE],
+    scopes_supported: [scopeOf(path)],
     bearer_methods_supported: ['header'],
   }
 }
@@ -39,7 +38,7 @@ export function serverMetadata(deps: Place, req: Asked): JsonObject {
     token_endpoint: `${base}/oauth/token`,
     registration_endpoint: `${base}/oauth/register`,
     revocation_endpoint: `${base}/oauth/revoke`,
-    scopes_supported: [READ_SCOPE],
+    scopes_supported: ['read', 'agents'] satisfies Scope[],
     response_types_supported: ['code'],
     grant_types_supported: ['authorization_code', 'refresh_token'],
     code_challenge_methods_supported: ['S256'],
@@ -49,12 +48,33 @@ export function serverMetadata(deps: Place, req: Asked): JsonObject {
   }
 }
 
+const DEPLOYMENT = /^\/deployments\/([^/]+)\/mcp$/
+
 /**
  * The resource that a request names; that of MCP if it names none, as most clients (rule OAU-6). Undefined for a
- * resource of another server.
+ * resource of another server, and of a deployment that accepts no tokens.
  */
-export function resourceOf(deps: Place, req: Asked, named: string | null): string | undefined {
+export function resourceOf(
+  deps: Pick<AppDeps, 'publicUrl' | 'consentsIn'>,
+  req: Asked,
+  named: string | null,
+): Resource | undefined {
   const base = ownAddress(deps, req)
-  const known = ['', MCP_RESOURCE, ALIAS].map((path) => base + path)
-  return named === null || known.includes(named.replace(/\/+$/, '')) ? MCP_RESOURCE : undefined
+  const reading = { path: MCP_RESOURCE, scope: 'read' } as const
+  const address = named?.replace(/\/+$/, '') ?? base
+  if ([base, base + MCP_RESOURCE, base + MCP_ALIAS].includes(address)) return reading
+  const [, encoded] = (address.startsWith(base) && DEPLOYMENT.exec(address.slice(base.length))) || []
+  const name = encoded === undefined ? undefined : decoded(encoded)
+  const workspace_id = name === undefined ? undefined : deps.consentsIn?.(name)
+  if (name === undefined || workspace_id === undefined) return undefined
+  return { path: deploymentResource(name), scope: 'agents', deployment: { name, workspace_id } }
+}
+
+/** Undefined for broken percent-encoding. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
 }

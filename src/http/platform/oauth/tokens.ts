@@ -7,7 +7,7 @@ import {
   hashToken,
   type KeyRef,
   newToken,
-  READ_SCOPE,
+  scopeOf,
   type TokenPair,
 } from '../../../identity/oauth.ts'
 import type { JsonObject } from '../../../schema/json.ts'
@@ -30,13 +30,13 @@ function newPair(): TokenPair {
   return { access: newToken('access'), refresh: newToken('refresh') }
 }
 
-function pairJson({ access, refresh }: TokenPair): JsonObject {
+function pairJson({ access, refresh }: TokenPair, resource: string): JsonObject {
   return {
     access_token: access,
     token_type: 'Bearer',
     expires_in: ACCESS_MS / 1000,
     refresh_token: refresh,
-    scope: READ_SCOPE,
+    scope: scopeOf(resource),
   }
 }
 
@@ -89,7 +89,7 @@ export async function exchangeCode(
     await endKey(deps, taken.key)
     throw new OauthFault('invalid_grant', 'The key with which the consent was given was deleted.')
   }
-  return pairJson(pair)
+  return pairJson(pair, taken.resource)
 }
 
 /** Stores the key of a consent. @throws OauthFault if the member has left since */
@@ -119,7 +119,7 @@ export async function refreshTokens(
   const refresh_hash = hashToken(sent.get('refresh_token') ?? '')
   const asked = { client_id: sent.get('client_id') ?? '', resource }
   const result = await deps.oauth.store.rotate(refresh_hash, asked, pair, deps.clock.now())
-  if (result === 'rotated') return pairJson(pair)
+  if (result !== undefined && 'resource' in result) return pairJson(pair, result.resource)
   if (result !== undefined) await endKey(deps, result.reused)
   throw new OauthFault('invalid_grant', 'The refresh token is unknown, was used, or has ended.')
 }

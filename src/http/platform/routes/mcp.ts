@@ -1,6 +1,7 @@
 import { MCP_REPLIES, serveMcp } from '../../mcp/serve-mcp.ts'
 import { createAskRoute } from '../../mcp/ask-route.ts'
-import { challenge, MCP_RESOURCE } from '../oauth/metadata.ts'
+import { MCP_RESOURCE } from '../../../identity/oauth.ts'
+import { challenge } from '../../server/callers/oauth-challenge.ts'
 import { createTokenCounter } from '../mcp/budget.ts'
 import { platformTools, toolServer } from '../mcp/tools.ts'
 import { type GuardedPlatformRoute, type PlatformRoute, route } from '../route.ts'
@@ -21,7 +22,7 @@ export function mcpRoutes(routes: () => readonly GuardedPlatformRoute[]): Platfo
       reply: 'bytes',
       wire_types: ['application/json'],
       other_replies: MCP_REPLIES,
-      oauth: { path: MCP_RESOURCE, challenge },
+      oauth: { path: () => MCP_RESOURCE, challenge },
       errors: ['body_too_large'],
       async handle({ deps, principal, body, req, gone }) {
         const { workspace_id, workspace_ids } = principal

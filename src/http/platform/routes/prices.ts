@@ -1,4 +1,5 @@
 import { AppError } from '../../../base/errors.ts'
+import type { Principal } from '../../../identity/principal.ts'
 import type { PriceFields } from '../../../ingest/prices/price-store.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
 import { type Decimal, formatDecimal, parseDecimal } from '../../../trace/price/decimal.ts'
@@ -14,6 +15,8 @@ import {
   textParameter,
   uuidParameter,
 } from '../../api/parameters.ts'
+import type { AppDeps } from '../app-deps.ts'
+import { assertUnmanaged, OVERRIDE_QUERY } from '../request/own-change.ts'
 import { route, type PlatformRoute } from '../route.ts'
 import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../next-page.ts'
 
@@ -83,11 +86,15 @@ export function toPriceFields(body: Body, at = ''): PriceFields {
   }
 }
 
-function toModelPrice({ workspace_id, start_time, ...entry }: PriceEntry): SchemaTypes['model-price'] {
+function toModelPrice(
+  { workspace_id, start_time, ...entry }: PriceEntry,
+  managed: ReadonlySet<string>,
+): SchemaTypes['model-price'] {
   return {
     ...entry,
     tenant_id: workspace_id,
     start_time: start_time === null ? null : formatTime(start_time),
+    ...(managed.has(entry.id) && { managed: true }),
   }
 }
 
@@ -144,6 +151,21 @@ function lookupRoute(): PlatformRoute {
   })
 }
 
+function managedPrices({ managed }: AppDeps, { organization_id }: Principal): Promise<ReadonlySet<string>> {
+  return managed.ids(organization_id, 'price')
+}
+
+/** @throws AppError not_found, managed_by_file */
+async function assertOwnPrice(
+  deps: AppDeps,
+  principal: Principal,
+  price: { id: string; override: boolean },
+): Promise<void> {
+  const own = await deps.prices.list(principal.workspace_id)
+  found(own.find(({ id }) => id === price.id))
+  await assertUnmanaged(deps, principal, { kind: 'price', ...price })
+}
+
 /** Own prices in LangSmith's shape. */
 export function priceRoutes(): PlatformRoute[] {
   const params = { id: uuidParameter('Id of the price.') }
@@ -158,7 +180,9 @@ export function priceRoutes(): PlatformRoute[] {
       reply: 'model-price-list',
       async handle({ deps, principal, query }) {
         const entries = await deps.prices.list(principal.workspace_id)
-        const { headers, body } = boundedPage(entries.map(toModelPrice), query.offset)
+        const managed = await managedPrices(deps, principal)
+        const shown = entries.map((entry) => toModelPrice(entry, managed))
+        const { headers, body } = boundedPage(shown, query.offset)
         return { headers: { 'x-pagination-total': String(entries.length), ...headers }, body }
       },
     }),
@@ -173,9 +197,10 @@ export function priceRoutes(): PlatformRoute[] {
       body: 'model-price-write',
       reply: 'model-price',
       errors: ['conflict'],
-      handle: async ({ deps, principal, body }) => ({
-        body: toModelPrice(await deps.prices.create(principal.workspace_id, toPriceFields(body))),
-      }),
+      async handle({ deps, principal, body }) {
+        const price = await deps.prices.create(principal.workspace_id, toPriceFields(body))
+        return { body: toModelPrice(price, await managedPrices(deps, principal)) }
+      },
     }),
     route({
       method: 'PUT',
@@ -183,12 +208,16 @@ export function priceRoutes(): PlatformRoute[] {
       summary: 'Replace an own price',
       tag: TAG,
       params,
+      query: OVERRIDE_QUERY,
       body: 'model-price-write',
       reply: 'model-price',
-      errors: ['not_found', 'conflict'],
-      handle: async ({ deps, principal, params: { id }, body }) => ({
-        body: toModelPrice(found(await deps.prices.replace(principal.workspace_id, id, toPriceFields(body)))),
-      }),
+      errors: ['not_found', 'conflict', 'managed_by_file'],
+      async handle({ deps, principal, params: { id }, query: { override }, body }) {
+        await assertOwnPrice(deps, principal, { id, override })
+        const fields = toPriceFields(body)
+        const price = found(await deps.prices.replace(principal.workspace_id, id, fields))
+        return { body: toModelPrice(price, await managedPrices(deps, principal)) }
+      },
     }),
     route({
       method: 'DELETE',
@@ -196,9 +225,11 @@ export function priceRoutes(): PlatformRoute[] {
       summary: 'Remove an own price',
       tag: TAG,
       params,
+      query: OVERRIDE_QUERY,
       reply: 'bytes',
-      errors: ['not_found'],
-      async handle({ deps, principal, params: { id } }) {
+      errors: ['not_found', 'managed_by_file'],
+      async handle({ deps, principal, params: { id }, query: { override } }) {
+        await assertOwnPrice(deps, principal, { id, override })
         found((await deps.prices.remove(principal.workspace_id, id)) || undefined)
         return { body: '{}' }
       },

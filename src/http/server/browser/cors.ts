@@ -32,6 +32,7 @@ export interface CorsRules {
 const EXPOSED = [
   'content-location',
   'location',
+  'mcp-session-id',
   'retry-after',
   'www-authenticate',
   'x-pagination-total',

@@ -2,6 +2,7 @@ import { NIL_UUID } from '../../../base/ids.ts'
 import type { RunOfTrace, TraceDeletion } from '../../../ingest/deletion/trace-deletion.ts'
 import type { ClickHouse } from '../connect.ts'
 import { freeDeletedRows } from './deleted-rows.ts'
+import { deleteSpanParts } from './span-parts.ts'
 import { MARKED, markingDeletedHours } from '../hours/deleted-hours.ts'
 import { listSql } from '../list-sql.ts'
 
@@ -67,6 +68,7 @@ export function createTraceDeletion(clickhouse: ClickHouse, columns: readonly st
       ),
     deleteRuns: (workspace_id, run_ids) =>
       markingDeletedHours(clickhouse, workspace_id, run_ids, async () => {
+        await deleteSpanParts(clickhouse, workspace_id, run_ids)
         for (const table of TABLES) {
           await clickhouse.command(
             `DELETE FROM ${table} WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)} AND ${MARKED}`,

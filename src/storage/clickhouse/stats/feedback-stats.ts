@@ -108,7 +108,8 @@ async function read(
   const rows = await clickhouse.rows<FeedbackRow>(feedbackSql(owner, condition, join), { params })
   const byOwner = new Map<string, FeedbackStats>()
   for (const { owner: id, key, given, ...figures } of rows) {
-    const known = byOwner.get(id) ?? {}
+    // Without a prototype, so that a key may be `__proto__`.
+    const known = byOwner.get(id) ?? (Object.create(null) as FeedbackStats)
     known[key] = { ...figures, values: Object.fromEntries(given) }
     byOwner.set(id, known)
   }

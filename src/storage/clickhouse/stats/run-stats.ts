@@ -34,8 +34,8 @@ const EXACT_RUNS = 2_000_000
 const FEW_TRACES = 4_000
 
 type Pair = [number | null, number | null] | []
-/** p50, p99 and p90. */
-type Times = [number | null, number | null, number | null] | []
+/** p50, p99, p90 and p95. */
+type Times = [number | null, number | null, number | null, number | null] | []
 /** Numbers of TraceRuns by the index of their class in a histogram. */
 type Classes = Record<string, number>
 type Keys = { grp: string; bucket: number }
@@ -219,6 +219,8 @@ function joined(
         first_token: known(first),
         latency_p90: latency[2] ?? null,
         first_token_p90: first[2] ?? null,
+        latency_p95: latency[3] ?? null,
+        first_token_p95: first[3] ?? null,
         latency_histogram: histogramOf(latency_histogram),
         first_token_histogram: histogramOf(of?.first_token_histogram ?? first_token_histogram),
         checks: checksOf(held),
@@ -276,6 +278,8 @@ function noFigures(): RunFigures {
     first_token: [null, null],
     latency_p90: null,
     first_token_p90: null,
+    latency_p95: null,
+    first_token_p95: null,
     latency_histogram: undefined,
     first_token_histogram: undefined,
     checks: checksOf(),

@@ -4,6 +4,7 @@ import { listConditions } from '../list-sql.ts'
 import { PROVIDER } from '../provider-sql.ts'
 import { checkBit } from '../../../trace/rows/trace-run-row.ts'
 import { countedSql, HAS_USAGE, LINE, type UsageShape } from '../usage/counted-sql.ts'
+import { wide, wideMap } from '../usage/sums-sql.ts'
 
 /**
  * The TraceRuns whose usage is added up. `own`: the selected TraceRuns; `trace`: all TraceRuns in the traces of
@@ -118,7 +119,7 @@ export function ownSql(form: StatsForm): string {
   const { scope } = form.selection
   const columns = ['workspace_id', 'project_id', 'run_id', ...FIGURE_COLUMNS, ...USAGE_COLUMNS]
   return `SELECT grp, bucket, ${figures(form)}, ${usage(form, 'bears')}
-    FROM (SELECT *, ${countedSql(scope, form.shape)} AS bears, ${renamed((column) => column)}
+    FROM (SELECT *, ${countedSql(scope, form.shape)} AS bears, ${renamed(added)}
           FROM (${matchedSql(form, columns)}))
     GROUP BY grp, bucket`
 }
@@ -152,9 +153,9 @@ function classOf(seconds: string): string {
   return `toUInt16(arrayCount(least -> least <= ${seconds}, [${CLASSES.join(', ')}]) - 1)`
 }
 
-/** SQL of the 50th, 99th and 90th percentile of a time. With histograms, also the number of TraceRuns in each class. */
+/** SQL of the percentiles of a time, in the order of Times. With histograms, also the number of TraceRuns in each class. */
 function times(form: Omit<StatsForm, 'shape'>, name: string, seconds: string, condition: string): string {
-  const all = `${percentiles(form, seconds, condition, '0.5, 0.99, 0.9')} AS ${name}`
+  const all = `${percentiles(form, seconds, condition, '0.5, 0.99, 0.9, 0.95')} AS ${name}`
   if (!form.histograms) return all
   return `${all},
       sumMapIf(map(${classOf(seconds)}, toUInt64(1)), ${condition}) AS ${name}_histogram`
@@ -232,11 +233,17 @@ const USAGE_COLUMNS = [
   'output_cost_details',
 ] as const
 
-/** SQL of the sum of a column. Costs that clients sent may add up to more than Decimal(38, 18) holds. */
+/** SQL of a column as it is added up. */
+function added(column: string): string {
+  if (column.endsWith('_cost_details')) return wideMap(column)
+  return column.endsWith('_cost') ? wide(column) : column
+}
+
+/** SQL of the sum of a column. */
 const SUMMED = (column: string): string =>
-  column.endsWith('_details') ? `sumMap(${column})` : `sum(${column})`
+  column.endsWith('_details') ? `sumMap(${added(column)})` : `sum(${added(column)})`
 const summedIf = (column: string): string =>
-  column.endsWith('_details') ? `sumMapIf(${column}, counts)` : `sumIf(${column}, counts)`
+  column.endsWith('_details') ? `sumMapIf(${added(column)}, counts)` : `sumIf(${added(column)}, counts)`
 
 function renamed(of: (column: string) => string): string {
   const tokens = (column: string): string => `toFloat64(ifNull(${of(column)}, 0))`
@@ -247,14 +254,15 @@ function renamed(of: (column: string) => string): string {
     ${of('input_cost_details')} AS prompt_usd_parts, ${of('output_cost_details')} AS completion_usd_parts`
 }
 
+const AT = 'toUnixTimestamp64Micro(sort_time)'
+
 /** SQL of the selected TraceRuns with group and bucket; a TraceRun with several tags is in several groups. */
 function matchedSql(
   { selection, group, interval }: Omit<StatsForm, 'shape'>,
   columns: readonly string[],
 ): string {
   const grp = group === undefined ? "''" : groupSql(group)
-  const bucket =
-    interval === undefined ? '0' : `intDiv(toUnixTimestamp64Micro(sort_time), ${interval}) * ${interval}`
+  const bucket = interval === undefined ? '0' : `${AT} - positiveModulo(${AT}, ${interval})`
   const rows = `SELECT ${[...columns, `${grp} AS grp`, `toInt64(${bucket}) AS bucket`].join(', ')}
     FROM runs FINAL WHERE ${selection.matched}`
   return group === undefined ? rows : `SELECT * FROM (${rows}) WHERE grp IN {groups:Array(String)}`
@@ -263,7 +271,7 @@ function matchedSql(
 function groupSql(group: StatsGrouping): string {
   switch (group.by) {
     case 'tag':
-      return 'arrayJoin(tags)'
+      return 'arrayJoin(arrayDistinct(tags))'
     case 'metadata':
       return 'metadata[{group_key:String}]'
     case 'thread':

@@ -9,6 +9,7 @@ import type {
 import type { ClickHouse, SqlParams } from '../connect.ts'
 import { THREAD_TIMES, turnCondition } from '../list-sql.ts'
 import { countedSql, HAS_USAGE, type UsageShape, usageShape } from '../usage/counted-sql.ts'
+import { wide, wideMap } from '../usage/sums-sql.ts'
 import { threadTotals } from './kept-totals.ts'
 import { CANDIDATES, turnsSql } from './turns-sql.ts'
 
@@ -190,13 +191,13 @@ function rootsSql({ sql }: Turns): string {
 function usageSql(turns: Turns, shape: UsageShape): string {
   const scope = scopeOf(turns)
   const cost = (side: string): string =>
-    `toString(sum(${side}_cost)) AS ${side === 'input' ? 'prompt' : 'completion'}_cost`
+    `toString(sum(${wide(`${side}_cost`)})) AS ${side === 'input' ? 'prompt' : 'completion'}_cost`
   return `SELECT thread AS thread_id, toFloat64(sum(ifNull(input_tokens, 0))) AS prompt_tokens,
       toFloat64(sum(ifNull(output_tokens, 0))) AS completion_tokens, ${cost('input')}, ${cost('output')},
-      toString(sum(usage.total_cost)) AS total_cost,
+      toString(sum(${wide('usage.total_cost')})) AS total_cost,
       sumMap(input_token_details) AS prompt_token_details, sumMap(output_token_details) AS completion_token_details,
-      ${costText('sumMap(input_cost_details)')} AS prompt_cost_details,
-      ${costText('sumMap(output_cost_details)')} AS completion_cost_details
+      ${costText(`sumMap(${wideMap('input_cost_details')})`)} AS prompt_cost_details,
+      ${costText(`sumMap(${wideMap('output_cost_details')})`)} AS completion_cost_details
     FROM (
       SELECT trace_id, input_tokens, output_tokens, input_cost, output_cost, total_cost, input_token_details,
         output_token_details, input_cost_details, output_cost_details

@@ -119,7 +119,12 @@ function knownPageSql(
   return { sql, params }
 }
 
-/** The traces of the thread are numbered before filters and paging are applied. */
+const TRACE = 'toString(trace_id)'
+
+/**
+ * The traces of the thread are numbered before filters and paging are applied. Ids are compared as texts, as in
+ * query/threads/sums.ts.
+ */
 function turnListSql(query: TurnQuery): { sql: string; params: Record<string, unknown> } {
   const { project_id, thread_id, after, limit, ...filters } = query
   const wanted = turnCondition({ project_id, thread_ids: [thread_id], ...filters })
@@ -132,12 +137,14 @@ function turnListSql(query: TurnQuery): { sql: string; params: Record<string, un
   }
   const turns = turnsSql({ named: true })
   if (after) {
-    conditions.push('(root_time, trace_id) > (fromUnixTimestamp64Micro({after_time:Int64}), {after_id:UUID})')
+    conditions.push(
+      `(root_time, ${TRACE}) > (fromUnixTimestamp64Micro({after_time:Int64}), {after_id:String})`,
+    )
     Object.assign(params, { after_time: after.sort_time, after_id: after.trace_id })
   }
   const sql = `SELECT trace_id, run_id, toUnixTimestamp64Micro(root_time) AS sort_time, turn FROM (
-      SELECT trace_id, run_id, root_time, row_number() OVER (ORDER BY root_time, trace_id) AS turn FROM (${turns}))
+      SELECT trace_id, run_id, root_time, row_number() OVER (ORDER BY root_time, ${TRACE}) AS turn FROM (${turns}))
     ${conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''}
-    ORDER BY root_time, trace_id LIMIT {limit:UInt32}`
+    ORDER BY root_time, ${TRACE} LIMIT {limit:UInt32}`
   return { sql, params }
 }

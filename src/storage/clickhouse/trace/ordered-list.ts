@@ -2,6 +2,7 @@ import type { ListQuery, OrderedBy } from '../../../ingest/store/trace-store.ts'
 import { OWN_COUNTS, type SqlCondition } from '../filter-sql.ts'
 import { listConditions, usageScope } from '../list-sql.ts'
 import { countedSql, LINE } from '../usage/counted-sql.ts'
+import { wide } from '../usage/sums-sql.ts'
 
 export interface RunPlace {
   project_id: string
@@ -15,7 +16,7 @@ const LATENCY = 'toUnixTimestamp64Micro(end_time) - toUnixTimestamp64Micro(start
 const OWN: Record<OrderedBy, string> = {
   latency: LATENCY,
   total_tokens: 'toFloat64(ifNull(input_tokens, 0) + ifNull(output_tokens, 0))',
-  total_cost: 'total_cost',
+  total_cost: wide('total_cost'),
 }
 
 /**

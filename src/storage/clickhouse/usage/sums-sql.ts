@@ -4,8 +4,12 @@ const ofInput = "input_source = 'estimate'"
 const ofOutput = "output_source = 'estimate'"
 const isSent = (cost: keyof typeof SENT): string => `bitAnd(sent_costs, ${SENT[cost]}) != 0`
 
-/** Costs are added up as Decimal256, because the sum of costs that clients sent may exceed Decimal(38, 18). */
-const wide = (column: string): string => `toDecimal256(${column}, 18)`
+/**
+ * SQL of a cost, or of a map of costs, as it is added up: as Decimal256, because the sum of costs that clients sent may
+ * exceed Decimal(38, 18).
+ */
+export const wide = (cost: string): string => `toDecimal256(${cost}, 18)`
+export const wideMap = (costs: string): string => `mapApply((k, v) -> (k, ${wide('v')}), ${costs})`
 const known = (column: string): string => `ifNull(${wide(column)}, ${wide('0')})`
 
 /**

@@ -11,6 +11,8 @@ export type BrokerRequest = (op: keyof StorageOperations, message: Message) => P
 
 /** Maximum characters of values in one frame. A single step with more characters is sent in one frame. */
 const BATCH_CHARS = 8 << 20
+/** Maximum number of rows in one frame, unless a single step has more: the broker refuses frames with long heads. */
+const BATCH_ROWS = 1_000
 
 /** The rows of checkpoints of one tenant, which the server reads and writes for this process. */
 export function createBrokeredRowStore(request: BrokerRequest): CheckpointRowStore {
@@ -91,14 +93,16 @@ async function sendPortion(request: BrokerRequest, entries: readonly QueueEntry[
 
 function* portionsOf(entries: readonly QueueEntry[]): Generator<QueueEntry[]> {
   let portion: QueueEntry[] = []
-  let chars = 0
+  let [chars, rows] = [0, 0]
   for (const entry of entries) {
+    const { checkpoints = [], blobs = [], writes = [] } = entry.rows
     portion.push(entry)
-    for (const row of [...(entry.rows.blobs ?? []), ...(entry.rows.writes ?? [])]) chars += row.value.length
-    if (chars < BATCH_CHARS) continue
+    for (const row of [...blobs, ...writes]) chars += row.value.length
+    rows += checkpoints.length + blobs.length + writes.length
+    if (chars < BATCH_CHARS && rows < BATCH_ROWS) continue
     yield portion
     portion = []
-    chars = 0
+    ;[chars, rows] = [0, 0]
   }
   if (portion.length > 0) yield portion
 }

@@ -18,6 +18,7 @@ const COLUMNS = [
   'finished_at',
 ] as const
 const SELECT = `SELECT ${COLUMNS.join(', ')} FROM deletion_jobs`
+const UNFINISHED = `status IN ('queued', 'running')`
 /** Maximum number of unfinished deletions, of all workspaces together. */
 const MAX_WAITING = 1_000
 /** Maximum time until a deletion by another process is noticed. */
@@ -103,7 +104,7 @@ function jobs(database: Database): Pick<DeletionStore, 'add' | 'onAdded' | 'save
     async add(job) {
       await database.tx('deletion-jobs', async (session) => {
         const [waiting] = await session.query<{ n: number }>(
-          `SELECT count(*) AS n FROM deletion_jobs WHERE status IN ('queued', 'running')`,
+          `SELECT count(*) AS n FROM deletion_jobs WHERE ${UNFINISHED}`,
         )
         if ((waiting?.n ?? 0) >= MAX_WAITING)
           throw new AppError('conflict', { message: 'Too many deletions wait. Try again later.' })
@@ -113,7 +114,10 @@ function jobs(database: Database): Pick<DeletionStore, 'add' | 'onAdded' | 'save
     },
     async save(job) {
       const sets = COLUMNS.map((column) => `${column} = ?`).join(', ')
-      await database.query(`UPDATE deletion_jobs SET ${sets} WHERE id = ?`, [...toValues(job), job.id])
+      await database.query(`UPDATE deletion_jobs SET ${sets} WHERE id = ? AND ${UNFINISHED}`, [
+        ...toValues(job),
+        job.id,
+      ])
     },
     async get(workspace_id, id) {
       const rows = await database.query<JobRow>(`${SELECT} WHERE workspace_id = ? AND id = ?`, [
@@ -124,7 +128,7 @@ function jobs(database: Database): Pick<DeletionStore, 'add' | 'onAdded' | 'save
     },
     async unfinished() {
       const rows = await database.query<JobRow>(
-        `${SELECT} WHERE status IN ('queued', 'running') ORDER BY created_at, id LIMIT ${MAX_WAITING}`,
+        `${SELECT} WHERE ${UNFINISHED} ORDER BY created_at, id LIMIT ${MAX_WAITING}`,
       )
       return rows.map(toJob)
     },
@@ -133,12 +137,12 @@ function jobs(database: Database): Pick<DeletionStore, 'add' | 'onAdded' | 'save
 
 function blobs(database: Database): Pick<DeletionStore, 'noteBlobs' | 'notedBlobs' | 'forgetBlobs'> {
   return {
-    async noteBlobs(sha256s, now) {
+    async noteBlobs(sha256s, time) {
       for (const some of slices(sha256s))
         await database.query(
           `INSERT INTO unused_blobs (sha256, noted_at) VALUES ${marks(some, '(?, ?)')}
            ON CONFLICT (sha256) DO UPDATE SET noted_at = excluded.noted_at`,
-          some.flatMap((sha256) => [sha256, now]),
+          some.flatMap((sha256) => [sha256, time]),
         )
     },
     async notedBlobs(until) {

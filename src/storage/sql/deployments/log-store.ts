@@ -101,7 +101,8 @@ function read(database: Database, deployment_id: string, query: LogQuery): Promi
     [`level IN (${places(levels)})`, levels],
     ...optional('revision_id = ?', revision_id),
     // LIKE is not used, because it would treat % and _ in the text as wildcards.
-    ...optional(`replace(lower(message), ?, '') <> lower(message)`, asciiLower(text)),
+    // The database lowers both: SQLite only ASCII letters, Postgres all.
+    ...optional(`replace(lower(message), lower(?), '') <> lower(message)`, text === '' ? undefined : text),
     ...optional('at_us >= ?', from_us),
     ...optional('at_us <= ?', to_us),
     ...optional(order === 'asc' ? 'at_us > ?' : 'at_us < ?', after_us),
@@ -112,10 +113,6 @@ function read(database: Database, deployment_id: string, query: LogQuery): Promi
      ORDER BY at_us ${order === 'asc' ? 'ASC' : 'DESC'} LIMIT ?`,
     [...conditions.flatMap(([, values]) => values), limit],
   )
-}
-
-function asciiLower(text: string | undefined): string | undefined {
-  return text === '' ? undefined : text?.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
 function optional(sql: string, value: SqlValue | undefined): [string, SqlValue[]][] {

@@ -16,6 +16,8 @@ export interface SqlSession {
    * writes; other refusals throw the engine's own error
    */
   query<Row = unknown>(sql: string, params?: readonly SqlValue[]): Promise<Row[]>
+  /** Keeps a value for whoever follows the commits (`follow-commits.ts`); absent if nobody does. */
+  note?(value: unknown): void
 }
 
 /** A statement that is executed with the commit. */

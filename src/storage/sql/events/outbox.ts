@@ -81,18 +81,21 @@ async function send(sending: Sending, deliveries: readonly Delivery[]): Promise<
   await sending.database.query(`DELETE FROM event_outbox WHERE outbox_id IN ${places}`, values)
 }
 
-/** Delivers the events that were stored before a time and are still in the outbox. */
-async function sendLeftBehind(sending: Sending, before: number): Promise<void> {
+/**
+ * Delivers the events in the outbox, except those of the last `ms`, which their process may be delivering. Times after
+ * `now` are of a clock that was ahead.
+ */
+async function sendLeftBehind(sending: Sending, now: number, ms: number): Promise<void> {
   const rows = await sending.database.query<OutboxRow>(
-    `SELECT outbox_id, thread_id, deployment_id, workspace_id, items FROM event_outbox WHERE created_at <= ?
+    `SELECT outbox_id, thread_id, deployment_id, workspace_id, items FROM event_outbox WHERE created_at <= ? OR created_at > ?
       ORDER BY created_at, outbox_id LIMIT ${AT_ONCE}`,
-    [before],
+    [now - ms, now + ms],
   )
   const found = rows.map(({ outbox_id: id, items, ...thread }) => {
     return { id, thread, items: JSON.parse(items) as EventDraft[] }
   })
   if (found.length > 0) await send(sending, found)
-  if (found.length === AT_ONCE) await sendLeftBehind(sending, before)
+  if (found.length === AT_ONCE) await sendLeftBehind(sending, now, ms)
 }
 
 /**
@@ -152,9 +155,9 @@ export function openEventOutbox(parts: EventOutboxParts): EventOutbox {
       latest.add(some)
     })
 
-  enqueue(() => sendLeftBehind(parts, clock.now()))
+  enqueue(() => sendLeftBehind(parts, clock.now(), 0))
   const timer = setInterval(
-    () => enqueue(() => sendLeftBehind(parts, clock.now() - OTHERS_MS)),
+    () => enqueue(() => sendLeftBehind(parts, clock.now(), OTHERS_MS)),
     OTHERS_MS,
   ).unref()
 

@@ -14,7 +14,7 @@ const STEP_LOGS = 100
 const SUMMED_LOGS = 200
 /** When the total limit is exceeded, trimming goes below it by this share, so that it is not exceeded again at once. */
 const TOTAL_SLACK = 0.05
-/** Maximum number of old chunks whose threads one statement looks up. */
+/** Maximum number of old chunks, or of their times, that one statement looks up. */
 const OLD_CHUNKS = 500
 
 interface OldChunk {
@@ -130,8 +130,8 @@ async function timeOfOldest(database: Database, chars: number): Promise<number> 
   let after = 0
   for (;;) {
     const chunks = await database.query<{ ms: number; chars: number }>(
-      `SELECT ms, sum(chars) AS chars FROM (SELECT ms, chars FROM event_chunks WHERE ms > ? ORDER BY ms
-        LIMIT ${OLD_CHUNKS}) oldest GROUP BY ms ORDER BY ms`,
+      // Whole times: chunks of several threads may have the same.
+      `SELECT ms, sum(chars) AS chars FROM event_chunks WHERE ms > ? GROUP BY ms ORDER BY ms LIMIT ${OLD_CHUNKS}`,
       [after],
     )
     for (const chunk of chunks) {

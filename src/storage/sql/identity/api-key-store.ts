@@ -282,9 +282,11 @@ export function createApiKeyStore(
       return row === undefined ? undefined : await toGrant(database, row)
     },
     async touchKey(api_key_id, at) {
+      // A time in the future comes from a clock that was ahead.
       await database.query(
-        'UPDATE api_keys SET last_used_at = ? WHERE id = ? AND (last_used_at IS NULL OR last_used_at <= ?)',
-        [at, api_key_id, at - TOUCH_MS],
+        `UPDATE api_keys SET last_used_at = ?
+         WHERE id = ? AND (last_used_at IS NULL OR last_used_at <= ? OR last_used_at > ?)`,
+        [at, api_key_id, at - TOUCH_MS, at + TOUCH_MS],
       )
     },
   }

@@ -20,30 +20,39 @@ export async function recordChange(
   actor: Actor,
   change: Pick<AuditEntry, 'organization_id' | 'action' | 'subject_id' | 'details'>,
 ): Promise<void> {
-  const { organization_id, action, subject_id, details } = change
+  const entry: AuditEntry = {
+    id: newUuid(),
+    at: actor.at,
+    actor_api_key_id: actor.api_key_id,
+    actor_short_key: actor.short_key,
+    actor_user_id: actor.user_id,
+    ...change,
+  }
+  const { organization_id } = entry
   const [last] = await session.query<{ seq: number }>(
     'SELECT seq FROM audit_log WHERE organization_id = ? ORDER BY seq DESC LIMIT 1',
     [organization_id],
   )
   await session.query(`INSERT INTO audit_log (seq, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
     (last?.seq ?? 0) + 1,
-    newUuid(),
+    entry.id,
     organization_id,
-    actor.at,
-    actor.api_key_id,
-    actor.short_key,
-    actor.user_id,
-    action,
-    subject_id,
-    JSON.stringify(details),
+    entry.at,
+    entry.actor_api_key_id,
+    entry.actor_short_key,
+    entry.actor_user_id,
+    entry.action,
+    entry.subject_id,
+    JSON.stringify(entry.details),
   ])
+  session.note?.(entry)
 }
 
 /** Reads the entries before the entry `before`, newest first; none if there is no such entry. */
 export async function readAudit(
   database: Database,
   organization_id: string,
-  { limit, before, action, actor, subject_id, from, to }: AuditQuery,
+  { limit, before, action, actions, actor, subject_id, from, to }: AuditQuery,
 ): Promise<AuditEntry[]> {
   const conditions = ['organization_id = ?']
   const values: (string | number)[] = [organization_id]
@@ -57,6 +66,7 @@ export async function readAudit(
     where('seq < (SELECT seq FROM audit_log WHERE organization_id = ? AND id = ?)', organization_id, before)
   const group = action === undefined ? undefined : `${action}.`
   where('(action = ? OR substr(action, 1, ?) = ?)', action, group?.length, group)
+  if (actions !== undefined) where(`action IN (${actions.map(() => '?').join(', ') || 'NULL'})`, ...actions)
   where('(actor_user_id = ? OR actor_api_key_id = ?)', actor, actor)
   where('subject_id = ?', subject_id)
   where('at >= ?', from)

@@ -162,16 +162,22 @@ export function createBrowserSessionStore(database: Database): BrowserSessionSto
       )
     },
     async end(secret_hash, now) {
-      const [ended] = await database.query<{ id: string; api_key_id: string }>(
-        'DELETE FROM browser_sessions WHERE secret_hash = ? RETURNING id, api_key_id',
+      const [found] = await database.query<{ id: string; api_key_id: string }>(
+        'SELECT id, api_key_id FROM browser_sessions WHERE secret_hash = ?',
         [secret_hash],
       )
-      if (ended === undefined) return undefined
-      const { id, api_key_id } = ended
-      await forKey(database, { api_key_id, now }, (session, grant) =>
-        record(session, grant, { action: 'session.delete', subject_id: id, at: now }),
-      )
-      return id
+      if (found === undefined) return undefined
+      const { id, api_key_id } = found
+      const remove = async (session: SqlSession): Promise<boolean> => {
+        const sql = 'DELETE FROM browser_sessions WHERE secret_hash = ? RETURNING id'
+        return (await session.query(sql, [secret_hash])).length > 0
+      }
+      const ended = await forKey(database, { api_key_id, now }, async (session, grant) => {
+        const isEnded = await remove(session)
+        if (isEnded) await record(session, grant, { action: 'session.delete', subject_id: id, at: now })
+        return isEnded
+      })
+      return (ended ?? (await remove(database))) ? id : undefined
     },
   }
 }

@@ -13,7 +13,8 @@ interface InviteRow extends Omit<Invite, 'workspace_ids'> {
   workspace_ids: string | null
 }
 
-const COLUMNS = 'id, organization_id, email, role, workspace_ids, created_by, created_at, expires_at'
+const COLUMNS =
+  'id, organization_id, email, role, workspace_ids, created_by, created_at, expires_at, key_expires_at'
 
 function toInvite({ workspace_ids, ...row }: InviteRow): Invite {
   return { ...row, workspace_ids: workspace_ids === null ? null : (JSON.parse(workspace_ids) as string[]) }
@@ -99,6 +100,7 @@ function managed(database: Database): Pick<InviteStore, 'create' | 'list' | 'ren
   return {
     async create(invite, secret_hash, actor) {
       const { id, organization_id, email, role, workspace_ids, created_by, created_at, expires_at } = invite
+      const { key_expires_at } = invite
       await database.tx(organizationLock(organization_id), async (session) => {
         await requireWorkspaces(session, organization_id, workspace_ids ?? [])
         await session.query('DELETE FROM invites WHERE expires_at <= ?', [created_at])
@@ -110,8 +112,11 @@ function managed(database: Database): Pick<InviteStore, 'create' | 'list' | 'ren
           })
         const list = workspace_ids === null ? null : JSON.stringify(workspace_ids)
         await session.query(
-          `INSERT INTO invites (${COLUMNS}, secret_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          [id, organization_id, email, role, list, created_by, created_at, expires_at, secret_hash],
+          `INSERT INTO invites (${COLUMNS}, secret_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          [
+            ...[id, organization_id, email, role, list, created_by, created_at, expires_at, key_expires_at],
+            secret_hash,
+          ],
         )
         await record(session, 'create', invite, actor)
       })
@@ -123,11 +128,12 @@ function managed(database: Database): Pick<InviteStore, 'create' | 'list' | 'ren
       )
       return rows.map(toInvite)
     },
-    renew: ({ id, organization_id, expires_at }, secret_hash, actor) =>
+    renew: ({ id, organization_id, expires_at, key_expires_at }, secret_hash, actor) =>
       database.tx(organizationLock(organization_id), async (session) => {
         const [row] = await session.query<InviteRow>(
-          `UPDATE invites SET secret_hash = ?, expires_at = ? WHERE id = ? AND organization_id = ? RETURNING ${COLUMNS}`,
-          [secret_hash, expires_at, id, organization_id],
+          `UPDATE invites SET secret_hash = ?, expires_at = ?, key_expires_at = ? WHERE id = ? AND organization_id = ?
+           RETURNING ${COLUMNS}`,
+          [secret_hash, expires_at, key_expires_at, id, organization_id],
         )
         if (row !== undefined) await record(session, 'renew', toInvite(row), actor)
         return row && toInvite(row)
@@ -155,7 +161,7 @@ export function createInviteStore(database: Database): InviteStore {
       return await database.tx(organizationLock(known.organization_id), async (session) => {
         const invite = await openInvite(session, { column: 'secret_hash', value: secret_hash }, now)
         if (invite === undefined) return undefined
-        const { organization_id } = invite
+        const { organization_id, key_expires_at: expires_at } = invite
         const taken = 'SELECT 1 AS known FROM api_keys WHERE organization_id = ? AND short_key = ?'
         if ((await session.query(taken, [organization_id, key.short_key])).length > 0) return 'retry'
         const member = await makeMember(session, invite, { person, now })
@@ -172,11 +178,11 @@ export function createInviteStore(database: Database): InviteStore {
           workspace_ids,
           default_workspace_id: only,
           created_at: now,
-          expires_at: null,
+          expires_at,
           last_used_at: null,
         })
         await takeInvite(session, invite, { user_id, now })
-        const details = { short_key: key.short_key, description, user_id, role, workspace_ids }
+        const details = { short_key: key.short_key, description, user_id, role, workspace_ids, expires_at }
         const actor = { api_key_id: user_id, short_key: '', user_id, at: now }
         await recordChange(session, actor, {
           organization_id,

@@ -33,18 +33,6 @@ export async function startMemberSession(
   )
 }
 
-async function recordEnd(
-  database: Database,
-  { id, organization_id, user_id }: Pick<MemberSession, 'id' | 'organization_id' | 'user_id'>,
-  details: Record<string, unknown>,
-  at: number,
-): Promise<void> {
-  const actor = { api_key_id: user_id, short_key: '', user_id, at }
-  await database.tx(organizationLock(organization_id), (session) =>
-    recordChange(session, actor, { organization_id, action: 'session.delete', subject_id: id, details }),
-  )
-}
-
 /** The sessions of members, who signed in at a provider. */
 export function memberSessionStore(
   database: Database,
@@ -70,16 +58,24 @@ export function memberSessionStore(
       await database.query('UPDATE member_sessions SET tokens = ? WHERE id = ?', [tokens, session_id])
     },
     async touchSession(id, now) {
+      // A session that began while the clock was ahead began now, and is confirmed as late after this moment as others.
+      const isAhead = 'CASE WHEN created_at > ?'
       await database.query(
-        `UPDATE member_sessions SET last_used_at = ? WHERE id = ? AND (last_used_at <= ? OR last_used_at > ?)`,
-        [now, id, now - TOUCH_MS, now + TOUCH_MS],
+        `UPDATE member_sessions SET last_used_at = ?, created_at = ${isAhead} THEN ? ELSE created_at END,
+           expires_at = ${isAhead} THEN expires_at - created_at + ? ELSE expires_at END,
+           checked_at = CASE WHEN checked_at > ? THEN ? ELSE checked_at END
+         WHERE id = ? AND (last_used_at <= ? OR last_used_at > ?)`,
+        [now, now, now, now, now, now, now, id, now - TOUCH_MS, now + TOUCH_MS],
       )
     },
-    async endSession(session, reason, now) {
-      const ended = await database.query('DELETE FROM member_sessions WHERE id = ? RETURNING id', [
-        session.id,
-      ])
-      if (ended.length > 0) await recordEnd(database, session, { reason }, now)
+    async endSession({ id, organization_id, user_id }, reason, now) {
+      await database.tx(organizationLock(organization_id), async (session) => {
+        const sql = 'DELETE FROM member_sessions WHERE id = ? RETURNING id'
+        if ((await session.query(sql, [id])).length === 0) return
+        const actor = { api_key_id: user_id, short_key: '', user_id, at: now }
+        const change = { organization_id, action: 'session.delete', subject_id: id, details: { reason } }
+        await recordChange(session, actor, change)
+      })
     },
   }
 }

@@ -145,7 +145,7 @@ export function createOauthStore(database: Database): OauthStore {
         if (await isFull(session, row)) return undefined
         await session.query('UPDATE oauth_tokens SET replaced = 1 WHERE token_hash = ?', [refresh_hash])
         await addTokens(session, row, tokens, now)
-        return 'rotated'
+        return { resource: row.resource }
       })
     },
     async access(token_hash, now) {

@@ -22,6 +22,7 @@ const COLUMNS = [
   'finished_at',
 ] as const
 const SELECT = `SELECT ${COLUMNS.join(', ')} FROM reprice_jobs`
+const UNFINISHED = `status IN ('queued', 'running')`
 const ORDER = 'ORDER BY created_at, id'
 
 function toJob(row: JobRow): RepriceJob {
@@ -55,7 +56,10 @@ export function createRepriceJobStore(database: Database): RepriceJobStore {
     },
     async save(job) {
       const sets = COLUMNS.map((column) => `${column} = ?`).join(', ')
-      await database.query(`UPDATE reprice_jobs SET ${sets} WHERE id = ?`, [...toValues(job), job.id])
+      await database.query(`UPDATE reprice_jobs SET ${sets} WHERE id = ? AND ${UNFINISHED}`, [
+        ...toValues(job),
+        job.id,
+      ])
     },
     async get(workspace_id, id) {
       const rows = await database.query<JobRow>(`${SELECT} WHERE workspace_id = ? AND id = ?`, [
@@ -65,7 +69,7 @@ export function createRepriceJobStore(database: Database): RepriceJobStore {
       return rows.map(toJob)[0]
     },
     async unfinished() {
-      const rows = await database.query<JobRow>(`${SELECT} WHERE status IN ('queued', 'running') ${ORDER}`)
+      const rows = await database.query<JobRow>(`${SELECT} WHERE ${UNFINISHED} ${ORDER}`)
       return rows.map(toJob)
     },
   }

@@ -16,11 +16,14 @@ function createMemory(clock: Clock) {
   // The keys begin with the id of the workspace; all of these ids have the same length.
   const ids = new RecentMap<string, { id: string; until: number }>(MAX_KNOWN)
   const existing = new RecentMap<string, number>(MAX_KNOWN)
+  let forgotten = 0
   return {
     idOf(workspace_id: string, name: string): string | undefined {
       const known = ids.get(workspace_id + name)
       return known !== undefined && clock.steady() < known.until ? known.id : undefined
     },
+    /** How often projects were forgotten. What was read before is then not remembered. */
+    forgotten: (): number => forgotten,
     /** The cached id, however old it is. */
     lastIdOf: (workspace_id: string, name: string): string | undefined => ids.get(workspace_id + name)?.id,
     exists: (workspace_id: string, id: string): boolean =>
@@ -35,6 +38,7 @@ function createMemory(clock: Clock) {
       existing.set(workspace_id + id, clock.steady() + MAX_AGE_MS)
     },
     forgetProjects(workspace_id: string): void {
+      forgotten++
       for (const cache of [ids, existing])
         for (const key of cache.keys()) if (key.startsWith(workspace_id)) cache.delete(key)
     },
@@ -67,9 +71,11 @@ export function createProjectResolver(
   const resolveName = async (workspace_id: string, name: string): Promise<string> => {
     const known = memory.idOf(workspace_id, name)
     if (known !== undefined) return known
+    const before = memory.forgotten()
     try {
       const id = await findOrMake(workspace_id, name)
-      memory.remember(workspace_id, name, id)
+      // A project that was deleted meanwhile must not get the TraceRuns of later requests.
+      if (memory.forgotten() === before) memory.remember(workspace_id, name, id)
       return id
     } catch (error) {
       // If the database cannot be reached, ingest continues with cached names, however old they are.
@@ -87,9 +93,10 @@ export function createProjectResolver(
 
   const resolveId = async (workspace_id: string, id: string, name: string | null): Promise<string> => {
     if (memory.exists(workspace_id, id)) return id
+    const before = memory.forgotten()
     try {
       await findOrMakeId(workspace_id, id, name)
-      memory.rememberId(workspace_id, id)
+      if (memory.forgotten() === before) memory.rememberId(workspace_id, id)
     } catch (error) {
       if (!memory.hasExisted(workspace_id, id)) throw error
     }

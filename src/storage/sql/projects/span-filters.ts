@@ -22,6 +22,7 @@ export function createSpanFilters(
   clock: Clock,
 ): { of: ProjectStore['spanFilters']; forget(workspace_id: string): void } {
   const read = new RecentMap<string, ReadFilters>(MAX_WORKSPACES)
+  let changes = 0
 
   const load = async (workspace_id: string): Promise<readonly ProjectFilters[]> => {
     const rows = await database.query<{ id: string; name: string; span_filters: string }>(
@@ -40,9 +41,11 @@ export function createSpanFilters(
     async of(workspace_id) {
       const known = read.get(workspace_id)
       if (known !== undefined && clock.steady() < known.until) return known.filters
+      const before = changes
       try {
         const filters = await load(workspace_id)
-        read.set(workspace_id, { filters, until: clock.steady() + MAX_AGE_MS })
+        // Filters that were read before a change must not be held after it.
+        if (changes === before) read.set(workspace_id, { filters, until: clock.steady() + MAX_AGE_MS })
         return filters
       } catch (error) {
         // If the database cannot be reached, ingest continues with the last known filters.
@@ -50,6 +53,9 @@ export function createSpanFilters(
         return known.filters
       }
     },
-    forget: (workspace_id) => void read.delete(workspace_id),
+    forget(workspace_id) {
+      changes++
+      read.delete(workspace_id)
+    },
   }
 }

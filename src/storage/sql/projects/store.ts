@@ -18,6 +18,7 @@ import {
 } from '../driver/database.ts'
 import { createProjectResolver, type FreshProject } from './resolver.ts'
 import { createSpanFilters } from './span-filters.ts'
+import { deleteViewsOf } from './view-store.ts'
 import {
   DEFAULT_NAME,
   emptyProject,
@@ -112,7 +113,9 @@ function listStatement(workspace_id: string, query: ProjectQuery): { sql: string
 
 async function remove(session: SqlSession, workspace_id: string, id: string): Promise<Project | undefined> {
   const found = await findProject(session, workspace_id, 'id', id)
-  if (found) await session.query('DELETE FROM projects WHERE workspace_id = ? AND id = ?', [workspace_id, id])
+  if (found === undefined) return undefined
+  await deleteViewsOf(session, workspace_id, id)
+  await session.query('DELETE FROM projects WHERE workspace_id = ? AND id = ?', [workspace_id, id])
   return found
 }
 

@@ -59,9 +59,14 @@ function marks(count: number): string {
   return `(${Array(count).fill('?').join(', ')})`
 }
 
-async function find(session: SqlSession, tenant: Tenant, cron_id: string): Promise<Cron | undefined> {
+async function find(
+  session: SqlSession,
+  tenant: Tenant,
+  cron_id: string,
+  lock = '',
+): Promise<Cron | undefined> {
   const rows = await session.query<CronRow>(
-    `SELECT ${SELECTED} FROM crons WHERE ${KEY}`,
+    `SELECT ${SELECTED} FROM crons WHERE ${KEY}${lock}`,
     keyOf(tenant, cron_id),
   )
   return rows.map(toCron)[0]
@@ -156,6 +161,8 @@ function createTimes(database: Database): Pick<CronStore, 'due' | 'advance' | 'n
 
 /** Crons in a run database that has been migrated. */
 export function createCronStore(database: Database, clock: Clock, quotas: Quotas = UNLIMITED): CronStore {
+  // Dates are taken by transactions of other locks. A date that is taken during a change must not be due again.
+  const forUpdate = database.dialect === 'postgres' ? ' FOR UPDATE' : ''
   return {
     create: (tenant, cron) =>
       database.tx(`cron:${cron.cron_id}`, async (session) => {
@@ -168,7 +175,7 @@ export function createCronStore(database: Database, clock: Clock, quotas: Quotas
     get: (tenant, cron_id) => find(database, tenant, cron_id),
     update: (tenant, cron_id, change) =>
       database.tx(`cron:${cron_id}`, async (session) => {
-        const known = await find(session, tenant, cron_id)
+        const known = await find(session, tenant, cron_id, forUpdate)
         if (known === undefined) return undefined
         const next = { ...change(known), cron_id, created_at: known.created_at, updated_at: clock.now() }
         await session.query(

@@ -44,6 +44,9 @@ function hasAll(text: string | null, wanted: readonly [string, JsonValue][]): bo
   return text !== null && containsJson(parseExact(text), Object.fromEntries(wanted))
 }
 
+/** A key that every JSON text has unescaped. */
+const PLAIN = /^[ !#-.0-[\]-~]*$/
+
 /**
  * SQL of the JSON text in `column` if it contains all wanted keys somewhere, else NULL. So most threads are ruled out
  * without parsing.
@@ -55,8 +58,11 @@ function mayContain(
 ): Condition {
   const find = database.dialect === 'postgres' ? 'strpos' : 'instr'
   if (wanted.length === 0) return { sql: 'NULL', params: [] }
-  const tests = wanted.map(() => `${find}(${column}, ?) > 0`).join(' AND ')
-  const params = wanted.map(([key]) => `${JSON.stringify(key)}:`)
+  // Graphs may write the other keys with other escapes.
+  const plain = wanted.filter(([key]) => PLAIN.test(key))
+  if (plain.length === 0) return { sql: column, params: [] }
+  const tests = plain.map(() => `${find}(${column}, ?) > 0`).join(' AND ')
+  const params = plain.map(([key]) => `"${key}":`)
   return { sql: `CASE WHEN ${tests} THEN ${column} END`, params }
 }
 

@@ -1,6 +1,6 @@
 import { type Clock, createExpiryTime } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
-import type { Thread, ThreadTtl } from '../../../runs/model.ts'
+import type { Tenant, Thread, ThreadTtl } from '../../../runs/model.ts'
 import type { Quotas } from '../../../base/quotas.ts'
 import type { NewThread, RunStore, ThreadChange } from '../../../runs/run-store.ts'
 import { parseExact } from '../../../schema/exact-json.ts'
@@ -12,6 +12,7 @@ import { readSized, storedBytes } from '../driver/large-values.ts'
 import { activeRuns } from './cancel.ts'
 import { removeThreads } from './removal/remove-threads.ts'
 import {
+  inList,
   KEY,
   keyValues,
   SELECT_THREADS,
@@ -20,7 +21,7 @@ import {
   type ThreadRow,
   toThread,
 } from './rows.ts'
-import { inChunks, type RunDatabase, type RunSession, writeState } from './session.ts'
+import { inChunks, type LockedThread, type RunDatabase, type RunSession, writeState } from './session.ts'
 import { startedRuns } from './usage/count-run.ts'
 import { countUse } from '../workspace-use.ts'
 
@@ -159,12 +160,43 @@ async function pruneThread(session: RunSession, key: ThreadKey): Promise<void> {
   session.send(`UPDATE threads SET expires_at = NULL WHERE ${KEY}`, keyValues(key))
 }
 
+/** Those of the locked threads that have expired and are not in use, with this strategy. */
+async function stillExpired(
+  session: RunSession,
+  { deployment_id, workspace_id }: Tenant,
+  thread_ids: readonly string[],
+  { strategy, now }: { strategy: ThreadTtl['strategy']; now: number },
+): Promise<ReadonlySet<string>> {
+  const { places, values } = inList(thread_ids)
+  const rows = await session.query<{ thread_id: string }>(
+    `SELECT thread_id FROM threads WHERE thread_id IN ${places} AND deployment_id = ? AND workspace_id = ?
+      AND expires_at <= ? AND status <> 'busy' AND ttl_strategy = ?`,
+    [...values, deployment_id, workspace_id, now, strategy],
+  )
+  return new Set(rows.map(({ thread_id }) => thread_id))
+}
+
+async function deleteLocked(
+  session: RunSession,
+  tenant: Tenant,
+  threads: readonly LockedThread[],
+  keep: 'nothing' | 'latest_checkpoint',
+): Promise<void> {
+  if (keep !== 'nothing') for (const thread of threads) await pruneThread(session, thread)
+  else if (threads.length > 0) {
+    const ids = threads.map(({ thread_id }) => thread_id)
+    for (const run of await startedRuns(session, tenant, ids)) await session.countRun(run, undefined)
+    await removeThreads(session, tenant, ids)
+  }
+}
+
 type Verbs =
   | 'createThread'
   | 'getThread'
   | 'updateThread'
   | 'copyThread'
   | 'deleteThreads'
+  | 'deleteExpired'
   | 'threadStorage'
   | 'expiredThreads'
 
@@ -202,17 +234,22 @@ export function createThreadStore(
       const done = await inChunks([...new Set(thread_ids)], (chunk) =>
         database.txOfMany(async (session) => {
           const threads = await session.lockThreads(tenant, chunk)
-          if (keep !== 'nothing') for (const thread of threads) await pruneThread(session, thread)
-          else if (threads.length > 0) {
-            const ids = threads.map(({ thread_id }) => thread_id)
-            for (const run of await startedRuns(session, tenant, ids)) await session.countRun(run, undefined)
-            await removeThreads(session, tenant, ids)
-          }
+          await deleteLocked(session, tenant, threads, keep)
           return threads
         }),
       )
       return done.length
     },
+    deleteExpired: (tenant, thread_ids, strategy) =>
+      inChunks(thread_ids, (chunk) =>
+        database.txOfMany(async (session) => {
+          const threads = await session.lockThreads(tenant, chunk)
+          const expired = await stillExpired(session, tenant, chunk, { strategy, now: expiryTime() })
+          const gone = threads.filter(({ thread_id }) => expired.has(thread_id))
+          await deleteLocked(session, tenant, gone, strategy === 'delete' ? 'nothing' : 'latest_checkpoint')
+          return gone.map(({ thread_id }) => thread_id)
+        }),
+      ),
     threadStorage: (tenant, thread_id) => checkpointBytes(database, tenant, thread_id),
     async expiredThreads(limit) {
       return await database.query(

@@ -69,6 +69,18 @@ describeHosts((open, language) => {
     })
   })
 
+  it('RUN-37, D-45: the root of a trace has the name of the config, otherwise the id of a graph without a name', async () => {
+    const rootOf = async (config: JsonObject): Promise<unknown> => {
+      const job = await bench.job('echo', {}, { config }, undefined, true)
+      const { traces } = await bench.execute(job)
+      return traces.flatMap(({ post }) => post as JsonObject[]).find(({ id }) => id === job.trace_id)?.[
+        'name'
+      ]
+    }
+    expect(await rootOf({})).toBe('echo')
+    expect(await rootOf({ run_name: 'nightly' })).toBe('nightly')
+  })
+
   describe('a lone surrogate', () => {
     it.each(['input', 'metadata', 'configurable', 'context'])(
       'in %s reaches the graph and its state',

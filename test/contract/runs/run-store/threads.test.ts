@@ -242,6 +242,14 @@ describeOnSql('threads', (engine) => {
       await expectFound({ status: 'busy' }, [])
     })
 
+    it('finds values by keys that a graph has written as escapes', async () => {
+      const found = await make({})
+      const state = { values_json: '{"caf\\u00e9\\/": 1, "n": 1}', next: [], interrupts: {} }
+      await store.updateThread(TENANT, found, { state })
+      expect((await search({ values: { 'café/': 1 } })).ids).toEqual([found])
+      expect((await search({ values: { 'café/': 1, n: 2 } })).ids).toEqual([])
+    })
+
     it('searches all of very many threads', async () => {
       await several(2300)
       const { ids, total } = await search({ metadata: { n: 0 }, sort_by: 'updated_at' })

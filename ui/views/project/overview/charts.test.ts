@@ -9,9 +9,9 @@ const figures = (run_count: number, latency_p50: number): Figures =>
   ({
     run_count,
     latency_p50,
-    latency_p90: 1.9,
+    latency_p95: 1.9,
     latency_p99: 2,
-    first_token_p90: null,
+    first_token_p95: null,
     first_token_p50: null,
     first_token_p99: null,
     error_rate: 0.5,
@@ -31,6 +31,7 @@ function data(group: ChartData['selection']['group'], name: string | null): Char
   const [all, failed] = [figures(4, 1.5), figures(1, 1)]
   return {
     selection: { project: 'p', filter: '', subject: 'llm', group },
+    percentile: 'p95',
     span: SPAN,
     interval: HOUR,
     figures: {
@@ -67,6 +68,15 @@ it('the share of good model calls opens those that fail a check', () => {
     ['Usage', '75%'],
   ])
   expect(filterOf(good?.series[3]?.whole?.to)).toBe('and(eq(run_type, "llm"), eq(check_usage, false))')
+})
+
+it('the times of groups are those of the chosen percentile, which is named', () => {
+  const grouped = data('model', 'm')
+  const latencyBy = (percentile: ChartData['percentile']) =>
+    chartsOf({ ...grouped, percentile }).find(({ id }) => id === 'latency')
+  expect(latencyBy('p95')?.series.map(({ whole }) => whole?.text)).toEqual(['1.9 s'])
+  expect(latencyBy('p50')?.series.map(({ whole }) => whole?.text)).toEqual(['1.5 s'])
+  expect([latencyBy('p99')?.note, latencyBy('p95')?.note]).toEqual(['p99', 'p95'])
 })
 
 it('a figure of a group names the group, and a range of buckets its whole time', () => {

@@ -44,8 +44,14 @@ export interface Chart {
   rows(first: number, last: number): string
 }
 
+/** Percentiles of which one can be chosen for groups, the usual one first. */
+export const PERCENTILES = ['p95', 'p50', 'p99'] as const
+export type Percentile = (typeof PERCENTILES)[number]
+
 export interface ChartData {
   selection: Selection
+  /** What the charts of times show of each group. */
+  percentile: Percentile
   span: { from: string; to: string }
   interval: Interval
   figures: OverviewFigures
@@ -85,10 +91,15 @@ interface Plan extends Omit<Chart, 'series' | 'rows'> {
 }
 
 export function chartsOf(data: ChartData): Chart[] {
-  const { selection, figures } = data
+  const { selection, figures, percentile } = data
   const groups = [...figures.groups.keys()]
   const isGrouped = selection.group !== ''
-  const plans = [...countPlans(selection), ...timePlans(selection), ...sumPlans(), ...checkPlans(selection)]
+  const plans = [
+    ...countPlans(selection),
+    ...timePlans(selection, percentile),
+    ...sumPlans(),
+    ...checkPlans(selection),
+  ]
   return plans.map(({ clauses = [], grouped, plain, ...about }) => {
     const sources = isGrouped
       ? groups.map((name, place) => ({ id: name, name, tone: place, group: name, reading: grouped }))
@@ -132,37 +143,37 @@ function countPlans({ subject }: Selection): Plan[] {
   ]
 }
 
-function timePlans(selection: Selection): Plan[] {
+function timePlans(selection: Selection, percentile: Percentile): Plan[] {
   const plan = (
     id: string,
     title: string,
     empty: string,
-    readings: readonly [Reading, Reading, Reading],
+    readings: Readonly<Record<Percentile, Reading>>,
   ): Plan => ({
     id,
     title,
     empty,
     kind: 'lines',
-    ...(selection.group !== '' && { note: 'p99' }),
+    ...(selection.group !== '' && { note: percentile }),
     axis: (value) => (value === 0 ? '0' : seconds(value)),
-    grouped: readings[2],
+    grouped: readings[percentile],
     plain: [
-      { id: 'p50', name: 'p50', tone: 0, reading: readings[0] },
-      { id: 'p90', name: 'p90', tone: 2, reading: readings[1] },
-      { id: 'p99', name: 'p99', tone: 4, isDashed: true, reading: readings[2] },
+      { id: 'p50', name: 'p50', tone: 0, reading: readings.p50 },
+      { id: 'p95', name: 'p95', tone: 2, reading: readings.p95 },
+      { id: 'p99', name: 'p99', tone: 4, isDashed: true, reading: readings.p99 },
     ],
   })
   return [
-    plan('latency', 'Latency', 'None has ended', [
-      latency('latency_p50'),
-      latency('latency_p90'),
-      latency('latency_p99'),
-    ]),
-    plan('first-token', 'Time to first token', 'No model call was streamed', [
-      firstToken(selection, 'first_token_p50'),
-      firstToken(selection, 'first_token_p90'),
-      firstToken(selection, 'first_token_p99'),
-    ]),
+    plan('latency', 'Latency', 'None has ended', {
+      p50: latency('latency_p50'),
+      p95: latency('latency_p95'),
+      p99: latency('latency_p99'),
+    }),
+    plan('first-token', 'Time to first token', 'No model call was streamed', {
+      p50: firstToken(selection, 'first_token_p50'),
+      p95: firstToken(selection, 'first_token_p95'),
+      p99: firstToken(selection, 'first_token_p99'),
+    }),
   ]
 }
 
@@ -254,7 +265,7 @@ const PROMPT: Reading = { read: ({ prompt_tokens }) => prompt_tokens, text: coun
 const COMPLETION: Reading = { read: ({ completion_tokens }) => completion_tokens, text: counts }
 const COST: Reading = { read: ({ total_cost }) => total_cost, text: money }
 
-const latency = (name: `latency_p${50 | 90 | 99}`): Reading => ({
+const latency = (name: `latency_p${50 | 95 | 99}`): Reading => ({
   read: (of) => of[name],
   text: seconds,
   clauses: (value) => [slowerClause('latency', value)],
@@ -264,7 +275,7 @@ const latency = (name: `latency_p${50 | 90 | 99}`): Reading => ({
  * For traces there is no link: the first token may come from any run below the root, and no filter selects traces by
  * it.
  */
-const firstToken = ({ subject }: Selection, name: `first_token_p${50 | 90 | 99}`): Reading => ({
+const firstToken = ({ subject }: Selection, name: `first_token_p${50 | 95 | 99}`): Reading => ({
   read: (of) => of[name],
   text: seconds,
   ...(subject !== 'traces' && { clauses: (value: number) => [slowerClause('ttft', value)] }),

@@ -9,7 +9,7 @@ import { Figure } from './chart-panel.tsx'
 import type { ChartData, Mark } from './charts.ts'
 import css from './overview.module.css'
 
-const HEADS = ['Runs', 'Failed', 'p50', 'p99', 'First token p50', 'Tokens', 'Cost'] as const
+const HEADS = ['Runs', 'Failed', 'p50', 'p95', 'First token p50', 'Tokens', 'Cost'] as const
 const COLUMNS = ['Group', ...HEADS.map((name) => ({ name, isNumber: true }))]
 
 function GroupRow({
@@ -37,7 +37,7 @@ function GroupRow({
     count(figures.run_count, rows()),
     failed === undefined ? undefined : count(failed, rows('eq(status, "error")')),
     time('latency', figures.latency_p50),
-    time('latency', figures.latency_p99),
+    time('latency', figures.latency_p95),
     time('ttft', figures.first_token_p50),
   ]
   return (

@@ -16,7 +16,7 @@ import { setParam, setParams, useParam } from '../../../router/location.ts'
 import { textParam, wordParam } from '../../../router/params.ts'
 import { NoRun } from '../no-run.tsx'
 import { ChartPanel } from './chart-panel.tsx'
-import { type ChartData, chartsOf } from './charts.ts'
+import { type ChartData, chartsOf, type Percentile, PERCENTILES } from './charts.ts'
 import { Distribution } from './distribution.tsx'
 import { GroupTable } from './group-table.tsx'
 import css from './overview.module.css'
@@ -28,6 +28,7 @@ const FormatDoctor = lazy(() =>
 
 const SUBJECT = wordParam('of', SUBJECTS)
 const GROUP = textParam('by')
+const PERCENTILE = wordParam('p', PERCENTILES)
 const METADATA = 'metadata'
 
 const SUBJECT_NAMES = [
@@ -68,6 +69,7 @@ export function ProjectOverview({
   const first = useFirstStart(project)
   const from = since === '' ? first.data : since
   const selection = useMemo(() => ({ project, filter, subject, group }), [project, filter, subject, group])
+  const percentile = useParam(PERCENTILE)
   const figures = useFigures(selection, { from, until })
   const page = useRef<HTMLDivElement>(null)
   useRowKeys(page)
@@ -84,15 +86,28 @@ export function ProjectOverview({
       aria-label="Overview"
       data-scrolls="true"
     >
-      <Choices subject={subject} group={group} />
+      <Choices {...{ subject, group, percentile }} />
       <Loaded from={figures}>
-        {(data) => <Figures data={data} isOld={figures.isPlaceholderData || figures.error !== null} />}
+        {(data) => (
+          <Figures
+            data={{ ...data, percentile }}
+            isOld={figures.isPlaceholderData || figures.error !== null}
+          />
+        )}
       </Loaded>
     </div>
   )
 }
 
-function Choices({ subject, group }: { subject: Selection['subject']; group: GroupBy }) {
+function Choices({
+  subject,
+  group,
+  percentile,
+}: {
+  subject: Selection['subject']
+  group: GroupBy
+  percentile: Percentile
+}) {
   const [isKeyAsked, askKey] = useState(false)
   const key = metadataKeyOf(group)
   const isByKey = key !== undefined || isKeyAsked
@@ -114,6 +129,14 @@ function Choices({ subject, group }: { subject: Selection['subject']; group: Gro
           setParam(GROUP, word === METADATA ? '' : word)
         }}
       />
+      {group !== '' && (
+        <Select
+          label="Percentile of times"
+          value={percentile}
+          options={PERCENTILES.map((name) => [name, name] as const)}
+          onChange={(word) => setParam(PERCENTILE, word)}
+        />
+      )}
       {isByKey && (
         <form
           onSubmit={(event) => {
@@ -136,8 +159,11 @@ function Choices({ subject, group }: { subject: Selection['subject']; group: Gro
 
 function Figures({ data, isOld }: { data: ChartData; isOld: boolean }) {
   const [at, move] = useState<number | undefined>()
-  const charts = useMemo(() => chartsOf(data), [data])
-  const { span, interval } = data
+  const { span, interval, figures, selection, percentile } = data
+  const charts = useMemo(
+    () => chartsOf({ span, interval, figures, selection, percentile }),
+    [span, interval, figures, selection, percentile],
+  )
   const buckets = useMemo(() => bucketsOf(span.from, span.to, interval), [span, interval])
   const select = (first: number, last: number): void => {
     move(undefined)

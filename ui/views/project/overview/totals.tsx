@@ -38,8 +38,8 @@ export function Totals({ data: { selection, span, figures } }: { data: ChartData
       <Total name="Latency p50" to={slower('latency', all.latency_p50)}>
         {seconds(all.latency_p50)}
       </Total>
-      <Total name="Latency p99" to={slower('latency', all.latency_p99)}>
-        {seconds(all.latency_p99)}
+      <Total name="Latency p95" to={slower('latency', all.latency_p95)}>
+        {seconds(all.latency_p95)}
       </Total>
       <Total name="First token p50" to={slower('ttft', all.first_token_p50)}>
         {seconds(all.first_token_p50)}

@@ -1,6 +1,7 @@
 import type { ReadRun } from '../../../data/runs.ts'
 import { Button, CopyButton } from '../../../parts/controls.tsx'
 import { exactText } from '../../../parts/json/json-text.ts'
+import { saveFile } from '../../../parts/save-file.ts'
 
 const KEY = '$LANGSMITH_API_KEY'
 
@@ -21,16 +22,6 @@ function readers(id: string, origin: string): readonly (readonly [name: string, 
   ]
 }
 
-/** Saves a text as a file. */
-function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(url)
-}
-
 /** Programs and files of a run. Readers of a share have no key, so they can only copy the run itself. */
 export function CopyItems({ run, isShared, close }: { run: ReadRun; isShared: boolean; close(): void }) {
   return (
@@ -44,7 +35,7 @@ export function CopyItems({ run, isShared, close }: { run: ReadRun; isShared: bo
         look="plain"
         icon="down"
         onClick={() => {
-          download(`${run.id}.json`, exactText(run))
+          saveFile(`${run.id}.json`, new Blob([exactText(run)], { type: 'application/json' }))
           close()
         }}
       >

@@ -75,11 +75,9 @@ function Head({ run, look, isShared }: { run: ReadRun; look: TextLook; isShared:
           </Button>
         )}
         <CopyMenu run={run} isShared={isShared} />
-        {llm?.messages && (
-          <Button look="plain" aria-pressed={!look.isMarkdown} onClick={look.change}>
-            Plain text
-          </Button>
-        )}
+        <Button look="plain" aria-pressed={!look.isMarkdown} onClick={look.change}>
+          Plain text
+        </Button>
       </div>
     </header>
   )
@@ -119,16 +117,25 @@ function Conversation({ llm, isMarkdown, before }: ConversationProps) {
   )
 }
 
-/** Inputs and outputs: as messages if they have any, else as they were sent. */
+/** Inputs and outputs: the messages of a model call if it has any, else what was sent. */
 function Payloads({ run, ...rest }: Omit<ConversationProps, 'llm'> & { run: ReadRun }) {
   const llm = llmOf(run)
+  const { isMarkdown } = rest
   const hasInput = (llm?.messages?.input?.length ?? 0) > 0
   const hasOutput = (llm?.messages?.output?.length ?? 0) > 0
   return (
     <>
-      {!hasInput && <PayloadSection title="Input" value={run.inputs} path="inputs" />}
+      {!hasInput && <PayloadSection title="Input" value={run.inputs} path="inputs" isMarkdown={isMarkdown} />}
       {llm !== undefined && <Conversation llm={llm} {...rest} />}
-      {!hasOutput && <PayloadSection title="Output" value={run.outputs} path="outputs" />}
+      {!hasOutput && (
+        <PayloadSection
+          title="Output"
+          value={run.outputs}
+          path="outputs"
+          isMarkdown={isMarkdown}
+          inputs={run.inputs}
+        />
+      )}
     </>
   )
 }

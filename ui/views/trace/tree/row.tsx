@@ -1,7 +1,7 @@
 import { memo } from 'react'
 import type { Outline } from '../../../data/outline.ts'
 import { isParent, type Tree } from '../../../data/tree.ts'
-import { durationText } from '../../../parts/format/numbers.ts'
+import { columnDuration, durationText } from '../../../parts/format/numbers.ts'
 import { previewText } from '../../../parts/format/preview-text.ts'
 import { Icon, TypeIcon, typeLook } from '../../../parts/icon.tsx'
 import { MoneyCell } from '../../../parts/money.tsx'
@@ -138,7 +138,7 @@ export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
       </span>
       <Bar {...{ outline, place, subtreeEnd, range }} />
       <span role="gridcell" className={css['number']}>
-        {durationText(Number.isNaN(duration) ? undefined : duration)}
+        {columnDuration(Number.isNaN(duration) ? undefined : duration)}
       </span>
       <span role="gridcell" className={`${css['number']} ${css['muted']} ${css['cost']}`}>
         {outline.costs[place] !== undefined && <MoneyCell value={outline.costs[place]} />}

@@ -1,5 +1,7 @@
 import { AppError } from '../../../../base/errors.ts'
 import type { FeedbackConfig, FeedbackConfigFields } from '../../../../ingest/feedback/config-store.ts'
+import { feedbackConfigId } from '../../../../identity/managed-records.ts'
+import type { Principal } from '../../../../identity/principal.ts'
 import { isObject, type JsonObject } from '../../../../schema/json.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import {
@@ -9,14 +11,31 @@ import {
   textsParameter,
 } from '../../../api/parameters.ts'
 import { bodyFault } from '../../../body/json.ts'
+import type { AppDeps } from '../../app-deps.ts'
+import { assertUnmanaged, OVERRIDE_QUERY } from '../../request/own-change.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 
 const TAG = 'Feedback'
 
-function toConfig(config: FeedbackConfig): SchemaTypes['feedback-config'] {
+function toConfig(config: FeedbackConfig, managed: ReadonlySet<string>): SchemaTypes['feedback-config'] {
   const { workspace_id: tenant_id, modified_at, ...fields } = config
   const is_enforced = config.is_enforced ?? false
-  return { ...fields, is_enforced, tenant_id, modified_at: new Date(modified_at).toISOString() }
+  const shown = { ...fields, is_enforced, tenant_id, modified_at: new Date(modified_at).toISOString() }
+  return managed.has(feedbackConfigId(tenant_id, fields.feedback_key)) ? { ...shown, managed: true } : shown
+}
+
+function managedConfigs({ managed }: AppDeps, { organization_id }: Principal): Promise<ReadonlySet<string>> {
+  return managed.ids(organization_id, 'feedback_config')
+}
+
+/** @throws AppError managed_by_file */
+async function assertOwnConfig(
+  deps: AppDeps,
+  principal: Principal,
+  { feedback_key, override }: { feedback_key: string; override: boolean },
+): Promise<void> {
+  const id = feedbackConfigId(principal.workspace_id, feedback_key)
+  await assertUnmanaged(deps, principal, { kind: 'feedback_config', id, override })
 }
 
 function found<T>(config: T | undefined): T {
@@ -71,7 +90,8 @@ function writeRoutes(): PlatformRoute[] {
         const open = { is_lower_score_better: null, is_enforced: null }
         const fields = { ...open, ...sentFields(body), feedback_config }
         const { configs } = deps.feedback
-        return { body: toConfig(await configs.create(principal.workspace_id, body.feedback_key, fields)) }
+        const config = await configs.create(principal.workspace_id, body.feedback_key, fields)
+        return { body: toConfig(config, await managedConfigs(deps, principal)) }
       },
     }),
     route({
@@ -79,16 +99,18 @@ function writeRoutes(): PlatformRoute[] {
       path: '/feedback-configs',
       summary: 'Change the configuration of a feedback key',
       tag: TAG,
+      query: OVERRIDE_QUERY,
       body: 'feedback-config-update',
       reply: 'feedback-config',
-      errors: ['not_found'],
-      async handle({ deps, principal, body }) {
+      errors: ['not_found', 'managed_by_file'],
+      async handle({ deps, principal, query: { override }, body }) {
+        await assertOwnConfig(deps, principal, { feedback_key: body.feedback_key, override })
         const { configs } = deps.feedback
         const config = await configs.update(principal.workspace_id, body.feedback_key, (stored) => {
           const fields = sentFields(body)
           return { ...fields, ...withCategories({ ...stored, ...fields }, body) }
         })
-        return { body: toConfig(found(config)) }
+        return { body: toConfig(found(config), await managedConfigs(deps, principal)) }
       },
     }),
     route({
@@ -97,10 +119,11 @@ function writeRoutes(): PlatformRoute[] {
       summary: 'Delete the configuration of a feedback key',
       description: 'The feedback itself is kept.',
       tag: TAG,
-      query: { feedback_key: requiredTextParameter('The key.') },
+      query: { feedback_key: requiredTextParameter('The key.'), ...OVERRIDE_QUERY },
       reply: 'empty-object',
-      errors: ['not_found'],
-      async handle({ deps, principal, query: { feedback_key } }) {
+      errors: ['not_found', 'managed_by_file'],
+      async handle({ deps, principal, query: { feedback_key, override } }) {
+        await assertOwnConfig(deps, principal, { feedback_key, override })
         found((await deps.feedback.configs.delete(principal.workspace_id, feedback_key)) || undefined)
         return { body: {} }
       },
@@ -128,7 +151,9 @@ export function feedbackConfigRoutes(): PlatformRoute[] {
       reply: 'feedback-config-list',
       async handle({ deps, principal, query: { key, name_contains, limit, offset } }) {
         const query = { keys: key, limit, offset, ...(name_contains !== undefined && { name_contains }) }
-        return { body: (await deps.feedback.configs.list(principal.workspace_id, query)).map(toConfig) }
+        const configs = await deps.feedback.configs.list(principal.workspace_id, query)
+        const managed = await managedConfigs(deps, principal)
+        return { body: configs.map((config) => toConfig(config, managed)) }
       },
     }),
     ...writeRoutes(),

@@ -14,6 +14,7 @@ import { optionalUuidParameter, uuidParameter } from '../../../api/parameters.ts
 import { route, type PlatformRoute } from '../../route.ts'
 import { ownWorkspaceId, readWorkspaceIds } from '../../workspace-ids.ts'
 import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
+import { assertUnmanaged, OVERRIDE_QUERY } from '../../request/own-change.ts'
 
 const TAG = 'Identity'
 const SERVICE = '/orgs/current/service-keys'
@@ -44,7 +45,13 @@ function isoOrNull(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString()
 }
 
-function toAnswer(principal: Principal, key: ApiKey): SchemaTypes['api-key'] {
+const NOT_MANAGED: ReadonlySet<string> = new Set()
+
+function toAnswer(
+  principal: Principal,
+  key: ApiKey,
+  managed: ReadonlySet<string> = NOT_MANAGED,
+): SchemaTypes['api-key'] {
   const { id, short_key, description, user_id, role, read_only, default_workspace_id } = key
   const seen = default_workspace_id !== null && reachesAnyOf(principal, [default_workspace_id])
   return {
@@ -59,6 +66,7 @@ function toAnswer(principal: Principal, key: ApiKey): SchemaTypes['api-key'] {
     created_at: new Date(key.created_at).toISOString(),
     expires_at: isoOrNull(key.expires_at),
     last_used_at: isoOrNull(key.last_used_at),
+    ...(managed.has(id) && { managed: true }),
   }
 }
 
@@ -192,7 +200,8 @@ function serviceKeyRoutes(path: string): PlatformRoute[] {
       async handle({ deps, principal, query }) {
         const keys = await deps.identity.apiKeys(principal.organization_id, 'service')
         const seen = keys.filter(({ workspace_ids }) => reachesAnyOf(principal, workspace_ids))
-        const answers = seen.map((key) => toAnswer(principal, key))
+        const managed = await deps.managed.ids(principal.organization_id, 'service_key')
+        const answers = seen.map((key) => toAnswer(principal, key, managed))
         return boundedPage(answers, query.offset)
       },
     }),
@@ -219,12 +228,15 @@ function serviceKeyRoutes(path: string): PlatformRoute[] {
       description: 'This process refuses it at once, other processes within 30 s.',
       tag: TAG,
       params: { id: uuidParameter('Id of the key.') },
+      query: OVERRIDE_QUERY,
       reply: 'bytes',
       status: 204,
-      errors: ['not_found'],
-      async handle({ deps, principal, params: { id } }) {
+      errors: ['not_found', 'managed_by_file'],
+      async handle({ deps, principal, params: { id }, query: { override } }) {
         const keys = await deps.identity.apiKeys(principal.organization_id, 'service')
         const key = keys.find((one) => one.id === id)
+        if (key !== undefined && reachesAnyOf(principal, key.workspace_ids))
+          await assertUnmanaged(deps, principal, { kind: 'service_key', id, override })
         await revoke(deps, principal, key, undefined)
         return { body: '' }
       },

@@ -58,6 +58,59 @@ describe('TEAM-15: the export of the audit', () => {
   })
 })
 
+describe('TEAM-15: the audit as events of OCSF', () => {
+  interface Page {
+    items: { api: { operation: string }; status: string; src_endpoint: { ip: string } }[]
+    cursor: string | null
+  }
+  let fixture: AppFixture
+  beforeAll(async () => {
+    fixture = await startApp()
+    await fixture.postJson('/workspaces', { display_name: 'other' })
+    await fixture.postJson('/orgs/current/service-keys', { description: 'k' })
+    await fixture.postJson('/auth/session', { key: 'not_a_key_of_this_server' })
+  })
+  afterAll(() => fixture.stop())
+  const read = async (query = ''): Promise<Page> => {
+    const times = 'start_time=2020-01-01T00:00:00Z&end_time=2100-01-01T00:00:00Z'
+    return (await (await fixture.request(`/audit-logs?${times}${query}`)).json()) as Page
+  }
+
+  it('has the operations and outcomes of LangSmith, newest first, in pages', async () => {
+    const { items, cursor } = await read()
+    expect(items.map(({ api, status }) => `${api.operation} ${status}`)).toEqual([
+      'login Failure',
+      'create_service_key Success',
+      'create_workspace Success',
+    ])
+    expect(cursor).toBeNull()
+    expect(items[0]).toMatchObject({
+      class_uid: 6003,
+      category_uid: 6,
+      type_uid: 600301,
+      activity_name: 'Create',
+      actor: { user: { uid: null, credential_uid: null } },
+      src_endpoint: { ip: expect.stringMatching(/127\.0\.0\.1$/) },
+      unmapped: { original_audit_log: { operation_succeeded: false } },
+    })
+    const first = await read('&limit=2')
+    const second = await read(`&limit=2&cursor=${first.cursor}`)
+    expect([...first.items, ...second.items]).toEqual(items)
+    expect(second.cursor).toBeNull()
+  })
+
+  it('is read by operation, under its name or Weir’s, and needs both times', async () => {
+    const operations = async (query: string) => (await read(query)).items.map(({ api }) => api.operation)
+    expect(await operations('&operations=create_service_key&operations=create_workspace')).toEqual([
+      'create_service_key',
+      'create_workspace',
+    ])
+    expect(await operations('&operations=create_personal_access_token')).toEqual([])
+    expect(await operations('&operations=key.create')).toEqual(['create_service_key'])
+    expect((await fixture.request('/audit-logs?start_time=2020-01-01T00:00:00Z')).status).toBe(422)
+  })
+})
+
 it('TEAM-14: changes of monthly limits are recorded, with what was before', async () => {
   const fixture = await startApp()
   const json = { 'content-type': 'application/json' }

@@ -1,38 +1,33 @@
 import { Readable } from 'node:stream'
+import { textCell } from '../../../../base/text/csv-cell.ts'
 import type { AuditEntry, IdentityStore } from '../../../../identity/identity-store.ts'
-import { textCell } from '../../../../usage/report/csv.ts'
 import {
   choiceParameter,
   integerParameter,
   optionalTimeParameter,
   optionalUuidParameter,
+  repeatedTextParameter,
   textParameter,
+  timeParameter,
 } from '../../../api/parameters.ts'
 import { actorOf } from '../../actor.ts'
 import { defined } from '../../request/body-fields.ts'
+import { actionsOf, operationOf, toAuditRecord, toOcsf } from '../../../../identity/audit-forms.ts'
 import { boundedPage } from '../../next-page.ts'
 import { route, type PlatformRoute } from '../../route.ts'
 
 const PAGE = { minimum: 1, maximum: 100, otherwise: 50 }
 
-function toEntry(entry: AuditEntry) {
-  const { id, at, action, subject_id, details } = entry
-  const { actor_api_key_id: api_key_id, actor_short_key: short_key, actor_user_id: user_id } = entry
-  const key = short_key === '' ? { api_key_id: null, short_key: null } : { api_key_id, short_key }
-  const actor = { ...key, user_id }
-  return { id, time: new Date(at).toISOString(), action, subject_id, actor, details }
-}
-
 const EXPORT_PAGE = 500
 const COLUMNS = ['Time', 'Id', 'Action', 'Subject Id', 'API Key Id', 'Short Key', 'User Id', 'Details']
 
 function ndjsonLine(entry: AuditEntry): string {
-  return `${JSON.stringify(toEntry(entry))}\n`
+  return `${JSON.stringify(toAuditRecord(entry))}\n`
 }
 
 /** A line of RFC 4180, in which no cell is a formula. */
 function csvLine(entry: AuditEntry): string {
-  const { time, id, action, subject_id, actor, details } = toEntry(entry)
+  const { time, id, action, subject_id, actor, details } = toAuditRecord(entry)
   const who = [actor.api_key_id, actor.short_key, actor.user_id].map((text) => text ?? '')
   return `${[time, id, action, subject_id, ...who, JSON.stringify(details)].map(textCell).join(',')}\r\n`
 }
@@ -68,6 +63,7 @@ function exportRoute(): PlatformRoute {
     },
     reply: 'bytes',
     reply_type: 'application/x-ndjson',
+    other_types: ['text/csv'],
     async handle({ deps, principal, query: { format, start_time, end_time } }) {
       const { organization_id } = principal
       const [from, to] = [start_time, end_time].map((time) => time && Math.ceil(time))
@@ -86,10 +82,53 @@ function exportRoute(): PlatformRoute {
   })
 }
 
+/** LangSmith's page sizes. */
+const OCSF_PAGE = { minimum: 1, maximum: 100, otherwise: 10 }
+
+/** LangSmith's route: the audit as events of OCSF. */
+function ocsfRoute(): PlatformRoute {
+  return route({
+    method: 'GET',
+    path: '/audit-logs',
+    summary: 'The audit as events of OCSF (API Activity, class 6003), newest first',
+    description:
+      'As LangSmith answers. `operations` takes its names, such as `create_service_key`, and actions of Weir; a page may then have fewer records than `limit`.',
+    tag: 'Identity',
+    query: {
+      start_time: timeParameter('Only records at or after it.'),
+      end_time: timeParameter('Only records up to it.'),
+      operations: repeatedTextParameter('Only these operations.'),
+      workspace_id: optionalUuidParameter('Only changes of this workspace.'),
+      limit: integerParameter('Maximum number of records.', OCSF_PAGE),
+      cursor: optionalUuidParameter('`cursor` of the page before.'),
+    },
+    reply: 'audit-log-ocsf-page',
+    async handle({ deps, principal, query: { limit, cursor, operations, workspace_id, ...times } }) {
+      const [from, to] = [Math.ceil(times.start_time), Math.floor(times.end_time) + 1]
+      const wanted = operations.length > 0 ? operations : undefined
+      const actions = wanted && actionsOf(wanted)
+      const sent = defined({ before: cursor, subject_id: workspace_id, actions })
+      // One entry more than requested shows whether there is a next page.
+      const found = await deps.identity.audit(principal.organization_id, {
+        limit: limit + 1,
+        from,
+        to,
+        ...sent,
+      })
+      const page = found.slice(0, limit)
+      const items = page
+        .filter((entry) => wanted?.some((one) => one === entry.action || one === operationOf(entry)) ?? true)
+        .map(toOcsf)
+      return { body: { items, cursor: found.length > limit ? (page.at(-1)?.id ?? null) : null } }
+    },
+  })
+}
+
 /** The history of changes of workspaces, members and keys. */
 export function auditRoutes(): PlatformRoute[] {
   return [
     exportRoute(),
+    ocsfRoute(),
     route({
       method: 'GET',
       path: '/orgs/current/audit-logs',
@@ -112,7 +151,7 @@ export function auditRoutes(): PlatformRoute[] {
         const sent = defined({ before: cursor, action, actor, subject_id, from, to })
         const page = { limit: limit + 1, ...sent }
         const entries = await deps.identity.audit(principal.organization_id, page)
-        const { body: audit_logs } = boundedPage(entries.slice(0, limit).map(toEntry), 0)
+        const { body: audit_logs } = boundedPage(entries.slice(0, limit).map(toAuditRecord), 0)
         const next = audit_logs.length < entries.length ? (audit_logs.at(-1)?.id ?? null) : null
         return { body: { audit_logs, cursors: { next } } }
       },

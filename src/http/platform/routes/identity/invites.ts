@@ -12,7 +12,7 @@ import { bodyFault } from '../../../body/json.ts'
 import { actorOf } from '../../actor.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
-import { ownAddress } from '../../request/own-address.ts'
+import { ownAddress } from '../../../server/browser/own-address.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 import { readWorkspaceIds } from '../../workspace-ids.ts'
 import { assertKeysCanBeMade } from './api-keys.ts'
@@ -27,7 +27,7 @@ const ID = { id: uuidParameter('The invitation.') }
 const MAX_DRAWS = 20
 
 function toAnswer(principal: Principal, invite: Invite): SchemaTypes['invite'] {
-  const { organization_id: _, created_at, expires_at, workspace_ids, ...shown } = invite
+  const { organization_id: _, key_expires_at: _end, created_at, expires_at, workspace_ids, ...shown } = invite
   return {
     ...shown,
     workspace_ids: seenOf(principal, workspace_ids),
@@ -55,7 +55,7 @@ function createRoute(): PlatformRoute {
     path: '/orgs/current/invites',
     summary: 'Invite somebody by a link',
     description:
-      'Send `url` to the person: it works once, until `expires_at`. Where people sign in at a provider, the verified address of the person must be `email`; otherwise the link makes a member and its personal access token.',
+      'Send `url` to the person: it works once, until `expires_at`. Where people sign in at a provider, the verified address of the person must be `email`; otherwise the link makes a member and its personal access token, which expires together with the key that invites.',
     tag: TAG,
     body: 'invite-create',
     reply: 'invite-created',
@@ -71,7 +71,7 @@ function createRoute(): PlatformRoute {
           { code: 'missing_field', path: 'email', message: 'is needed: people sign in at a provider' },
         ])
       const now = deps.clock.now()
-      const { organization_id, user_id: created_by } = principal
+      const { organization_id, user_id: created_by, expires_at: key_expires_at } = principal
       const expires_at = now + (body.expires_in_hours ?? WEEK_H) * HOUR_MS
       const invite = {
         id: newUuid(),
@@ -82,6 +82,7 @@ function createRoute(): PlatformRoute {
         created_by,
         created_at: now,
         expires_at,
+        key_expires_at,
       }
       const secret = newSecret()
       await deps.invites.create(invite, hashSecret(secret), actorOf(principal, deps.clock))
@@ -106,7 +107,7 @@ function renewRoute(): PlatformRoute {
       const { organization_id, created_at, expires_at: before } = await manageable(deps, principal, id)
       const expires_at = deps.clock.now() + Math.min(before - created_at, WEEK_H * HOUR_MS)
       const secret = newSecret()
-      const place = { id, organization_id, expires_at }
+      const place = { id, organization_id, expires_at, key_expires_at: principal.expires_at }
       const invite = await deps.invites.renew(place, hashSecret(secret), actorOf(principal, deps.clock))
       if (invite === undefined) throw new AppError('not_found')
       return { headers: NO_STORE, body: { url: linkOf(deps, req, secret), ...toAnswer(principal, invite) } }

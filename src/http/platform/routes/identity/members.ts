@@ -12,12 +12,32 @@ import { uuidParameter } from '../../../api/parameters.ts'
 import { route, type PlatformRoute } from '../../route.ts'
 import { readWorkspaceIds } from '../../workspace-ids.ts'
 import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
+import { assertUnmanaged, OVERRIDE_QUERY } from '../../request/own-change.ts'
 
 const TAG = 'Identity'
 
-export function toMember(principal: Principal, member: Member): SchemaTypes['member'] {
+export function toMember(
+  principal: Principal,
+  member: Member,
+  managed: ReadonlySet<string>,
+): SchemaTypes['member'] {
   const { user_id, email, full_name, role, workspace_ids } = member
-  return { user_id, email, full_name, role, workspace_ids: seenOf(principal, workspace_ids) }
+  return {
+    user_id,
+    email,
+    full_name,
+    role,
+    workspace_ids: seenOf(principal, workspace_ids),
+    ...(managed.has(user_id) && { managed: true }),
+  }
+}
+
+/** The ids of the members that a set-up file manages. */
+export function managedMembers(
+  { managed }: AppDeps,
+  { organization_id }: Principal,
+): Promise<ReadonlySet<string>> {
+  return managed.ids(organization_id, 'member')
 }
 
 /** @throws AppError forbidden when the member has, or would get, more permissions than the caller */
@@ -68,7 +88,7 @@ function addRoute(): PlatformRoute {
         created_at: deps.clock.now(),
       }
       const added = await deps.identity.addMember(member, actorOf(principal, deps.clock))
-      return { body: toMember(principal, added) }
+      return { body: toMember(principal, added, await managedMembers(deps, principal)) }
     },
   })
 }
@@ -81,11 +101,13 @@ function changeRoute(): PlatformRoute {
     description: 'Applies at once to the keys of the member. The last admin cannot be changed.',
     tag: TAG,
     params: { user_id: uuidParameter('The member.') },
+    query: OVERRIDE_QUERY,
     body: 'member-update',
     reply: 'member',
-    errors: ['not_found', 'conflict'],
-    async handle({ deps, principal, params: { user_id }, body }) {
+    errors: ['not_found', 'conflict', 'managed_by_file'],
+    async handle({ deps, principal, params: { user_id }, query: { override }, body }) {
       const before = await manageable(deps, principal, user_id)
+      await assertUnmanaged(deps, principal, { kind: 'member', id: user_id, override })
       if (body.email !== undefined && body.email.toLowerCase() !== before.email)
         throw bodyFault([{ code: 'value_error', path: 'email', message: 'cannot be changed' }])
       const change = {
@@ -100,7 +122,7 @@ function changeRoute(): PlatformRoute {
       const changed = await deps.identity.changeMember(principal.organization_id, user_id, change, actor)
       deps.authenticator.forgetAll()
       if (changed === undefined) throw new AppError('not_found')
-      return { body: toMember(principal, changed) }
+      return { body: toMember(principal, changed, await managedMembers(deps, principal)) }
     },
   })
 }
@@ -119,7 +141,8 @@ export function memberRoutes(): PlatformRoute[] {
       async handle({ deps, principal, query }) {
         const members = await deps.identity.members(principal.organization_id)
         const seen = members.filter(({ workspace_ids }) => reachesAnyOf(principal, workspace_ids))
-        const shown = seen.map((member) => toMember(principal, member))
+        const managed = await managedMembers(deps, principal)
+        const shown = seen.map((member) => toMember(principal, member, managed))
         return boundedPage(shown, query.offset)
       },
     }),
@@ -132,11 +155,13 @@ export function memberRoutes(): PlatformRoute[] {
       description: 'The last admin cannot be removed.',
       tag: TAG,
       params: { user_id: uuidParameter('The member.') },
+      query: OVERRIDE_QUERY,
       reply: 'bytes',
       status: 204,
-      errors: ['not_found', 'conflict'],
-      async handle({ deps, principal, params: { user_id } }) {
+      errors: ['not_found', 'conflict', 'managed_by_file'],
+      async handle({ deps, principal, params: { user_id }, query: { override } }) {
         await manageable(deps, principal, user_id)
+        await assertUnmanaged(deps, principal, { kind: 'member', id: user_id, override })
         const actor = actorOf(principal, deps.clock)
         const ended = await deps.identity.removeMember(principal.organization_id, user_id, actor)
         deps.authenticator.forgetAll()

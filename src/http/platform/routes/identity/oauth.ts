@@ -4,6 +4,7 @@ import { newUuid, parseUuid } from '../../../../base/ids.ts'
 import { hashToken, isRedirect, newToken } from '../../../../identity/oauth.ts'
 import type { Principal } from '../../../../identity/principal.ts'
 import type { JsonObject } from '../../../../schema/json.ts'
+import { requiredTextParameter } from '../../../api/parameters.ts'
 import type { RouteReply } from '../../../api/route.ts'
 import { sessionSecretOf } from '../../../server/browser/session-cookie.ts'
 import { actorOf } from '../../actor.ts'
@@ -25,6 +26,7 @@ const JSON_TYPE = { 'content-type': 'application/json', 'cache-control': 'no-sto
 const MAX_FORM_BYTES = 64 * 1024
 const READ_ONLY =
   'You are signed in with a read-only key, which makes no other keys. Sign in with another one.'
+const FOREIGN = 'The deployment belongs to a workspace that you may not use.'
 /** In the query of a page that has opened itself once. */
 const AGAIN = 'again'
 
@@ -58,6 +60,17 @@ function metadataRoutes(): PlatformRoute[] {
         handle: async ({ deps, req }) => ({ body: JSON.stringify(resourceMetadata(deps, req)) }),
       }),
     ),
+    route({
+      ...shared,
+      path: `${resource}/deployments/{name}/mcp`,
+      summary: 'Where clients that call the graphs of a deployment get a token (RFC 9728)',
+      params: { name: requiredTextParameter('Name of the deployment.') },
+      async handle({ deps, req, params: { name } }) {
+        if (deps.consentsIn?.(name) === undefined)
+          throw new AppError('not_found', { message: 'No deployment of this name accepts tokens.' })
+        return { body: JSON.stringify(resourceMetadata(deps, req, name)) }
+      },
+    }),
     route({
       ...shared,
       path: '/.well-known/oauth-authorization-server',
@@ -159,7 +172,9 @@ function consentRoutes(): PlatformRoute[] {
         const principal = await memberOf(deps, req)
         if (principal === undefined) return pageReply(200, signInPage(onceMore(sent)))
         if (principal.read_only) return pageReply(400, faultPage(READ_ONLY))
-        return pageReply(200, consentPage(asked, sent, await choiceOf(deps, principal)))
+        const choice = await choiceOf(deps, principal, asked)
+        if (choice.workspaces.length === 0) return pageReply(400, faultPage(FOREIGN))
+        return pageReply(200, consentPage(asked, sent, choice))
       },
     }),
     route({
@@ -208,16 +223,19 @@ function onceMore(sent: URLSearchParams): string | undefined {
   return `/oauth/authorize?${query.toString()}`
 }
 
-async function choiceOf(deps: AppDeps, principal: Principal) {
+/** Who consents, and for which workspaces; for a deployment only its own. */
+async function choiceOf(deps: AppDeps, principal: Principal, { resource: { deployment } }: Authorization) {
   const { organization_id, user_id, short_key, workspace_id } = principal
   const members = user_id === null ? [] : await deps.identity.members(organization_id)
   const own = members.find((member) => member.user_id === user_id)
   const all = await ownWorkspaces(deps, principal)
-  const workspaces = all.toSorted((a, b) => Number(b.id === workspace_id) - Number(a.id === workspace_id))
+  const sorted = all.toSorted((a, b) => Number(b.id === workspace_id) - Number(a.id === workspace_id))
+  const workspaces =
+    deployment === undefined ? sorted : all.filter(({ id }) => id === deployment.workspace_id)
   return { workspaces, member: own?.email ?? `the key ${short_key}` }
 }
 
-/** Stores a consent with the rights of the session's member that read; returns its code. @throws AppError forbidden */
+/** Stores a consent with the rights of the session's member that its scope has; returns its code. @throws AppError forbidden */
 async function giveConsent(
   { oauth, clock }: AppDeps,
   principal: Principal,
@@ -227,6 +245,8 @@ async function giveConsent(
   const workspace_id = parseUuid(workspace ?? principal.workspace_id)
   if (workspace_id === undefined || !principal.workspace_ids.includes(workspace_id))
     throw new AppError('forbidden')
+  const { path, scope, deployment } = resource
+  if (deployment !== undefined && deployment.workspace_id !== workspace_id) throw new AppError('forbidden')
   const now = clock.now()
   const { organization_id, user_id, role, expires_at } = principal
   const key = {
@@ -236,7 +256,7 @@ async function giveConsent(
     short_key: '',
     description: `${client.name} (OAuth)`,
     role,
-    read_only: true,
+    read_only: scope === 'read',
     workspace_ids: [workspace_id],
     default_workspace_id: workspace_id,
     created_at: now,
@@ -245,7 +265,15 @@ async function giveConsent(
   }
   const code = newToken('code')
   const { at: _at, ...actor } = actorOf(principal, clock)
-  const consent = { client_id: client.id, redirect_uri, challenge, resource, key, actor, ends_at: expires_at }
+  const consent = {
+    client_id: client.id,
+    redirect_uri,
+    challenge,
+    resource: path,
+    key,
+    actor,
+    ends_at: expires_at,
+  }
   await oauth.store.addCode(hashToken(code), consent, now)
   return code
 }
@@ -302,7 +330,7 @@ async function tokensFor(deps: AppDeps, req: IncomingMessage, sent: URLSearchPar
   const named = sent.get('resource')
   const resource = resourceOf(deps, req, named)
   if (resource === undefined) throw new OauthFault('invalid_target', 'resource is not one of this server.')
-  const wanted = named === null ? undefined : resource
+  const wanted = named === null ? undefined : resource.path
   switch (sent.get('grant_type')) {
     case 'authorization_code':
       await assertClient(deps, sent)

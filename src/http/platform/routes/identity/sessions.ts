@@ -8,10 +8,10 @@ import {
 } from '../../../../identity/browser-sessions.ts'
 import type { Principal } from '../../../../identity/principal.ts'
 import { AppError } from '../../../../base/errors.ts'
-import { newUuid } from '../../../../base/ids.ts'
+import { newUuid, NIL_UUID } from '../../../../base/ids.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import type { AppDeps } from '../../app-deps.ts'
-import { ownAddress } from '../../request/own-address.ts'
+import { ownAddress } from '../../../server/browser/own-address.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 import { bodyFault } from '../../../body/json.ts'
 import { noSessionCookie, sessionCookie, sessionSecretOf } from '../../../server/browser/session-cookie.ts'
@@ -96,6 +96,18 @@ async function provenKey(deps: AppDeps, { key, ticket }: SignInBody): Promise<st
   return taken
 }
 
+/** Writes a refused sign-in to the audit (TEAM-14). */
+async function recordRefusal({ identity, clock }: AppDeps, error: unknown, address: string): Promise<void> {
+  const organization_id = (await identity.firstOrganization())?.id
+  if (!(error instanceof AppError) || organization_id === undefined) return
+  const details = { result: 'refused', reason: error.code, address }
+  const nobody = { api_key_id: NIL_UUID, short_key: '', user_id: null, at: clock.now() }
+  await identity.recordChange(
+    { organization_id, action: 'session.sign_in', subject_id: NIL_UUID, details },
+    nobody,
+  )
+}
+
 /**
  * Starts a session for the key or ticket of the body. An attempt is counted before its outcome is known, so that
  * concurrent attempts count too; a successful attempt is subtracted again.
@@ -110,7 +122,10 @@ async function signIn(
   if (body.key === undefined && body.ticket === undefined)
     throw bodyFault([{ code: 'missing_field', path: 'key', message: 'a key or a ticket is required' }])
   failures.take(address)
-  const api_key_id = await provenKey(deps, body)
+  const api_key_id = await provenKey(deps, body).catch(async (error: unknown) => {
+    await recordRefusal(deps, error, address)
+    throw error
+  })
   const secret = newSecret()
   const wanted = { id: newUuid(), secret_hash: hashSecret(secret), api_key_id }
   const session = await sessions.start(wanted, deps.clock.now())

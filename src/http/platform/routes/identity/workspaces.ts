@@ -7,8 +7,9 @@ import { actorOf } from '../../actor.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import { uuidParameter } from '../../../api/parameters.ts'
 import { route, type PlatformRoute } from '../../route.ts'
-import { toMember } from './members.ts'
+import { managedMembers, toMember } from './members.ts'
 import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
+import { assertUnmanaged, OVERRIDE_QUERY } from '../../request/own-change.ts'
 
 const TAG = 'Identity'
 
@@ -18,8 +19,16 @@ export async function ownWorkspaces(deps: AppDeps, principal: Principal): Promis
   return all.filter(({ id }) => principal.all_workspaces || principal.workspace_ids.includes(id))
 }
 
-function toWorkspace({ id, organization_id, display_name, created_at }: Workspace): SchemaTypes['workspace'] {
-  return { id, organization_id, display_name, created_at: new Date(created_at).toISOString() }
+function toWorkspace(
+  { id, organization_id, display_name, created_at }: Workspace,
+  managed: ReadonlySet<string>,
+): SchemaTypes['workspace'] {
+  const workspace = { id, organization_id, display_name, created_at: new Date(created_at).toISOString() }
+  return managed.has(id) ? { ...workspace, managed: true } : workspace
+}
+
+function managedOf({ managed }: AppDeps, { organization_id }: Principal): Promise<ReadonlySet<string>> {
+  return managed.ids(organization_id, 'workspace')
 }
 
 /** @throws AppError not_found for a workspace that the caller may not use, as for an unknown one */
@@ -46,7 +55,7 @@ function createRoute(): PlatformRoute {
       }
       await deps.identity.createWorkspace(workspace, actorOf(principal, deps.clock))
       deps.authenticator.forgetAll()
-      return { body: toWorkspace(workspace) }
+      return { body: toWorkspace(workspace, await managedOf(deps, principal)) }
     },
   })
 }
@@ -67,8 +76,9 @@ function currentRoutes(): PlatformRoute[] {
         const { organization_id, workspace_id: tenant_id } = principal
         const all = await deps.identity.members(organization_id)
         const members = all.filter(({ workspace_ids }) => workspace_ids?.includes(tenant_id) ?? true)
+        const managed = await managedMembers(deps, principal)
         return {
-          body: { tenant_id, members: members.map((one) => toMember(principal, one)), pending: [] },
+          body: { tenant_id, members: members.map((one) => toMember(principal, one, managed)), pending: [] },
         }
       },
     }),
@@ -104,7 +114,12 @@ export function workspaceRoutes(): PlatformRoute[] {
       description: NEXT_PAGE,
       reply: 'workspace-list',
       async handle({ deps, principal, query }) {
-        return boundedPage((await ownWorkspaces(deps, principal)).map(toWorkspace), query.offset)
+        const managed = await managedOf(deps, principal)
+        const own = await ownWorkspaces(deps, principal)
+        return boundedPage(
+          own.map((workspace) => toWorkspace(workspace, managed)),
+          query.offset,
+        )
       },
     }),
     createRoute(),
@@ -120,7 +135,7 @@ export function workspaceRoutes(): PlatformRoute[] {
       async handle({ deps, principal, params: { id } }) {
         const workspace = (await ownWorkspaces(deps, principal)).find((own) => own.id === id)
         if (workspace === undefined) throw new AppError('not_found')
-        return { body: toWorkspace(workspace) }
+        return { body: toWorkspace(workspace, await managedOf(deps, principal)) }
       },
     }),
     route({
@@ -129,17 +144,19 @@ export function workspaceRoutes(): PlatformRoute[] {
       summary: 'Rename a workspace',
       tag: TAG,
       params,
+      query: OVERRIDE_QUERY,
       body: 'workspace-update',
       reply: 'workspace',
-      errors: ['not_found'],
-      async handle({ deps, principal, params: { id }, body }) {
+      errors: ['not_found', 'managed_by_file'],
+      async handle({ deps, principal, params: { id }, query: { override }, body }) {
         requireOwn(principal, id)
+        await assertUnmanaged(deps, principal, { kind: 'workspace', id, override })
         const { identity, clock } = deps
         const name = body.display_name.trim()
         const actor = actorOf(principal, clock)
         const renamed = await identity.renameWorkspace(principal.organization_id, id, name, actor)
         if (renamed === undefined) throw new AppError('not_found')
-        return { body: toWorkspace(renamed) }
+        return { body: toWorkspace(renamed, await managedOf(deps, principal)) }
       },
     }),
     route({
@@ -150,11 +167,13 @@ export function workspaceRoutes(): PlatformRoute[] {
         'It can no longer be read or written. Its data stays on disk, and its usage in reports. The last workspace cannot be deleted.',
       tag: TAG,
       params,
+      query: OVERRIDE_QUERY,
       reply: 'bytes',
       status: 204,
-      errors: ['not_found', 'conflict'],
-      async handle({ deps, principal, params: { id } }) {
+      errors: ['not_found', 'conflict', 'managed_by_file'],
+      async handle({ deps, principal, params: { id }, query: { override } }) {
         requireOwn(principal, id)
+        await assertUnmanaged(deps, principal, { kind: 'workspace', id, override })
         const actor = actorOf(principal, deps.clock)
         const deleted = await deps.identity.deleteWorkspace(principal.organization_id, id, actor)
         deps.authenticator.forgetAll()

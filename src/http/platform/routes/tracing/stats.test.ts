@@ -17,6 +17,8 @@ const FIGURES: RunFigures = {
   first_token: [null, null],
   latency_p90: 1.8,
   first_token_p90: null,
+  latency_p95: 1.9,
+  first_token_p95: null,
   latency_histogram: new Map([
     [2, 1],
     [0.001, 2],
@@ -71,6 +73,7 @@ it('returns figures of all under the names of LangSmith', async () => {
         run_count: 3,
         latency_p50: 1,
         latency_p90: 1.8,
+        latency_p95: 1.9,
         latency_p99: 2,
         latency_histogram: [
           { from: 0.001, run_count: 2 },

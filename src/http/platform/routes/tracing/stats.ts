@@ -97,6 +97,8 @@ export function figuresJson(
     ...pair('first_token', one.first_token),
     latency_p90: one.latency_p90,
     first_token_p90: one.first_token_p90,
+    latency_p95: one.latency_p95,
+    first_token_p95: one.first_token_p95,
     latency_histogram: histogramJson(one.latency_histogram),
     first_token_histogram: histogramJson(one.first_token_histogram),
     checks: one.checks,

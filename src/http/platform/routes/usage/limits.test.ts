@@ -24,6 +24,7 @@ it('TEAM-14: setting, changing and removing a limit is in the audit, repeating i
       names: async () => ({ short_keys: new Map([[KEY, 'lsv2...abcd']]) }),
       recordChange: async (change: object) => void recorded.push(change),
     },
+    managed: { ids: async () => new Set() },
     clock: testClock(),
   }
   const principal = { organization_id: 'o', workspace_id: WORKSPACE, workspace_ids: [WORKSPACE] }
@@ -31,11 +32,14 @@ it('TEAM-14: setting, changing and removing a limit is in the audit, repeating i
     const found = usageLimitRoutes().find((one) => one.method === method)
     return Promise.resolve(found?.handle({ deps, principal, ...more } as never))
   }
-  const set = (limit_value: number) => call('PUT', { body: { workspace_id: WORKSPACE, limit_value } })
+  const set = (limit_value: number) =>
+    call('PUT', { body: { workspace_id: WORKSPACE, limit_value }, query: {} })
   for (const value of [5, 5, 6]) await set(value)
-  await call('PUT', { body: { api_key_id: KEY, limit_value: 1, mode: 'soft' } })
-  await call('DELETE', { params: { id: `limit of ${WORKSPACE}` } })
-  await expect(call('DELETE', { params: { id: 'none' } })).rejects.toMatchObject({ code: 'not_found' })
+  await call('PUT', { body: { api_key_id: KEY, limit_value: 1, mode: 'soft' }, query: {} })
+  await call('DELETE', { params: { id: `limit of ${WORKSPACE}` }, query: {} })
+  await expect(call('DELETE', { params: { id: 'none' }, query: {} })).rejects.toMatchObject({
+    code: 'not_found',
+  })
   const entry = (action: string, subject_id: string, from: object | null, to: object | null) => ({
     ...{ organization_id: 'o', action, subject_id },
     details: { from, to },

@@ -5,6 +5,7 @@ import { uuidParameter } from '../../../api/parameters.ts'
 import { actorOf } from '../../actor.ts'
 import { route, type PlatformContext, type PlatformRoute } from '../../route.ts'
 import { boundedPage, NEXT_PAGE, OFFSET_QUERY } from '../../next-page.ts'
+import { assertUnmanaged, OVERRIDE_QUERY } from '../../request/own-change.ts'
 
 const TAG = 'Usage'
 
@@ -70,6 +71,15 @@ async function audit(
   )
 }
 
+/** @throws AppError managed_by_file for a workspace whose limits a set-up file names */
+async function assertOwnLimit(
+  { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
+  { workspace_id: id }: Limited,
+  override: boolean,
+): Promise<void> {
+  if (id !== null) await assertUnmanaged(deps, principal, { kind: 'workspace_limits', id, override })
+}
+
 /** Monthly limits of workspaces and keys, under LangSmith's path. */
 export function usageLimitRoutes(): PlatformRoute[] {
   return [
@@ -94,12 +104,14 @@ export function usageLimitRoutes(): PlatformRoute[] {
       path: '/usage-limits',
       summary: 'Set the monthly limit of a workspace or a key',
       tag: TAG,
+      query: OVERRIDE_QUERY,
       body: 'usage-limit-write',
       reply: 'usage-limit',
-      errors: ['not_found'],
+      errors: ['not_found', 'managed_by_file'],
       async handle(context) {
-        const { deps, principal, body } = context
+        const { deps, principal, body, query } = context
         const subject = await limited(context, body)
+        await assertOwnLimit(context, subject, query.override)
         const { workspace_id, api_key_id } = subject
         const from = await limitOf(
           context,
@@ -122,12 +134,14 @@ export function usageLimitRoutes(): PlatformRoute[] {
       summary: 'Remove a monthly limit',
       tag: TAG,
       params: { id: uuidParameter('The limit') },
+      query: OVERRIDE_QUERY,
       reply: 'bytes',
       status: 204,
-      errors: ['not_found'],
+      errors: ['not_found', 'managed_by_file'],
       async handle(context) {
-        const { deps, principal, params } = context
+        const { deps, principal, params, query } = context
         const from = await limitOf(context, ({ id }) => id === params.id)
+        if (from !== undefined) await assertOwnLimit(context, from, query.override)
         if (from === undefined || !(await deps.usageLimits.remove(principal.organization_id, params.id)))
           throw new AppError('not_found')
         await audit(context, from, { from, to: undefined })

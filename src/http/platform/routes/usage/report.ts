@@ -7,6 +7,7 @@ import { DETAIL_GROUPINGS, type DetailGrouping } from '../../../../usage/report/
 import { reportUsageDetails } from '../../../../usage/report/details.ts'
 import { GROUPINGS, type Grouping } from '../../../../usage/report/source.ts'
 import { formatUsageTime } from '../../../../usage/report/time.ts'
+import { actorOf } from '../../actor.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import type { Headers } from '../../../api/route.ts'
 import { choiceParameter, unsupportedParameter } from '../../../api/parameters.ts'
@@ -81,6 +82,19 @@ function download(what: string, { start_time, end_time, group_by }: Query<Detail
   }
 }
 
+/** Writes the export to the audit (TEAM-14). */
+async function recordExport(
+  { identity, clock }: AppDeps,
+  principal: Principal,
+  { report, start_time, end_time }: { report: string; start_time: number; end_time: number },
+): Promise<void> {
+  const { organization_id } = principal
+  const iso = (time: number): string => new Date(Math.floor(time)).toISOString()
+  const details = { report, start_time: iso(start_time), end_time: iso(end_time) }
+  const change = { organization_id, action: 'usage.export', subject_id: organization_id, details }
+  await identity.recordChange(change, actorOf(principal, clock))
+}
+
 /** Usage reports: traces, and tokens and costs, per bucket and group (interface part A). */
 export function usageRoutes(): PlatformRoute[] {
   return [
@@ -106,6 +120,7 @@ export function usageRoutes(): PlatformRoute[] {
         const report = await countsOf(deps, principal, query)
         const isOfTraces = query.kind === 'traces'
         const headers = download(isOfTraces ? 'granular-usage' : 'deployment-usage', query)
+        await recordExport(deps, principal, { report: 'granular-usage', ...query })
         return { headers, body: isOfTraces ? usageCsv(report) : deploymentUsageCsv(report) }
       },
     }),
@@ -128,6 +143,7 @@ export function usageRoutes(): PlatformRoute[] {
       reply_type: CSV_TYPE,
       async handle({ deps, principal, query }) {
         const body = usageDetailsCsv(await detailsOf(deps, principal, query))
+        await recordExport(deps, principal, { report: 'usage-details', ...query })
         return { headers: download('usage-details', query), body }
       },
     }),

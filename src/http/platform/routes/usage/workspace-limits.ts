@@ -5,6 +5,7 @@ import type { IngestLimit } from '../../../../usage/limits.ts'
 import { bodyFault } from '../../../body/json.ts'
 import { uuidParameter } from '../../../api/parameters.ts'
 import { actorOf } from '../../actor.ts'
+import { assertUnmanaged, OVERRIDE_QUERY } from '../../request/own-change.ts'
 import { route, type PlatformContext, type PlatformRoute } from '../../route.ts'
 
 const TAG = 'Usage'
@@ -52,6 +53,11 @@ async function readLimits(
     ),
     refused: { requests, last_at: last_at === null ? null : new Date(last_at).toISOString() },
   }
+}
+
+async function managedMark({ deps, principal }: Context, id: string): Promise<{ managed?: true }> {
+  const managed = await deps.managed.ids(principal.organization_id, 'workspace_limits')
+  return managed.has(id) ? { managed: true } : {}
 }
 
 async function setMonthly(
@@ -106,7 +112,7 @@ export function workspaceLimitRoutes(): PlatformRoute[] {
           params: { id },
         } = context
         if (!principal.workspace_ids.includes(id)) throw new AppError('not_found')
-        return { body: await readLimits(context, id) }
+        return { body: { ...(await readLimits(context, id)), ...(await managedMark(context, id)) } }
       },
     }),
     route({
@@ -116,17 +122,22 @@ export function workspaceLimitRoutes(): PlatformRoute[] {
       description: 'All servers use them within seconds.',
       tag: TAG,
       params,
+      query: OVERRIDE_QUERY,
       body: 'workspace-limits-write',
       reply: 'workspace-limits',
-      errors: ['not_found'],
+      errors: ['not_found', 'managed_by_file'],
       async handle(context) {
         const {
           deps,
           principal,
           params: { id },
+          query: { override },
           body,
         } = context
         if (!principal.workspace_ids.includes(id)) throw new AppError('not_found')
+        // Limits of keys are not in the file.
+        if (body.ingest !== undefined || body.traces_per_month !== undefined)
+          await assertUnmanaged(deps, principal, { kind: 'workspace_limits', id, override })
         const before = await readLimits(context, id)
         await setRates(context, id, body)
         if (body.traces_per_month !== undefined) await setMonthly(context, id, body.traces_per_month)
@@ -138,7 +149,7 @@ export function workspaceLimitRoutes(): PlatformRoute[] {
             { organization_id: principal.organization_id, ...change },
             actorOf(principal, deps.clock),
           )
-        return { body: { ...after, refused } }
+        return { body: { ...after, refused, ...(await managedMark(context, id)) } }
       },
     }),
   ]

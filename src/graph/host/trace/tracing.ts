@@ -1,6 +1,7 @@
 import type { ChatModelStreamEvent } from '@langchain/core/language_models/event'
 import type { Run as TracedRun } from '@langchain/core/tracers/base'
 import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain'
+import { placeIn, type TracePlace } from './caller-trace.ts'
 
 /** Records one run of a graph as trace operations. */
 export interface RunTracer {
@@ -23,7 +24,12 @@ const BODY_CHARS = 4 << 20
  * A tracer that passes its operations to `send` as batch bodies (`{"post":[…],"patch":[…]}`), a quarter of a second
  * after the first operation and at the end. A TraceRun that begins and ends between two bodies is one operation.
  */
-export function createRunTracer(project: string, send: (body: string) => void): RunTracer {
+export function createRunTracer(
+  ownProject: string,
+  send: (body: string) => void,
+  place = placeIn(undefined, ''),
+): RunTracer {
+  const project = place.project ?? ownProject
   const pending = new Map<string, Operation>()
   const posted = new Set<string>()
   let timer: NodeJS.Timeout | undefined
@@ -34,8 +40,8 @@ export function createRunTracer(project: string, send: (body: string) => void): 
     timer = undefined
     const body = createBody(send)
     for (const [id, operation] of pending) {
-      if (posted.has(id)) body.add('patch', operationText(operation))
-      else if (!isNoise(operation)) body.add('post', operationText(operation))
+      if (posted.has(id)) body.add('patch', operationText(operation, place))
+      else if (!isNoise(operation)) body.add('post', operationText(operation, place))
       posted.add(id)
     }
     pending.clear()
@@ -48,7 +54,7 @@ export function createRunTracer(project: string, send: (body: string) => void): 
     timer ??= setTimeout(flush, FLUSH_MS).unref()
   }
 
-  const tracer = new CollectingTracer(project, collect)
+  const tracer = new CollectingTracer(project, collect, place)
   return {
     handler: tracer,
     end(error) {
@@ -95,14 +101,16 @@ type Collect = (id: string, operation: Operation) => void
 class CollectingTracer extends LangChainTracer {
   override usesRunTreeMap = false
   readonly #collect: Collect
+  readonly #place: TracePlace
   readonly #parents = new Set<string>()
   readonly #timed = new Set<string>()
   /** TraceRuns that `closeAll` has ended; later callbacks for them are ignored. */
   readonly #closed = new Map<string, TracedRun>()
 
-  constructor(project: string, collect: Collect) {
+  constructor(project: string, collect: Collect, place: TracePlace) {
     super({ client: collectingClient(collect) as never, projectName: project })
     this.#collect = collect
+    this.#place = place
   }
 
   override async onRunCreate(run: TracedRun): Promise<void> {
@@ -176,7 +184,7 @@ class CollectingTracer extends LangChainTracer {
       project_name: this.projectName,
       tracingEnabled: true,
       createChild: (config: unknown) => real().createChild(config),
-      toHeaders: (headers?: unknown) => real().toHeaders(headers),
+      toHeaders: (headers?: unknown) => this.#place.moveHeaders(real().toHeaders(headers)),
       postRun: async () => undefined,
       patchRun: async () => undefined,
     } as never
@@ -229,8 +237,10 @@ function isNoise(operation: Operation): boolean {
 }
 
 /** The JSON text of an operation. If its payloads cannot be printed because of a cycle, they are left out. */
-function operationText(operation: Operation): string {
-  const record = 'ready' in operation ? operation.ready : traceRunRecord(operation.run, operation.project)
+function operationText(operation: Operation, { move }: TracePlace): string {
+  const record = move(
+    'ready' in operation ? operation.ready : traceRunRecord(operation.run, operation.project),
+  )
   try {
     return JSON.stringify(record)
   } catch {

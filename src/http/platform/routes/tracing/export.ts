@@ -1,0 +1,113 @@
+import { Readable } from 'node:stream'
+import type { Asker, TraceReads, TraceRunQuery } from '../../../../query/trace-reads.ts'
+import { CSV_HEAD, LINE_FORMATS, type LineFormat } from '../../../../trace/json/run-lines.ts'
+import {
+  choiceParameter,
+  flagParameter,
+  integerParameter,
+  optionalChoiceParameter,
+  optionalTimeParameter,
+  textParameter,
+  uuidsParameter,
+} from '../../../api/parameters.ts'
+import { defined } from '../../request/body-fields.ts'
+import { route, type PlatformRoute } from '../../route.ts'
+
+/** Runs that one read returns; with payloads the bytes of a page are bounded as well. */
+const PAGE = { lean: 500, whole: 100 }
+const MOST_RUNS = 100_000
+const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' } as const
+/** The fields of a line with payloads. */
+const WHOLE = [
+  ...['id', 'trace_id', 'parent_run_id', 'session_id', 'name', 'run_type', 'status', 'dotted_order'],
+  ...['start_time', 'end_time', 'first_token_time', 'error', 'tags', 'thread_id', 'extra', 'llm'],
+  ...['prompt_tokens', 'completion_tokens', 'total_tokens', 'prompt_cost', 'completion_cost', 'total_cost'],
+  ...['unpriced_runs', 'error_runs', 'feedback_stats', 'app_path', 'inputs', 'outputs'],
+]
+
+interface Exported {
+  reads: Pick<TraceReads, 'lines'>
+  workspace_id: string
+  query: TraceRunQuery
+  format: LineFormat
+  /** Number of runs after which the file ends. */
+  limit: number
+  asker: Asker
+}
+
+/** The pages of a file after the first one, each read when the one before was taken. */
+async function* pages(
+  { reads, workspace_id, query, format, limit, asker }: Exported,
+  first: Awaited<ReturnType<TraceReads['lines']>>,
+): AsyncGenerator<Uint8Array | string> {
+  if (format === 'csv') yield CSV_HEAD
+  yield first.bytes
+  let left = limit - query.limit
+  for (let cursor = first.next; cursor !== null && left > 0; left -= query.limit) {
+    const page = { ...query, cursor, limit: Math.min(query.limit, left) }
+    const { bytes, next } = await reads.lines(workspace_id, page, format, asker)
+    yield bytes
+    cursor = next
+  }
+}
+
+/** `GET /runs/export`: the runs of a list as a file. */
+export function exportRoute(): PlatformRoute {
+  return route({
+    method: 'GET',
+    path: '/runs/export',
+    summary: 'The runs of a list as a file of CSV or JSON lines',
+    description:
+      'Newest first, streamed. Without `payloads`, inputs and outputs are their first 500 characters. A file that breaks off in the middle was not ended by the server: the connection is closed.',
+    tag: 'Runs',
+    query: {
+      session: uuidsParameter('Runs of these projects.', 1),
+      id: uuidsParameter('Only these runs.'),
+      filter: textParameter('A filter expression.'),
+      trace_filter: textParameter('A filter expression on the root of the trace.'),
+      tree_filter: textParameter('A filter expression that a run of the trace satisfies.'),
+      is_root: flagParameter('Only roots, or only other runs.', undefined),
+      start_time: optionalTimeParameter('Only runs that started at or after it.'),
+      end_time: optionalTimeParameter('Only runs that started before it.'),
+      order_by: optionalChoiceParameter('Order other than by time, largest first; at most 10,000 runs.', [
+        'latency',
+        'total_tokens',
+        'total_cost',
+      ]),
+      order: choiceParameter('Largest or newest first, or the other way.', ['desc', 'asc']),
+      format: choiceParameter('The form of the lines.', LINE_FORMATS),
+      payloads: flagParameter('Whole inputs, outputs and messages.', false),
+      limit: integerParameter('Number of runs after which the file ends.', {
+        minimum: 1,
+        maximum: MOST_RUNS,
+        otherwise: MOST_RUNS,
+      }),
+    },
+    reply: 'bytes',
+    reply_type: 'application/x-ndjson',
+    errors: ['store_unavailable', 'rate_limited'],
+    async handle({ deps, principal, query: sent, gone }) {
+      const { format, payloads, limit, session, id, order, start_time, end_time, ...filters } = sent
+      const [from, to] = [start_time, end_time].map((time) => time && Math.round(time * 1000))
+      const query: TraceRunQuery = {
+        ...defined({ ...filters, start_time: from, end_time: to }),
+        session,
+        ...(id.length > 0 && { id }),
+        ...(payloads && { select: WHOLE }),
+        order,
+        limit: Math.min(limit, payloads ? PAGE.whole : PAGE.lean),
+      }
+      const asker = { holder: principal.api_key_id, gone: gone() }
+      const file = { reads: deps.reads, workspace_id: principal.workspace_id, query, format, limit, asker }
+      // A query that cannot be read is refused before the file begins.
+      const first = await deps.reads.lines(principal.workspace_id, query, format, asker)
+      const name = `runs_${new Date(deps.clock.now()).toISOString().slice(0, 10)}.${format}`
+      const headers = {
+        'content-type': TYPES[format],
+        'content-disposition': `attachment; filename="${name}"`,
+        'cache-control': 'no-store',
+      }
+      return { headers, body: Readable.from(pages(file, first)) }
+    },
+  })
+}

@@ -1,0 +1,56 @@
+import { PART_FIELDS } from '../../../trace/otel/span/parts.ts'
+import { spanUuid } from '../../../trace/otel/span/ids.ts'
+import type { ClickHouse } from '../connect.ts'
+
+const fieldOf = (name: string): string => `JSONExtractString(head, '${name}')`
+const [TRACE, OWNER] = [fieldOf(PART_FIELDS.trace), fieldOf(PART_FIELDS.alias)]
+const OF_RUNS = 'workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}'
+
+interface Part {
+  run_id: string
+  trace: string
+  owner: string
+}
+
+/**
+ * Deletes the parts of these TraceRuns that are stored under the ids of their spans (see SpanParts): log records have
+ * payloads, and no row leads to them. Must be called before the fragments of the TraceRuns are deleted, because only
+ * these name the spans.
+ */
+export async function deleteSpanParts(
+  clickhouse: ClickHouse,
+  workspace_id: string,
+  run_ids: readonly string[],
+): Promise<void> {
+  const spans = await clickhouse.rows<{ span_id: string }>(
+    `SELECT DISTINCT ${fieldOf('span_id')} AS span_id FROM run_fragments WHERE ${OF_RUNS} AND span_id != ''`,
+    { params: { workspace_id, run_ids } },
+  )
+  const own = new Set(run_ids)
+  const aliases = spans.map(({ span_id }) => spanUuid(span_id)).filter((id) => !own.has(id))
+  if (aliases.length === 0) return
+  const parts = await clickhouse.rows<Part>(
+    `SELECT DISTINCT run_id, ${TRACE} AS trace, ${OWNER} AS owner FROM run_fragments
+     WHERE ${OF_RUNS} AND (trace != '' OR owner != '')`,
+    { params: { workspace_id, run_ids: aliases } },
+  )
+  // A root has the id of its trace. Other TraceRuns are named by the alias of their span.
+  const named = new Set(parts.filter(({ owner }) => own.has(owner)).map(({ run_id }) => run_id))
+  const gone = parts.filter(
+    ({ run_id, trace, owner }) => own.has(trace) || own.has(owner) || named.has(run_id),
+  )
+  if (gone.length === 0) return
+  const distinct = (values: readonly string[]): string[] => [...new Set(values)]
+  await clickhouse.command(
+    `DELETE FROM run_fragments WHERE ${OF_RUNS}
+       AND (has({traces:Array(String)}, ${TRACE}) OR has({owners:Array(String)}, ${OWNER}))`,
+    {
+      params: {
+        workspace_id,
+        run_ids: distinct(gone.map(({ run_id }) => run_id)),
+        traces: distinct(gone.flatMap(({ trace }) => trace || [])),
+        owners: distinct(gone.flatMap(({ owner }) => (own.has(owner) ? owner : []))),
+      },
+    },
+  )
+}
