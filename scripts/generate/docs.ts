@@ -74,8 +74,8 @@ export function generateErrorsPage(): string {
 
 # Errors
 
-An error answer is \`{"detail": …, "code": …}\`. The code is stable: compare it, not the text. If the request can be
-tried again, the answer has a \`Retry-After\` header. In an ingest answer, each entry of \`rejected\` has one of these
+An error response is \`{"detail": …, "code": …}\`. The code is stable: compare it, not the text. If the request can be
+tried again, the response has a \`Retry-After\` header. In an ingest response, each entry of \`rejected\` has one of these
 codes for one run: \`{"run_id", "code", "field", "reason"}\`; the other runs of its batch are stored.
 
 | Code | Status | Try again | Meaning |

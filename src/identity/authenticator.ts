@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { RecentMap } from '../base/recent-map.ts'
 import type { Clock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import { parseUuid } from '../base/ids.ts'
@@ -194,7 +195,7 @@ function createKeyCache(
   read: (hash: string, now: number) => Promise<KnownKey>,
   { clock, outageMs, cacheMs }: { clock: Clock; outageMs: number; cacheMs: number },
 ): KeySource {
-  const cache = new Map<string, KnownKey & { until: number; outage_until: number }>()
+  const cache = new RecentMap<string, KnownKey & { until: number; outage_until: number }>(MAX_CACHED)
   const underWay = new Map<string, Promise<KnownKey>>()
   let changes = 0
 
@@ -202,7 +203,6 @@ function createKeyCache(
     const before = changes
     const known = await read(key_hash, clock.now())
     const until = clock.steady() + cacheMs
-    if (cache.size >= MAX_CACHED) cache.clear()
     // A result that was read before a change must not be cached after it.
     if (before === changes) cache.set(key_hash, { ...known, until, outage_until: until + outageMs })
     return known

@@ -1,5 +1,6 @@
 import { registerHooks } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { within } from '../../base/background/within.ts'
 import type { CompiledGraph } from '@langchain/langgraph'
 import { AppError } from '../../base/errors.ts'
 import { isObject, type JsonObject } from '../../schema/json.ts'
@@ -66,7 +67,7 @@ async function withoutExit<T>(load: () => Promise<T>): Promise<T> {
     throw new Error(`The module called process.exit(${code ?? ''}) while loading.`)
   }
   try {
-    return await withinLimit(load())
+    return await within(load(), LOAD_MS, tooLong)
   } finally {
     process.exit = exit
   }
@@ -74,13 +75,8 @@ async function withoutExit<T>(load: () => Promise<T>): Promise<T> {
 
 const LOAD_MS = 60_000
 
-async function withinLimit<T>(loading: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const seconds = LOAD_MS / 1000
-    timer = setTimeout(() => reject(new Error(`Loading took longer than ${seconds} s.`)), LOAD_MS)
-  })
-  return await Promise.race([loading, late]).finally(() => clearTimeout(timer))
+function tooLong(): never {
+  throw new Error(`Loading took longer than ${LOAD_MS / 1000} s.`)
 }
 
 /** A named export of a module, imported with the loader of the graphs. @throws AppError config_invalid */

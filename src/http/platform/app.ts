@@ -22,7 +22,7 @@ import { observeProcess } from '../server/process-metrics.ts'
 import { notServedHere, type OtherApi } from '../server/other-api.ts'
 import type { WebApp } from '../web/web-app.ts'
 import { consentsIn, type DeploymentMounts, deploymentOf, isServed } from '../deployment/mounts.ts'
-import { pagesOrigin } from './request/own-address.ts'
+import { pagesOrigin } from '../server/browser/own-address.ts'
 import { platformRoutes } from './routes.ts'
 import type { GuardedPlatformRoute } from './route.ts'
 

@@ -1,3 +1,4 @@
+import { within } from '../../base/background/within.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Sealer } from '../../base/node/sealer.ts'
@@ -59,8 +60,6 @@ export function createConfirm(
     const now = clock.now()
     if (Math.abs(now - session.checked_at) < ASK_EVERY_MS || !(await store.takeTurn(session, now)))
       return false
-    const { promise: waited, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, ASK_WAIT_MS)
     const asking = ask(session).catch((error: unknown) => {
       // A provider that does not answer signs nobody out.
       logger.warn(
@@ -68,8 +67,7 @@ export function createConfirm(
         'the sign-in provider was not asked',
       )
     })
-    await Promise.race([asking, waited])
-    clearTimeout(timer)
+    await within(asking, ASK_WAIT_MS, () => undefined)
     return true
   }
 }

@@ -1,3 +1,4 @@
+import { within } from '../../base/background/within.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
@@ -342,18 +343,10 @@ async function stop(work: Work, graceMs: number): Promise<void> {
   slots.close()
   await timer.stop()
   const allDone = (): Promise<unknown> => Promise.all([...jobs.values()].map(({ done }) => done))
-  await within(allDone(), graceMs)
+  await within(allDone(), graceMs, () => undefined)
   for (const job of jobs.values()) job.handBack()
-  await within(allDone(), HAND_BACK_MS)
+  await within(allDone(), HAND_BACK_MS, () => undefined)
   for (const job of jobs.values()) job.lose()
-}
-
-/** Waits for `work`, but at most `ms`. */
-async function within(work: Promise<unknown>, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, ms)
-  await Promise.race([work, promise])
-  clearTimeout(timer)
 }
 
 function countRuns(

@@ -1,3 +1,5 @@
+import { chunksOf } from '../../base/chunks.ts'
+
 /**
  * Maximum number of ids in one statement. An id takes 39 bytes, so this number fits into one field of a form
  * (MAX_FIELD_BYTES).
@@ -6,6 +8,5 @@ const IDS_PER_QUERY = 3_000
 
 /** Splits the ids into lists that are short enough for one statement. */
 export function idSlices(ids: readonly string[]): (readonly string[])[] {
-  const count = Math.ceil(ids.length / IDS_PER_QUERY)
-  return Array.from({ length: count }, (_, i) => ids.slice(i * IDS_PER_QUERY, (i + 1) * IDS_PER_QUERY))
+  return chunksOf(ids, IDS_PER_QUERY)
 }

@@ -1,5 +1,6 @@
 import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { within } from '../../base/background/within.ts'
 import { diskErrorCode } from '../../base/files/disk-errors.ts'
 import { AppError, ERRORS } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
@@ -106,10 +107,7 @@ class WatchedDisk implements DataDisk {
   }
 
   async #lookNow(): Promise<DiskState> {
-    const late = Promise.withResolvers<DiskState>()
-    const timer = setTimeout(() => late.resolve(this.#stateWhileBusy()), this.#options.answerMs)
-    const next = await Promise.race([this.#measureOnce(), late.promise])
-    clearTimeout(timer)
+    const next = await within(this.#measureOnce(), this.#options.answerMs, () => this.#stateWhileBusy())
     this.#lookedAt = performance.now()
     this.#see(next)
     return next

@@ -1,3 +1,4 @@
+import { within } from '../../base/background/within.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
 import { EARLY_MS, MINUTE_MS } from '../../ingest/rates/bucket.ts'
@@ -85,14 +86,8 @@ export function createRedisBuckets({
   }
 }
 
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS)
+function inTime<T>(work: Promise<T>): Promise<T> {
+  return within(work, TIMEOUT_MS, () => {
+    throw new Error(`no answer within ${TIMEOUT_MS} ms`)
   })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { chunksOf } from '../../base/chunks.ts'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -130,8 +131,7 @@ export async function openS3Blobs(place: S3Place): Promise<S3Blobs> {
 
   return {
     async put(blobs) {
-      for (let i = 0; i < blobs.length; i += AT_ONCE)
-        await Promise.all(blobs.slice(i, i + AT_ONCE).map(putOne))
+      for (const some of chunksOf(blobs, AT_ONCE)) await Promise.all(some.map(putOne))
     },
     async read(sha256) {
       if (!SHA256.test(sha256)) return undefined

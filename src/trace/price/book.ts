@@ -1,3 +1,4 @@
+import { RecentMap } from '../../base/recent-map.ts'
 import { contextOf } from './conditions.ts'
 import { type Decimal, parseDecimal } from './decimal.ts'
 import { withoutProvider } from './model-name.ts'
@@ -64,12 +65,11 @@ const MAX_KNOWN = 2_000
 export function createPriceBook(entries: readonly PriceEntry[], defaults: PriceSource): PriceSource {
   const own = entries.flatMap((entry) => toOwnPrice(entry) ?? []).sort(bySpecificity)
   if (own.length === 0) return defaults
-  const known = new Map<string, OwnPrice[]>()
+  const known = new RecentMap<string, OwnPrice[]>(MAX_KNOWN)
   const fitting = (model: string, provider: string | undefined): OwnPrice[] => {
     const key = `${provider ?? ''}\n${model}`
     let found = known.get(key)
     if (!found) {
-      if (known.size >= MAX_KNOWN) known.clear()
       const names = namesOf(model, provider)
       found = own.filter((it) => isOf(it.provider, provider) && isNamed(it, names))
       known.set(key, found)

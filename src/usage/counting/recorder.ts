@@ -64,7 +64,7 @@ class ClaimRecorder implements UsageRecorder {
   /** The highest rank of a counted claim for each trace and basis. Claims of at most this rank have no effect. */
   readonly #memory: RecentMap<string, (bigint | undefined)[]>
   /** Time of the last mark of each hour. */
-  readonly #marked = new Map<string, { steady: number; wall: number }>()
+  readonly #marked = new RecentMap<string, { steady: number; wall: number }>(MAX_MARKS)
   /** Of a call that failed, which is repeated. */
   readonly #confirmed = new ConfirmedInserts()
   readonly periods: readonly UsagePeriod[]
@@ -138,7 +138,6 @@ class ClaimRecorder implements UsageRecorder {
       due.map(([, hour]) => hour),
       signal,
     )
-    if (this.#marked.size > MAX_MARKS) this.#marked.clear()
     for (const [key] of due) this.#marked.set(key, now)
   }
 

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import { AppError } from '../../../base/errors.ts'
 import { type ApiClient, connectDeployment, isGone } from '../../server/api-client.ts'
 import { assertWord } from '../../arguments/command-arguments.ts'
@@ -61,8 +62,7 @@ async function tableOf(api: ApiClient, runs: readonly DeploymentRun[]): Promise<
   const stopped = runs.filter(({ weir }) => weir.interrupted)
   const threads = [...new Set(stopped.map(({ thread_id }) => thread_id))]
   const waiting = new Set<string>()
-  for (let n = 0; n < threads.length; n += REQUESTS_AT_ONCE) {
-    const some = threads.slice(n, n + REQUESTS_AT_ONCE)
+  for (const some of chunksOf(threads, REQUESTS_AT_ONCE)) {
     const states = await Promise.all(some.map((thread_id) => isWaiting(api, thread_id)))
     states.forEach((waits, index) => waits && waiting.add(some[index]!))
   }
@@ -121,8 +121,7 @@ async function newestRuns(api: ApiClient, page: Page): Promise<DeploymentRun[]> 
         ...(isUnfinished(page.status ?? null) && { status: 'busy' }),
       },
     })
-    for (let n = 0; n < threads.length; n += REQUESTS_AT_ONCE) {
-      const some = threads.slice(n, n + REQUESTS_AT_ONCE)
+    for (const some of chunksOf(threads, REQUESTS_AT_ONCE)) {
       if (newest.length === page.limit && (some[0]?.updated_at ?? '') < (newest.at(-1)?.created_at ?? ''))
         return newest
       const found = await Promise.all(some.map(({ thread_id }) => runsIfThere(api, thread_id, page)))

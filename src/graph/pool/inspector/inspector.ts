@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { within } from '../../../base/background/within.ts'
 import type { WebSocket } from 'ws'
 import { createPauses } from '../../../base/streams/pauses.ts'
 import { shareOfTime } from '../../../base/streams/share-of-time.ts'
@@ -54,17 +55,11 @@ export async function findHeldUpBy(
       if (found !== undefined) resolve(found)
     })
   })
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<HeldUpBy>((resolve) => {
-    timer = setTimeout(resolve, TIMEOUT_MS, NOTHING)
-  })
   try {
     ask()
-    return await Promise.race([late, url.then(pauseAndAsk)])
+    return await within(url.then(pauseAndAsk), TIMEOUT_MS, () => NOTHING)
   } catch {
     return NOTHING
-  } finally {
-    clearTimeout(timer)
   }
 }
 

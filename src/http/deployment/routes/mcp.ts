@@ -1,7 +1,7 @@
 import type { GuardedRoute } from '../../api/route.ts'
 import { createAskRoute } from '../../mcp/ask-route.ts'
 import { MCP_REPLIES, serveMcp } from '../../mcp/serve-mcp.ts'
-import { deploymentChallenge, deploymentResource } from '../../platform/oauth/metadata.ts'
+import { deploymentChallenge, deploymentResource } from '../../server/callers/oauth-challenge.ts'
 import type { DeploymentDeps } from '../deps.ts'
 import { graphTools } from '../mcp/graph-tools.ts'
 import { type DeploymentRoute, deploymentRoute } from '../route.ts'

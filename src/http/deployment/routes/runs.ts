@@ -1,3 +1,4 @@
+import { within } from '../../../base/background/within.ts'
 import { type Run, RUN_STATUSES } from '../../../runs/model.ts'
 import { runJson } from '../../../runs/run-json.ts'
 import type { Call } from '../../../runs/runs.ts'
@@ -39,11 +40,7 @@ async function totalsOf({ runs, clock }: DeploymentDeps, call: Call, run: Run) {
   if (isActive(run.status)) return undefined
   if (clock.now() - (run.ended_at ?? 0) < TRACED_AFTER_MS) return null
   const totals = runs.totals(call, run).catch(() => null)
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, TOTALS_MS, null)
-  })
-  return await Promise.race([totals, late]).finally(() => clearTimeout(timer))
+  return await within(totals, TOTALS_MS, () => null)
 }
 
 /** Routes of existing runs: reading, waiting, deleting. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../../base/errors.ts'
 import { isRedirectOf, type OauthClient } from '../../../identity/oauth.ts'
 import type { AppDeps } from '../app-deps.ts'
-import { ownAddress } from '../request/own-address.ts'
+import { ownAddress } from '../../server/browser/own-address.ts'
 import { type Resource, resourceOf } from './metadata.ts'
 
 /** A request of a client for a consent, checked. */

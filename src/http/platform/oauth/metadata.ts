@@ -2,10 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { MCP_RESOURCE, type Scope, scopeOf } from '../../../identity/oauth.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { AppDeps } from '../app-deps.ts'
-import { ownAddress } from '../request/own-address.ts'
-
-/** The resource for reading has two addresses, and a token is good for both. */
-const ALIAS = '/api/mcp'
+import { deploymentResource, MCP_ALIAS } from '../../server/callers/oauth-challenge.ts'
+import { ownAddress } from '../../server/browser/own-address.ts'
 
 type Place = Pick<AppDeps, 'publicUrl'>
 type Asked = Pick<IncomingMessage, 'headers' | 'url'>
@@ -18,33 +16,13 @@ export interface Resource {
   deployment?: { name: string; workspace_id: string }
 }
 
-/** The resource of a deployment: its MCP address. */
-export function deploymentResource(name: string): string {
-  return `/deployments/${encodeURIComponent(name)}/mcp`
-}
-
-function challengeFor(deps: Place, req: Asked, path: string): string {
-  const metadata = `${ownAddress(deps, req)}/.well-known/oauth-protected-resource${path}`
-  return `Bearer resource_metadata="${metadata}", scope="${scopeOf(path === ALIAS ? MCP_RESOURCE : path)}"`
-}
-
-/** What a client without a valid token is told (rule OAU-1). */
-export function challenge(deps: Place, { req, whole_path }: { req: Asked; whole_path: string }): string {
-  return challengeFor(deps, req, whole_path.startsWith('/api/') ? ALIAS : MCP_RESOURCE)
-}
-
-/** As `challenge`, of the deployment with this name. */
-export function deploymentChallenge(deps: Place, req: Asked, name: string): string {
-  return challengeFor(deps, req, deploymentResource(name))
-}
-
 /** Metadata of a resource at its address (RFC 9728). Clients compare `resource` with the address that they have. */
 export function resourceMetadata(deps: Place, req: Asked, deployment?: string): JsonObject {
   const base = ownAddress(deps, req)
-  const isAlias = req.url?.replace(/\?.*$/s, '').endsWith(ALIAS) === true
+  const isAlias = req.url?.replace(/\?.*$/s, '').endsWith(MCP_ALIAS) === true
   const path = deployment === undefined ? MCP_RESOURCE : deploymentResource(deployment)
   return {
-    resource: `${base}${isAlias && deployment === undefined ? ALIAS : path}`,
+    resource: `${base}${isAlias && deployment === undefined ? MCP_ALIAS : path}`,
     authorization_servers: [base],
     scopes_supported: [scopeOf(path)],
     bearer_methods_supported: ['header'],
@@ -84,7 +62,7 @@ export function resourceOf(
   const base = ownAddress(deps, req)
   const reading = { path: MCP_RESOURCE, scope: 'read' } as const
   const address = named?.replace(/\/+$/, '') ?? base
-  if ([base, base + MCP_RESOURCE, base + ALIAS].includes(address)) return reading
+  if ([base, base + MCP_RESOURCE, base + MCP_ALIAS].includes(address)) return reading
   const [, encoded] = (address.startsWith(base) && DEPLOYMENT.exec(address.slice(base.length))) || []
   const name = encoded === undefined ? undefined : decoded(encoded)
   const workspace_id = name === undefined ? undefined : deps.consentsIn?.(name)

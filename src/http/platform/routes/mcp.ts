@@ -1,7 +1,7 @@
 import { MCP_REPLIES, serveMcp } from '../../mcp/serve-mcp.ts'
 import { createAskRoute } from '../../mcp/ask-route.ts'
 import { MCP_RESOURCE } from '../../../identity/oauth.ts'
-import { challenge } from '../oauth/metadata.ts'
+import { challenge } from '../../server/callers/oauth-challenge.ts'
 import { createTokenCounter } from '../mcp/budget.ts'
 import { platformTools, toolServer } from '../mcp/tools.ts'
 import { type GuardedPlatformRoute, type PlatformRoute, route } from '../route.ts'

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import { type AppError, toAppError } from '../../../base/errors.ts'
 import type { Authenticator } from '../../../identity/authenticator.ts'
 import type { RouteAccess } from '../../api/route.ts'
@@ -39,9 +40,7 @@ export function createOpenCallers(
     isChecking = true
     while (again) {
       again = false
-      const callers = [...open]
-      for (let i = 0; i < callers.length; i += AT_ONCE)
-        await Promise.all(callers.slice(i, i + AT_ONCE).map(checkOne))
+      for (const callers of chunksOf([...open], AT_ONCE)) await Promise.all(callers.map(checkOne))
     }
     isChecking = false
   }

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import type { RollupUnit, UsageRollups } from '../../../usage/counting/rollups.ts'
 import type { ClickHouse } from '../connect.ts'
 
@@ -83,9 +84,8 @@ async function roll(
   signal: AbortSignal | undefined,
 ): Promise<number> {
   let done = 0
-  const size = AT_ONCE[unit]
-  for (let i = 0; i < buckets.length && !signal?.aborted; i += size) {
-    const part = buckets.slice(i, i + size)
+  for (const part of chunksOf(buckets, AT_ONCE[unit])) {
+    if (signal?.aborted) break
     const params = {
       unit,
       as_of,

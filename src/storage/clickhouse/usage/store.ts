@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import type { UsageHour, UsageStore } from '../../../usage/counting/recorder.ts'
 import type { ClickHouse } from '../connect.ts'
 import { idSlices } from '../id-slices.ts'
@@ -33,9 +34,7 @@ export function createUsageStore(clickhouse: ClickHouse, columns: UsageColumns):
     },
 
     async mark(hours, signal) {
-      const marks = marksOf(hours)
-      for (let i = 0; i < marks.length; i += MARKS_AT_ONCE) {
-        const part = marks.slice(i, i + MARKS_AT_ONCE)
+      for (const part of chunksOf(marksOf(hours), MARKS_AT_ONCE)) {
         const params = {
           workspaces: part.map(({ workspace_id }) => workspace_id),
           units: part.map(({ unit }) => unit),

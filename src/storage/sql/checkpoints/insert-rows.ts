@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import { type Expression, eraOfNew } from '../checkpoint-eras.ts'
 import type { SqlSession, SqlValue, TxSession } from '../driver/database.ts'
@@ -8,7 +9,6 @@ import {
   KEY,
   marks,
   placeValues,
-  portions,
   sizeFor,
   type WriteRow,
 } from './rows.ts'
@@ -50,7 +50,7 @@ function insertRows<Name extends string>(
   const expression = first && workedOut?.of(first).sql
   const plain = marks(OWNER.length + columns.length)
   const tuple = expression === undefined ? plain : `${plain.slice(0, -1)}, ${expression})`
-  for (const portion of portions(rows, INSERT_ROWS)) {
+  for (const portion of chunksOf(rows, INSERT_ROWS)) {
     const params: SqlValue[] = []
     for (const one of portion) {
       const { tenant, run_id, row } = one
@@ -106,7 +106,7 @@ export async function storedAlready(
 ): Promise<Set<string>> {
   const parts = [...Map.groupBy(rows, placeText).values()]
     .filter(({ length }) => length > 1)
-    .flatMap((some) => [...portions(some, 256)])
+    .flatMap((some) => chunksOf(some, 256))
   const known = await Promise.all(
     parts.map(async (part) => {
       const ids = Array.from({ length: sizeFor(part.length) }, (_, i) => part[i]?.row.checkpoint_id ?? '')

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import { newestAlone, type NewestFirst, newestFirst } from '../checkpoint-eras.ts'
 import type { SqlSession, SqlValue } from '../driver/database.ts'
@@ -98,11 +99,6 @@ export function sizeFor(count: number): number {
   return SIZES.find((size) => size >= count) ?? 256
 }
 
-/** `list` in portions of at most `size`. */
-export function* portions<T>(list: readonly T[], size: number): Generator<readonly T[]> {
-  for (let at = 0; at < list.length; at += size) yield list.slice(at, at + size)
-}
-
 /** A tuple of `count` placeholders. */
 export function marks(count: number): string {
   return `(${'?, '.repeat(count - 1)}?)`
@@ -154,7 +150,7 @@ export async function readBlobs(
   keys: readonly BlobKey[],
 ): Promise<FoundBlob[]> {
   const found: FoundBlob[][] = []
-  for (const some of portions(keys, 256)) {
+  for (const some of chunksOf(keys, 256)) {
     const size = sizeFor(some.length)
     const params: SqlValue[] = []
     for (let i = 0; i < size; i++) {
@@ -201,7 +197,7 @@ export async function readWrites(
   checkpoint_ids: readonly string[],
 ): Promise<Map<string, FoundWrite[]>> {
   const byCheckpoint = new Map<string, FoundWrite[]>()
-  for (const some of portions(checkpoint_ids, 256)) {
+  for (const some of chunksOf(checkpoint_ids, 256)) {
     const size = sizeFor(some.length)
     const padded = Array.from({ length: size }, (_, i) => some[i] ?? '')
     const rows = await session.query<FoundWrite>(

@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { RecentMap } from '../../../base/recent-map.ts'
 import { AppError } from '../../../base/errors.ts'
 import { retry } from '../../../base/retry.ts'
 import { DamagedFile } from './damaged-file.ts'
@@ -79,11 +80,10 @@ async function retryWhileBusy<T>(work: () => Promise<T>): Promise<T> {
 }
 
 function createSession(connection: DatabaseSync, file: string): TxSession {
-  const statements = new Map<string, StatementSync>()
+  const statements = new RecentMap<string, StatementSync>(MAX_STATEMENTS)
   const prepare = (sql: string): StatementSync => {
-    const known = statements.get(sql)
+    const known = statements.touch(sql)
     if (known !== undefined) return known
-    if (statements.size >= MAX_STATEMENTS) statements.clear()
     const statement = connection.prepare(sql)
     statements.set(sql, statement)
     return statement

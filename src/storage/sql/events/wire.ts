@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import { newUuid } from '../../../base/ids.ts'
 import type { Logger } from '../../../base/log.ts'
 import type { LogChange } from '../../../events/event-store.ts'
@@ -49,9 +50,8 @@ export function createEventWire({ url, logger }: { url: string; logger: Logger }
           [thread_id, deployment_id, workspace_id] satisfies Payload['threads'][number],
         ]),
       )
-      const all = [...named.values()]
-      for (let at = 0; at < all.length; at += MAX_THREADS) {
-        const payload: Payload = { from: me, kind, threads: all.slice(at, at + MAX_THREADS) }
+      for (const some of chunksOf([...named.values()], MAX_THREADS)) {
+        const payload: Payload = { from: me, kind, threads: some }
         session.send(`SELECT pg_notify('${CHANNEL}', ?)`, [JSON.stringify(payload)])
       }
     },

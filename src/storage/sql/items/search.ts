@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import type { ItemSearch } from '../../../runs/items/kv-store.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import { parseExact } from '../../../schema/exact-json.ts'
@@ -7,7 +8,7 @@ import { matchesFilter } from './filter.ts'
 import { IS_THERE, ITEM, type ItemRow, namespaceOfRow, OF_PREFIX } from './rows.ts'
 import { cosine, decodeVector } from './vectors.ts'
 import { fitting, PAGE_BYTES, portionsOf, type Sized } from '../../../base/portions.ts'
-import { chunksOf, inList } from '../runs/rows.ts'
+import { inList } from '../runs/rows.ts'
 
 interface VectorRow {
   namespace: string

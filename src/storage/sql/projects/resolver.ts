@@ -1,3 +1,4 @@
+import { RecentMap } from '../../../base/recent-map.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { AppError } from '../../../base/errors.ts'
 import { newUuid } from '../../../base/ids.ts'
@@ -5,51 +6,41 @@ import type { Project, ProjectStore } from '../../../ingest/project-store.ts'
 import type { Database } from '../driver/database.ts'
 import { DEFAULT_NAME, findProject, insertProject } from './rows.ts'
 
-/** Maximum number of cached names and ids; above it, the cache is cleared. */
+/** Maximum number of cached names, and of cached ids. */
 const MAX_KNOWN = 50_000
 /** Maximum delay until a name changed by another process is used. */
 const MAX_AGE_MS = 5_000
 
 /** Cache of project ids by workspace and name, and of existing ids. Ingest reads it for every TraceRun. */
 function createMemory(clock: Clock) {
-  const ids = new Map<string, Map<string, { id: string; until: number }>>()
-  const existing = new Map<string, number>()
-  let size = 0
+  // The keys begin with the id of the workspace; all of these ids have the same length.
+  const ids = new RecentMap<string, { id: string; until: number }>(MAX_KNOWN)
+  const existing = new RecentMap<string, number>(MAX_KNOWN)
   let forgotten = 0
-  const clear = (): void => {
-    ids.clear()
-    existing.clear()
-    size = 0
-  }
   return {
     idOf(workspace_id: string, name: string): string | undefined {
-      const known = ids.get(workspace_id)?.get(name)
+      const known = ids.get(workspace_id + name)
       return known !== undefined && clock.steady() < known.until ? known.id : undefined
     },
     /** How often projects were forgotten. What was read before is then not remembered. */
     forgotten: (): number => forgotten,
     /** The cached id, however old it is. */
-    lastIdOf: (workspace_id: string, name: string): string | undefined =>
-      ids.get(workspace_id)?.get(name)?.id,
+    lastIdOf: (workspace_id: string, name: string): string | undefined => ids.get(workspace_id + name)?.id,
     exists: (workspace_id: string, id: string): boolean =>
       clock.steady() < (existing.get(workspace_id + id) ?? 0),
     /** Whether the id is cached, however old the entry is. */
     hasExisted: (workspace_id: string, id: string): boolean => existing.has(workspace_id + id),
     remember(workspace_id: string, name: string, id: string): void {
-      const isNew = ids.get(workspace_id)?.has(name) !== true
-      if (isNew && ++size > MAX_KNOWN) clear()
-      const names = ids.get(workspace_id) ?? new Map<string, { id: string; until: number }>()
-      ids.set(workspace_id, names.set(name, { id, until: clock.steady() + MAX_AGE_MS }))
+      ids.set(workspace_id + name, { id, until: clock.steady() + MAX_AGE_MS })
       existing.set(workspace_id + id, clock.steady() + MAX_AGE_MS)
     },
     rememberId(workspace_id: string, id: string): void {
-      if (existing.size > MAX_KNOWN) clear()
       existing.set(workspace_id + id, clock.steady() + MAX_AGE_MS)
     },
     forgetProjects(workspace_id: string): void {
       forgotten++
-      ids.delete(workspace_id)
-      for (const key of existing.keys()) if (key.startsWith(workspace_id)) existing.delete(key)
+      for (const cache of [ids, existing])
+        for (const key of cache.keys()) if (key.startsWith(workspace_id)) cache.delete(key)
     },
   }
 }

@@ -1,5 +1,6 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import type { TxSession } from '../driver/database.ts'
-import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './rows.ts'
+import { inList, KEY, keyValues, type ThreadKey } from './rows.ts'
 
 /** Tables of a thread's checkpoints; each row has the id of the run that wrote it. */
 export const CHECKPOINT_TABLES = ['checkpoints', 'checkpoint_blobs', 'checkpoint_writes']

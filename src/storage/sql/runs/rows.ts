@@ -38,12 +38,6 @@ export function inList(values: readonly string[]): { places: string; values: str
   return { places: `(${filled.map(() => '?').join(', ')})`, values: filled }
 }
 
-/** Splits `items` into parts of at most `size` items. */
-export function chunksOf<T>(items: readonly T[], size: number): T[][] {
-  const count = Math.ceil(items.length / size)
-  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size))
-}
-
 export interface ThreadRow extends ThreadKey {
   created_at: number
   updated_at: number

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import type { Tenant, Thread } from '../../../runs/model.ts'
 import type { ThreadSearch } from '../../../runs/run-store.ts'
 import { parseExact } from '../../../schema/exact-json.ts'
@@ -5,7 +6,7 @@ import type { JsonObject, JsonValue } from '../../../schema/json.ts'
 import type { SqlValue } from '../driver/database.ts'
 import { containsJson } from '../driver/json-contains.ts'
 import { fitting, portionsOf, type Sized } from '../../../base/portions.ts'
-import { chunksOf, inList, SELECT_HEADS, SELECT_THREADS, type ThreadRow, toThread } from './rows.ts'
+import { inList, SELECT_HEADS, SELECT_THREADS, type ThreadRow, toThread } from './rows.ts'
 import type { RunDatabase } from './session.ts'
 
 /** A thread without its texts. `bytes` is the size of the texts that the filters read. */

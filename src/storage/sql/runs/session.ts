@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import type { EventDraft } from '../../../events/event-log.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import type { ReportedNodes, StateSummary, Visible } from '../../../runs/run-store.ts'
@@ -6,7 +7,7 @@ import type { JsonObject } from '../../../schema/json.ts'
 import type { Database, SqlValue, TxSession } from '../driver/database.ts'
 import type { RunEvents } from '../events/run-events.ts'
 import { deleteRuns } from './rollback.ts'
-import { chunksOf, inList, KEY, keyValues, type ThreadKey } from './rows.ts'
+import { inList, KEY, keyValues, type ThreadKey } from './rows.ts'
 import { type CountedRun, countRun } from './usage/count-run.ts'
 
 /** The columns of a thread that decisions about its runs need. */

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import { AppError } from '../../../base/errors.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { newUuid } from '../../../base/ids.ts'
@@ -84,7 +85,7 @@ export function createShareStore(database: Database, clock: Clock): ShareStore {
     },
     async tokensOfTraces(workspace_id, trace_ids) {
       const found = new Map<string, string>()
-      for (const some of slices(trace_ids)) {
+      for (const some of chunksOf(trace_ids, SLICE)) {
         const rows = await database.query<ShareRow>(
           `SELECT subject_id, token FROM shares WHERE ${ofTraces(some)}`,
           [workspace_id, ...some],
@@ -104,7 +105,7 @@ export function createShareStore(database: Database, clock: Clock): ShareStore {
     },
     async removeTraces(workspace_id, trace_ids) {
       let removed = 0
-      for (const some of slices(trace_ids)) {
+      for (const some of chunksOf(trace_ids, SLICE)) {
         const sql = `DELETE FROM shares WHERE ${ofTraces(some)} RETURNING token`
         removed += (await database.query(sql, [workspace_id, ...some])).length
       }
@@ -119,9 +120,4 @@ export function createShareStore(database: Database, clock: Clock): ShareStore {
 
 function ofTraces(trace_ids: readonly string[]): string {
   return `workspace_id = ? AND kind = 'trace' AND subject_id IN (${trace_ids.map(() => '?').join(', ')})`
-}
-
-function slices(values: readonly string[]): string[][] {
-  const count = Math.ceil(values.length / SLICE)
-  return Array.from({ length: count }, (_, i) => values.slice(i * SLICE, (i + 1) * SLICE))
 }

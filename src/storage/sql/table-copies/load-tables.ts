@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../base/chunks.ts'
 import { AppError } from '../../../base/errors.ts'
 import { linesOf } from '../../../backup/lines.ts'
 import type { TableLoader } from '../../../backup/stores.ts'
@@ -49,10 +50,8 @@ export function createTableLoader(
           (JSON.parse(line) as SqlValue[]).map(fractionAsText),
         )
         await database.tx('restore', async (session) => {
-          for (let i = 0; i < rows.length; i += perStatement) {
-            const some = rows.slice(i, i + perStatement)
+          for (const some of chunksOf(rows, perStatement))
             await session.query(`${into} ${some.map(() => places).join(', ')}`, some.flat())
-          }
         })
         count += rows.length
       }

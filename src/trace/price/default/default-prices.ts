@@ -1,3 +1,4 @@
+import { RecentMap } from '../../../base/recent-map.ts'
 import { type Decimal, divide, parseDecimal } from '../decimal.ts'
 import { candidates } from './default-price-match.ts'
 import {
@@ -98,17 +99,16 @@ interface Found {
 /** The default prices: the price data, with Weir's look-up of names and Weir's formula. */
 export function createDefaultPrices(): PriceSource {
   const data = loadPriceData()
-  const known = new Map<string, Found | null>()
+  const known = new RecentMap<string, Found | null>(MAX_KNOWN)
   const resolve = (model: string, provider: string | undefined): Found | null => {
     const key = `${provider ?? ''}\n${model}`
     const remembered = known.get(key)
     if (remembered !== undefined) return remembered
-    if (known.size >= MAX_KNOWN) known.clear()
     const found = firstFound(data, model, provider)
     known.set(key, found)
     return found
   }
-  const converted = new Map<string, Omit<Price, 'price_model_id'>>()
+  const converted = new RecentMap<string, Omit<Price, 'price_model_id'>>(MAX_KNOWN)
   return {
     find({ model, provider, at, input_tokens = 0, conditions = {} }: PriceQuery): Price | undefined {
       if (model === undefined) return undefined
@@ -125,7 +125,6 @@ export function createDefaultPrices(): PriceSource {
       const key = `${id} ${found.model.prices.indexOf(standard)} ${valid.map((it) => found.model.variants!.indexOf(it)).join()} ${chosen.map((it) => JSON.stringify(it.when)).join()} ${tier}`
       let rates = converted.get(key)
       if (!rates) {
-        if (converted.size >= MAX_KNOWN) converted.clear()
         rates = toPrice(standard.prices, valid, chosen, input_tokens, found.provider)
         converted.set(key, rates)
       }

@@ -6,7 +6,7 @@ import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { integerParameter } from '../../../api/parameters.ts'
 import { actorOf } from '../../actor.ts'
 import type { PlatformContext } from '../../route.ts'
-import { ownAddress, pagesOrigin } from '../../request/own-address.ts'
+import { ownAddress, pagesOrigin } from '../../../server/browser/own-address.ts'
 
 /** Arguments of the routes of the control plane. */
 export type DeploymentContext = Pick<PlatformContext, 'deps' | 'principal' | 'req'>

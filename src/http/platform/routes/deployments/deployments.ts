@@ -2,7 +2,7 @@ import { AppError } from '../../../../base/errors.ts'
 import { readDeploymentType } from '../../../../deploy/deployment-type.ts'
 import { requiredTextParameter, textParameter, uuidParameter } from '../../../api/parameters.ts'
 import { type PlatformRoute, route } from '../../route.ts'
-import { ownAddress } from '../../request/own-address.ts'
+import { ownAddress } from '../../../server/browser/own-address.ts'
 import {
   assertSource,
   auditDeployment,

@@ -2,7 +2,7 @@ import { choiceParameter, requiredTextParameter, uuidParameter } from '../../../
 import { type AttachmentLinks, linkExpiry } from '../../../../trace/json/run-links.ts'
 import { attachmentHeaders } from '../../attachment-headers.ts'
 import { found } from '../../request/body-fields.ts'
-import { ownAddress } from '../../request/own-address.ts'
+import { ownAddress } from '../../../server/browser/own-address.ts'
 import { route, type PlatformContext, type PlatformRoute } from '../../route.ts'
 
 const TAG = 'Runs'

@@ -9,7 +9,7 @@ import { bodyFault } from '../../../body/json.ts'
 import { EVENT_STREAM, pageReply } from '../../reply/page-reply.ts'
 import { choicesParameter, textParameter, uuidParameter } from '../../../api/parameters.ts'
 import { route, type PlatformRoute } from '../../route.ts'
-import { ownAddress } from '../../request/own-address.ts'
+import { ownAddress } from '../../../server/browser/own-address.ts'
 import { projectsOf, readQuery, selectsOf } from './asked-runs.ts'
 
 const TAG = 'API v2: runs'

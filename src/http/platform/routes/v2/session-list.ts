@@ -1,3 +1,4 @@
+import { chunksOf } from '../../../../base/chunks.ts'
 import { AppError } from '../../../../base/errors.ts'
 import { isUuid, type PartCheck, readPageCursor, writePageCursor } from '../../../../base/text/page-cursor.ts'
 import type { Project, ProjectKey, ProjectQuery } from '../../../../ingest/project-store.ts'
@@ -115,8 +116,8 @@ async function matching(
   const keys = await deps.projects.keys(workspace_id, where)
   if (wanted === undefined && filter === undefined) return keys
   const found: ProjectKey[] = []
-  for (let at = 0; at < keys.length; at += PORTION) {
-    const ids = keys.slice(at, at + PORTION).map(({ id }) => id)
+  for (const portion of chunksOf(keys, PORTION)) {
+    const ids = portion.map(({ id }) => id)
     for (const project of await readAll(deps, workspace_id, ids)) {
       if (contains(project.extra['metadata'], wanted) && satisfies(project)) found.push(project)
     }

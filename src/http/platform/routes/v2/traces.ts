@@ -9,7 +9,7 @@ import {
 } from '../../../api/parameters.ts'
 import { route, type PlatformRoute } from '../../route.ts'
 import { defined, found, uuidsOf } from '../../request/body-fields.ts'
-import { ownAddress } from '../../request/own-address.ts'
+import { ownAddress } from '../../../server/browser/own-address.ts'
 import { EVENT_STREAM, pageReply } from '../../reply/page-reply.ts'
 import { projectsOf, readQuery, selectsOf } from './asked-runs.ts'
 

@@ -1,10 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 import { isLoopback } from '../../../base/loopback.ts'
-import type { AppDeps } from '../app-deps.ts'
+
+/** The addresses of this server. */
+export interface OwnAddresses {
+  /** PUBLIC_URL. */
+  publicUrl?: string | undefined
+  /** DEPLOYMENTS_ORIGIN. */
+  deploymentsOrigin?: string | undefined
+  /** The port of the listener for deployments, once it is known. */
+  deploymentsPort?: (() => number | undefined) | undefined
+}
 
 /** URL of this server for people, without a trailing slash: PUBLIC_URL, or the address of the request. */
 export function ownAddress(
-  { publicUrl }: Pick<AppDeps, 'publicUrl'>,
+  { publicUrl }: Pick<OwnAddresses, 'publicUrl'>,
   { headers }: Pick<IncomingMessage, 'headers'>,
 ): string {
   return (publicUrl ?? `http://${headers.host ?? 'localhost'}`).replace(/\/+$/, '')
@@ -15,11 +24,7 @@ export function ownAddress(
  * request. Null if browsers may not be able to reach that listener.
  */
 export function pagesOrigin(
-  {
-    publicUrl,
-    deploymentsOrigin,
-    deploymentsPort,
-  }: Pick<AppDeps, 'publicUrl' | 'deploymentsOrigin' | 'deploymentsPort'>,
+  { publicUrl, deploymentsOrigin, deploymentsPort }: OwnAddresses,
   { headers }: Pick<IncomingMessage, 'headers'>,
 ): string | null {
   if (deploymentsOrigin !== undefined) return deploymentsOrigin
@@ -38,7 +43,7 @@ export function hasOwnHost({
   deploymentsOrigin,
   publicUrl,
   host,
-}: Pick<AppDeps, 'deploymentsOrigin' | 'publicUrl'> & { host: string }): boolean {
+}: Pick<OwnAddresses, 'deploymentsOrigin' | 'publicUrl'> & { host: string }): boolean {
   if (deploymentsOrigin === undefined) return false
   const { hostname } = new URL(deploymentsOrigin)
   const isPublic = publicUrl !== undefined && new URL(publicUrl).hostname === hostname
