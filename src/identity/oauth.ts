@@ -14,8 +14,12 @@ export const MAX_CLIENTS = 10_000
 /** Maximum number of tokens of one consent that have not expired; one that refreshes each hour has 750. */
 export const MAX_CONSENT_TOKENS = 10_000
 
-/** The only scope: permissions that read. */
+/** The only scope of clients that register: permissions that read. */
 export const READ_SCOPE = 'read'
+/** Lifetime of a token of `weir login`. */
+export const LOGIN_MS = 90 * DAY_MS
+/** The resource of a consent to `weir login`, whose code gives a personal access token. */
+export const LOGIN_RESOURCE = '/personal-access-tokens'
 
 const PREFIX = { code: 'weir_ac_', access: 'weir_at_', refresh: 'weir_rt_' } as const
 
@@ -35,6 +39,14 @@ export interface OauthClient {
   name: string
   redirect_uris: string[]
   created_at: number
+}
+
+/** `weir login`, which every server knows. */
+export const LOGIN_CLIENT: OauthClient = {
+  id: 'weir-cli',
+  name: 'weir login',
+  redirect_uris: ['http://127.0.0.1/callback'],
+  created_at: 0,
 }
 
 /** What a member has allowed a client, until the client exchanges its code. */

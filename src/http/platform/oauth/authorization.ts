@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../../base/errors.ts'
-import { isRedirectOf, type OauthClient, READ_SCOPE } from '../../../identity/oauth.ts'
+import {
+  isRedirectOf,
+  LOGIN_CLIENT,
+  LOGIN_RESOURCE,
+  type OauthClient,
+  READ_SCOPE,
+} from '../../../identity/oauth.ts'
 import type { AppDeps } from '../app-deps.ts'
 import { ownAddress } from '../request/own-address.ts'
 import { resourceOf } from './metadata.ts'
@@ -46,7 +52,7 @@ export async function readAuthorization(
   req: IncomingMessage,
   sent: URLSearchParams,
 ): Promise<Authorization | RedirectedFault> {
-  const client = await deps.oauth.store.client(sent.get('client_id') ?? '', deps.clock.now())
+  const client = await findClient(deps, sent.get('client_id'))
   if (client === undefined)
     throw fault('This server does not know the client. Remove its sign-in there, and connect it again.')
   const redirect_uri =
@@ -67,12 +73,22 @@ export async function readAuthorization(
   const challenge = sent.get('code_challenge') ?? ''
   if (sent.get('code_challenge_method') !== 'S256' || !S256.test(challenge))
     return refuse('invalid_request', 'code_challenge with code_challenge_method S256 is required')
+  if (client.id === LOGIN_CLIENT.id)
+    return { client, redirect_uri, state, challenge, resource: LOGIN_RESOURCE }
   const scopes = (sent.get('scope') ?? READ_SCOPE).split(' ').filter((scope) => scope !== '')
   if (scopes.length > 0 && !scopes.includes(READ_SCOPE))
     return refuse('invalid_scope', `the scope is ${READ_SCOPE}`)
   const resource = resourceOf(deps, req, sent.get('resource'))
   if (resource === undefined) return refuse('invalid_target', 'resource is not one of this server')
   return { client, redirect_uri, state, challenge, resource }
+}
+
+/** A client that registered itself, or `weir login`; undefined for an unknown one. */
+export async function findClient(
+  { oauth, clock }: AppDeps,
+  id: string | null,
+): Promise<OauthClient | undefined> {
+  return id === LOGIN_CLIENT.id ? LOGIN_CLIENT : await oauth.store.client(id ?? '', clock.now())
 }
 
 function fault(message: string): AppError {
