@@ -43,7 +43,7 @@ async function decide(
   const answer = await browser.fetch(`${world.url}/oauth/authorize`, {
     method: 'POST',
     headers: { origin: world.url, 'sec-fetch-site': 'same-origin' },
-    body: new URLSearchParams([...fields, ['decision', decision]]),
+    body: new URLSearchParams([...fields.filter(([name]) => name !== 'decision'), ['decision', decision]]),
   })
   return { html, location: answer.headers.get('location') }
 }
