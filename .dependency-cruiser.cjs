@@ -142,6 +142,7 @@ const tops = [
     to: [
       '^src/identity/(browser-sessions|invites|oauth|permissions|reach)\\.ts$',
       '^src/identity/oidc/sign-in-store\\.ts$',
+      '^src/identity/scim/scim\\.ts$',
     ],
   },
   {

@@ -18,7 +18,11 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
   },
   open: {
     summary: 'Print a link that signs your browser in, and open it.',
-    load: async () => (await import('./commands/open.ts')).open,
+    load: async () => (await import('./commands/sign-in/open.ts')).open,
+  },
+  login: {
+    summary: 'Sign in with your browser, and keep a token for other commands.',
+    load: async () => (await import('./commands/sign-in/login.ts')).login,
   },
   validate: {
     summary: 'Check logged runs: what Weir would store, and what is missing.',
@@ -37,7 +41,7 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
     load: async () => (await import('./commands/keys.ts')).keys,
   },
   setup: {
-    summary: 'Apply a set-up file, or show what it would change.',
+    summary: 'Apply a set-up file, show what it would change, or write one.',
     load: async () => (await import('./commands/setup/apply.ts')).setup,
   },
   workspaces: {

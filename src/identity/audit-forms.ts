@@ -1,7 +1,8 @@
+import type { SchemaTypes } from '../schema/types.gen.ts'
 import type { AuditEntry } from './identity-store.ts'
 
 /** An entry of the audit as the API, exports and AUDIT_LOG show it. */
-export interface AuditRecord {
+interface AuditRecord {
   id: string
   /** ISO 8601. */
   time: string
@@ -63,7 +64,7 @@ export function operationOf({ action, details }: Pick<AuditEntry, 'action' | 'de
 /** The actions that may have one of these names as their operation. */
 export function actionsOf(operations: readonly string[]): string[] {
   const named = Object.entries(OPERATIONS).filter(([, name]) =>
-    [name].flat().some((one) => operations.includes(one as string)),
+    [name].flat().some((one) => operations.includes(one)),
   )
   return [...new Set([...operations, ...named.map(([action]) => action)])]
 }
@@ -76,10 +77,11 @@ const ACTIVITIES = [
   { id: 4, name: 'Delete', of: /\.(delete|remove|revoke|unshare)$/ },
 ] as const
 const OTHER = { id: 99, name: 'Other' } as const
-const API_ACTIVITY = 6003 as const
+/** The class of OCSF. */
+const API_ACTIVITY = 6003
 
 /** An entry as an event API Activity of OCSF 1.7 (class 6003), in the form of LangSmith's audit logs. */
-export function toOcsf(entry: AuditEntry) {
+export function toOcsf(entry: AuditEntry): SchemaTypes['audit-log-ocsf-page']['items'][number] {
   const { action, details, organization_id, subject_id } = entry
   const { id, time, actor } = toAuditRecord(entry)
   const activity = ACTIVITIES.find(({ of }) => of.test(action)) ?? OTHER

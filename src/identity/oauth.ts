@@ -15,8 +15,16 @@ export const MAX_CLIENTS = 10_000
 /** Maximum number of tokens of one consent that have not expired; one that refreshes each hour has 750. */
 export const MAX_CONSENT_TOKENS = 10_000
 
-/** What a token is for: reading over MCP, or calling the graphs of one deployment as tools. */
-export type Scope = 'read' | 'agents'
+/** Lifetime of a token of `weir login`. */
+export const LOGIN_MS = 90 * DAY_MS
+/** The resource of a consent to `weir login`, whose code gives a personal access token. */
+export const LOGIN_RESOURCE = '/personal-access-tokens'
+
+/**
+ * What a consent is for: reading over MCP, calling the graphs of one deployment as tools, or the personal access token
+ * of `weir login`.
+ */
+export type Scope = 'read' | 'agents' | 'login'
 
 /** The resource of tokens that read. Any other resource is the MCP address of a deployment. */
 export const MCP_RESOURCE = '/mcp'
@@ -60,6 +68,14 @@ export interface OauthClient {
   name: string
   redirect_uris: string[]
   created_at: number
+}
+
+/** `weir login`, which every server knows. */
+export const LOGIN_CLIENT: OauthClient = {
+  id: 'weir-cli',
+  name: 'weir login',
+  redirect_uris: ['http://127.0.0.1/callback'],
+  created_at: 0,
 }
 
 /** What a member has allowed a client, until the client exchanges its code. */

@@ -61,7 +61,8 @@ import { startPlayground } from './playground/start-playground.ts'
 import { openFurtherDeployments } from '../hosting/further-deployments.ts'
 import { createFeedback, startDeleting, startRepricing, startUpkeep } from './stored-traces.ts'
 import { createSetupTransaction } from '../storage/sql/setup-stores.ts'
-import { type ApplySetup, createApplySetup } from '../setup/apply-setup.ts'
+import { createApplySetup } from '../setup/apply-setup.ts'
+import { createExportSetup } from '../setup/export-setup.ts'
 import { createReadSecret } from '../setup/read-secret.ts'
 import { startAuditRetention } from './identity/audit-retention.ts'
 import { applySetupFile } from './identity/setup-file.ts'
@@ -267,7 +268,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     deleter: startDeleting(base, { ...sql, ingester, blobs, clickhouse }),
     usage: usage.sources && { ...usage.sources, deployments: further.usage },
     rates,
-    applySetup: await startSetup(base, sql),
+    ...(await startSetup(base, sql)),
     ...sqlDeps(sql),
     blobs,
     ...authDeps(base, sql, people),
@@ -299,16 +300,9 @@ function baseDeps({ config: { publicUrl, deploymentsOrigin, deploy }, metrics, l
 }
 
 /** The stores that routes use as they are. */
-function sqlDeps({
-  sharing,
-  projects,
-  projectViews,
-  prices,
-  usageLimits,
-  ingestLimits,
-  identityStore,
-  managed,
-}: SqlStores) {
+function sqlDeps(stores: SqlStores) {
+  const { sharing, projects, projectViews, prices, usageLimits, ingestLimits, identityStore, managed, scim } =
+    stores
   return {
     sharing,
     projects,
@@ -318,21 +312,26 @@ function sqlDeps({
     ingestLimits,
     identity: identityStore,
     managed,
+    scim,
   }
 }
 
-/** Applies SETUP_FILE, and returns what applies further set-ups. */
-async function startSetup(base: Base, { database, identity }: SqlStores): Promise<ApplySetup> {
+/** Applies SETUP_FILE, and returns what applies further set-ups and writes them. */
+async function startSetup(
+  base: Base,
+  { database, identity }: SqlStores,
+): Promise<Pick<AppDeps, 'applySetup' | 'exportSetup'>> {
   const { config, logger } = base
+  const inOneTransaction = createSetupTransaction(database, systemClock)
   const applySetup = createApplySetup({
-    inOneTransaction: createSetupTransaction(database, systemClock),
+    inOneTransaction,
     registry: createRegistry(),
     clock: systemClock,
   })
   const { id: organization_id } = identity.organization
   const readSecret = createReadSecret(config.runs.environment)
   await applySetupFile(config.setupFile, applySetup, { organization_id, readSecret, logger })
-  return applySetup
+  return { applySetup, exportSetup: createExportSetup(inOneTransaction) }
 }
 
 function readPrices(deps: PricePreviewDeps): Pick<AppDeps, 'findPrice' | 'previewPrices'> {

@@ -8,6 +8,8 @@ import { createBrowserSessionStore } from '../storage/sql/identity/browser-sessi
 import { createOauthStore } from '../storage/sql/identity/oauth-store.ts'
 import { createManagedRecords } from '../storage/sql/identity/managed-record-store.ts'
 import { createInviteStore } from '../storage/sql/identity/invite-store.ts'
+import { createScimStore } from '../storage/sql/identity/scim/scim-store.ts'
+import { createScimTokenStore } from '../storage/sql/identity/scim/token-store.ts'
 import { createSignInStore } from '../storage/sql/identity/sign-in-store.ts'
 import { createIdentityStore } from '../storage/sql/identity/identity-store.ts'
 import { createIngestLimitStore } from '../storage/sql/identity/ingest-limit-store.ts'
@@ -72,6 +74,7 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
     signIns: createSignInStore(database),
     invites: createInviteStore(database),
     managed: createManagedRecords(database),
+    scim: { tokens: createScimTokenStore(database), store: createScimStore(database) },
     installation,
     check: await installation.claim(sqlStore('sql', place, database)),
     sharing: createSharing(database),

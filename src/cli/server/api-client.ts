@@ -146,13 +146,15 @@ function keyRefusal(target: Target): string {
   return `${keyRefusalText(target)}${movedText(target)}`
 }
 
-function keyRefusalText({ url, keySource, keyFile, keyFlag = '--key' }: Target): string {
+function keyRefusalText({ url, keySource, keyFile, isLogin, keyFlag = '--key' }: Target): string {
   const another = `Give a key with ${keyFlag} or WEIR_API_KEY.`
   if (keySource === undefined) {
     const none = keyFile === undefined ? '' : `, and there is none in ${keyFile}`
     return `The server at ${url} requires an API key${none} (401). ${another}`
   }
   const refused = `The server at ${url} refused the key ${keySource === keyFile ? 'in' : 'of'} ${keySource} (401)`
+  if (isLogin === true)
+    return `${refused}: it was revoked, or you are a member no more. Run weir login again.`
   if (keySource !== keyFile)
     return `${refused}. Create one with weir keys create; the first one is in DATA_DIR/api-key.`
   return `${refused}: it was revoked, or belongs to another data directory. ${another} If no admin key is left, restart the server: it creates one and writes it to ${keyFile}.`

@@ -1,9 +1,18 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readClientSettings, readDeploySettings } from './client-settings.ts'
 
 describe('readClientSettings', () => {
   it('has no defaults except for the data directory', () => {
-    const nothing = { url: undefined, deploymentUrl: undefined, port: undefined, deploymentPort: undefined }
+    const loginsFile = join(homedir(), '.config', 'weir', 'logins.json')
+    const nothing = {
+      loginsFile,
+      url: undefined,
+      deploymentUrl: undefined,
+      port: undefined,
+      deploymentPort: undefined,
+    }
     expect(readClientSettings({})).toEqual({ ...nothing, apiKey: undefined, dataDir: './data' })
     expect(readClientSettings({ PORT: '0', DEPLOYMENT_PORT: ' ', WEIR_API_KEY: ' k ' })).toEqual({
       ...nothing,
@@ -11,7 +20,8 @@ describe('readClientSettings', () => {
       dataDir: './data',
     })
     const env = { WEIR_URL: 'http://a', WEIR_DEPLOYMENT_URL: 'http://b', PORT: '1', DEPLOYMENT_PORT: '2' }
-    expect(readClientSettings({ ...env, DATA_DIR: '/d' })).toEqual({
+    expect(readClientSettings({ ...env, DATA_DIR: '/d', XDG_CONFIG_HOME: '/c' })).toEqual({
+      loginsFile: '/c/weir/logins.json',
       url: 'http://a',
       deploymentUrl: 'http://b',
       port: '1',

@@ -1,3 +1,5 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import { type Environment, type PortSetting, readConfig } from '../../config.ts'
 
 /** Settings of commands that call a server; undefined if the environment has none. */
@@ -13,6 +15,8 @@ export interface ClientSettings {
   apiKey: string | undefined
   /** DATA_DIR or its default. */
   dataDir: string
+  /** The file of the tokens of `weir login`. */
+  loginsFile: string
 }
 
 /** Reads the settings of commands; never throws. */
@@ -26,6 +30,7 @@ export function readClientSettings(env: Environment = process.env): ClientSettin
     deploymentPort: port('DEPLOYMENT_PORT'),
     apiKey: named('WEIR_API_KEY'),
     dataDir: named('DATA_DIR') ?? readConfig({}).dataDir,
+    loginsFile: join(named('XDG_CONFIG_HOME') ?? join(homedir(), '.config'), 'weir', 'logins.json'),
   }
 }
 

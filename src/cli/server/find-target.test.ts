@@ -1,10 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ClientSettings } from './client-settings.ts'
 import { announceServer } from '../../start/server-address.ts'
 import { shellCommands } from '../commands/env.ts'
+import { keepLogin } from './logins.ts'
 import { type Api, findTarget, findTargets, type TargetFlags } from './find-target.ts'
 
 const OURS = { url: 'http://127.0.0.1:1985', deploymentUrl: 'http://10.0.0.5:2025' }
@@ -17,7 +18,13 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
 const NOTHING = { url: undefined, deploymentUrl: undefined, port: undefined, deploymentPort: undefined }
 const find = (api: Api, flags: TargetFlags = {}, named: Partial<ClientSettings> = {}) =>
-  findTarget(api, flags, { ...NOTHING, apiKey: undefined, dataDir, ...named })
+  findTarget(api, flags, {
+    ...NOTHING,
+    apiKey: undefined,
+    dataDir,
+    loginsFile: join(dataDir, 'logins.json'),
+    ...named,
+  })
 
 describe('the server that a command calls', () => {
   it('is the one that uses the data directory, with the key stored there', async () => {
@@ -26,6 +33,21 @@ describe('the server that a command calls', () => {
     const kept = { urlSource: undefined, key: 'kept', keySource: keyFile, keyFile }
     expect(await find('platform')).toEqual({ url: OURS.url, ...kept })
     expect(await find('deployment')).toEqual({ url: OURS.deploymentUrl, ...kept })
+  })
+
+  it('TEAM-8: gets the key of weir login for its address, until that ends, after those that are named', async () => {
+    const file = join(dataDir, 'logins.json')
+    const url = 'https://a.example'
+    await keepLogin(file, url, { key: 'login', expires_at: null })
+    await keepLogin(file, 'https://b.example', { key: 'ended', expires_at: '2020-01-01T00:00:00Z' })
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(await find('platform', { url })).toMatchObject({ key: 'login', keySource: file, isLogin: true })
+    expect((await find('platform', { url: 'https://b.example' })).key).toBeUndefined()
+    expect((await find('platform', { url: 'https://c.example' })).key).toBeUndefined()
+    expect((await find('platform', { url, key: 'flag' })).key).toBe('flag')
+    expect((await find('platform', { url }, { apiKey: 'mine' })).key).toBe('mine')
+    await writeFile(file, 'no JSON')
+    expect((await find('platform', { url })).key).toBeUndefined()
   })
 
   it('is never one at a default port, which must not receive the key', async () => {
@@ -98,7 +120,8 @@ describe('the server that a command calls', () => {
 
 describe('the two APIs of one server', () => {
   const both = async (flags: TargetFlags, named: Partial<ClientSettings> = {}) => {
-    const settings = { ...NOTHING, apiKey: undefined, dataDir, ...named }
+    const loginsFile = join(dataDir, 'logins.json')
+    const settings = { ...NOTHING, apiKey: undefined, dataDir, loginsFile, ...named }
     const { platform, deployment } = await findTargets(flags, settings)
     return [platform.url, deployment?.url]
   }

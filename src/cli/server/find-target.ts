@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { AppError } from '../../base/errors.ts'
 import { isLoopback } from '../../base/loopback.ts'
 import { type ClientSettings, readClientSettings } from './client-settings.ts'
+import { type Login, readLogins } from './logins.ts'
 import { findServer, type RunningServer } from '../../start/server-address.ts'
 
 export type Api = 'platform' | 'deployment'
@@ -18,6 +19,8 @@ export interface Target {
   key: string | undefined
   /** The flag or variable that gave the key, or the path of its file; undefined without a key. */
   keySource: string | undefined
+  /** Whether the key is that of `weir login`. */
+  isLogin?: boolean
   /** The flag of the command that names a key; default: `--key`. */
   keyFlag?: string | undefined
   /** The key file of this machine's server; undefined for a server on another machine, which must not get that key. */
@@ -61,10 +64,17 @@ export async function findTarget(
   const target = { url, urlSource: isRunning ? undefined : named?.source, movedTo, keyFile, localSecret }
   if (flags.key !== undefined) return { ...target, key: flags.key.trim(), keySource: '--key' }
   if (settings.apiKey !== undefined) return { ...target, key: settings.apiKey, keySource: 'WEIR_API_KEY' }
+  const login = (await readLogins(settings.loginsFile))[url]
+  if (login !== undefined && !hasEnded(login))
+    return { ...target, key: login.key, keySource: settings.loginsFile, isLogin: true }
   const kept = keyFile === undefined ? '' : await readFile(keyFile, 'utf8').catch(() => '')
   return kept.trim() === ''
     ? { ...target, key: undefined, keySource: undefined }
     : { ...target, key: kept.trim(), keySource: keyFile }
+}
+
+function hasEnded({ expires_at }: Login): boolean {
+  return expires_at !== null && Date.parse(expires_at) <= Date.now()
 }
 
 /**

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { browserCommand } from '../commands/open.ts'
+import { browserCommand } from './open-browser.ts'
 
 it('names the program of each system that opens a link', () => {
   const url = 'http://127.0.0.1:1984/app/#ticket=T'

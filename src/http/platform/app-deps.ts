@@ -4,6 +4,7 @@ import type { ProviderSignIn } from '../../identity/oidc/sign-in.ts'
 import type { InviteStore } from '../../identity/invites.ts'
 import type { IdentityStore } from '../../identity/identity-store.ts'
 import type { ManagedRecords } from '../../identity/managed-records.ts'
+import type { ScimStore, ScimTokenStore } from '../../identity/scim/scim.ts'
 import type { OauthStore } from '../../identity/oauth.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { RecentMap } from '../../base/recent-map.ts'
@@ -41,6 +42,7 @@ import type { BrowserGates } from '../server/browser/browser-gates.ts'
 import type { Registry } from '../../schema/registry.ts'
 import type { DecodeLimits } from '../../trace/decode/decoded.ts'
 import type { IngestLimitStore, UsageLimitStore } from '../../usage/limits.ts'
+import type { ExportSetup } from '../../setup/export-setup.ts'
 import type { ApplySetup } from '../../setup/apply-setup.ts'
 import type { UsageDetailsSource } from '../../usage/report/details-source.ts'
 import type { UsageRebuilds } from '../../usage/counting/rebuilds.ts'
@@ -129,8 +131,10 @@ export interface AppDeps {
   ingestLimits: IngestLimitStore
   rates: RateGate
   applySetup: ApplySetup
+  exportSetup: ExportSetup
   identity: IdentityStore
   managed: Pick<ManagedRecords, 'ids'>
+  scim: { tokens: ScimTokenStore; store: ScimStore }
   invites: InviteStore
   blobs: BlobStore
   authenticator: Authenticator

@@ -47,6 +47,8 @@ import { sessionV2Routes } from './routes/v2/sessions.ts'
 import { runV2Routes } from './routes/v2/runs.ts'
 import { threadV2Routes } from './routes/v2/threads.ts'
 import { traceV2Routes } from './routes/v2/traces.ts'
+import { scimRoutes } from './routes/identity/scim.ts'
+import { scimTokenRoutes } from './routes/identity/scim-tokens.ts'
 import { setupRoutes } from './routes/identity/setup.ts'
 import { workspaceRoutes } from './routes/identity/workspaces.ts'
 
@@ -102,6 +104,8 @@ export function platformRoutes(): GuardedPlatformRoute[] {
       ...usageLimitRoutes(),
       ...workspaceLimitRoutes(),
       ...setupRoutes(),
+      ...scimTokenRoutes(),
+      ...scimRoutes(),
       ...deploymentRoutes(),
       ...revisionRoutes(),
       ...deploymentLogRoutes(),

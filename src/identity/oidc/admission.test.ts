@@ -28,10 +28,11 @@ const WORKSPACES = [
   { id: 'w1', display_name: 'ml' },
   { id: 'w2', display_name: 'data' },
 ]
-const NEW: Known = { rights: undefined, by_groups: false, invited: undefined }
+const NEW: Known = { rights: undefined, by_groups: false, groups: [], invited: undefined }
 const member = (by_groups: boolean): Known => ({
   rights: { role: 'operator', workspace_ids: null },
   by_groups,
+  groups: [],
   invited: undefined,
 })
 
@@ -43,6 +44,13 @@ const decide = (
 ) => admit({ ...ADA, ...person }, { ...RULES, ...rules }, { known, admin_email, workspaces: WORKSPACES })
 
 describe('TEAM-5: the rights of groups', () => {
+  it('TEAM-10: are also those of the groups that SCIM knows', () => {
+    const rights = { role: 'viewer', workspace_ids: null }
+    const known = { ...member(true), groups: ['staff'] }
+    expect(decide({ groups: [] }, {}, known)).toMatchObject({ rights, by_groups: true })
+    expect(decide({ groups: [] }, { allowed_groups: ['staff'] }, known)).toMatchObject({ rights })
+  })
+
   it.each([
     [['staff'], { role: 'viewer', workspace_ids: null }],
     [['staff', 'ml'], { role: 'user', workspace_ids: ['w1'] }],

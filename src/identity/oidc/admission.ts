@@ -24,6 +24,8 @@ export interface Known {
   rights: Rights | undefined
   /** Whether the rights came from groups at an earlier sign-in. */
   by_groups: boolean
+  /** Groups that SCIM says the member has, besides those of the provider's claim. */
+  groups: readonly string[]
   /** The rights of an invitation of the person's verified address. */
   invited: Rights | undefined
 }
@@ -102,7 +104,7 @@ export function rightsOfGroups(
 
 /** Decides whether a person enters, and with which rights. Pure: everything that it needs is passed in. */
 export function admit(
-  person: Person,
+  described: Person,
   rules: Rules,
   {
     known,
@@ -110,6 +112,7 @@ export function admit(
     workspaces,
   }: { known: Known; admin_email: string | undefined; workspaces: readonly NamedWorkspace[] },
 ): Admission {
+  const person = { ...described, groups: [...described.groups, ...known.groups] }
   const refused = refusalOf(person, rules)
   if (refused !== undefined) return { refused }
   const email = verifiedEmail(person, rules)

@@ -59,3 +59,18 @@ it('TEAM-12: weir setup reads the keys where it runs, from variables and files, 
   expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('NOT_HERE has no key')])
   expect(await post(withKey('{env: CI_KEY}'), { ci: KEY })).toEqual([200, expect.stringContaining('keep')])
 })
+
+it('TEAM-12: weir setup export writes a file that applies without a change, and never over another', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'weir-setup-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const env = { ...process.env, WEIR_URL: weir.current().url, WEIR_API_KEY: ADMIN_KEY, CI_KEY: KEY }
+  expect(await setup(withKey('{env: CI_KEY}'))).toMatchObject({ code: 0 })
+  const file = join(folder, 'weir.yaml')
+  expect(await runCommand(['setup', 'export', file], { env })).toMatchObject({ code: 0, stderr: '' })
+  expect(await runCommand(['setup', 'apply', file, '--plan'], { env })).toMatchObject({ code: 0 })
+  const again = await runCommand(['setup', 'export', file], { env })
+  expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('exists already')])
+  const printed = await runCommand(['setup', 'export'], { env })
+  expect(printed.stdout).toContain('name: ci')
+  expect(printed.stdout).not.toContain(KEY)
+})

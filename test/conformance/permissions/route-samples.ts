@@ -56,6 +56,24 @@ const MEMBERS = '/orgs/current/members'
 const INVITES = '/orgs/current/invites'
 const INGEST_OTLP = { 'content-type': 'application/json' }
 
+/** Calls of SCIM with keys, which it does not accept. */
+function scimSamples(): Record<string, Sample> {
+  const refused = (path: string, body?: unknown): Sample => ({
+    ...fixed(`/scim/v2${path}`, body),
+    status: () => [401],
+  })
+  const all: Record<string, Sample> = {}
+  for (const path of ['/ServiceProviderConfig', '/ResourceTypes', '/Schemas'])
+    all[`GET /scim/v2${path}`] = refused(path)
+  for (const path of ['/Users', '/Groups']) {
+    all[`GET /scim/v2${path}`] = refused(path)
+    all[`POST /scim/v2${path}`] = refused(path, {})
+    for (const method of ['GET', 'DELETE']) all[`${method} /scim/v2${path}/{id}`] = refused(`${path}/1`)
+    for (const method of ['PUT', 'PATCH']) all[`${method} /scim/v2${path}/{id}`] = refused(`${path}/1`, {})
+  }
+  return all
+}
+
 /** Calls of the routes of service keys and personal access tokens under these paths. */
 function keySamples(service: string, personal: string): Record<string, Sample> {
   return {
@@ -303,6 +321,11 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   // These servers have no provider.
   'GET /oauth/{id}/login': unknown('/oauth/custom-oidc/login'),
   'GET /oauth/{id}/callback': unknown('/oauth/custom-oidc/callback?state=s&code=c'),
+  'GET /orgs/current/scim-tokens': fixed('/orgs/current/scim-tokens'),
+  // There is no sign-in provider.
+  'POST /orgs/current/scim-tokens': { ...fixed('/orgs/current/scim-tokens', {}), status: () => [409] },
+  'DELETE /orgs/current/scim-tokens/{id}': unknown(`/orgs/current/scim-tokens/${newUuid()}`),
+  ...scimSamples(),
   'GET /workspaces': fixed('/workspaces'),
   'POST /workspaces': fixed('/workspaces', { display_name: 'made' }),
   'GET /workspaces/{id}': {
@@ -370,6 +393,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /orgs/current/billing/usage-details/export': usage('usage-details/export'),
   'POST /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
   'GET /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
+  'GET /setup': fixed('/setup'),
   'POST /setup': fixed('/setup', { document: { version: 1 }, dry_run: true }),
   'GET /workspaces/{id}/limits': {
     reach: 'caller',

@@ -4,6 +4,7 @@ import { hashApiKey } from '../../../src/identity/api-keys.ts'
 import type { IdentityStore } from '../../../src/identity/identity-store.ts'
 import { createRegistry } from '../../../src/schema/registry.ts'
 import { type ApplySetup, createApplySetup } from '../../../src/setup/apply-setup.ts'
+import { createExportSetup } from '../../../src/setup/export-setup.ts'
 import { createReadSecret } from '../../../src/setup/read-secret.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
@@ -197,6 +198,24 @@ prices: [{name: m, match: a, prompt_per_million: 1, completion_per_million: 1, $
     expect(await changes(WHOLE)).toEqual([])
     expect((await identity.findKey(hashApiKey(FIRST_KEY)))?.grant.expires_at).toBeNull()
     expect((await identity.findKey(hashApiKey(SECOND_KEY)))?.grant.expires_at).toBe(NOW + 24 * 3_600_000)
+  })
+
+  it('TEAM-12: is written as a file that finds nothing to do, without keys', async () => {
+    await run(WHOLE)
+    const text = await createExportSetup(createSetupTransaction(database, clock))(organization_id)
+    expect(text).not.toContain(FIRST_KEY)
+    expect(text).toContain('env: CI_KEY')
+    expect(text).not.toContain('Not in it')
+    const steps = await run(text)
+    expect(steps).toHaveLength(8)
+    expect(steps.filter((step) => !step.startsWith('keep'))).toEqual([])
+    // What a file cannot say is named.
+    const member = { user_id: newUuid(), email: 'eve@acme.test', full_name: null, created_at: NOW }
+    const claimed = { organization_id, role: 'viewer', workspace_ids: null, email_claimed: true } as const
+    await identity.addMember({ ...member, ...claimed }, actor)
+    const again = await createExportSetup(createSetupTransaction(database, clock))(organization_id)
+    expect(again).toContain('# Not in it: the member eve@acme.test, whose address nobody has proven.')
+    expect(await changes(again)).toEqual([])
   })
 
   it('refuses what it does not know, with the line, and every secret that stands in it', async () => {

@@ -29,6 +29,8 @@ import type { SignInStore } from '../../../src/identity/oidc/sign-in-store.ts'
 import type { ProviderSignIn } from '../../../src/identity/oidc/sign-in.ts'
 import { createManagedRecords } from '../../../src/storage/sql/identity/managed-record-store.ts'
 import { createInviteStore } from '../../../src/storage/sql/identity/invite-store.ts'
+import { createScimStore } from '../../../src/storage/sql/identity/scim/scim-store.ts'
+import { createScimTokenStore } from '../../../src/storage/sql/identity/scim/token-store.ts'
 import { createSignInStore } from '../../../src/storage/sql/identity/sign-in-store.ts'
 import { createBrowserSessionStore } from '../../../src/storage/sql/identity/browser-session-store.ts'
 import { createOauthStore } from '../../../src/storage/sql/identity/oauth-store.ts'
@@ -46,6 +48,7 @@ import { createFeedback, createSharing } from '../../../src/start/stored-traces.
 import { createLocalBuckets } from '../../../src/ingest/rates/buckets.ts'
 import { createRateGate } from '../../../src/ingest/rates/rate-gate.ts'
 import { createApplySetup } from '../../../src/setup/apply-setup.ts'
+import { createExportSetup } from '../../../src/setup/export-setup.ts'
 import { createSetupTransaction } from '../../../src/storage/sql/setup-stores.ts'
 import { createIngestLimitStore } from '../../../src/storage/sql/identity/ingest-limit-store.ts'
 import { createUsageLimitStore } from '../../../src/storage/sql/identity/usage-limit-store.ts'
@@ -294,10 +297,12 @@ export async function startApp(options: FixtureOptions = {}) {
       registry: createRegistry(),
       clock,
     }),
+    exportSetup: createExportSetup(createSetupTransaction(database, clock)),
     rates: createRateGate({ limits: ingestLimits, buckets, clock, logger, metrics }),
     identity,
     invites: createInviteStore(database),
     managed: createManagedRecords(database),
+    scim: { tokens: createScimTokenStore(database), store: createScimStore(database) },
     blobs: options.blobs ?? NO_BLOBS,
     authenticator,
     openCallers,

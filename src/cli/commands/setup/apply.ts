@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { AppError } from '../../../base/errors.ts'
 import { createRegistry } from '../../../schema/registry.ts'
 import type { SchemaTypes } from '../../../schema/types.gen.ts'
@@ -7,13 +7,16 @@ import { API_FLAGS, API_HELP } from '../../arguments/api-flags.ts'
 import { misusedWords, readArguments } from '../../arguments/command-arguments.ts'
 import { FORMAT_FLAGS, FORMAT_HELP, wantsJson } from '../../arguments/output-format.ts'
 import { connectApi } from '../../server/api-client.ts'
+import type { TargetFlags } from '../../server/find-target.ts'
 import { setupVariables } from '../../server/client-settings.ts'
 import { printable } from '../../terminal/printable.ts'
 
 const HELP = `Usage: weir setup apply FILE [--plan] [options]
+       weir setup export [FILE] [options]
 
-Brings workspaces, members, service keys, prices, limits and feedback to the state that a YAML or JSON file names.
-Only what it names is touched; all or nothing. The keys to which the file refers are read here, and sent.
+apply brings workspaces, members, service keys, prices, limits and feedback to the state that a YAML or JSON file
+names. Only what it names is touched; all or nothing. The keys to which the file refers are read here, and sent.
+export writes that file for what the server has, without keys, into a new FILE or to standard output.
 
 Options:
   --plan           print what would change; the exit code is 2 if something would, 0 if not, 1 after an error
@@ -34,7 +37,7 @@ type Plan = SchemaTypes['setup-plan']
 const TO_DO = 2
 const FAILED = 1
 
-/** `weir setup`: applies a set-up file, or shows what would change. */
+/** `weir setup`: applies a set-up file, shows what would change, or writes one. */
 export async function setup(args: string[]): Promise<number> {
   const { values, positionals } = readArguments(args, FLAGS, HELP)
   if (values.help === true) {
@@ -42,8 +45,9 @@ export async function setup(args: string[]): Promise<number> {
     return 0
   }
   const [action, file, ...rest] = positionals
+  if (action === 'export' && rest.length === 0 && values.plan !== true) return await exportSetup(values, file)
   if (action !== 'apply' || file === undefined || rest.length > 0)
-    throw misusedWords(positionals, { apply: 'one file' }, HELP)
+    throw misusedWords(positionals, { apply: 'one file', export: 'at most one file, and no --plan' }, HELP)
   const asJson = wantsJson(values)
   const dry_run = values.plan === true
   try {
@@ -60,6 +64,26 @@ export async function setup(args: string[]): Promise<number> {
     console.error(`weir setup: ${error.message}`)
     return FAILED
   }
+}
+
+/** `weir setup export`: writes the set-up of the server into a new file, or to standard output. */
+async function exportSetup(
+  flags: TargetFlags & { tenant?: string | undefined },
+  file: string | undefined,
+): Promise<number> {
+  const text = await (await connectApi(flags)).text('/setup')
+  if (file === undefined) {
+    process.stdout.write(text)
+    return 0
+  }
+  try {
+    await writeFile(file, text, { flag: 'wx' })
+  } catch (cause) {
+    const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST'
+    const why = isThere ? 'exists already' : 'cannot be written'
+    throw new AppError('invalid_request', { message: `The file ${file} ${why}.`, cause })
+  }
+  return 0
 }
 
 async function readText(file: string): Promise<string> {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../../base/errors.ts'
-import { isRedirectOf, type OauthClient } from '../../../identity/oauth.ts'
+import { isRedirectOf, LOGIN_CLIENT, LOGIN_RESOURCE, type OauthClient } from '../../../identity/oauth.ts'
 import type { AppDeps } from '../app-deps.ts'
 import { ownAddress } from '../../server/browser/own-address.ts'
 import { type Resource, resourceOf } from './metadata.ts'
@@ -46,7 +46,7 @@ export async function readAuthorization(
   req: IncomingMessage,
   sent: URLSearchParams,
 ): Promise<Authorization | RedirectedFault> {
-  const client = await deps.oauth.store.client(sent.get('client_id') ?? '', deps.clock.now())
+  const client = await findClient(deps, sent.get('client_id'))
   if (client === undefined)
     throw fault('This server does not know the client. Remove its sign-in there, and connect it again.')
   const redirect_uri =
@@ -67,12 +67,24 @@ export async function readAuthorization(
   const challenge = sent.get('code_challenge') ?? ''
   if (sent.get('code_challenge_method') !== 'S256' || !S256.test(challenge))
     return refuse('invalid_request', 'code_challenge with code_challenge_method S256 is required')
+  if (client.id === LOGIN_CLIENT.id) {
+    const resource = { path: LOGIN_RESOURCE, scope: 'login' } as const
+    return { client, redirect_uri, state, challenge, resource }
+  }
   const resource = resourceOf(deps, req, sent.get('resource'))
   if (resource === undefined) return refuse('invalid_target', 'resource is not one of this server')
   const scopes = (sent.get('scope') ?? '').split(' ').filter((scope) => scope !== '')
   if (scopes.length > 0 && !scopes.includes(resource.scope))
     return refuse('invalid_scope', `the scope is ${resource.scope}`)
   return { client, redirect_uri, state, challenge, resource }
+}
+
+/** A client that registered itself, or `weir login`; undefined for an unknown one. */
+export async function findClient(
+  { oauth, clock }: AppDeps,
+  id: string | null,
+): Promise<OauthClient | undefined> {
+  return id === LOGIN_CLIENT.id ? LOGIN_CLIENT : await oauth.store.client(id ?? '', clock.now())
 }
 
 function fault(message: string): AppError {

@@ -40,7 +40,7 @@ function callsOf(deployment: string): string {
 
 /** The page on which a member allows or denies a client (rule OAU-4). It is a plain form to its own address. */
 export function consentPage(
-  { client, redirect_uri, resource: { deployment } }: Authorization,
+  { client, redirect_uri, resource: { scope, deployment } }: Authorization,
   sent: URLSearchParams,
   { workspaces, member }: ConsentChoice,
 ): string {
@@ -51,6 +51,17 @@ export function consentPage(
   const options = workspaces.map(
     ({ id, display_name }) => `<option value="${escaped(id)}">${escaped(display_name)}</option>`,
   )
+  if (scope === 'login')
+    return page(
+      'Sign in on the command line?',
+      `<form method="post" action="/oauth/authorize">${hidden.join('')}<dl>
+<dt>Command</dt><dd><strong>weir login</strong>, on this computer</dd>
+<dt>Returns to</dt><dd>${escaped(redirect_uri)}</dd>
+<dt>Gets</dt><dd>a personal access token for 90 days, which may do what you may do.</dd>
+<dt>As</dt><dd>${escaped(member)}</dd></dl>
+<p>Allow it only if you have just started the command yourself.</p>
+<button name="decision" value="allow">Allow</button><button name="decision" value="deny">Deny</button></form>`,
+    )
   return page(
     deployment === undefined ? 'Let this client read your traces?' : 'Let this client call your graphs?',
     `<form method="post" action="/oauth/authorize">${hidden.join('')}<dl>

@@ -6,12 +6,14 @@ import {
   fitsChallenge,
   hashToken,
   type KeyRef,
+  LOGIN_RESOURCE,
   newToken,
   scopeOf,
   type TokenPair,
 } from '../../../identity/oauth.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { AppDeps } from '../app-deps.ts'
+import { findClient } from './authorization.ts'
 
 /** An error of the token endpoint (RFC 6749, 5.2). */
 export class OauthFault extends Error {
@@ -54,8 +56,8 @@ export async function endKey(
 /**
  * Clients that this server does not know any more register again when they are told so. @throws OauthFault invalid_client
  */
-export async function assertClient({ oauth, clock }: AppDeps, sent: URLSearchParams): Promise<void> {
-  const known = await oauth.store.client(sent.get('client_id') ?? '', clock.now())
+export async function assertClient(deps: AppDeps, sent: URLSearchParams): Promise<void> {
+  const known = await findClient(deps, sent.get('client_id'))
   if (known === undefined) throw new OauthFault('invalid_client', 'This server does not know the client.')
 }
 
@@ -83,7 +85,8 @@ export async function exchangeCode(
     throw new OauthFault('invalid_grant', 'code_verifier does not fit the challenge.')
   if (resource !== undefined && resource !== taken.resource)
     throw new OauthFault('invalid_target', 'The code is for another resource.')
-  await createKey(deps, taken)
+  const secret = await createKey(deps, taken)
+  if (taken.resource === LOGIN_RESOURCE) return loginJson(secret, taken.key.expires_at, clock.now())
   const pair = newPair()
   if (!(await oauth.store.start(taken, pair, clock.now()))) {
     await endKey(deps, taken.key)
@@ -92,15 +95,21 @@ export async function exchangeCode(
   return pairJson(pair, taken.resource)
 }
 
-/** Stores the key of a consent. @throws OauthFault if the member has left since */
-async function createKey({ identity, clock }: AppDeps, { key, actor: author }: Consent): Promise<void> {
+/** The personal access token of `weir login`, which is not refreshed. */
+function loginJson(access_token: string, expires_at: number | null, now: number): JsonObject {
+  const expires_in = expires_at === null ? {} : { expires_in: Math.floor((expires_at - now) / 1000) }
+  return { access_token, token_type: 'Bearer', ...expires_in }
+}
+
+/** Stores the key of a consent; returns its secret. @throws OauthFault if the member has left since */
+async function createKey({ identity, clock }: AppDeps, { key, actor: author }: Consent): Promise<string> {
   const { user_id } = key
   const actor = { ...author, at: clock.now() }
   for (let draws = 0; draws < MAX_DRAWS; draws++) {
     const secret = generateApiKey(user_id === null ? 'service' : 'personal')
     const stored = { ...key, key_hash: hashApiKey(secret), short_key: shortKey(secret) }
     try {
-      if (await identity.createKey(stored, actor)) return
+      if (await identity.createKey(stored, actor)) return secret
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'invalid_request') throw error
       throw new OauthFault('invalid_grant', error.message)

@@ -141,7 +141,7 @@ async function setColumn(
 
 /** Ends the member's sessions and the invitations by and of it, and forgets which person of a provider it is. */
 async function forgetPerson(session: SqlSession, { organization_id, user_id, email }: Member): Promise<void> {
-  for (const table of ['member_sessions', 'sign_in_identities'])
+  for (const table of ['member_sessions', 'sign_in_identities', 'scim_users', 'scim_group_members'])
     await session.query(`DELETE FROM ${table} WHERE organization_id = ? AND user_id = ?`, [
       organization_id,
       user_id,
@@ -162,6 +162,32 @@ export async function insertMember(session: SqlSession, member: Member, actor: A
   await setWorkspaces(session, organization_id, user_id, workspace_ids)
   const details = { email, role, workspace_ids }
   await recordChange(session, actor, { organization_id, action: 'member.add', subject_id: user_id, details })
+}
+
+/**
+ * Ends the membership, with its keys, whose ids are returned; undefined without such a member. @throws AppError conflict
+ * for the last admin of all workspaces
+ */
+export async function dropMember(
+  session: SqlSession,
+  organization_id: string,
+  user_id: string,
+  actor: Actor,
+): Promise<string[] | undefined> {
+  const members = await memberRecords(session, organization_id)
+  const gone = members.find((one) => one.user_id === user_id)
+  if (gone === undefined) return undefined
+  refuseWithoutAdmin(members, gone, undefined)
+  await forgetPerson(session, gone)
+  await setWorkspaces(session, organization_id, user_id, null)
+  await session.query('DELETE FROM members WHERE organization_id = ? AND user_id = ?', [
+    organization_id,
+    user_id,
+  ])
+  const details = { email: gone.email, role: gone.role }
+  const action = 'member.remove'
+  await recordChange(session, actor, { organization_id, action, subject_id: user_id, details })
+  return await deleteKeysOf(session, organization_id, user_id, actor)
 }
 
 export function createMemberStore(
@@ -190,21 +216,8 @@ export function createMemberStore(
         return (await memberRecords(session, organization_id)).find((one) => one.user_id === user_id)
       }),
     removeMember: (organization_id, user_id, actor) =>
-      database.tx(organizationLock(organization_id), async (session) => {
-        const members = await memberRecords(session, organization_id)
-        const gone = members.find((one) => one.user_id === user_id)
-        if (gone === undefined) return undefined
-        refuseWithoutAdmin(members, gone, undefined)
-        await forgetPerson(session, gone)
-        await setWorkspaces(session, organization_id, user_id, null)
-        await session.query('DELETE FROM members WHERE organization_id = ? AND user_id = ?', [
-          organization_id,
-          user_id,
-        ])
-        const details = { email: gone.email, role: gone.role }
-        const action = 'member.remove'
-        await recordChange(session, actor, { organization_id, action, subject_id: user_id, details })
-        return await deleteKeysOf(session, organization_id, user_id, actor)
-      }),
+      database.tx(organizationLock(organization_id), (session) =>
+        dropMember(session, organization_id, user_id, actor),
+      ),
   }
 }

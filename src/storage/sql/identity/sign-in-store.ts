@@ -23,6 +23,7 @@ import {
 } from './member-store.ts'
 import { memberSessionStore, startMemberSession } from './member-session-store.ts'
 import type { Database, SqlSession } from '../driver/database.ts'
+import { scimStateOf } from './scim/rights.ts'
 import { liveWorkspaces } from './workspace-store.ts'
 
 type At = Parameters<SignInStore['enter']>[2]
@@ -313,8 +314,13 @@ export function createSignInStore(database: Database): SignInStore {
         const rights = member && { role: member.role, workspace_ids: member.workspace_ids }
         const invite = member === undefined ? await inviteOf(session, arrival, at) : undefined
         // A member that its groups suspended comes back by groups only, also with another identity.
-        const by_groups = identity === undefined ? member?.suspended === 'groups' : identity.by_groups === 1
-        const known = { rights, by_groups, invited: invite }
+        const byGroups = identity === undefined ? member?.suspended === 'groups' : identity.by_groups === 1
+        const scim =
+          member === undefined
+            ? { groups: [], by_groups: false }
+            : await scimStateOf(session, organization_id, member.user_id)
+        const by_groups = byGroups || scim.by_groups
+        const known = { rights, by_groups, groups: scim.groups, invited: invite }
         const { admission, kept_last_admin } = admissionOf(decide, known, { workspaces, member, isLast })
         if ('refused' in admission)
           return await refuse(session, admission.refused, { arrival, at, identity, member, isLast })

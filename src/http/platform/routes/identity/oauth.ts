@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { AppError } from '../../../../base/errors.ts'
 import { newUuid, parseUuid } from '../../../../base/ids.ts'
-import { hashToken, isRedirect, newToken } from '../../../../identity/oauth.ts'
+import { hashToken, isRedirect, LOGIN_MS, newToken } from '../../../../identity/oauth.ts'
 import type { Principal } from '../../../../identity/principal.ts'
 import type { JsonObject } from '../../../../schema/json.ts'
 import { requiredTextParameter } from '../../../api/parameters.ts'
@@ -235,7 +235,10 @@ async function choiceOf(deps: AppDeps, principal: Principal, { resource: { deplo
   return { workspaces, member: own?.email ?? `the key ${short_key}` }
 }
 
-/** Stores a consent with the rights of the session's member that its scope has; returns its code. @throws AppError forbidden */
+/**
+ * Stores a consent with the rights of the session's member that its scope has, or for `weir login` with all of them;
+ * returns its code. @throws AppError forbidden
+ */
 async function giveConsent(
   { oauth, clock }: AppDeps,
   principal: Principal,
@@ -248,17 +251,24 @@ async function giveConsent(
   const { path, scope, deployment } = resource
   if (deployment !== undefined && deployment.workspace_id !== workspace_id) throw new AppError('forbidden')
   const now = clock.now()
-  const { organization_id, user_id, role, expires_at } = principal
+  const { organization_id, user_id, role } = principal
+  const isLogin = scope === 'login'
+  if (isLogin && user_id === null)
+    throw new AppError('forbidden', { message: 'Forbidden: a service key has no personal access tokens.' })
+  const lasts = isLogin ? now + LOGIN_MS : Infinity
+  const ends_at = Math.min(principal.expires_at ?? Infinity, lasts)
+  const expires_at = ends_at === Infinity ? null : ends_at
+  const own = principal.all_workspaces ? null : [...principal.workspace_ids]
   const key = {
     id: newUuid(),
     organization_id,
     user_id,
     short_key: '',
-    description: `${client.name} (OAuth)`,
+    description: isLogin ? client.name : `${client.name} (OAuth)`,
     role,
     read_only: scope === 'read',
-    workspace_ids: [workspace_id],
-    default_workspace_id: workspace_id,
+    workspace_ids: isLogin ? own : [workspace_id],
+    default_workspace_id: isLogin && principal.workspace_ids.length > 1 ? null : workspace_id,
     created_at: now,
     expires_at,
     last_used_at: null,

@@ -21,6 +21,20 @@ function sentKeys(keys: Readonly<Record<string, string | undefined>>): ReadSecre
 export function setupRoutes(): PlatformRoute[] {
   return [
     route({
+      method: 'GET',
+      path: '/setup',
+      summary: 'The set-up as a file of YAML, without keys',
+      description: 'Applying it finds nothing to do. What a file cannot say is named in comments at its top.',
+      tag: 'Identity',
+      reply: 'bytes',
+      reply_type: 'application/yaml',
+      errors: ['conflict'],
+      handle: async ({ deps, principal }) => ({
+        headers: { 'content-type': 'application/yaml', 'cache-control': 'no-store' },
+        body: await deps.exportSetup(principal.organization_id),
+      }),
+    }),
+    route({
       method: 'POST',
       path: '/setup',
       summary: 'Apply a set-up: workspaces, members, service keys, prices, limits, feedback',

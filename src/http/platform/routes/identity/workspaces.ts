@@ -116,10 +116,8 @@ export function workspaceRoutes(): PlatformRoute[] {
       async handle({ deps, principal, query }) {
         const managed = await managedOf(deps, principal)
         const own = await ownWorkspaces(deps, principal)
-        return boundedPage(
-          own.map((workspace) => toWorkspace(workspace, managed)),
-          query.offset,
-        )
+        const shown = own.map((workspace) => toWorkspace(workspace, managed))
+        return boundedPage(shown, query.offset)
       },
     }),
     createRoute(),

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
-import type { SchemaTypes } from '../../schema/types.gen.ts'
-import { connectTarget } from '../server/api-client.ts'
-import { findTarget } from '../server/find-target.ts'
-import { misused, readArguments } from '../arguments/command-arguments.ts'
+import type { SchemaTypes } from '../../../schema/types.gen.ts'
+import { connectTarget } from '../../server/api-client.ts'
+import { findTarget } from '../../server/find-target.ts'
+import { misused, readArguments } from '../../arguments/command-arguments.ts'
+import { openBrowser } from '../../terminal/open-browser.ts'
 
 const HELP = `Usage: weir open [options]
 
@@ -41,20 +41,4 @@ export async function open(args: string[]): Promise<number> {
   console.log(made.url)
   if (process.stdout.isTTY && values['no-browser'] !== true) openBrowser(made.url)
   return 0
-}
-
-/** The program that opens a link in the user's browser, with its arguments. */
-export function browserCommand(platform: NodeJS.Platform, url: string): [program: string, args: string[]] {
-  if (platform === 'darwin') return ['open', [url]]
-  // Without a title, `start` reads a quoted address as the title.
-  if (platform === 'win32') return ['cmd', ['/c', 'start', '""', url]]
-  return ['xdg-open', [url]]
-}
-
-/** Opens the browser, if the machine has a program for this. The link is printed in any case. */
-function openBrowser(url: string): void {
-  const [program, args] = browserCommand(process.platform, url)
-  const child = spawn(program, args, { stdio: 'ignore', detached: true })
-  child.on('error', () => undefined)
-  child.unref()
 }
