@@ -7,10 +7,10 @@ import type { RunQuery } from './run-pages.ts'
 import { listBody, useRuns } from './runs.ts'
 
 /** Model calls with tokens and without a price. */
-export const UNPRICED = 'eq(issue, "no_price")'
+const UNPRICED = 'eq(issue, "no_price")'
 
 /** Figures of all runs of a list; those of traces are figures of whole traces. */
-export interface ListFigures {
+interface ListFigures {
   figures: Figures
   /** Whether the cost leaves out calls without a price. */
   isPartial: boolean

@@ -160,9 +160,13 @@ interface Selection {
 function useSelection(runs: readonly ListedRun[]): Selection {
   const [chosen, choose] = useState<readonly string[]>([])
   const [last, setLast] = useState('')
-  const listed = runs.map(({ id }) => id)
+  const listed = useMemo(() => runs.map(({ id }) => id), [runs])
+  const ids = useMemo(() => {
+    const known = new Set(chosen)
+    return known.size === 0 ? [] : listed.filter((id) => known.has(id))
+  }, [listed, chosen])
   return {
-    ids: listed.filter((id) => chosen.includes(id)),
+    ids,
     tick(id, isRange = false) {
       setLast(id)
       choose(isRange ? withRange(listed, chosen, last, id) : toggled(chosen, id))
