@@ -253,6 +253,20 @@ function DrawnRows({
   })
 }
 
+/** The bar of the selected runs; nothing without any. */
+function SelectedRuns({
+  query,
+  runs,
+  selection: { ids, clear },
+}: Pick<RowsProps, 'query' | 'runs'> & { selection: Selection }) {
+  if (ids.length === 0) return null
+  return (
+    <Suspense>
+      <SelectionBar query={query} runs={runs.filter(({ id }) => ids.includes(id))} clear={clear} />
+    </Suspense>
+  )
+}
+
 function Rows({ query, runs, isOld, columns: chosen, live, isMore, more }: RowsProps) {
   const selection = useSelection(runs)
   const scroller = useRef<HTMLDivElement>(null)
@@ -284,15 +298,7 @@ function Rows({ query, runs, isOld, columns: chosen, live, isMore, more }: RowsP
     <>
       <div className={css['list']}>
         <NewRuns live={live} show={show} />
-        <Suspense>
-          {selection.ids.length > 0 && (
-            <SelectionBar
-              query={query}
-              runs={runs.filter(({ id }) => selection.ids.includes(id))}
-              clear={selection.clear}
-            />
-          )}
-        </Suspense>
+        <SelectedRuns query={query} runs={runs} selection={selection} />
         {isOld && <StillReading />}
         <div
           id="runs"
