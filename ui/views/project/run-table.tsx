@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type { LiveRuns } from '../../data/live/live-runs.ts'
-import { MOST_SELECTED, toggled, withRange } from '../../data/selected-runs.ts'
+import { MOST_SELECTED, toggled, withRange } from '../../data/list/selected-runs.ts'
 import type { ListedRun, RunQuery } from '../../data/run-pages.ts'
 import { useRuns } from '../../data/runs.ts'
 import { Icon } from '../../parts/icon.tsx'

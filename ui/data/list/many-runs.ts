@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { call, callRaw } from '../api/call.ts'
-import type { ListedRun, RunQuery } from './run-pages.ts'
-import { changePages, listBody } from './runs.ts'
+import { call, callRaw } from '../../api/call.ts'
+import type { ListedRun, RunQuery } from '../run-pages.ts'
+import { changePages, listBody } from '../runs.ts'
 
 /** Deletes whole traces; the rows of a list are taken out of it at once. */
 export function useTraceDeletion(project: string, query?: RunQuery) {

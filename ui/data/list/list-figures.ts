@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { call } from '../api/call.ts'
-import { joinFilter, splitFilter } from './filter/filter.ts'
-import type { Figures } from './overview/figures.ts'
-import type { RunQuery } from './run-pages.ts'
-import { listBody, useRuns } from './runs.ts'
+import { call } from '../../api/call.ts'
+import { joinFilter, splitFilter } from '../filter/filter.ts'
+import type { Figures } from '../overview/figures.ts'
+import type { RunQuery } from '../run-pages.ts'
+import { listBody, useRuns } from '../runs.ts'
 
 /** Model calls with tokens and without a price. */
 const UNPRICED = 'eq(issue, "no_price")'
