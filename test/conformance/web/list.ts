@@ -165,8 +165,8 @@ export function listTests({ server, used }: Used): void {
       await page.getByRole('button', { name: 'Export' }).click()
       const file = page.waitForEvent('download')
       await page.getByRole('dialog').getByRole('button', { name: 'Save the file' }).click()
-      const text = await (await (await file).createReadStream()).toArray()
-      expect(Buffer.concat(text).toString('utf8').trim().split('\r\n')).toHaveLength(3)
+      const pieces: Buffer[] = await (await (await file).createReadStream()).toArray()
+      expect(Buffer.concat(pieces).toString('utf8').trim().split('\r\n')).toHaveLength(3)
 
       await page.getByLabel('Select the first 100 of the list').check()
       const selected = page.getByRole('region', { name: 'Selected runs' })
@@ -208,7 +208,10 @@ export function listTests({ server, used }: Used): void {
         await drained(weir)
         await open(`${await sent()}?q=${encodeURIComponent('eq(name, "unwanted_agent")')}`)
         await page.getByLabel('Tick unwanted_agent').check()
-        await page.getByRole('region', { name: 'Selected runs' }).getByRole('button', { name: 'Delete' }).click()
+        await page
+          .getByRole('region', { name: 'Selected runs' })
+          .getByRole('button', { name: 'Delete' })
+          .click()
         const question = page.getByRole('dialog', { name: 'Delete the trace' })
         await question.getByRole('button', { name: 'Delete' }).click()
         await page.getByText('The trace is being deleted.').waitFor()

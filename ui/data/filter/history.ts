@@ -2,7 +2,7 @@
 const [MOST_FILTERS, MOST_PROJECTS] = [12, 20]
 
 /** Filters by project, the project that was filtered last at first. */
-export type FilterHistory = readonly (readonly [project: string, filters: readonly string[]])[]
+type FilterHistory = readonly (readonly [project: string, filters: readonly string[]])[]
 
 /** Reads what `historyText` wrote; any other text is an empty history. */
 export function readHistory(text: string): FilterHistory {

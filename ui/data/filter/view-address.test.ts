@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { contentOf, isShown, viewPath } from './view-address.ts'
+import { contentOf, showsView, viewPath } from './view-address.ts'
 
 it('a view keeps filter, range, order and columns of an address, and opens it again', () => {
   const search = '?view=runs&q=eq(status,"error")&t=7d&sort=-latency&cols=name,cost&peek=1&ws=w'
@@ -11,10 +11,10 @@ it('a view keeps filter, range, order and columns of an address, and opens it ag
   const path = viewPath('p', content)
   expect(path.startsWith('/projects/p?')).toBe(true)
   expect(contentOf(path.slice(path.indexOf('?')))).toEqual(content)
-  expect([isShown(search, content), isShown('?q=x', content)]).toEqual([true, false])
+  expect([showsView(search, content), showsView('?q=x', content)]).toEqual([true, false])
 })
 
 it('parameters that the page does not know are left out, and the order of names does not count', () => {
   expect(viewPath('p', { filter: '', params: { ws: 'w', odd: '1' } })).toBe('/projects/p')
-  expect(isShown('?t=1d&view=runs', { filter: '', params: { t: '1d', view: 'runs' } })).toBe(true)
+  expect(showsView('?t=1d&view=runs', { filter: '', params: { t: '1d', view: 'runs' } })).toBe(true)
 })

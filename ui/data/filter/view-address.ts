@@ -1,4 +1,4 @@
-import type { ViewContent } from '../views.ts'
+import type { ViewContent } from './views.ts'
 
 /** Parameters of the address of a project that a view keeps, besides its filter. */
 const KEPT = ['view', 't', 'from', 'to', 'sort', 'cols', 'of', 'by', 'p']
@@ -21,7 +21,7 @@ export function viewPath(project: string, { filter, params }: ViewContent): stri
 }
 
 /** Whether an address shows just what a view keeps. */
-export function isShown(search: string, content: ViewContent): boolean {
+export function showsView(search: string, content: ViewContent): boolean {
   return viewPath('', contentOf(search)) === viewPath('', inOrder(content))
 }
 

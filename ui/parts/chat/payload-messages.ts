@@ -3,7 +3,7 @@ import type { Block, Message } from '../../api/messages.ts'
 import { firstEntries, kindOf } from '../json/json-text.ts'
 
 /** The conversation in inputs or outputs of a run that is no model call, and the fields beside it. */
-export interface PayloadMessages {
+interface PayloadMessages {
   messages: readonly Message[]
   /** Undefined if there are none. */
   rest: Readonly<Record<string, unknown>> | undefined

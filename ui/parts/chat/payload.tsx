@@ -2,35 +2,15 @@ import { useMemo } from 'react'
 import { mediaLink } from '../../api/media.ts'
 import { Chip } from '../controls.tsx'
 import type { Message } from '../../api/messages.ts'
-import { exactText, firstEntries } from '../json/json-text.ts'
+import { exactText } from '../json/json-text.ts'
 import { JsonView } from '../json/json-view.tsx'
 import { PlainText } from '../markdown/markdown.tsx'
 import css from './chat.module.css'
+import { documentsOf, type FoundDocument } from './documents.ts'
 import { Messages, Text } from './messages.tsx'
 import { payloadMessages, payloadTexts } from './payload-messages.ts'
 
-interface FoundDocument {
-  page_content: string
-  metadata?: unknown
-  score?: unknown
-}
-
-function isDocument(value: unknown): value is FoundDocument {
-  return (
-    typeof value === 'object' && value !== null && typeof (value as FoundDocument).page_content === 'string'
-  )
-}
-
-/** Maximum number of keys among which a list of documents is searched. */
-const MOST_KEYS = 100
 const OPEN_DEPTH = 3
-
-/** Documents that a retriever returned: a list, or a list under a key such as `documents`. */
-export function documentsOf(value: unknown): readonly FoundDocument[] {
-  const lists = Array.isArray(value) ? [value] : firstEntries(value, MOST_KEYS).entries.map(([, one]) => one)
-  const found = lists.find((list) => Array.isArray(list) && list.length > 0 && list.every(isDocument))
-  return (found ?? []) as FoundDocument[]
-}
 
 function Documents({ documents }: { documents: readonly FoundDocument[] }) {
   return documents.map(({ page_content, metadata, score }, place) => (

@@ -157,7 +157,7 @@ function useFacts(deployment: Deployment): readonly (readonly [string, ReactNode
     ],
     ['Id', <code key="i">{id}</code>],
     ['Type', source_config.deployment_type],
-    ['Plan of the organization', usePlan() ?? '–'],
+    ['Plan', usePlan() ?? '–'],
     ['Revision', revision ?? 'none yet'],
     ...weir.draining.map(({ number, runs }) => [`Revision ${number} ends`, `${runs} runs left`] as const),
     ['Runs now', String(weir.runs)],

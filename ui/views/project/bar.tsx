@@ -4,7 +4,7 @@ import { type CustomRange, TimeRange } from '../../parts/time-range/time-range.t
 import { setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam, wordParam } from '../../router/params.ts'
 import { FilterBar } from './filter-bar.tsx'
-import { ViewsMenu } from './views-menu.tsx'
+import { ViewsMenu } from './saved-views/views-menu.tsx'
 import css from './project.module.css'
 
 /** The filter of the address. */

@@ -87,7 +87,7 @@ export function ColumnDialog({
         />
         <Button type="submit">Add</Button>
         <Button look="plain" onClick={() => change(USUAL_COLUMNS)}>
-          The usual columns
+          Back to the default columns
         </Button>
       </form>
     </Dialog>

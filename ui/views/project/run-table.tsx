@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type { LiveRuns } from '../../data/live/live-runs.ts'
-import { MOST_SELECTED, toggled, withRange } from '../../data/selected-runs.ts'
+import { MOST_SELECTED, toggled, withRange } from '../../data/list/selected-runs.ts'
 import type { ListedRun, RunQuery } from '../../data/run-pages.ts'
 import { useRuns } from '../../data/runs.ts'
 import { Icon } from '../../parts/icon.tsx'
@@ -160,9 +160,13 @@ interface Selection {
 function useSelection(runs: readonly ListedRun[]): Selection {
   const [chosen, choose] = useState<readonly string[]>([])
   const [last, setLast] = useState('')
-  const listed = runs.map(({ id }) => id)
+  const listed = useMemo(() => runs.map(({ id }) => id), [runs])
+  const ids = useMemo(() => {
+    const known = new Set(chosen)
+    return known.size === 0 ? [] : listed.filter((id) => known.has(id))
+  }, [listed, chosen])
   return {
-    ids: listed.filter((id) => chosen.includes(id)),
+    ids,
     tick(id, isRange = false) {
       setLast(id)
       choose(isRange ? withRange(listed, chosen, last, id) : toggled(chosen, id))
@@ -249,6 +253,20 @@ function DrawnRows({
   })
 }
 
+/** The bar of the selected runs; nothing without any. */
+function SelectedRuns({
+  query,
+  runs,
+  selection: { ids, clear },
+}: Pick<RowsProps, 'query' | 'runs'> & { selection: Selection }) {
+  if (ids.length === 0) return null
+  return (
+    <Suspense>
+      <SelectionBar query={query} runs={runs.filter(({ id }) => ids.includes(id))} clear={clear} />
+    </Suspense>
+  )
+}
+
 function Rows({ query, runs, isOld, columns: chosen, live, isMore, more }: RowsProps) {
   const selection = useSelection(runs)
   const scroller = useRef<HTMLDivElement>(null)
@@ -280,15 +298,7 @@ function Rows({ query, runs, isOld, columns: chosen, live, isMore, more }: RowsP
     <>
       <div className={css['list']}>
         <NewRuns live={live} show={show} />
-        <Suspense>
-          {selection.ids.length > 0 && (
-            <SelectionBar
-              query={query}
-              runs={runs.filter(({ id }) => selection.ids.includes(id))}
-              clear={selection.clear}
-            />
-          )}
-        </Suspense>
+        <SelectedRuns query={query} runs={runs} selection={selection} />
         {isOld && <StillReading />}
         <div
           id="runs"

@@ -17,7 +17,7 @@ import { ColumnDialog } from './column-dialog.tsx'
 import { readColumns, writeColumns } from './column-ids.ts'
 import { columnOf } from './columns.tsx'
 import css from './project.module.css'
-import { ListTotals } from './list-totals.tsx'
+import { ListTotals } from './totals/list-totals.tsx'
 import { isListUsed, RunTable } from './run-table.tsx'
 
 const RunsTimeline = lazy(() =>

@@ -1,4 +1,4 @@
-import { useTraceDeletion } from '../../../data/many-runs.ts'
+import { useTraceDeletion } from '../../../data/list/many-runs.ts'
 import type { ListedRun, RunQuery } from '../../../data/run-pages.ts'
 import { Confirm } from '../../../parts/forms/confirm.tsx'
 import { notify } from '../../../parts/notice.tsx'

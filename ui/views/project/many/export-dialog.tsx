@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { EXPORT_FORMATS, MOST_EXPORTED, readRunFile } from '../../../data/many-runs.ts'
+import { EXPORT_FORMATS, MOST_EXPORTED, readRunFile } from '../../../data/list/many-runs.ts'
 import type { ListedRun, RunQuery } from '../../../data/run-pages.ts'
 import { Select } from '../../../parts/controls.tsx'
 import { ChangeForm } from '../../../parts/forms/change-form.tsx'

@@ -1,6 +1,6 @@
 import { useId, useState } from 'react'
 import { useFeedbackKeys } from '../../../data/feedback.ts'
-import { useSharedFeedback } from '../../../data/many-runs.ts'
+import { useSharedFeedback } from '../../../data/list/many-runs.ts'
 import type { ListedRun } from '../../../data/run-pages.ts'
 import { Field } from '../../../parts/controls.tsx'
 import { ChangeForm } from '../../../parts/forms/change-form.tsx'

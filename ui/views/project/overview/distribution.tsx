@@ -79,7 +79,7 @@ export function Distribution({
     <section className={css['panel']} aria-label={title}>
       <div className={css['caption']}>
         <h2>{title}</h2>
-        <span className={css['note']}>a class is about twice as long as the one before</span>
+        <span className={css['note']}>each bar stands for about twice the time of the one before</span>
       </div>
       <StackedBars
         label={`${title}: ${classes.length} classes; the table below has all figures.`}

@@ -86,7 +86,7 @@ export function FormatDoctor({ data }: { data: ChartData }) {
               <UnreadNumbers data={data} />
               {failing.map((check) => (
                 <details key={check}>
-                  <summary>Mend: {CHECK_NAMES[check]}</summary>
+                  <summary>How to fix it: {CHECK_NAMES[check]}</summary>
                   <CheckMend check={check} />
                 </details>
               ))}

@@ -1,6 +1,12 @@
-import { documentsOf, Payload } from '../../../parts/chat/payload.tsx'
+import { lazy, Suspense } from 'react'
+import { documentsOf } from '../../../parts/chat/documents.ts'
 import { firstEntries } from '../../../parts/json/json-text.ts'
+import { Skeleton } from '../../../parts/states.tsx'
 import { RunSection } from './section.tsx'
+
+const Payload = lazy(() =>
+  import('../../../parts/chat/payload.tsx').then((file) => ({ default: file.Payload })),
+)
 
 /** Inputs or outputs without messages of a model call. */
 export function PayloadSection({
@@ -22,7 +28,9 @@ export function PayloadSection({
   if (value === null || value === undefined || isEmpty) return null
   return (
     <RunSection title={title} note={count > 0 ? `${count} documents` : undefined}>
-      <Payload {...{ value, path, isMarkdown, inputs }} />
+      <Suspense fallback={<Skeleton />}>
+        <Payload {...{ value, path, isMarkdown, inputs }} />
+      </Suspense>
     </RunSection>
   )
 }

@@ -6,7 +6,11 @@ afterEach(() => fixture.stop())
 
 async function ask(method: string, path: string, body?: unknown) {
   const headers = { 'content-type': 'application/json' }
-  const answer = await fixture.request(path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  const answer = await fixture.request(path, {
+    method,
+    headers,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
   return { status: answer.status, json: (await answer.json()) as Record<string, unknown> }
 }
 

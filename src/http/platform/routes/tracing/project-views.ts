@@ -33,7 +33,7 @@ function fieldsOf(body: SchemaTypes['project-view-update']): Partial<ViewFields>
     ...(display_name !== undefined && { name: display_name.trim() }),
     ...(description !== undefined && { description }),
     ...(filter_string !== undefined && { filter }),
-    ...(params !== undefined && { params }),
+    ...(params !== undefined && { params: params as ViewFields['params'] }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { call, callRaw } from '../api/call.ts'
-import type { ListedRun, RunQuery } from './run-pages.ts'
-import { changePages, listBody } from './runs.ts'
+import { call, callRaw } from '../../api/call.ts'
+import type { ListedRun, RunQuery } from '../run-pages.ts'
+import { changePages, listBody } from '../runs.ts'
 
 /** Deletes whole traces; the rows of a list are taken out of it at once. */
 export function useTraceDeletion(project: string, query?: RunQuery) {
@@ -25,7 +25,7 @@ export function useTraceDeletion(project: string, query?: RunQuery) {
 const AT_ONCE = 4
 
 /** Feedback that is given to several runs. */
-export interface SharedFeedback {
+interface SharedFeedback {
   key: string
   score: number | null
   comment: string | null
@@ -53,7 +53,7 @@ export function useSharedFeedback() {
 export const EXPORT_FORMATS = ['csv', 'jsonl'] as const
 
 /** A file of runs. */
-export interface RunFile {
+interface RunFile {
   query: RunQuery
   /** Only these runs of the list; empty for all of them. */
   ids: readonly string[]

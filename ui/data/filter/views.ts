@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { call, type Reply } from '../api/call.ts'
+import { call, type Reply } from '../../api/call.ts'
 
 /** A named list of a project, which everybody in the workspace sees. */
 export type SavedView = Reply<'GET /api/v1/sessions/{id}/views'>[number]

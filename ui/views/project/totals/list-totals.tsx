@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { useListFigures } from '../../data/list-figures.ts'
-import { narrowed, slowerClause } from '../../data/overview/selection.ts'
-import type { RunQuery } from '../../data/run-pages.ts'
+import { useListFigures } from '../../../data/list/list-figures.ts'
+import { narrowed, slowerClause } from '../../../data/overview/selection.ts'
+import type { RunQuery } from '../../../data/run-pages.ts'
 import {
   countText,
   durationText,
@@ -9,9 +9,9 @@ import {
   shortCount,
   shortMoney,
   UNKNOWN,
-} from '../../parts/format/numbers.ts'
-import { Link } from '../../router/link.tsx'
-import { withParams } from '../../router/params.ts'
+} from '../../../parts/format/numbers.ts'
+import { Link } from '../../../router/link.tsx'
+import { withParams } from '../../../router/params.ts'
 import css from './list-totals.module.css'
 
 interface TotalProps {

@@ -1,16 +1,16 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { call } from '../api/call.ts'
-import { joinFilter, splitFilter } from './filter/filter.ts'
-import type { Figures } from './overview/figures.ts'
-import type { RunQuery } from './run-pages.ts'
-import { listBody, useRuns } from './runs.ts'
+import { call } from '../../api/call.ts'
+import { joinFilter, splitFilter } from '../filter/filter.ts'
+import type { Figures } from '../overview/figures.ts'
+import type { RunQuery } from '../run-pages.ts'
+import { listBody, useRuns } from '../runs.ts'
 
 /** Model calls with tokens and without a price. */
-export const UNPRICED = 'eq(issue, "no_price")'
+const UNPRICED = 'eq(issue, "no_price")'
 
 /** Figures of all runs of a list; those of traces are figures of whole traces. */
-export interface ListFigures {
+interface ListFigures {
   figures: Figures
   /** Whether the cost leaves out calls without a price. */
   isPartial: boolean

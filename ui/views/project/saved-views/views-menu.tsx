@@ -1,14 +1,14 @@
 import { useId, useRef, useState } from 'react'
-import { clauseText, splitFilter } from '../../data/filter/filter.ts'
-import { filtersOf, readHistory } from '../../data/filter/history.ts'
-import { contentOf, isShown, viewPath } from '../../data/filter/view-address.ts'
-import { usePermission } from '../../data/session.ts'
-import { type SavedView, useViewChanges, useViews, type ViewContent } from '../../data/views.ts'
-import { Button, Field, IconButton } from '../../parts/controls.tsx'
-import { readKept } from '../../parts/preferences.ts'
-import { Failure, Loaded } from '../../parts/states.tsx'
-import { Link } from '../../router/link.tsx'
-import { withParams } from '../../router/params.ts'
+import { clauseText, splitFilter } from '../../../data/filter/filter.ts'
+import { filtersOf, readHistory } from '../../../data/filter/history.ts'
+import { contentOf, showsView, viewPath } from '../../../data/filter/view-address.ts'
+import { usePermission } from '../../../data/session.ts'
+import { type SavedView, useViewChanges, useViews, type ViewContent } from '../../../data/filter/views.ts'
+import { Button, Field, IconButton } from '../../../parts/controls.tsx'
+import { readKept } from '../../../parts/preferences.ts'
+import { Failure, Loaded } from '../../../parts/states.tsx'
+import { Link } from '../../../router/link.tsx'
+import { withParams } from '../../../router/params.ts'
 import css from './views-menu.module.css'
 
 const contentOfView = ({ filter_string, params }: SavedView): ViewContent => ({
@@ -30,7 +30,7 @@ function ViewRow({
   close(): void
 }) {
   const content = contentOfView(view)
-  const isOpen = isShown(location.search, content)
+  const isOpen = showsView(location.search, content)
   const isLocked = reason !== undefined
   return (
     <li>
