@@ -9,7 +9,7 @@ import { uuidParameter } from '../../../api/parameters.ts'
 import { bodyFault } from '../../../body/json.ts'
 import { actorOf } from '../../actor.ts'
 import type { AppDeps } from '../../app-deps.ts'
-import { ownAddress } from '../../request/own-address.ts'
+import { ownAddress } from '../../../server/browser/own-address.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 import { assertKeysCanBeMade } from './api-keys.ts'
 
