@@ -15,8 +15,7 @@ import { type StreamChunk, createStreamItems, type StreamItems } from './stream/
 import { toGraphState } from './state/thread-state.ts'
 import { createStepPace, PaceHandler, type Receiver } from './state/step-pace.ts'
 import { NodeCounter } from './node-counter.ts'
-import { placeIn } from './caller-trace.ts'
-import { createRunTracer } from './tracing.ts'
+import { createRunTracer, placeIn } from './tracing.ts'
 import { readGraphEvents } from './stream/graph-events.ts'
 
 export type GraphJobEnd = Exclude<GraphEnd, { kind: 'lost' }>
