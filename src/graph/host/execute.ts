@@ -16,8 +16,7 @@ import { type StreamChunk, createStreamItems, type StreamItems } from './stream/
 import { toGraphState } from './state/thread-state.ts'
 import { createStepPace, PaceHandler, type Receiver } from './state/step-pace.ts'
 import { NodeCounter } from './node-counter.ts'
-import { placeIn } from './trace/caller-trace.ts'
-import { createRunTracer } from './trace/tracing.ts'
+import { createRunTracer, placeIn } from './trace/tracing.ts'
 import { readGraphEvents } from './stream/graph-events.ts'
 
 export type GraphJobEnd = Exclude<GraphEnd, { kind: 'lost' }>

@@ -1,4 +1,8 @@
-import type { ViewContent } from './views.ts'
+/** What a view keeps of a page: its filter, and further parameters of the address. */
+export interface ViewContent {
+  filter: string
+  params: Record<string, string>
+}
 
 /** Parameters of the address of a project that a view keeps, besides its filter. */
 const KEPT = ['view', 't', 'from', 'to', 'sort', 'cols', 'of', 'by', 'p']
@@ -16,7 +20,8 @@ export function contentOf(search: string): ViewContent {
 /** The address of a view of a project. */
 export function viewPath(project: string, { filter, params }: ViewContent): string {
   const known = Object.entries(params).filter(([name]) => KEPT.includes(name))
-  const search = new URLSearchParams([...known, ...(filter === '' ? [] : [['q', filter]])])
+  const search = new URLSearchParams(known)
+  if (filter !== '') search.set('q', filter)
   return `/projects/${project}${search.size === 0 ? '' : `?${search}`}`
 }
 

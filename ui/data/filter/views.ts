@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, type Reply } from '../../api/call.ts'
+import type { ViewContent } from './view-address.ts'
 
 /** A named list of a project, which everybody in the workspace sees. */
 export type SavedView = Reply<'GET /api/v1/sessions/{id}/views'>[number]
@@ -13,12 +14,6 @@ export function useViews(project: string, enabled: boolean) {
     queryFn: ({ signal }) => call('GET /api/v1/sessions/{id}/views', { params: { id: project }, signal }),
     enabled,
   })
-}
-
-/** What a view keeps of a page: its filter, and further parameters of the address. */
-export interface ViewContent {
-  filter: string
-  params: Record<string, string>
 }
 
 export function useViewChanges(project: string) {

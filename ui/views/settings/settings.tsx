@@ -1,16 +1,18 @@
 import { type ReactNode, useRef } from 'react'
+import { useSession } from '../../data/session.ts'
+import { AgentLines } from '../../parts/agents/agent-lines.tsx'
 import { Tabs } from '../../parts/controls.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
 import { Audit } from './audit/audit.tsx'
-import { CodingAgents } from './coding-agents.tsx'
 import { Display } from './display.tsx'
 import { Keys } from './keys/keys.tsx'
 import { Members } from './members.tsx'
 import { Retention } from './retention.tsx'
 import { Roles } from './roles.tsx'
 import { Secrets } from './secrets.tsx'
+import { SettingsSection } from './section.tsx'
 import { Sessions } from './sessions.tsx'
 import { ServerFacts } from './server-facts.tsx'
 import css from './settings.module.css'
@@ -31,6 +33,19 @@ const VIEWS = [
 ] as const
 type View = (typeof VIEWS)[number]
 const VIEW = wordParam('view', VIEWS)
+
+/** The lines with which coding agents read traces (rule TRC-6). */
+function CodingAgents() {
+  const { data: session } = useSession()
+  return (
+    <SettingsSection
+      title="Coding agents"
+      about="Claude Code, Cursor and others can read your traces over MCP: find what failed, say why a cost is missing, compare runs. They cannot change anything."
+    >
+      <AgentLines name="weir" url={`${location.origin}/mcp`} isOpen={session?.auth === 'off'} />
+    </SettingsSection>
+  )
+}
 
 const SHOWN: Readonly<Record<View, readonly [name: string, content: () => ReactNode]>> = {
   keys: ['API keys', () => <Keys />],

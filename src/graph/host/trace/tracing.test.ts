@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { placeIn } from './caller-trace.ts'
-import { createRunTracer } from './tracing.ts'
+import { createRunTracer, placeIn } from './tracing.ts'
 
 interface Body {
   post: { id: string; inputs: { text: string } }[]

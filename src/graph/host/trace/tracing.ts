@@ -1,7 +1,7 @@
 import type { ChatModelStreamEvent } from '@langchain/core/language_models/event'
 import type { Run as TracedRun } from '@langchain/core/tracers/base'
 import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain'
-import { placeIn, type TracePlace } from './caller-trace.ts'
+import type { CallerTrace } from '../../../runs/model.ts'
 
 /** Records one run of a graph as trace operations. */
 export interface RunTracer {
@@ -101,13 +101,13 @@ type Collect = (id: string, operation: Operation) => void
 class CollectingTracer extends LangChainTracer {
   override usesRunTreeMap = false
   readonly #collect: Collect
-  readonly #place: TracePlace
+  readonly #place: RecordPlace
   readonly #parents = new Set<string>()
   readonly #timed = new Set<string>()
   /** TraceRuns that `closeAll` has ended; later callbacks for them are ignored. */
   readonly #closed = new Map<string, TracedRun>()
 
-  constructor(project: string, collect: Collect, place: TracePlace) {
+  constructor(project: string, collect: Collect, place: RecordPlace) {
     super({ client: collectingClient(collect) as never, projectName: project })
     this.#collect = collect
     this.#place = place
@@ -237,7 +237,7 @@ function isNoise(operation: Operation): boolean {
 }
 
 /** The JSON text of an operation. If its payloads cannot be printed because of a cycle, they are left out. */
-function operationText(operation: Operation, { move }: TracePlace): string {
+function operationText(operation: Operation, { move }: RecordPlace): string {
   const record = move(
     'ready' in operation ? operation.ready : traceRunRecord(operation.run, operation.project),
   )
@@ -274,5 +274,42 @@ function traceRunRecord(run: TracedRun, project: string): Record<string, unknown
     trace_id: run.trace_id,
     dotted_order: run.dotted_order,
     session_name: project,
+  }
+}
+
+type Fields = Record<string, unknown>
+
+/** Where the TraceRuns of a run are recorded. */
+export interface RecordPlace {
+  /** Name of the project; undefined for that of the deployment. */
+  project: string | undefined
+  /** Moves a TraceRun to its place. */
+  move(record: Fields): Fields
+  /** Moves the headers that tell another server about a TraceRun. */
+  moveHeaders(headers: unknown): unknown
+}
+
+const OWN: RecordPlace = { project: undefined, move: (record) => record, moveHeaders: (headers) => headers }
+
+/** The place below a caller's TraceRun, for the run whose root has the id `root`; without a caller, where they are. */
+export function placeIn(caller: CallerTrace | undefined, root: string): RecordPlace {
+  if (caller === undefined) return OWN
+  const { trace_id, parent_run_id, dotted_order, project } = caller
+  // Without the order of the parent, that of its children is found when the parent has arrived.
+  const below = (order: unknown): string | undefined =>
+    dotted_order !== undefined && typeof order === 'string' ? `${dotted_order}.${order}` : undefined
+  return {
+    project,
+    move: (record) => ({
+      ...record,
+      trace_id,
+      dotted_order: below(record['dotted_order']),
+      ...(record['id'] === root && { parent_run_id }),
+    }),
+    moveHeaders(headers) {
+      const sent = typeof headers === 'object' && headers !== null ? { ...headers } : {}
+      const order = below(Reflect.get(sent, 'langsmith-trace'))
+      return order === undefined ? sent : { ...sent, 'langsmith-trace': order }
+    },
   }
 }

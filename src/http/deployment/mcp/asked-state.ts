@@ -24,7 +24,7 @@ export interface AskedState {
   until: number
 }
 
-export function digestOf(args: JsonObject): string {
+export function argumentsDigest(args: JsonObject): string {
   return hash('sha256', JSON.stringify(args), 'base64url')
 }
 

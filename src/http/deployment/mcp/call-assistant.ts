@@ -7,12 +7,12 @@ import type { ToolCall, ToolOutcome, ToolQuestion, ToolResult } from '../../mcp/
 import { assertAllowed } from '../../api/access.ts'
 import { callerTrace } from '../request/caller-trace.ts'
 import type { DeploymentContext } from '../route.ts'
-import { type AskedState, digestOf, openState, sealState, stateUntil } from './asked-state.ts'
+import { type AskedState, argumentsDigest, openState, sealState, stateUntil } from './asked-state.ts'
 import { messageKeys } from './input-schema.ts'
-import { formOf, type Question, questionsIn } from './question.ts'
+import { formOf, type AskedQuestion, questionsIn } from './question.ts'
 import { resumeRun } from './resume-run.ts'
 import { toolResult } from './run-result.ts'
-import { nextRun, tellProgress, unlessGone } from './watch-run.ts'
+import { nextRun, tellProgress, whileHere } from './watch-run.ts'
 
 /** The caller of tools, and the ways to its runs. */
 export interface ToolCaller {
@@ -92,7 +92,7 @@ async function goOn(
 ): Promise<ToolOutcome> {
   const { context, assistant_id, call } = work
   const state = await openState(context, sealed)
-  if (state.assistant_id !== assistant_id || state.digest !== digestOf(call.args))
+  if (state.assistant_id !== assistant_id || state.digest !== argumentsDigest(call.args))
     throw new RpcFault('invalid_params', 'requestState is that of another call.')
   const missing = state.asked.find(([id]) => !isObject(responses[id]))
   if (missing !== undefined)
@@ -140,7 +140,7 @@ async function endOf(work: Work, run_id: string): Promise<Ended> {
   const stop = call.tell && tellProgress(streams, own, place, call.tell)
   try {
     const joined = await runs.join(own, thread_id, run_id, { gone: gone(), cancel_on_disconnect: true })
-    const output = parseExact(await unlessGone(joined.result, gone()))
+    const output = parseExact(await whileHere(joined.result, gone()))
     const questions = questionsIn(output)
     if (questions.length > 0) return { outcome: await asking(work, run_id, questions), keeps_thread: true }
     return { outcome: toolResult(output, work.output_schema), keeps_thread: false }
@@ -150,7 +150,7 @@ async function endOf(work: Work, run_id: string): Promise<Ended> {
 }
 
 /** What the client gets of questions: forms if it can show them, otherwise their text. */
-async function asking(work: Work, run_id: string, questions: readonly Question[]): Promise<ToolOutcome> {
+async function asking(work: Work, run_id: string, questions: readonly AskedQuestion[]): Promise<ToolOutcome> {
   const { context, thread_id, assistant_id, call } = work
   if (call.asks === undefined) return textOf(questions, { thread_id, run_id })
   // A stream has one form after the other: the run asks the others again.
@@ -158,7 +158,7 @@ async function asking(work: Work, run_id: string, questions: readonly Question[]
   const forms = shown.map((question) => ({ id: question.id, ...formOf(question) }))
   const state: AskedState = {
     assistant_id,
-    digest: digestOf(call.args),
+    digest: argumentsDigest(call.args),
     thread_id,
     run_id,
     asked: forms.map(({ id, is_whole }) => [id, is_whole]),
@@ -180,14 +180,17 @@ async function asking(work: Work, run_id: string, questions: readonly Question[]
     ...asked,
     answered: () =>
       finish(work, async () => {
-        const found = await unlessGone(run, work.gone())
+        const found = await whileHere(run, work.gone())
         return found === undefined ? DECLINED : await endOf(work, found)
       }),
   }
 }
 
 /** For clients that cannot show forms: whoever reads it answers over the run API. */
-function textOf(questions: readonly Question[], place: { thread_id: string; run_id: string }): ToolResult {
+function textOf(
+  questions: readonly AskedQuestion[],
+  place: { thread_id: string; run_id: string },
+): ToolResult {
   const shown = questions.map(({ id, value }) => ({ id, value }))
   return { content: [{ type: 'text', text: JSON.stringify({ __interrupt__: shown, ...place }) }] }
 }

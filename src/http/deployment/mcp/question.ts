@@ -2,14 +2,14 @@ import { isObject, type JsonObject, type JsonValue } from '../../../schema/json.
 import type { Form } from '../../mcp/tool-server.ts'
 
 /** An interrupt of a run that waits for an answer. */
-export interface Question {
+export interface AskedQuestion {
   id: string
   value: JsonValue
   response_schema?: JsonValue
 }
 
 /** The interrupts in the result of a run; none if the run has ended. */
-export function questionsIn(output: JsonValue): Question[] {
+export function questionsIn(output: JsonValue): AskedQuestion[] {
   const asked = isObject(output) ? output['__interrupt__'] : undefined
   return (Array.isArray(asked) ? asked : []).map((one, place) => {
     if (!isObject(one)) return { id: String(place), value: one }
@@ -31,7 +31,7 @@ const PLAIN_SCHEMA = {
 const MAX_MESSAGE = 8000
 
 /** The form for a question, and whether the answer is its whole content, or only its field `response` (rule MCP-8). */
-export function formOf({ value, response_schema }: Question): Form & { is_whole: boolean } {
+export function formOf({ value, response_schema }: AskedQuestion): Form & { is_whole: boolean } {
   const schema = flatSchema(response_schema)
   const message = messageOf(value).slice(0, MAX_MESSAGE)
   return { message, requestedSchema: schema ?? PLAIN_SCHEMA, is_whole: schema !== undefined }

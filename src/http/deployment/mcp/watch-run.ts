@@ -95,7 +95,7 @@ export async function nextRun(
 }
 
 /** The value; @throws RpcFault internal when the client leaves before it is there */
-export async function unlessGone<T>(value: Promise<T>, gone: AbortSignal): Promise<T> {
+export async function whileHere<T>(value: Promise<T>, gone: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const leave = (): void => reject(new RpcFault('internal', 'The client has left.'))
   if (gone.aborted) leave()

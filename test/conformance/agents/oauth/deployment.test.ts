@@ -1,8 +1,8 @@
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { beforeAll, expect, it } from 'vitest'
-import { deploymentRoutes } from '../../../src/http/deployment/routes.ts'
-import { useDeployment } from '../deployments/use-deployment.ts'
-import { oauthClients } from './oauth-clients.ts'
+import { deploymentRoutes } from '../../../../src/http/deployment/routes.ts'
+import { useDeployment } from '../../deployments/use-deployment.ts'
+import { oauthClients } from './clients.ts'
 
 const setup = useDeployment()
 const { signIn, decide, provider, connect, allowed } = oauthClients(() => setup().weir)

@@ -1,8 +1,8 @@
 import { auth, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { describe, expect, it } from 'vitest'
-import { platformRoutes } from '../../../src/http/platform/routes.ts'
-import { useWeir } from '../../support/servers/use-weir.ts'
-import { FORM, oauthClients } from './oauth-clients.ts'
+import { platformRoutes } from '../../../../src/http/platform/routes.ts'
+import { useWeir } from '../../../support/servers/use-weir.ts'
+import { FORM, oauthClients } from './clients.ts'
 
 const weirOfFile = useWeir()
 const server = () => weirOfFile.current()

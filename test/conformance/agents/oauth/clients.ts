@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js'
 import { expect } from 'vitest'
-import type { UsedWeir } from '../../support/servers/use-weir.ts'
+import type { UsedWeir } from '../../../support/servers/use-weir.ts'
 
 export const CALLBACK = 'http://127.0.0.1:33418/callback'
 export const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
