@@ -30,8 +30,8 @@ export interface FeedbackConfigStore {
   /** Sorted by key. */
   list(workspace_id: string, query: FeedbackConfigQuery): Promise<FeedbackConfig[]>
   /**
-   * Returns the existing config of that key if it is equal. @throws AppError conflict when it differs, quota_reached
-   * when the workspace has too many
+   * Returns the existing config of that key, unchanged, if its `feedback_config` is equal, whatever the other fields.
+   * @throws AppError conflict when it differs, quota_reached when the workspace has too many
    */
   create(workspace_id: string, feedback_key: string, fields: FeedbackConfigFields): Promise<FeedbackConfig>
   /** Stores the result of `change` for an existing config; undefined when there is none with that key. */

@@ -79,6 +79,12 @@ inLong(() => {
       for await (const config of client.listFeedbackConfigs({ feedbackKeys: [feedbackKey] }))
         found.push(config)
       expect(found).toMatchObject([{ is_lower_score_better: true, feedback_config: feedbackConfig }])
+      const again = await client.createFeedbackConfig({
+        feedbackKey,
+        feedbackConfig,
+        isLowerScoreBetter: false,
+      })
+      expect(again).toEqual(found[0])
       await client.deleteFeedbackConfig(feedbackKey)
       await expect(client.deleteFeedbackConfig(feedbackKey)).rejects.toThrow('404')
     })

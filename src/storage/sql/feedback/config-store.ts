@@ -50,17 +50,12 @@ async function find(session: SqlSession, workspace_id: string, feedback_key: str
 }
 
 /** Whether two configs mean the same: the order of members does not count, and null is the same as absent. */
-function isSame(a: FeedbackConfigFields, b: FeedbackConfigFields): boolean {
-  return isDeepStrictEqual(meaningOf(a), meaningOf(b))
+function isSame(a: JsonObject, b: JsonObject): boolean {
+  return isDeepStrictEqual(givenIn(a), givenIn(b))
 }
 
-function meaningOf({ feedback_config, is_lower_score_better, is_enforced }: FeedbackConfigFields): object {
-  const given = Object.entries(feedback_config).filter(([, value]) => value !== null)
-  return {
-    config: Object.fromEntries(given),
-    is_lower_score_better: is_lower_score_better ?? false,
-    is_enforced: is_enforced ?? false,
-  }
+function givenIn(config: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null))
 }
 
 async function list(
@@ -94,7 +89,7 @@ export function createFeedbackConfigStore(database: Database, clock: Clock): Fee
       database.tx(lockOf(workspace_id), async (session) => {
         const known = await find(session, workspace_id, feedback_key)
         if (known !== undefined) {
-          if (isSame(known, fields)) return known
+          if (isSame(known.feedback_config, fields.feedback_config)) return known
           throw new AppError('conflict', { message: 'Another feedback config with this key exists.' })
         }
         const [count] = await session.query<{ n: number }>(

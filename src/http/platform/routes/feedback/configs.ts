@@ -80,7 +80,8 @@ function writeRoutes(): PlatformRoute[] {
       method: 'POST',
       path: '/feedback-configs',
       summary: 'Create the configuration of a feedback key',
-      description: 'Repeating it changes nothing; another configuration for the same key is a conflict.',
+      description:
+        'The same `feedback_config` for a known key gives the existing configuration, unchanged; another one is a conflict.',
       tag: TAG,
       body: 'feedback-config-create',
       reply: 'feedback-config',
