@@ -160,6 +160,8 @@ const tops = [
   { from: '^src/http/platform/reply/live-streams\\.ts$', to: ['^src/ingest/live/run-changes\\.ts$'] },
   // The words that --role takes: pure.
   { from: '^src/cli/commands/(keys|members)\\.ts$', to: ['^src/identity/permissions\\.ts$'] },
+  // The client that `weir login` is.
+  { from: '^src/cli/server/sign-in\\.ts$', to: ['^src/identity/oauth\\.ts$'] },
   // Which keys a set-up refers to, read where the command runs.
   { from: '^src/cli/commands/setup/', to: ['^src/setup/keys-of-document\\.ts$'] },
   // How `graphs` and `env` of langgraph.json are read.
@@ -273,7 +275,7 @@ const coreWalls = [
   {
     // Builds of deployments run package managers, and the sandbox is tried once; `weir open` starts the user's browser.
     name: 'only-storage-and-graph-start-processes',
-    pathNot: '^src/(storage|graph|deploy/(build|isolation)/|cli/commands/open\\.ts$)',
+    pathNot: '^src/(storage|graph|deploy/(build|isolation)/|cli/terminal/open-browser\\.ts$)',
     core: '^(node:)?child_process$',
   },
 ]

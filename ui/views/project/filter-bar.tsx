@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { facetOf, facetOffers, facetTextOf } from '../../data/filter/facet-text.ts'
-import { useFacets } from '../../data/filter/facets.ts'
+import { facetOf, facetOffers, facetTextOf } from '../../data/filter/facets/facet-text.ts'
+import { useFacets } from '../../data/filter/facets/suggestions.ts'
 import { clauseText, joinFilter, splitFilter, suggest } from '../../data/filter/filter.ts'
 import type { RunQuery } from '../../data/run-pages.ts'
 import { Combobox } from '../../parts/forms/combobox.tsx'

@@ -1,11 +1,6 @@
 import { useState } from 'react'
-import {
-  chosenFacet,
-  type FacetGroup,
-  useFacetValues,
-  useMetadataKeys,
-  withFacet,
-} from '../../../data/filter/facet-groups.ts'
+import { chosenFacet, type FacetGroup, withFacet } from '../../../data/filter/facets/groups.ts'
+import { useFacetValues, useMetadataKeys } from '../../../data/filter/facets/values.ts'
 import type { RunQuery } from '../../../data/run-pages.ts'
 import { shortCount } from '../../../parts/format/numbers.ts'
 import { Icon } from '../../../parts/icon.tsx'

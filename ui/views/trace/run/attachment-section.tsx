@@ -49,7 +49,6 @@ function Attachment({ name, file, isPublic }: { name: string; file: Attached; is
  */
 export function AttachmentSection({ run, isPublic = false }: { run: ReadRun; isPublic?: boolean }) {
   const attachments = Object.entries(run.attachments ?? {})
-  if (attachments.length === 0) return null
   return (
     <RunSection title="Attachments" note={attachments.length}>
       <ul className={css['thumbs']}>

@@ -13,17 +13,21 @@ import { repeatedMessages } from '../../../data/messages/conversation.ts'
 import { CopyMenu } from './copy-menu.tsx'
 import { type LlmFacts, llmOf } from '../../../data/llm-facts.ts'
 import { Messages } from '../../../parts/chat/messages.tsx'
-import { AttachmentSection } from './attachment-section.tsx'
 import { EventSection, MetadataSection, RawSection } from './more-sections.tsx'
 import { PayloadSection } from './payload-section.tsx'
-import { RequestSection } from './request-section.tsx'
 import css from './run.module.css'
 import { RunSection } from './section.tsx'
 import { VerdictSection } from './verdict-section.tsx'
 
+const AttachmentSection = lazy(() =>
+  import('./attachment-section.tsx').then((file) => ({ default: file.AttachmentSection })),
+)
 const CostSection = lazy(() => import('./cost-section.tsx').then((file) => ({ default: file.CostSection })))
 const FeedbackSection = lazy(() =>
   import('./feedback-section.tsx').then((file) => ({ default: file.FeedbackSection })),
+)
+const RequestSection = lazy(() =>
+  import('./request-section.tsx').then((file) => ({ default: file.RequestSection })),
 )
 const UsageFacts = lazy(() => import('./usage-facts.tsx').then((file) => ({ default: file.UsageFacts })))
 
@@ -189,7 +193,11 @@ export function RunPanel({
             </RunSection>
           )}
           <Payloads run={run} isMarkdown={look.isMarkdown} before={before} />
-          {llmOf(run) !== undefined && <RequestSection run={run} />}
+          {llmOf(run) !== undefined && (
+            <Suspense>
+              <RequestSection run={run} />
+            </Suspense>
+          )}
           <Suspense>
             <CostSection run={run} isShared={share !== undefined} />
           </Suspense>
@@ -206,7 +214,11 @@ export function RunPanel({
               <FeedbackSection run={run} />
             </Suspense>
           )}
-          <AttachmentSection run={run} isPublic={share !== undefined} />
+          {Object.keys(run.attachments ?? {}).length > 0 && (
+            <Suspense fallback={<Skeleton />}>
+              <AttachmentSection run={run} isPublic={share !== undefined} />
+            </Suspense>
+          )}
           <EventSection run={run} />
           <MetadataSection run={run} />
           <RawSection run={run} />

@@ -17,7 +17,7 @@ async function ask(method: string, path: string, body?: unknown) {
 it('saves, lists, changes and deletes the views of a project', async () => {
   fixture = await startApp({})
   const { json: project } = await ask('POST', '/api/v1/sessions', { name: 'mine' })
-  const path = `/api/v1/sessions/${project['id']}/views`
+  const path = `/api/v1/sessions/${String(project['id'])}/views`
   const made = await ask('POST', path, {
     display_name: ' slow ',
     filter_string: ' gt(latency, "5s") ',
@@ -34,7 +34,7 @@ it('saves, lists, changes and deletes the views of a project', async () => {
     },
   })
   expect(await ask('GET', path)).toMatchObject({ json: [{ display_name: 'slow' }] })
-  const one = `${path}/${made.json['id']}`
+  const one = `${path}/${String(made.json['id'])}`
   const changed = { display_name: 'slow', filter_string: null, params: { cols: 'name,latency' } }
   expect(await ask('PATCH', one, { filter_string: '' })).toMatchObject({ status: 200, json: changed })
   expect(await ask('POST', path, { display_name: 'slow' })).toMatchObject({
@@ -49,7 +49,7 @@ it('saves, lists, changes and deletes the views of a project', async () => {
 it('refuses filters that cannot be read, names without a letter, and other projects', async () => {
   fixture = await startApp({})
   const { json: project } = await ask('POST', '/api/v1/sessions', { name: 'mine' })
-  const path = `/api/v1/sessions/${project['id']}/views`
+  const path = `/api/v1/sessions/${String(project['id'])}/views`
   for (const body of [
     { display_name: 'x', filter_string: 'gt(' },
     { display_name: ' ' },

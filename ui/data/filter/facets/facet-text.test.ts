@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseFilter } from '../../../src/trace/filter/filter.ts'
-import { tries } from '../../../test/support/properties.ts'
+import { parseFilter } from '../../../../src/trace/filter/filter.ts'
+import { tries } from '../../../../test/support/properties.ts'
 import { facetOf, facetOffers, facetTextOf } from './facet-text.ts'
-import { clauseText } from './filter.ts'
+import { clauseText } from '../filter.ts'
 
 describe('N8: a text that asks for values', () => {
   it.each([

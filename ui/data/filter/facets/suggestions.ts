@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { call } from '../../api/call.ts'
+import { call } from '../../../api/call.ts'
 import { type AskedFacet, facetOf } from './facet-text.ts'
-import { joinFilter, searchFor, type Suggestion } from './filter.ts'
-import type { RunQuery } from '../run-pages.ts'
+import { joinFilter, searchFor, type Suggestion } from '../filter.ts'
+import type { RunQuery } from '../../run-pages.ts'
 
 const MOST = 12
 

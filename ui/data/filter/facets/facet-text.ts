@@ -1,4 +1,4 @@
-import { clauseParts, quoted, type Suggestion } from './filter.ts'
+import { clauseParts, quoted, type Suggestion } from '../filter.ts'
 
 /** Fields whose values can be listed, by the word that users type before the colon. */
 const FIELDS = {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { chosenFacet, facetClause, type FacetGroup, withFacet } from './facet-groups.ts'
+import { chosenFacet, facetClause, type FacetGroup, withFacet } from './groups.ts'
 
 const MODEL: FacetGroup = { field: 'model', title: 'Model' }
 const ENV: FacetGroup = { field: 'metadata_value', key: 'env', title: 'env' }
