@@ -150,7 +150,7 @@ export function complaintTests({ server, used }: Used): void {
       const usage = { input_tokens: 100, output_tokens: 20, cache_read_input_tokens: 900 }
       const answer = { role: 'assistant', content: [{ type: 'text', text: 'Hi' }], usage }
       const panel = await openRun(await send(call('cached', 'Hi'), answer))
-      await panel.getByRole('row', { name: /input, cache read/ }).waitFor()
+      await panel.getByRole('row', { name: /of which cache read/ }).waitFor()
       await panel.getByText('The amounts add up to the total exactly.').waitFor()
     })
 
