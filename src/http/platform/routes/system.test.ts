@@ -99,7 +99,7 @@ describe('GET /ok', () => {
       checks: { sql: 'up', clickhouse: 'down', slow: 'down', disk: 'down' },
       problems: {
         clickhouse: { code: 'store_unavailable', detail: 'The store does not answer. Try again shortly.' },
-        slow: { code: 'store_unavailable', detail: 'No answer within 2 s.' },
+        slow: { code: 'store_unavailable', detail: 'No answer within 5 s.' },
         disk: { code: 'disk_full', detail: 'Only 3 MiB are free.' },
       },
     })
