@@ -75,7 +75,8 @@ it('RUN-37: a call over A2A is recorded below the span of a caller that uses Ope
     endTimeUnixNano: begin,
   }
   const body = JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans: [root] }] }] })
-  const sent = await setup().weir.request('/otel/v1/traces', { method: 'POST', body })
+  const headers = { 'content-type': 'application/json' }
+  const sent = await setup().weir.request('/otel/v1/traces', { method: 'POST', headers, body })
   expect(sent.status).toBe(200)
   // The root span has the id of the trace.
   expect((await below(trace, trace)).map(({ id }) => id)).toEqual([run])
