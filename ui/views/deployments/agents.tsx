@@ -23,7 +23,7 @@ function Tools({ name }: { name: string }) {
         const tools = result?.tools ?? []
         if (tools.length === 0) return <Empty title="Tools: none" />
         return (
-          <Table label="Tools" columns={['Tool', 'Assistant', 'Description']}>
+          <Table label="Tools and their assistants" columns={['Tool', 'Assistant', 'Description']}>
             {tools.map((tool) => (
               <tr key={tool.name}>
                 <td>
@@ -43,7 +43,7 @@ function Tools({ name }: { name: string }) {
 function Cards({ name, url }: { name: string; url: string }) {
   const assistants = useDeploymentList<Assistant>(name, '/assistants/search')
   return (
-    <PagedTable label="Agents" from={assistants} columns={['Agent', 'Card']}>
+    <PagedTable label="Agents and their cards" from={assistants} columns={['Agent', 'Card']}>
       {(assistant) => {
         const card = `${url}/a2a/${assistant.assistant_id}`
         return (

@@ -1,6 +1,7 @@
 import type { BrowserContext, FrameLocator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { eventually } from '../../../support/eventually.ts'
+import { inLong } from '../../../support/length.ts'
 import type { WeirProcess } from '../../../support/servers/server.ts'
 import { buildInterface, launchBrowser, signIn } from '../../../support/servers/web-interface.ts'
 
@@ -89,20 +90,22 @@ export function componentTests(start: () => Promise<WeirProcess>): void {
     expect(page.frames().filter((one) => one.url().endsWith('/ok'))).toEqual([])
   })
 
-  it('a component that computes without end does not stop the page', async () => {
-    await show('spin')
-    await eventually(async () => expect(page.frames().length).toBeGreaterThan(1))
-    for (const text of ['one', 'two']) {
-      const box = page.getByRole('textbox', { name: 'Message', exact: true })
-      await box.fill(text)
-      expect(await box.inputValue()).toBe(text)
-    }
-  })
+  inLong(() => {
+    it('a component that computes without end does not stop the page', async () => {
+      await show('spin')
+      await eventually(async () => expect(page.frames().length).toBeGreaterThan(1))
+      for (const text of ['one', 'two']) {
+        const box = page.getByRole('textbox', { name: 'Message', exact: true })
+        await box.fill(text)
+        expect(await box.inputValue()).toBe(text)
+      }
+    })
 
-  it('limits the height of a component', async () => {
-    const tall = await show('tall')
-    await tall.getByText('tall').waitFor()
-    await eventually(async () => expect(await height()).toBe(480))
+    it('limits the height of a component', async () => {
+      const tall = await show('tall')
+      await tall.getByText('tall').waitFor()
+      await eventually(async () => expect(await height()).toBe(480))
+    })
   })
 
   it('ends a component that floods the page with messages, and works on', async () => {
@@ -112,25 +115,27 @@ export function componentTests(start: () => Promise<WeirProcess>): void {
     await page.getByRole('region', { name: 'Chat' }).locator('iframe').waitFor({ state: 'detached' })
   })
 
-  it('reads only messages of a component’s shape, and nothing of a run but its input', async () => {
-    await show('liar')
-    const chat = page.getByRole('region', { name: 'Chat' })
-    const question = chat.getByRole('group', { name: 'Run that the component asks for' })
-    await question.getByText('first').waitFor()
-    expect(await question.textContent()).not.toMatch(/second|checkpoint|configurable/)
-    expect(await height()).toBeLessThan(400)
-    await question.getByRole('button', { name: 'Start the run' }).click()
-    await chat.getByText('Reply 2').waitFor()
-    const values = await weir.json<{ values: { show: string } }>(
-      `/deployments/${CARDS}/threads/${new URL(page.url()).pathname.split('/').at(-1)}/state`,
-    )
-    expect(values.values.show).toBe('first')
-  })
+  inLong(() => {
+    it('reads only messages of a component’s shape, and nothing of a run but its input', async () => {
+      await show('liar')
+      const chat = page.getByRole('region', { name: 'Chat' })
+      const question = chat.getByRole('group', { name: 'Run that the component asks for' })
+      await question.getByText('first').waitFor()
+      expect(await question.textContent()).not.toMatch(/second|checkpoint|configurable/)
+      expect(await height()).toBeLessThan(400)
+      await question.getByRole('button', { name: 'Start the run' }).click()
+      await chat.getByText('Reply 2').waitFor()
+      const values = await weir.json<{ values: { show: string } }>(
+        `/deployments/${CARDS}/threads/${new URL(page.url()).pathname.split('/').at(-1)}/state`,
+      )
+      expect(values.values.show).toBe('first')
+    })
 
-  it('says why a component is not shown', async () => {
-    await show('faulty')
-    await page.getByText('The component is faulty.').first().waitFor()
-    await show('unknown')
-    await page.getByText('There is no UI component "unknown".').first().waitFor()
+    it('says why a component is not shown', async () => {
+      await show('faulty')
+      await page.getByText('The component is faulty.').first().waitFor()
+      await show('unknown')
+      await page.getByText('There is no UI component "unknown".').first().waitFor()
+    })
   })
 }
