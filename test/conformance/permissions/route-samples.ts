@@ -315,8 +315,12 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'DELETE /auth/sessions/{id}': unknown(`/auth/sessions/${newUuid()}`),
   'GET /orgs/current/sessions': fixed('/orgs/current/sessions'),
   // The invitation is unknown, because every caller could send one.
-  'POST /auth/invites': { ...fixed('/auth/invites', { token: 'none' }), status: () => [401] },
-  'POST /auth/invites/accept': { ...fixed('/auth/invites/accept', { token: 'none' }), status: () => [401] },
+  // After ten refusals a minute from one address: 429.
+  'POST /auth/invites': { ...fixed('/auth/invites', { token: 'none' }), status: () => [401, 429] },
+  'POST /auth/invites/accept': {
+    ...fixed('/auth/invites/accept', { token: 'none' }),
+    status: () => [401, 429],
+  },
   'GET /auth/providers': fixed('/auth/providers'),
   // These servers have no provider.
   'GET /oauth/{id}/login': unknown('/oauth/custom-oidc/login'),

@@ -190,6 +190,7 @@ export function listTests({ server, used }: Used): void {
         const values = page.getByRole('region', { name: 'Values of the list' })
         await values.getByRole('link', { name: 'refund_agent 2' }).click()
         await eventually(async () => expect(await rows().count()).toBe(2))
+        await eventually(async () => expect(await page.locator('[aria-busy="true"]').count()).toBe(0))
         expect(await broken()).toEqual([])
         await values.getByRole('link', { name: 'invoice_agent 1' }).click()
         await eventually(async () => expect(await rows().count()).toBe(1))

@@ -286,6 +286,7 @@ export function panelTests({ server, used }: Used): void {
       await eventually(async () => expect(await head.getAttribute('aria-sort')).toBe(order))
       expect(new URL(page.url()).searchParams.get('sort')).toBe(sort)
       await page.locator('[data-run]').first().waitFor()
+      await eventually(async () => expect(await page.locator('[aria-busy="true"]').count()).toBe(0))
       if (sort === 'latency') expect(await broken()).toEqual([])
     }
   })
