@@ -331,7 +331,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'DELETE /orgs/current/scim-tokens/{id}': unknown(`/orgs/current/scim-tokens/${newUuid()}`),
   ...scimSamples(),
   'GET /workspaces': fixed('/workspaces'),
-  'POST /workspaces': fixed('/workspaces', { display_name: 'made' }),
+  'POST /workspaces': { isFixed: true, call: () => at('/workspaces', { display_name: newUuid() }) },
   'GET /workspaces/{id}': {
     reach: 'caller',
     call: ({ workspace_id }) => at(`/workspaces/${workspace_id}`),
@@ -466,6 +466,8 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
     })
   if (name === 'DELETE /traces/{trace_id}')
     return having({ run_id: await sendRun(api, tenant, objects.session_id) })
+  // Without a sign-in provider there are no tokens of SCIM.
+  if (name.includes('scim')) return { ...tenant, objects }
   // These routes succeed even if the share or the secret does not exist, so no record is created.
   if (name.endsWith('/share') || name.includes('/secrets/')) return { ...tenant, objects }
   if (name === 'DELETE /feedback/{id}')
@@ -490,6 +492,6 @@ export async function disposable(api: CheckedApi, name: string, tenant: Tenant):
   if (name === 'DELETE /v2/deployments/{id}')
     return having({ deployment_id: await addDeployment(api, tenant) })
   if (name === 'DELETE /workspaces/{id}')
-    return { ...tenant, objects, workspace_id: await post('/workspaces', { display_name: 'disposable' }) }
+    return { ...tenant, objects, workspace_id: await post('/workspaces', { display_name: newUuid() }) }
   throw new Error(`no disposable target for ${name}`)
 }

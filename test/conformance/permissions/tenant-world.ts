@@ -58,6 +58,7 @@ export function missingObjects(): Objects {
     'run_id',
     'updated_run_id',
     'session_id',
+    'view_id',
     'experiment_id',
     'feedback_id',
     'feedback_key',

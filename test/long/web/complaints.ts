@@ -109,7 +109,7 @@ export function complaintTests({ server, used }: Used): void {
     it(String.raw`\n and \uXXXX shown escaped (langfuse #8072, #13223): texts are shown as texts`, async () => {
       const run = { name: 'escaped', run_type: 'chain', inputs: { note: 'first\nsecond \u65e5\u672c\u8a9e' } }
       const panel = await openRun(await send(run, { ok: true }))
-      expect(await panel.innerText()).toContain('first\nsecond 日本語')
+      await eventually(async () => expect(await panel.innerText()).toContain('first\nsecond 日本語'))
       expect(await panel.innerText()).not.toContain(String.raw`\n`)
     })
 

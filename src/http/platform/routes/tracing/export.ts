@@ -85,6 +85,7 @@ export function exportRoute(): PlatformRoute {
     },
     reply: 'bytes',
     reply_type: 'application/x-ndjson',
+    other_types: ['text/csv'],
     errors: ['store_unavailable', 'rate_limited'],
     async handle({ deps, principal, query: sent, gone }) {
       const { format, payloads, limit, session, id, order, start_time, end_time, ...filters } = sent
