@@ -13,9 +13,15 @@ import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
 
 describe('inSchema', () => {
   it.each([
-    ['postgresql://u:p@h/db', 'postgresql://u:p@h/db?options=-c%20search_path%3Ds'],
-    ['postgres://h/db?sslmode=require', 'postgres://h/db?sslmode=require&options=-c%20search_path%3Ds'],
-    ['postgres://h/db?options=-c%20a%3D1', 'postgres://h/db?options=-c%20a%3D1%20-c%20search_path%3Ds'],
+    ['postgresql://u:p@h/db', 'postgresql://u:p@h/db?options=-c%20search_path%3Ds%20-c%20jit%3Doff'],
+    [
+      'postgres://h/db?sslmode=require',
+      'postgres://h/db?sslmode=require&options=-c%20search_path%3Ds%20-c%20jit%3Doff',
+    ],
+    [
+      'postgres://h/db?options=-c%20a%3D1',
+      'postgres://h/db?options=-c%20a%3D1%20-c%20search_path%3Ds%20-c%20jit%3Doff',
+    ],
   ])('%s', (url, expected) => {
     expect(inSchema(url, 's')).toBe(expected)
   })

@@ -41,6 +41,13 @@ def next_time() -> int:
     return _last_time
 
 
+def decoded(text: bytes) -> bytes:
+    """The bytes of base64 that may consist of several parts, each with its padding."""
+    if text.find(b"=", 0, -2) < 0:
+        return base64.b64decode(text)
+    return b"".join(base64.b64decode(part + b"=" * (-len(part) % 4)) for part in text.split(b"=") if part)
+
+
 @dataclass(frozen=True)
 class Lineage:
     """The checkpoint that wrote each channel's value, and the versions of the channels."""
@@ -155,7 +162,7 @@ class BrokeredSaver(BaseCheckpointSaver[int]):
     def _load(self, tag: str, text: bytes) -> Any:
         if not tag.startswith(TAG):
             raise other_language()
-        return self.serde.loads_typed((tag[len(TAG) :], base64.b64decode(text)))
+        return self.serde.loads_typed((tag[len(TAG) :], decoded(text)))
 
     def _dump(self, channel: str, value: Any) -> tuple[str, bytes]:
         """Raises TypeError with the name of the channel for a value that has no stored form, such as a lock."""

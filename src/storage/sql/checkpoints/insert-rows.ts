@@ -1,7 +1,8 @@
 import { chunksOf } from '../../../base/chunks.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import { type Expression, eraOfNew } from '../checkpoint-eras.ts'
-import type { SqlSession, SqlValue, TxSession } from '../driver/database.ts'
+import type { SqlParam, SqlSession, TxSession } from '../driver/database.ts'
+import { textParam } from '../pieces/large-text.ts'
 import {
   type BlobRow,
   CHECKPOINT,
@@ -41,8 +42,8 @@ function insertRows<Name extends string>(
   table: string,
   columns: readonly Name[],
   onConflict: string,
-  rows: readonly Written<Record<Name, SqlValue>>[],
-  workedOut?: WorkedOut<Written<Record<Name, SqlValue>>>,
+  rows: readonly Written<Record<Name, SqlParam>>[],
+  workedOut?: WorkedOut<Written<Record<Name, SqlParam>>>,
 ): void {
   const more = workedOut === undefined ? [] : [workedOut.column]
   const into = `INSERT INTO ${table} (${[...OWNER, ...columns, ...more].join(', ')}) VALUES `
@@ -51,7 +52,7 @@ function insertRows<Name extends string>(
   const plain = marks(OWNER.length + columns.length)
   const tuple = expression === undefined ? plain : `${plain.slice(0, -1)}, ${expression})`
   for (const portion of chunksOf(rows, INSERT_ROWS)) {
-    const params: SqlValue[] = []
+    const params: SqlParam[] = []
     for (const one of portion) {
       const { tenant, run_id, row } = one
       params.push(tenant.workspace_id, tenant.deployment_id, run_id)
@@ -79,7 +80,7 @@ export function insertCheckpoints(
   known: ReadonlySet<string>,
 ): void {
   const onConflict = replacing(KEY, [...CHECKPOINT, 'run_id'])
-  const era: WorkedOut<Written<Record<keyof CheckpointRow, SqlValue>>> = {
+  const era: WorkedOut<Written<Record<keyof CheckpointRow, SqlParam>>> = {
     column: 'era',
     of: ({ tenant, row }) => eraOfNew(tenant, row as unknown as CheckpointRow),
   }
@@ -167,7 +168,7 @@ function rising(rows: readonly Written<CheckpointRow>[]): Written<CheckpointRow>
 /** Inserts values; a value that is put again replaces the earlier row. All keys in `rows` must differ. */
 export function insertBlobs(session: TxSession, rows: readonly Written<BlobRow>[]): void {
   const onConflict = replacing([...KEY, 'channel'], [...BLOB, 'run_id'])
-  insertRows(session, 'checkpoint_blobs', BLOB, onConflict, toValues(rows))
+  insertRows(session, 'checkpoint_blobs', BLOB, onConflict, toValues(rows.map(withLargeText)))
 }
 
 /** SQL of the time of a new write: later than all writes of the same task and index, even if a clock was set back. */
@@ -188,15 +189,21 @@ function timeOfNew({ deployment_id, workspace_id }: Tenant, row: WriteRow): Expr
 export function insertWrites(session: TxSession, rows: readonly Written<WriteRow>[]): void {
   const key = [...KEY, 'task_id', 'idx', 'run_id']
   const onConflict = `${replacing(key, [...WRITE, 'written_at'])} WHERE checkpoint_writes.idx < 0`
-  const writtenAt: WorkedOut<Written<Record<keyof WriteRow, SqlValue>>> = {
+  const writtenAt: WorkedOut<Written<Record<keyof WriteRow, SqlParam>>> = {
     column: 'written_at',
     of: ({ tenant, row }) => timeOfNew(tenant, row as unknown as WriteRow),
   }
-  insertRows(session, 'checkpoint_writes', WRITE, onConflict, toValues(rows), writtenAt)
+  insertRows(session, 'checkpoint_writes', WRITE, onConflict, toValues(rows.map(withLargeText)), writtenAt)
+}
+
+function withLargeText<Row extends BlobRow | WriteRow>({ tenant, run_id, row }: Written<Row>) {
+  const { thread_id, type, value } = row
+  const isBase64 = type.startsWith('python:')
+  return { tenant, run_id, row: { ...row, value: textParam(value, { ...tenant, thread_id }, isBase64) } }
 }
 
 function toValues<Row extends object>(
   rows: readonly Written<Row>[],
-): Written<Record<keyof Row & string, SqlValue>>[] {
-  return rows as unknown as Written<Record<keyof Row & string, SqlValue>>[]
+): Written<Record<keyof Row & string, SqlParam>>[] {
+  return rows as unknown as Written<Record<keyof Row & string, SqlParam>>[]
 }

@@ -2,7 +2,7 @@ import type { AppError } from '../../../base/errors.ts'
 import { type Fence, holdFence } from './fence.ts'
 import { insertBlobs, insertCheckpoints, insertWrites, storedAlready, type Written } from './insert-rows.ts'
 import type { BlobRow, CheckpointRow, WriteRow } from './rows.ts'
-import type { Database } from '../driver/database.ts'
+import type { Database, TxSession } from '../driver/database.ts'
 
 /** Rows that must be stored together. */
 export interface CheckpointRows {
@@ -72,10 +72,18 @@ function collect<Row extends CheckpointRow | BlobRow | WriteRow>(
   return [...found.values()]
 }
 
+/** Characters of the values, as an estimate of their bytes. */
+function charsOf(entries: readonly QueueEntry[]): number {
+  let chars = 0
+  for (const { rows } of entries)
+    for (const { value } of [...(rows.blobs ?? []), ...(rows.writes ?? [])]) chars += value.length
+  return chars
+}
+
 /** Stores the entries that are allowed and rejects the others with the reason. Rejects if the database fails. */
 async function store(database: Database, line: string, entries: readonly QueueEntry[]): Promise<void> {
   const refused = new Map<QueueEntry, AppError>()
-  await database.tx(`checkpoints:${line}`, async (session) => {
+  const work = async (session: TxSession): Promise<void> => {
     refused.clear()
     const fences = byFence(entries).map(async (group) => {
       const refusal = group[0] && (await holdFence(session, database.dialect, group[0].fence))
@@ -93,7 +101,8 @@ async function store(database: Database, line: string, entries: readonly QueueEn
       session,
       collect(allowed, ({ writes }) => writes),
     )
-  })
+  }
+  await database.tx(`checkpoints:${line}`, work, charsOf(entries))
   for (const entry of entries) {
     const refusal = refused.get(entry)
     if (refusal === undefined) entry.done()

@@ -102,7 +102,7 @@ export function createSqlRowStore(database: Database): CheckpointRowStore {
     async deleteThread(tenant, thread_id) {
       await queue.settled(thread_id)
       await database.tx(`checkpoints:${thread_id}`, (session) =>
-        deleteCheckpoints(session, tenant, thread_id),
+        deleteCheckpoints(session, database.dialect, tenant, thread_id),
       )
     },
   }

@@ -2,6 +2,7 @@ import { chunksOf } from '../../../base/chunks.ts'
 import type { Tenant } from '../../../runs/model.ts'
 import { newestAlone, type NewestFirst, newestFirst } from '../checkpoint-eras.ts'
 import type { SqlSession, SqlValue } from '../driver/database.ts'
+import { wholeText } from '../pieces/large-text.ts'
 
 /**
  * The form of a stored value. `json`: text in LangChain's JSON format. `bytes`: base64. `python:` and the type of
@@ -86,7 +87,7 @@ export const CHECKPOINT: readonly (keyof CheckpointRow)[] = [
   'refs',
   'metadata',
 ]
-const FOUND_WRITE = 'checkpoint_id, task_id, idx, written_at, channel, type, value'
+const FOUND_WRITE = `checkpoint_id, task_id, idx, written_at, channel, type, ${wholeText('value')} AS value`
 
 /**
  * Numbers of rows or keys in a statement. Lists are padded to the next size, so that there are only a few statements,
@@ -159,7 +160,7 @@ export async function readBlobs(
       params.push(key?.checkpoint_id ?? '', key?.channel ?? '')
     }
     // With CROSS JOIN, SQLite looks up the keys one by one, instead of scanning the thread for each.
-    const sql = `SELECT b.checkpoint_id, b.channel, b.type, b.value
+    const sql = `SELECT b.checkpoint_id, b.channel, b.type, ${wholeText('b.value', 'b.')} AS value
       FROM (VALUES ${Array(size).fill('(?, ?)').join(', ')}) AS k CROSS JOIN checkpoint_blobs b
       WHERE b.thread_id = ? AND b.checkpoint_ns = ? AND b.checkpoint_id = k.column1 AND b.channel = k.column2
       AND b.deployment_id = ? AND b.workspace_id = ?`

@@ -1,6 +1,8 @@
 import type { Tenant } from '../../../runs/model.ts'
 import type { ThreadStorage } from '../../../runs/run-store.ts'
-import type { SqlSession, SqlValue } from '../driver/database.ts'
+import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
+import { textBytes } from '../pieces/large-text.ts'
+import { copyPieces, keepPieces, sweepPieces } from '../pieces/sweep-pieces.ts'
 
 const TABLES = {
   checkpoints: ['checkpoint_ns', 'checkpoint_id', 'parent_id', 'checkpoint', 'refs', 'metadata', 'era'],
@@ -36,9 +38,9 @@ export async function checkpointBytes(
   }
   const [checkpoints, writes, channels] = await Promise.all([
     bytesOf('octet_length(checkpoint) + octet_length(refs) + octet_length(metadata)', 'checkpoints'),
-    bytesOf('octet_length(value)', 'checkpoint_writes'),
+    bytesOf(textBytes('value'), 'checkpoint_writes'),
     session.query<{ channel: string; bytes: number }>(
-      `SELECT channel, sum(octet_length(value)) AS bytes FROM checkpoint_blobs WHERE ${OF_THREAD} GROUP BY channel`,
+      `SELECT channel, sum(${textBytes('value')}) AS bytes FROM checkpoint_blobs WHERE ${OF_THREAD} GROUP BY channel`,
       key,
     ),
   ])
@@ -48,21 +50,29 @@ export async function checkpointBytes(
 
 export async function deleteCheckpoints(
   session: SqlSession,
+  dialect: Database['dialect'],
   tenant: Tenant,
   thread_id: string,
 ): Promise<void> {
   for (const table of Object.keys(TABLES)) {
     await session.query(`DELETE FROM ${table} WHERE ${OF_THREAD}`, keyValues(tenant, thread_id))
   }
+  await sweepPieces(session, dialect, { ...tenant, thread_id })
 }
 
-/** Copies all checkpoints of a thread to another thread, which must have none. The copies belong to no run. */
+/**
+ * Copies all checkpoints of a thread to another thread, which must have none. The copies belong to no run. The caller
+ * must sweep the pieces of the new thread, which has also those of the events.
+ */
 export async function copyCheckpoints(
   session: SqlSession,
+  dialect: Database['dialect'],
   tenant: Tenant,
   thread_id: string,
   new_id: string,
 ): Promise<void> {
+  const owner = { ...tenant, thread_id }
+  await keepPieces(session, dialect, owner)
   await copyCountingWrites(session, tenant, thread_id, new_id)
   for (const [table, columns] of Object.entries(TABLES)) {
     if (table === 'checkpoint_writes') continue
@@ -73,6 +83,8 @@ export async function copyCheckpoints(
       [new_id, ...keyValues(tenant, thread_id)],
     )
   }
+  // The pieces are last: a run may store checkpoints meanwhile, and none of those that were copied lacks a piece then.
+  await copyPieces(session, owner, new_id)
 }
 
 /**

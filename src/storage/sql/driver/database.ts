@@ -1,10 +1,14 @@
 import { assertWholeNumber } from '../../whole-number.ts'
+import type { LargeText } from '../pieces/large-text.ts'
 
 /**
  * The type of a column or a parameter. Numbers are whole; a fraction is sent as text. Times are epoch milliseconds,
  * flags are 0 or 1.
  */
 export type SqlValue = string | number | null
+
+/** A parameter of a statement; a large text only in a transaction. */
+export type SqlParam = SqlValue | LargeText
 
 /** Statements on one connection. */
 export interface SqlSession {
@@ -15,7 +19,7 @@ export interface SqlSession {
    * statement, store_unavailable when the database does not answer, disk_full or disk_unwritable when its disk refuses
    * writes; other refusals throw the engine's own error
    */
-  query<Row = unknown>(sql: string, params?: readonly SqlValue[]): Promise<Row[]>
+  query<Row = unknown>(sql: string, params?: readonly SqlParam[]): Promise<Row[]>
   /** Keeps a value for whoever follows the commits (`follow-commits.ts`); absent if nobody does. */
   note?(value: unknown): void
 }
@@ -37,7 +41,7 @@ export interface TxSession extends SqlSession {
    * Runs a statement whose rows are not needed, without waiting for its end; the next statement and the commit are
    * executed after it. If it fails, the transaction fails with its error.
    */
-  send(sql: string, params?: readonly SqlValue[]): void
+  send(sql: string, params?: readonly SqlParam[]): void
   /**
    * Executes the statement right before the commit, in the same message, so that its rows are locked only during the
    * commit. Undefined on engines without row locks.
@@ -52,7 +56,7 @@ export interface TxSession extends SqlSession {
 export interface Database extends SqlSession {
   readonly dialect: 'sqlite' | 'postgres'
   /** Large rows of SQLite are read in a separate thread. */
-  query<Row = unknown>(sql: string, params?: readonly SqlValue[], bytes?: number): Promise<Row[]>
+  query<Row = unknown>(sql: string, params?: readonly SqlParam[], bytes?: number): Promise<Row[]>
   /**
    * Runs `work` in a transaction; commits when it resolves, rolls back when it rejects. From its first statement to its
    * end no other transaction of the same `lock` runs, in any process, and each statement sees all earlier commits. So
@@ -87,4 +91,8 @@ export function storableParams(params: readonly SqlValue[]): SqlValue[] {
     if (typeof param === 'number') assertWholeNumber(param, `parameter ${at + 1}`)
     return typeof param === 'string' ? storableText(param) : param
   })
+}
+
+export function isLargeText(param: SqlParam): param is LargeText {
+  return typeof param === 'object' && param !== null
 }

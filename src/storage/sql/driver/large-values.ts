@@ -1,5 +1,5 @@
 import { newUuid } from '../../../base/ids.ts'
-import type { Database, SqlValue, TxSession } from './database.ts'
+import type { Database, SqlParam, SqlValue, TxSession } from './database.ts'
 
 /** On SQLite, a statement whose values have more than this number of bytes runs outside of the main thread. */
 export const LARGE_BYTES = 1 << 20
@@ -15,7 +15,7 @@ export interface StatementThread {
  * or `rollback`.
  */
 export type StatementTask =
-  | { kind: 'query'; tx: string | null; sql: string; params: readonly SqlValue[] }
+  | { kind: 'query'; tx: string | null; sql: string; params: readonly SqlParam[] }
   | { kind: 'begin' | 'commit' | 'rollback'; tx: string }
 
 /** The threads for large values, one for reads and one for writes, so that reads do not wait for a long write. */
@@ -49,7 +49,7 @@ export async function txInThread<T>(
   const tx = newUuid()
   await thread.run({ kind: 'begin', tx })
   let sent: Promise<unknown> = Promise.resolve()
-  const query = async <Row>(sql: string, params: readonly SqlValue[] = []): Promise<Row[]> => {
+  const query = async <Row>(sql: string, params: readonly SqlParam[] = []): Promise<Row[]> => {
     await sent
     return await thread.run<Row[]>({ kind: 'query', tx, sql, params })
   }

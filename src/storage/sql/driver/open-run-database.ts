@@ -25,11 +25,14 @@ const LONG_TIMEOUT_MS = 60 * 60_000
  */
 const SERVER_CHECKPOINT_PAGES = 20_000
 
-/** Adds options for every connection to `url`: the search path, and read-only transactions if `readOnly` is set. */
+/**
+ * Adds options for every connection to `url`: the search path, and read-only transactions if `readOnly` is set. Postgres
+ * compiles no statements: all are short, but the planner expects each row of a list to have a large text in pieces.
+ */
 export function inSchema(url: string, schema: string, readOnly = false): string {
   const [base = url, query = ''] = url.split(/\?(.*)/s)
   const params = new URLSearchParams(query)
-  const options = [params.get('options') ?? '', `-c search_path=${schema}`]
+  const options = [params.get('options') ?? '', `-c search_path=${schema}`, '-c jit=off']
   if (readOnly) options.push('-c default_transaction_read_only=on')
   params.set('options', options.join(' ').trim())
   return `${base}?${params.toString().replaceAll('+', '%20')}`

@@ -4,8 +4,16 @@ import { RecentMap } from '../../../base/recent-map.ts'
 import { AppError } from '../../../base/errors.ts'
 import { retry } from '../../../base/retry.ts'
 import { DamagedFile } from './damaged-file.ts'
-import { type Database, type SqlValue, storableParams, type TxSession } from './database.ts'
+import {
+  type Database,
+  isLargeText,
+  type SqlParam,
+  type SqlValue,
+  storableParams,
+  type TxSession,
+} from './database.ts'
 import { LARGE_BYTES, type LargeValues, oneByOne, txInThread } from './large-values.ts'
+import { keepText } from '../pieces/keep-text.ts'
 
 /**
  * Options of a SQLite database. `synchronous`: with `normal`, a commit survives the end of the process; with `full`,
@@ -88,15 +96,16 @@ function createSession(connection: DatabaseSync, file: string): TxSession {
     statements.set(sql, statement)
     return statement
   }
-  const execute = <Row>(sql: string, params: readonly SqlValue[] = []): Row[] => {
+  const plain = (param: SqlParam): SqlValue => (isLargeText(param) ? keepText(execute, param) : param)
+  const execute = <Row>(sql: string, params: readonly SqlParam[] = []): Row[] => {
     try {
-      return prepare(sql).all(...storableParams(params)) as Row[]
+      return prepare(sql).all(...storableParams(params.map(plain))) as Row[]
     } catch (error) {
       throw toThrown(error, file)
     }
   }
   return {
-    query: async <Row>(sql: string, params?: readonly SqlValue[]) => execute<Row>(sql, params),
+    query: async <Row>(sql: string, params?: readonly SqlParam[]) => execute<Row>(sql, params),
     send: (sql, params) => void execute(sql, params),
   }
 }
@@ -168,7 +177,7 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
 
   return {
     dialect: 'sqlite',
-    async query<Row>(sql: string, params: readonly SqlValue[] = [], bytes = 0): Promise<Row[]> {
+    async query<Row>(sql: string, params: readonly SqlParam[] = [], bytes = 0): Promise<Row[]> {
       if (large !== undefined && bytes > LARGE_BYTES)
         return await readInThread<Row[]>(large.reads, { kind: 'query', tx: null, sql, params })
       return await retryWhileBusy(async () => {

@@ -3,6 +3,7 @@ import { newUuid } from '../../../base/ids.ts'
 import type { RunLease, ThreadRef } from '../../../events/event-log.ts'
 import type { Append, EventChunk, EventBounds, EventStore, LogChange } from '../../../events/event-store.ts'
 import type { Database, SqlSession, TxSession } from '../driver/database.ts'
+import { sweepPieces } from '../pieces/sweep-pieces.ts'
 import { appendEvents, charsOf, readPage } from './rows.ts'
 import { createEventTrim } from './trim.ts'
 import { inList, KEY, keyValues } from '../runs/rows.ts'
@@ -93,6 +94,7 @@ export function createSqlEventStore({ database, clock, bounds, wire }: SqlEventS
       database.tx(lock, async (session) => {
         for (const table of ['event_logs', 'event_chunks'])
           session.send(`DELETE FROM ${table} WHERE ${KEY}`, keyValues(thread))
+        await sweepPieces(session, dialect, thread)
         wire?.notify(session, 'dropped', [thread])
       }),
     trim: createEventTrim(database, clock, bounds),

@@ -1,8 +1,9 @@
 import type { EventDraft, ThreadRef } from '../../../events/event-log.ts'
 import type { EventChunk, Page } from '../../../events/event-store.ts'
 import { joinData, splitData } from '../../event-text.ts'
-import type { Database, SqlSession, SqlValue, TxSession } from '../driver/database.ts'
+import type { Database, SqlParam, SqlSession, SqlValue, TxSession } from '../driver/database.ts'
 import { storedBytes } from '../driver/large-values.ts'
+import { textParam, wholeText } from '../pieces/large-text.ts'
 import { KEY, keyValues } from '../runs/rows.ts'
 
 /** Events of one thread to be stored together. */
@@ -130,17 +131,26 @@ export async function appendEvents(
     session.send(
       `INSERT INTO event_chunks (thread_id, deployment_id, workspace_id, ms, last_seq, events, chars, position,
         start_chars, heads, data) VALUES ${some.map(() => CHUNK_ROW).join(', ')}`,
-      some.flatMap(({ chunk, thread }): SqlValue[] =>
-        thread ? [...keyValues(thread), ...toRow(chunk)] : [],
+      some.flatMap(({ chunk, thread }): SqlParam[] =>
+        thread ? [...keyValues(thread), ...toRow(chunk, thread)] : [],
       ),
     )
   }
   return chunks
 }
 
-function toRow({ ms, seq, items, position, offset }: EventChunk): SqlValue[] {
+function toRow({ ms, seq, items, position, offset }: EventChunk, thread: ThreadRef): SqlParam[] {
   const { heads, data } = joinData(items)
-  return [ms, seq + items.length - 1, items.length, data.length, position, offset, heads, data]
+  return [
+    ms,
+    seq + items.length - 1,
+    items.length,
+    data.length,
+    position,
+    offset,
+    heads,
+    textParam(data, thread),
+  ]
 }
 
 interface PageRow {
@@ -174,7 +184,7 @@ const PAGE_SIZE = `${SUMMED} SELECT sum(s.chars) AS bytes FROM summed s WHERE ${
 /** SQL that reads the log and the chunks of a page in one statement, so that both are from the same moment. */
 const PAGE = `${SUMMED}
   SELECT l.total, l.last_ms AS end_ms, l.last_seq AS end_seq, l.forgotten_ms, l.forgotten_seq,
-    c.ms, c.last_seq, c.events, c.position, c.start_chars, c.heads, c.data
+    c.ms, c.last_seq, c.events, c.position, c.start_chars, c.heads, ${wholeText('c.data', 'c.')} AS data
   FROM event_logs l
   LEFT JOIN summed s ON ${IN_PAGE}
   LEFT JOIN event_chunks c ON c.thread_id = l.thread_id AND c.deployment_id = l.deployment_id

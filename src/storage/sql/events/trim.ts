@@ -2,6 +2,7 @@ import { type Clock, createExpiryTime } from '../../../base/clock.ts'
 import type { ThreadRef } from '../../../events/event-log.ts'
 import type { EventBounds } from '../../../events/event-store.ts'
 import type { Database } from '../driver/database.ts'
+import { sweepPieces } from '../pieces/sweep-pieces.ts'
 import { KEY, keyValues } from '../runs/rows.ts'
 
 /** Time for which the stream of a deleted thread can still be read. */
@@ -14,6 +15,8 @@ const STEP_LOGS = 100
 const SUMMED_LOGS = 200
 /** When the total limit is exceeded, trimming goes below it by this share, so that it is not exceeded again at once. */
 const TOTAL_SLACK = 0.05
+/** Maximum number of threads whose pieces wait to be swept; of further ones they stay until the next trim. */
+const MAX_UNSWEPT = 10_000
 /** Maximum number of old chunks, or of their times, that one statement looks up. */
 const OLD_CHUNKS = 500
 
@@ -101,6 +104,7 @@ function removeLog(database: Database, thread: ThreadRef): Promise<void> {
     // The row of the log is deleted first. This waits for an append in progress; a later append creates a new log.
     for (const table of ['event_logs', 'event_chunks'])
       await session.query(`DELETE FROM ${table} WHERE ${KEY}`, key)
+    await sweepPieces(session, database.dialect, thread)
   })
 }
 
@@ -160,8 +164,21 @@ export function createEventTrim(
   bounds: EventBounds,
 ): (thread: ThreadRef | null) => Promise<void> {
   const expiryTime = createExpiryTime(clock)
+  /** Threads whose events were deleted since their pieces were swept, by key. A process that ends leaves some pieces. */
+  const unswept = new Map<string, ThreadRef>()
   const trimThread = async (thread: ThreadRef, since: number): Promise<void> => {
-    while (await trimStep(database, thread, bounds, since)) await othersTurn()
+    while (await trimStep(database, thread, bounds, since)) {
+      if (unswept.size < MAX_UNSWEPT) unswept.set(lockOf(thread), thread)
+      await othersTurn()
+    }
+  }
+
+  const sweepTrimmed = async (): Promise<void> => {
+    for (const [lock, thread] of unswept) {
+      unswept.delete(lock)
+      await database.tx(lock, (session) => sweepPieces(session, database.dialect, thread))
+      await othersTurn()
+    }
   }
 
   /** Deletes events of all threads before `since`. */
@@ -199,5 +216,6 @@ export function createEventTrim(
     await trimOld(since)
     await trimTotal()
     await removeRetired()
+    await sweepTrimmed()
   }
 }

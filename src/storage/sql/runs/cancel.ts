@@ -46,7 +46,7 @@ async function endPending(
   now: number,
 ): Promise<void> {
   if (TRANSITIONS.pending[action] === 'deleted') {
-    session.deleteRuns(thread, runs)
+    await session.deleteRuns(thread, runs)
     return
   }
   for (const chunk of chunksOf(runs, MAX_IDS)) {

@@ -10,6 +10,7 @@ import {
 import { RUN_VERSION } from '../../../runs/state.ts'
 import type { SqlValue } from '../driver/database.ts'
 import { LARGE_BYTES, storedBytes } from '../driver/large-values.ts'
+import { textBytes } from '../pieces/large-text.ts'
 import { GRAPHS_KEPT_MS } from '../server-registry.ts'
 import { inList, KEY, keyValues, leaseOf, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'
 import { inChunks, type RunDatabase, type RunSession } from './session.ts'
@@ -108,7 +109,7 @@ async function claimNext(
  * the placeholders of the deployments. The first two parameters are both the current time.
  */
 function largeDueSql(places: string): string {
-  const bytes = 'coalesce(octet_length(r.input), 0) + coalesce(octet_length(r.command), 0)'
+  const bytes = `coalesce(${textBytes('r.input')}, 0) + coalesce(octet_length(r.command), 0)`
   return `SELECT ${bytes} AS bytes FROM threads t JOIN runs r ON r.thread_id = t.thread_id
       AND r.deployment_id = t.deployment_id AND r.workspace_id = t.workspace_id AND r.status = 'pending'
     WHERE t.next_due <= ? AND r.due_at <= ? AND t.deployment_id || '' IN ${places} AND ${bytes} > ${LARGE_BYTES} LIMIT 1`

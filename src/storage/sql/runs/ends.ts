@@ -125,7 +125,7 @@ async function endHeldRun(
     keepEnds(session, thread, [{ run_id: run.run_id, status: ended, error: end.error, values_json }], now)
   if (status === 'deleted') {
     if (isGone) keep(status)
-    session.deleteRuns(thread, [run])
+    await session.deleteRuns(thread, [run])
     await session.publish(thread, closing(status))
     if (isGone) await removeThreads(session, thread, [thread.thread_id])
     else session.settle(thread, now)

@@ -1,5 +1,6 @@
 import { chunksOf } from '../../../base/chunks.ts'
-import type { TxSession } from '../driver/database.ts'
+import type { Database, TxSession } from '../driver/database.ts'
+import { sweepPieces } from '../pieces/sweep-pieces.ts'
 import { inList, KEY, keyValues, type ThreadKey } from './rows.ts'
 
 /** Tables of a thread's checkpoints; each row has the id of the run that wrote it. */
@@ -8,11 +9,12 @@ export const CHECKPOINT_TABLES = ['checkpoints', 'checkpoint_blobs', 'checkpoint
 export const MAX_IDS = 256
 
 /** Deletes runs and the checkpoints that they have written; a run that never started has none. */
-export function deleteRuns(
+export async function deleteRuns(
   session: TxSession,
+  dialect: Database['dialect'],
   key: ThreadKey,
   runs: readonly { run_id: string; started_at: number | null }[],
-): void {
+): Promise<void> {
   // The runs are deleted first. A checkpoint that is being written for one of them is then either complete or refused.
   for (const chunk of chunksOf(runs, MAX_IDS)) {
     const { places, values } = inList(chunk.map(({ run_id }) => run_id))
@@ -28,4 +30,5 @@ export function deleteRuns(
       session.send(`DELETE FROM ${table} WHERE run_id = ? AND ${KEY}`, [run_id, ...keyValues(key)])
     }
   }
+  await sweepPieces(session, dialect, key)
 }

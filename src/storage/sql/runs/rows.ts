@@ -11,7 +11,8 @@ import type { Lease } from '../../../runs/run-store.ts'
 import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonValue } from '../../../schema/json.ts'
 import { rawJson, toJsonText } from '../../../schema/raw-json.ts'
-import type { SqlValue } from '../driver/database.ts'
+import type { SqlParam } from '../driver/database.ts'
+import { textParam, wholeText } from '../pieces/large-text.ts'
 
 /** A value of a run that is longer than this is not parsed. */
 const RAW_CHARS = 64 << 10
@@ -57,7 +58,7 @@ const THREAD_HEAD = `t.thread_id, t.deployment_id, t.workspace_id, t.created_at,
   t.state_updated_at, t.status, t.ttl_strategy, t.ttl_ms, t.expires_at, t.error, t.metadata, t.config, t.interrupts`
 
 /** SELECT of whole threads `t` with their values; the caller appends a WHERE. */
-export const SELECT_THREADS = `SELECT ${THREAD_HEAD}, s.state_values
+export const SELECT_THREADS = `SELECT ${THREAD_HEAD}, ${wholeText('s.state_values', 's.')} AS state_values
   FROM threads t LEFT JOIN thread_states s
   ON s.thread_id = t.thread_id AND s.deployment_id = t.deployment_id AND s.workspace_id = t.workspace_id`
 
@@ -152,16 +153,18 @@ const RUN_COLUMNS = [
 ] as const satisfies readonly (keyof RunRow)[]
 
 /** All columns of `runs`, for SELECT and RETURNING. */
-export const RUN_FIELDS = RUN_COLUMNS.join(', ')
+export const RUN_FIELDS = RUN_COLUMNS.map((column) =>
+  column === 'input' ? `${wholeText(column)} AS input` : column,
+).join(', ')
 
 /** SELECT of a run by its id, deployment and workspace, on any thread. */
 export const FIND_RUN = `SELECT ${RUN_FIELDS} FROM runs WHERE run_id = ? AND deployment_id = ? AND workspace_id = ?`
 
 /** Inserts a whole row of `runs`. `runValues` returns the parameters. */
-export const INSERT_RUN = `INSERT INTO runs (${RUN_FIELDS}) VALUES (${RUN_COLUMNS.map(() => '?').join(', ')})`
+export const INSERT_RUN = `INSERT INTO runs (${RUN_COLUMNS.join(', ')}) VALUES (${RUN_COLUMNS.map(() => '?').join(', ')})`
 
-export function runValues(row: RunRow): SqlValue[] {
-  return RUN_COLUMNS.map((column) => row[column])
+export function runValues(row: RunRow): SqlParam[] {
+  return RUN_COLUMNS.map((column) => (column === 'input' ? textParam(row.input, row) : row[column]))
 }
 
 export function toRun(row: RunRow): Run {

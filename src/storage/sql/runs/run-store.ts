@@ -14,6 +14,8 @@ import { createRequestCancel } from './cancel.ts'
 import type { RunEvents } from '../events/run-events.ts'
 import { createRunClaims } from './claims.ts'
 import { createRunEnds } from './ends.ts'
+import { textBytes } from '../pieces/large-text.ts'
+import { sweepPieces } from '../pieces/sweep-pieces.ts'
 import { FIND_RUN, inList, KEY, keyValues, RUN_FIELDS, type RunRow, type ThreadKey, toRun } from './rows.ts'
 import { CHECKPOINT_TABLES } from './rollback.ts'
 import { openRunSessions, type RunDatabase } from './session.ts'
@@ -66,6 +68,7 @@ function createRunReads(database: RunDatabase): Reads {
         if (TRANSITIONS[run.status].delete === 'refused') return 'active'
         await session.query(`DELETE FROM runs WHERE ${where}`, params)
         await keepCheckpoints(session, key, run_id)
+        await sweepPieces(session, session.dialect, key)
         return 'deleted'
       })
     },
@@ -146,7 +149,7 @@ function placeOf(tenant: Tenant, thread_id: string | null) {
 
 /** SQL of the bytes of a run in a response. */
 const RUN_BYTES = `octet_length(metadata) + octet_length(kwargs) + octet_length(caller)
-  + coalesce(octet_length(input), 0) + coalesce(octet_length(command), 0)
+  + coalesce(${textBytes('input')}, 0) + coalesce(octet_length(command), 0)
   + coalesce(octet_length(error), 0) + coalesce(octet_length(partial_messages), 0)`
 
 const RUN_SIZE = `SELECT ${RUN_BYTES} AS bytes FROM runs WHERE run_id = ? AND deployment_id = ? AND workspace_id = ?`

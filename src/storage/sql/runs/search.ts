@@ -5,6 +5,7 @@ import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonObject, JsonValue } from '../../../schema/json.ts'
 import type { SqlValue } from '../driver/database.ts'
 import { containsJson } from '../driver/json-contains.ts'
+import { isList, textBytes, wholeText } from '../pieces/large-text.ts'
 import { fitting, portionsOf, type Sized } from '../../../base/portions.ts'
 import { inList, SELECT_HEADS, SELECT_THREADS, type ThreadRow, toThread } from './rows.ts'
 import type { RunDatabase } from './session.ts'
@@ -66,6 +67,14 @@ function mayContain(
   return { sql: `CASE WHEN ${tests} THEN ${column} END`, params }
 }
 
+/** As `mayContain`, for the values of a thread. Those in pieces are not ruled out. */
+function mayContainValues(database: RunDatabase, wanted: readonly [string, JsonValue][]): Condition {
+  const column = 's.state_values'
+  const { sql, params } = mayContain(database, column, wanted)
+  if (wanted.length === 0) return { sql, params }
+  return { sql: `CASE WHEN ${isList(column)} THEN ${wholeText(column, 's.')} ELSE ${sql} END`, params }
+}
+
 const STATES = `LEFT JOIN thread_states s ON s.thread_id = t.thread_id AND s.deployment_id = t.deployment_id
   AND s.workspace_id = t.workspace_id`
 
@@ -73,7 +82,7 @@ const STATES = `LEFT JOIN thread_states s ON s.thread_id = t.thread_id AND s.dep
 async function scan(database: RunDatabase, tenant: Tenant, search: ThreadSearch): Promise<Candidate[]> {
   const filter = createFilter(database, tenant, search)
   const { metadata, values } = filter.looksAt
-  const sizes = [metadata ? 'octet_length(t.metadata)' : '0', values ? 'octet_length(s.state_values)' : '0']
+  const sizes = [metadata ? 'octet_length(t.metadata)' : '0', values ? textBytes('s.state_values') : '0']
   const read = (condition: Condition): Promise<Candidate[]> =>
     database.query<Candidate>(
       `SELECT t.thread_id, t.status, t.created_at, t.updated_at, t.state_updated_at,
@@ -100,7 +109,7 @@ function createFilter(database: RunDatabase, tenant: Tenant, search: ThreadSearc
     visible !== undefined && metadata.length === 0
       ? { sql: 't.metadata', params: [] }
       : mayContain(database, 't.metadata', metadata)
-  const inValues = mayContain(database, 's.state_values', values)
+  const inValues = mayContainValues(database, values)
   const matches = (texts: Texts): boolean =>
     hasAll(texts.metadata, metadata) &&
     (visible === undefined || visible(parseExact(texts.metadata ?? '{}') as JsonObject)) &&
@@ -165,7 +174,7 @@ async function threadsOf(
   ids: readonly string[],
   { max_bytes, with_values = true }: Pick<ThreadSearch, 'max_bytes' | 'with_values'>,
 ): Promise<Thread[]> {
-  const size = with_values ? `${THREAD_BYTES} + coalesce(octet_length(s.state_values), 0)` : THREAD_BYTES
+  const size = with_values ? `${THREAD_BYTES} + coalesce(${textBytes('s.state_values')}, 0)` : THREAD_BYTES
   const sized = new Map<string, number>()
   for (const chunk of chunksOf(ids, PAGE)) {
     const { places, values } = inList(chunk)

@@ -6,6 +6,7 @@ import { parseExact } from '../../../schema/exact-json.ts'
 import type { JsonObject } from '../../../schema/json.ts'
 import type { Database, SqlValue, TxSession } from '../driver/database.ts'
 import type { RunEvents } from '../events/run-events.ts'
+import { textParam } from '../pieces/large-text.ts'
 import { deleteRuns } from './rollback.ts'
 import { inList, KEY, keyValues, type ThreadKey } from './rows.ts'
 import { type CountedRun, countRun } from './usage/count-run.ts'
@@ -52,7 +53,7 @@ export interface RunSession extends TxSession {
    */
   countRun(run: CountedRun, nodes: ReportedNodes): Promise<void>
   /** Deletes runs and the checkpoints that they have written; a run that never started has none. */
-  deleteRuns(key: ThreadKey, runs: readonly { run_id: string; started_at: number | null }[]): void
+  deleteRuns(key: ThreadKey, runs: readonly { run_id: string; started_at: number | null }[]): Promise<void>
 }
 
 export interface RunDatabase extends Pick<Database, 'query' | 'dialect'> {
@@ -146,7 +147,7 @@ export function openRunSessions(
     countRun: async (run, nodes) => {
       if (countsUsage) await countRun(session, run, nodes)
     },
-    deleteRuns: (key, runs) => deleteRuns(session, key, runs),
+    deleteRuns: (key, runs) => deleteRuns(session, database.dialect, key, runs),
   })
   const tx = async <T>(
     lock: string,
@@ -196,7 +197,7 @@ export function writeState(
   session.send(
     `INSERT INTO thread_states (thread_id, deployment_id, workspace_id, state_values) VALUES (?, ?, ?, ?)
       ON CONFLICT (thread_id, deployment_id, workspace_id) DO UPDATE SET state_values = excluded.state_values`,
-    [...keyValues(key), state.values_json],
+    [...keyValues(key), textParam(state.values_json, key)],
   )
   return {
     has_next: state.next.length > 0 ? 1 : 0,

@@ -9,6 +9,8 @@ import { bounded } from '../../../schema/merge-bounded.ts'
 import { checkpointBytes, copyCheckpoints, pruneCheckpoints } from '../checkpoints/threads.ts'
 import type { SqlSession, SqlValue, TxSession } from '../driver/database.ts'
 import { readSized, storedBytes } from '../driver/large-values.ts'
+import { textBytes } from '../pieces/large-text.ts'
+import { sweepPieces } from '../pieces/sweep-pieces.ts'
 import { activeRuns } from './cancel.ts'
 import { removeThreads } from './removal/remove-threads.ts'
 import {
@@ -70,7 +72,7 @@ export function insertThread(
   )
 }
 
-const STATE_SIZE = `SELECT octet_length(state_values) AS bytes FROM thread_states WHERE ${KEY}`
+const STATE_SIZE = `SELECT ${textBytes('state_values')} AS bytes FROM thread_states WHERE ${KEY}`
 
 async function readThread(database: RunDatabase, key: ThreadKey): Promise<Thread | undefined> {
   const sql = `${SELECT_THREADS} WHERE ${SELECTED_KEY}`
@@ -126,10 +128,11 @@ async function copyInto(
   const { config, ttl, metadata, values_json, interrupts } = thread
   const fresh = { thread_id: to.thread_id, metadata: { ...metadata, thread_id: to.thread_id }, config, ttl }
   insertThread(session, to, fresh, now)
-  await copyCheckpoints(session, from, from.thread_id, to.thread_id)
+  await copyCheckpoints(session, session.dialect, from, from.thread_id, to.thread_id)
   const next = source.has_next === 1 ? [''] : []
   const columns = values_json === null ? {} : writeState(session, to, { values_json, next, interrupts }, now)
   session.settle(to, now, { ...columns, rest_status: source.has_next === 1 ? 'interrupted' : 'idle' })
+  await sweepPieces(session, session.dialect, to)
   return await findThread(session, to)
 }
 
@@ -155,8 +158,10 @@ async function createThread(
 }
 
 async function pruneThread(session: RunSession, key: ThreadKey): Promise<void> {
-  if ((await activeRuns(session, key, ['running'])).length === 0)
+  if ((await activeRuns(session, key, ['running'])).length === 0) {
     await pruneCheckpoints(session, key, key.thread_id)
+    await sweepPieces(session, session.dialect, key)
+  }
   session.send(`UPDATE threads SET expires_at = NULL WHERE ${KEY}`, keyValues(key))
 }
 

@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import type { LastStatement, SqlValue, TxSession } from '../database.ts'
+import { keepTextShared } from '../../pieces/keep-text.ts'
+import { isLargeText, type LastStatement, type SqlParam, type SqlValue, type TxSession } from '../database.ts'
 import { nodePostgres } from './pg.ts'
 
 /** A transaction on a connection in pipeline mode. */
@@ -29,10 +30,7 @@ function inOneWrite({ connection: { stream } }: pg.Client): void {
  * Opens a transaction. The first statement that the caller sends must be BEGIN. `run` executes a statement on `client`.
  * After a failed statement, Postgres refuses all others up to the end of the transaction.
  */
-export function openTransaction(
-  client: pg.Client,
-  run: (sql: string, params: readonly SqlValue[]) => Promise<pg.QueryResult>,
-): PostgresTransaction {
+export function openTransaction(client: pg.Client, run: Run): PostgresTransaction {
   const last: LastStatement[] = []
   /**
    * The error of the first failed statement that no caller awaits. Later statements fail only because of it, so this
@@ -40,22 +38,21 @@ export function openTransaction(
    */
   let failed: { error: unknown } | undefined
 
-  const query = async (sql: string, params: readonly SqlValue[] = []): Promise<pg.QueryResult> => {
-    inOneWrite(client)
+  const inOrder = keepsOrder(client, run)
+  const query = async (sql: string, params: readonly SqlParam[] = []): Promise<pg.QueryResult> => {
     try {
-      return await run(sql, params)
+      return await inOrder(sql, params)
     } catch (error) {
       throw failed === undefined ? error : failed.error
     }
   }
   const send = async (
     sql: string,
-    params: readonly SqlValue[] = [],
+    params: readonly SqlParam[] = [],
     refusal?: () => Error,
   ): Promise<void> => {
-    inOneWrite(client)
     try {
-      await run(sql, params)
+      await inOrder(sql, params)
     } catch (error) {
       failed ??= { error: refusal !== undefined && isRefused(error) ? refusal() : error }
     }
@@ -64,7 +61,7 @@ export function openTransaction(
     session: {
       atCommit: (statement) => void last.push(statement),
       send: (sql, params) => void send(sql, params),
-      query: async <Row>(sql: string, params?: readonly SqlValue[]) =>
+      query: async <Row>(sql: string, params?: readonly SqlParam[]) =>
         (await query(sql, params)).rows as Row[],
     },
     async commit() {
@@ -74,6 +71,53 @@ export function openTransaction(
       if (command !== 'COMMIT') throw new TypeError('a transaction went on after a statement had failed')
     },
   }
+}
+
+type Run = (sql: string, params: readonly SqlValue[]) => Promise<pg.QueryResult>
+
+/**
+ * Returns a function that sends statements in the order of its calls. A statement with large texts is sent after their
+ * pieces, and so are the statements behind it.
+ */
+function keepsOrder(
+  client: pg.Client,
+  run: Run,
+): (sql: string, params: readonly SqlParam[]) => Promise<pg.QueryResult> {
+  /** Resolves when the last statement that had to wait is sent; undefined if none waits. */
+  let last: Promise<void> | undefined
+  const runNow: Run = (sql, params) => {
+    inOneWrite(client)
+    return run(sql, params)
+  }
+  const query = async <Row>(sql: string, params: readonly SqlParam[] = []): Promise<Row[]> =>
+    (await runNow(sql, params as readonly SqlValue[])).rows as Row[]
+
+  const sendInTurn = async (
+    before: Promise<void> | undefined,
+    sql: string,
+    params: readonly SqlParam[],
+  ): Promise<{ answer: Promise<pg.QueryResult> }> => {
+    await before
+    const plain: SqlValue[] = []
+    for (const param of params)
+      plain.push(isLargeText(param) ? await keepTextShared({ query }, param) : param)
+    return { answer: runNow(sql, plain) }
+  }
+
+  return async (sql, params) => {
+    if (last === undefined && !params.some(isLargeText)) return await runNow(sql, params as SqlValue[])
+    const sending = sendInTurn(last, sql, params)
+    const sent = sending.then(nothing, nothing)
+    last = sent
+    const { answer } = await sending.finally(() => {
+      if (last === sent) last = undefined
+    })
+    return await answer
+  }
+}
+
+function nothing(): void {
+  // Later statements wait only until this one is sent; its caller gets the error.
 }
 
 function isRefused(error: unknown): boolean {

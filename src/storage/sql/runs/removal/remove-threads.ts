@@ -17,6 +17,14 @@ const TABLES_OF_THREAD = [
   'threads',
 ]
 
+/**
+ * Deletes the pieces of threads, unless their streams can still be read: then they are deleted with the log. Does not
+ * wait for transactions that store pieces, which are refused because the runs are gone.
+ */
+const UNUSED_PIECES = (threads: string): string => `DELETE FROM value_pieces
+  WHERE of_thread IN ${threads} AND of_deployment = ? AND of_workspace = ? AND NOT EXISTS (SELECT 1 FROM event_logs l
+    WHERE l.thread_id = of_thread AND l.deployment_id = of_deployment AND l.workspace_id = of_workspace)`
+
 /** Deletes locked threads of a tenant, with everything that belongs to them, at the end of a transaction. */
 export async function removeThreads(
   session: RunSession,
@@ -28,6 +36,7 @@ export async function removeThreads(
   const where = `thread_id IN ${places} AND deployment_id = ? AND workspace_id = ?`
   const key = [...values, deployment_id, workspace_id]
   for (const table of TABLES_OF_THREAD) session.send(`DELETE FROM ${table} WHERE ${where}`, key)
+  session.send(UNUSED_PIECES(places), key)
   for (const thread_id of thread_ids) await session.retireLog({ thread_id, deployment_id, workspace_id })
   const crons = await session.query(`DELETE FROM crons WHERE ${where} RETURNING cron_id`, key)
   await countUse(session, tenant, 'crons', -crons.length, UNLIMITED)
