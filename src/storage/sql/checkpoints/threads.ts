@@ -2,7 +2,7 @@ import type { Tenant } from '../../../runs/model.ts'
 import type { ThreadStorage } from '../../../runs/run-store.ts'
 import type { Database, SqlSession, SqlValue } from '../driver/database.ts'
 import { textBytes } from '../pieces/large-text.ts'
-import { copyPieces, keepPieces, sweepPieces } from '../pieces/sweep-pieces.ts'
+import { copyPieces, sweepPieces } from '../pieces/sweep-pieces.ts'
 
 const TABLES = {
   checkpoints: ['checkpoint_ns', 'checkpoint_id', 'parent_id', 'checkpoint', 'refs', 'metadata', 'era'],
@@ -62,17 +62,14 @@ export async function deleteCheckpoints(
 
 /**
  * Copies all checkpoints of a thread to another thread, which must have none. The copies belong to no run. The caller
- * must sweep the pieces of the new thread, which has also those of the events.
+ * must call `keepPieces` before, and afterwards sweep the pieces of the new thread, which gets those of events too.
  */
 export async function copyCheckpoints(
   session: SqlSession,
-  dialect: Database['dialect'],
   tenant: Tenant,
   thread_id: string,
   new_id: string,
 ): Promise<void> {
-  const owner = { ...tenant, thread_id }
-  await keepPieces(session, dialect, owner)
   await copyCountingWrites(session, tenant, thread_id, new_id)
   for (const [table, columns] of Object.entries(TABLES)) {
     if (table === 'checkpoint_writes') continue
@@ -84,7 +81,7 @@ export async function copyCheckpoints(
     )
   }
   // The pieces are last: a run may store checkpoints meanwhile, and none of those that were copied lacks a piece then.
-  await copyPieces(session, owner, new_id)
+  await copyPieces(session, { ...tenant, thread_id }, new_id)
 }
 
 /**

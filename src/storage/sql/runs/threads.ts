@@ -10,7 +10,7 @@ import { checkpointBytes, copyCheckpoints, pruneCheckpoints } from '../checkpoin
 import type { SqlSession, SqlValue, TxSession } from '../driver/database.ts'
 import { readSized, storedBytes } from '../driver/large-values.ts'
 import { textBytes } from '../pieces/large-text.ts'
-import { sweepPieces } from '../pieces/sweep-pieces.ts'
+import { keepPieces, sweepPieces } from '../pieces/sweep-pieces.ts'
 import { activeRuns } from './cancel.ts'
 import { removeThreads } from './removal/remove-threads.ts'
 import {
@@ -128,7 +128,8 @@ async function copyInto(
   const { config, ttl, metadata, values_json, interrupts } = thread
   const fresh = { thread_id: to.thread_id, metadata: { ...metadata, thread_id: to.thread_id }, config, ttl }
   insertThread(session, to, fresh, now)
-  await copyCheckpoints(session, session.dialect, from, from.thread_id, to.thread_id)
+  await keepPieces(session, session.dialect, from)
+  await copyCheckpoints(session, from, from.thread_id, to.thread_id)
   const next = source.has_next === 1 ? [''] : []
   const columns = values_json === null ? {} : writeState(session, to, { values_json, next, interrupts }, now)
   session.settle(to, now, { ...columns, rest_status: source.has_next === 1 ? 'interrupted' : 'idle' })
