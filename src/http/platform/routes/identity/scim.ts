@@ -155,7 +155,7 @@ function scimRoute(
 /** A number of the query, at least `minimum`; `otherwise` for a missing or unreadable one. */
 function numberOf(text: string | null, minimum: number, otherwise: number): number {
   const number = Number(text ?? otherwise)
-  return Number.isInteger(number) ? Math.max(minimum, number) : otherwise
+  return Number.isInteger(number) ? Math.min(Math.max(minimum, number), Number.MAX_SAFE_INTEGER) : otherwise
 }
 
 function queryOf(search: URLSearchParams) {
