@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { anyValue, type Draw, hostileText, type Schema, valueOf } from './values.ts'
+import { foreignBody, oauthForm } from './foreign-bodies.ts'
 import type { KnownRecord, KnownRecords } from '../servers/known-records.ts'
 import { between, chance, pick, type Random } from '../seeded-random.ts'
 import { BOUNDARY, multipartBody } from '../traces/wire-body.ts'
@@ -14,6 +15,12 @@ interface Parameter {
 interface Operation {
   parameters?: Parameter[]
   requestBody?: { content: Record<string, { schema: Schema }> }
+}
+
+interface Documented {
+  method: string
+  path: string
+  operation: Operation
 }
 
 /** The part of an OpenAPI document that requests are generated from. */
@@ -54,15 +61,6 @@ const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete'])
 const SHARE = { sound: 0.5, broken: 0.08, key: 0.04, session: 0.15, header: 0.1, body: 0.1, path: 0.05 }
 const MAX_TEXT = 1_000
 const FORM = 'application/x-www-form-urlencoded'
-const OAUTH_FIELDS = [
-  'grant_type',
-  'token',
-  'code',
-  'client_id',
-  'redirect_uri',
-  'code_verifier',
-  'refresh_token',
-]
 const SCIM = /\/scim\//
 const ODD_HEADERS: readonly [string, readonly string[]][] = [
   ['content-type', ['text/plain', 'application/json; charset=utf-16', 'multipart/form-data', 'x', '']],
@@ -123,7 +121,7 @@ export function requestSource(
       }
       const drawing = { random, known, broken, resolve }
       const parameters = operation.parameters ?? []
-      const body = bodyOf(operation, drawing)
+      const body = bodyOf({ method, path, operation }, drawing)
       const headers: Record<string, string> = { 'x-api-key': key, ...body?.headers }
       if (scimToken !== undefined && SCIM.test(path) && !chance(random, SHARE.key)) {
         delete headers['x-api-key']
@@ -192,34 +190,27 @@ interface DrawnBody {
   headers: Record<string, string>
 }
 
-function bodyOf({ requestBody }: Operation, draw: Draw): DrawnBody | undefined {
+function bodyOf({ method, path, operation }: Documented, draw: Draw): DrawnBody | undefined {
   const { random, broken } = draw
+  const { requestBody } = operation
   if (requestBody === undefined) return undefined
   const type = pick(random, Object.keys(requestBody.content))
   const sound =
     type === 'multipart/form-data'
       ? multipart(draw)
       : type === FORM
-        ? formOf(draw)
-        : jsonOf(type, requestBody.content[type]?.schema ?? {}, draw)
+        ? { bytes: Buffer.from(oauthForm(draw)), headers: { 'content-type': FORM } }
+        : jsonOf(type, requestBody.content[type]?.schema ?? {}, draw, foreignBody(path, method, draw))
   const drawn =
     broken > 0 && chance(random, SHARE.body) ? { ...sound, bytes: damaged(sound.bytes, random) } : sound
   if (!chance(random, 0.05)) return drawn
   return { bytes: gzipSync(drawn.bytes), headers: { ...drawn.headers, 'content-encoding': 'gzip' } }
 }
 
-function jsonOf(type: string, schema: Schema, draw: Draw): DrawnBody {
-  // This text is not JSON, so it is never a valid message of the protocol.
-  const value = Object.keys(schema).length === 0 ? traceRun(draw) : valueOf(schema, draw)
+/** `foreign` is the body of a protocol that the document does not describe. */
+function jsonOf(type: string, schema: Schema, draw: Draw, foreign: unknown): DrawnBody {
+  const value = foreign ?? (Object.keys(schema).length === 0 ? traceRun(draw) : valueOf(schema, draw))
   return { bytes: Buffer.from(JSON.stringify(value) ?? ''), headers: { 'content-type': type } }
-}
-
-/** A form of OAuth; the document does not describe its fields. */
-function formOf({ random, known }: Draw): DrawnBody {
-  const form = new URLSearchParams()
-  for (const name of OAUTH_FIELDS)
-    if (chance(random, 0.7)) form.set(name, (known(name) ?? hostileText(random)).slice(0, MAX_TEXT))
-  return { bytes: Buffer.from(form.toString()), headers: { 'content-type': FORM } }
 }
 
 /** A body for the ingest routes, which have no body schema in the document. */

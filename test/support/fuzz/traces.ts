@@ -8,7 +8,7 @@ import { BOUNDARY, multipartBody } from '../traces/wire-body.ts'
 /** Requests may delete traces of the second project; those of the first are kept for reads. */
 const PROJECTS = ['fuzzed', 'deleted'] as const
 const TRACES = 40
-const VIEWS = 10
+const VIEWED = 20
 const HOUR = 3_600_000
 const THREAD = 'thread 1'
 const MATCHES = `eq(name, "${PROJECTS[0]}")`
@@ -49,16 +49,20 @@ export async function addTraces(weir: Server, records: Records): Promise<readonl
     kind: 'EXPERIMENT',
     key: KEY,
   })
-  await addViews(weir, records, deleted!.project_id)
+  await addViews(weir, records)
   const [shared = ''] = kept!.ids
   await share(weir, records, { id: shared, project_id: kept!.project_id })
   return [kept!.project_id, shared]
 }
 
-/** Saves views of a project, and a feedback config. */
-async function addViews(weir: Server, records: Records, id: string): Promise<void> {
-  for (let n = 0; n < VIEWS; n++) {
-    const view = { display_name: `view ${n}`, params: {} }
+/** Adds projects with a saved view, and a feedback config. */
+async function addViews(weir: Server, records: Records): Promise<void> {
+  for (let n = 0; n < VIEWED; n++) {
+    const { id } = await weir.json<{ id: string }>(
+      '/api/v1/sessions',
+      jsonBody('POST', { name: `viewed ${n}` }),
+    )
+    const view = { display_name: 'view', params: {} }
     const made = await weir.json<{ id: string }>(`/api/v1/sessions/${id}/views`, jsonBody('POST', view))
     records.add('/api/v1/sessions', { id, view_id: made.id })
   }
