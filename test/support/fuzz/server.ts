@@ -4,7 +4,6 @@ import { fixedPort } from '../fixed-port.ts'
 import { fuzzListener } from './openapi.ts'
 import { addMembers, startScim, startSessions } from './accounts.ts'
 import { addDeployments } from './deployments.ts'
-import { addFields } from './fields.ts'
 import { addSecrets } from './secrets.ts'
 import { addTraces } from './traces.ts'
 import { CLIENT, type OidcProvider, startOidcProvider } from '../sign-in/oidc-provider.ts'
@@ -50,6 +49,8 @@ const ONE_SIDED: readonly string[] = [
   'GET /api/v1/.well-known/oauth-protected-resource/deployments/{name}/mcp',
   'GET /api/v1/docs/{file}',
 ]
+
+const REDIRECT = 'http://127.0.0.1:9/callback'
 
 /** Registers the tests of a file: it fuzzes both listeners of a server that only this file uses. */
 export function fuzzBothListeners({ requests, seed }: FuzzOptions): void {
@@ -119,6 +120,15 @@ async function addRecords(weir: WeirProcess, records: KnownRecords): Promise<rea
   await addMembers(weir, records)
   addFields(records)
   return [...traces, ...(await addDeployments(weir, records))]
+}
+
+/** Adds values of fields that must be well formed before a route looks at anything else. */
+function addFields(records: Pick<KnownRecords, 'add'>): void {
+  records.add('/', { redirect_uri: REDIRECT, grant_type: 'refresh_token', response_type: 'code' })
+  records.add('/', { document: JSON.stringify({ version: 1, workspaces: [{ name: 'fuzzed' }] }) })
+  records.add('/', { feedback_key: 'score', match_pattern: '^fuzzed$' })
+  for (let n = 0; n < 20; n++) records.add('/', { userName: `fuzzed-scim-${n}@example.com` })
+  records.add('/api/v1/oauth', { id: 'custom-oidc' })
 }
 
 async function residentBytes(weir: WeirProcess): Promise<number> {
