@@ -10,6 +10,8 @@ export interface FilledRuns {
   /** Epoch milliseconds: start of the first trace, and the exclusive end of the starts. */
   from: number
   to: number
+  /** Whether TraceRuns were received when they started; default: now. */
+  receivedAtStart?: boolean
 }
 
 /** TraceRuns of each trace: a root, two steps, three calls of models, one tool. */
@@ -33,6 +35,7 @@ function startSql({ from, to, traces }: Pick<FilledRuns, 'from' | 'to' | 'traces
  */
 export async function fillRuns(db: ClickHouse, fill: FilledRuns): Promise<void> {
   const { workspace_id, project_id, traces, threads } = fill
+  const received = fill.receivedAtStart ? 'fromUnixTimestamp64Milli(intDiv(start, 1000))' : 'now64(3)'
   for (let from = 0; from < traces; from += TRACES_PER_INSERT) {
     const count = Math.min(TRACES_PER_INSERT, traces - from)
     await db.command(
@@ -58,7 +61,7 @@ export async function fillRuns(db: ClickHouse, fill: FilledRuns): Promise<void> 
          ['chain', 'chain', 'llm', 'tool', 'llm', 'retriever', 'llm'][i + 1],
          if(dice < 20, 'error', 'success'), fromUnixTimestamp64Micro(start),
          fromUnixTimestamp64Micro(start + if(i = 0, 900000, 300000) + dice * 1000),
-         if(is_llm, fromUnixTimestamp64Micro(start + 50000 + dice * 100), NULL), now64(3),
+         if(is_llm, fromUnixTimestamp64Micro(start + 50000 + dice * 100), NULL), ${received},
          concat('What is the state of order ', toString(t), '?'), concat('It is on its way, says step ', toString(i), '.'),
          if(dice < 20, 'TimeoutError: no answer in 30 s', ''), ['prod', concat('team-', toString(t % 5))],
          concat('thread-', toString(t % ${threads})),

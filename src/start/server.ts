@@ -45,6 +45,7 @@ import { createLiveFeed, type LiveFeed } from '../ingest/live/live-feed.ts'
 import type { RateGate } from '../ingest/rates/rate-gate.ts'
 import { createUsageGate } from '../ingest/usage-gate.ts'
 import { createStoreBatch } from '../ingest/store/store-batch.ts'
+import { createKeepDays } from '../ingest/store/keep-days.ts'
 import { STORED_COLUMNS } from '../ingest/store/stored-columns.ts'
 import { startStoreWriter } from '../ingest/store/store-writer.ts'
 import { createRegistry } from '../schema/registry.ts'
@@ -224,7 +225,12 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const { blobs, checks: blobChecks } = await openBlobs(base, { ...sql, servers })
   const clickhouse = await claimClickHouse(base, await opening, installation)
   const checkFolders = await claimFolders(config, installation)
-  const store = createTraceStore(clickhouse.connection, STORED_COLUMNS)
+  // Servers of an earlier release, which may share a ClickHouse with this one, do not read fragments by day.
+  const keepDays =
+    config.clickhouseUrl === undefined
+      ? createKeepDays({ deletions: sql.deletions, clock: systemClock, logger: base.logger })
+      : undefined
+  const store = createTraceStore(clickhouse.connection, STORED_COLUMNS, keepDays)
   startUpkeep(base, clickhouse)
   const limits = decodeLimits(config)
   const lanes = await startTraceLanes(base)

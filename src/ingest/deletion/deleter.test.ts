@@ -43,6 +43,7 @@ it('deletes single traces of a workspace together, and counts the runs of each',
       for (const run_id of run_ids) stored.delete(run_id)
     },
     usedBlobs: async () => new Set<string>(),
+    freeExpired: async () => undefined,
   }
   const opened = Promise.withResolvers<void>()
   const deletions = createDeletionStore(database, clock)
@@ -101,6 +102,7 @@ it.each(['goes on', 'ends before it has noted the attachment again'])(
         await gate.promise
         isStored = false
       },
+      freeExpired: async () => undefined,
       async usedBlobs(noted: readonly string[]) {
         checks++
         return new Set(isStored ? noted : [])
@@ -176,6 +178,7 @@ it('goes on with its jobs soon when the SQL store does not answer for a moment',
       isStored = false
     },
     usedBlobs: async () => new Set<string>(),
+    freeExpired: async () => undefined,
   }
   let asked = 0
   const deletions = createDeletionStore(database, clock)
@@ -218,7 +221,7 @@ it('removes attachments on a server whose log is behind for longer than a reques
   await deletions.noteBlobs([sha256], clock.now() - 60_000)
   const removed: string[] = []
   const deleter = startDeleter({
-    traces: { usedBlobs: async () => new Set<string>() } as never,
+    traces: { usedBlobs: async () => new Set<string>(), freeExpired: async () => undefined } as never,
     deletions,
     shares: { removeTraces: async () => 0, removeProject: async () => undefined },
     blobs: {

@@ -298,11 +298,11 @@ class JobRunner implements Deleter {
     await this.#deletePage(workspace_id, run_ids)
   }
 
-  async #deletePage(workspace_id: string, run_ids: readonly string[]): Promise<void> {
+  async #deletePage(workspace_id: string, run_ids: readonly string[], expired_at?: number): Promise<void> {
     const { traces, deletions, clock } = this.#deps
     const sha256s = await traces.attachmentsOf(workspace_id, run_ids)
     await deletions.noteBlobs(sha256s, clock.now() + HELD_MS)
-    await traces.deleteRuns(workspace_id, run_ids)
+    await traces.deleteRuns(workspace_id, run_ids, { attachments: sha256s, expired_at })
     await deletions.noteBlobs(sha256s, clock.now())
     this.#deleted += run_ids.length
     if (this.#deleted >= FREED_AFTER) await this.#freeSpace()

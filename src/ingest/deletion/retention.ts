@@ -5,14 +5,14 @@ import type { DeletionStore } from './deletion-store.ts'
 import type { TraceDeletion } from './trace-deletion.ts'
 
 export interface RetentionDeps {
-  traces: Pick<TraceDeletion, 'runsOfProject'>
+  traces: Pick<TraceDeletion, 'runsOfProject' | 'freeExpired'>
   deletions: Pick<DeletionStore, 'expiring' | 'forget'>
   clock: Clock
   logger: Logger
   /** Resolves when the store can be read. */
   ready: Promise<void>
-  /** Deletes these TraceRuns. A call may have at most `page` ids. */
-  deletePage: (workspace_id: string, run_ids: readonly string[]) => Promise<void>
+  /** Deletes these TraceRuns, which have expired at the time. A call may have at most `page` ids. */
+  deletePage: (workspace_id: string, run_ids: readonly string[], expired_at: number) => Promise<void>
   page: number
 }
 
@@ -29,15 +29,17 @@ export function retentionSweep(deps: RetentionDeps, everyMs: number): Sweep {
     async work(signal) {
       await deletions.forget(clock.now())
       for (const { workspace_id, project_id, days } of await deletions.expiring()) {
-        const before = expiryTime() - days * DAY_MS
+        const now = expiryTime()
+        const before = now - days * DAY_MS
         const next = (): Promise<string[]> => traces.runsOfProject(workspace_id, project_id, before, page)
         let expired = 0
         for (let ids = await next(); ids.length > 0 && !signal.aborted; ids = await next()) {
-          await deletePage(workspace_id, ids)
+          await deletePage(workspace_id, ids, now)
           expired += ids.length
         }
         if (expired > 0) logger.info({ workspace_id, project_id, days, runs: expired }, 'runs have expired')
       }
+      await traces.freeExpired(expiryTime(), signal)
     },
   }
 }

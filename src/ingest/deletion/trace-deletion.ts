@@ -5,6 +5,16 @@ export interface RunOfTrace {
   trace_id: string
 }
 
+export interface HowToDelete {
+  /** The attachments of these TraceRuns, as `attachmentsOf` returned them. */
+  attachments?: readonly string[]
+  /**
+   * The time at which the TraceRuns were found to be expired, in epoch milliseconds: fragments that are freed with their
+   * whole day soon after it are only hidden. Undefined: all are deleted.
+   */
+  expired_at?: number | undefined
+}
+
 /** The reads and changes of deletions in the trace store. Repeating a deletion changes nothing. */
 export interface TraceDeletion {
   /** Ids of TraceRuns of the project that were received before the time (epoch milliseconds). */
@@ -18,7 +28,9 @@ export interface TraceDeletion {
    * Deletes the TraceRuns with their fragments and feedback. The list of a trace's TraceRuns is deleted last, so that
    * an interrupted deletion finds the rest. Resolves when no read returns them.
    */
-  deleteRuns(workspace_id: string, run_ids: readonly string[]): Promise<void>
+  deleteRuns(workspace_id: string, run_ids: readonly string[], how?: HowToDelete): Promise<void>
+  /** Frees the days of fragments whose retention has ended at `now` (epoch milliseconds). */
+  freeExpired(now: number, signal: AbortSignal): Promise<void>
   /** Frees the disk space of deleted TraceRuns where they are a large part of what is stored. */
   freeSpace(signal: AbortSignal): Promise<void>
   /** Deletes the feedback on the project as a whole. */

@@ -6,6 +6,7 @@ import { normalizeProvider } from '../../trace/price/provider-name.ts'
 import { checkBit } from '../../trace/rows/trace-run-row.ts'
 import { LINE, countedSql } from './usage/counted-sql.ts'
 import { wide } from './usage/sums-sql.ts'
+import { fragmentsSql } from './fragments/fragments-sql.ts'
 import { PROVIDER } from './provider-sql.ts'
 import { FEW_AT_A_TIME, fragmentWordsSql, isPayload, payloadSql, wordsOf } from './search/search-sql.ts'
 
@@ -149,8 +150,8 @@ interface Context {
   threads: ((having: string, some?: string) => string) | undefined
   /** Condition on the feedback records that are compared. */
   feedback: string
-  /** Condition on the rows of table `run_fragments` that are searched. */
-  searched: string
+  /** Condition on `run_id` of the fragments that are searched; undefined: all of the workspace. */
+  searched: string | undefined
   search: SearchMode
 }
 
@@ -167,8 +168,9 @@ export interface FilterPlace {
   scope?: string | undefined
   /** Prefix of the names of the filter's parameters, for a statement with several filters. */
   prefix?: string
-  /** SQL conditions on the rows of tables `feedback` and `run_fragments`; default: all rows of the workspace. */
+  /** SQL condition on the rows of table `feedback`; default: all rows of the workspace. */
   feedback?: string | undefined
+  /** SQL condition on `run_id` of the fragments that are searched; default: all of the workspace. */
   searched?: string | undefined
   /** Default `look-up`. */
   search?: SearchMode | undefined
@@ -185,13 +187,7 @@ const OF_WORKSPACE = 'workspace_id = {workspace_id:UUID}'
  */
 export function filterSql(
   filter: Filter,
-  {
-    scope,
-    prefix = 'f',
-    feedback = OF_WORKSPACE,
-    searched = OF_WORKSPACE,
-    search = 'look-up',
-  }: FilterPlace = {},
+  { scope, prefix = 'f', feedback = OF_WORKSPACE, searched, search = 'look-up' }: FilterPlace = {},
 ): SqlCondition {
   const params: Record<string, unknown> = {}
   let values = 0
@@ -304,9 +300,9 @@ function inPayloadsSql(
 ): string {
   const payloads = payloadSql(fields, text, bind)
   const words = search === 'look-up' ? wordsOf(text) : []
-  const conditions = [searched, ...(words.length > 0 ? [fragmentWordsSql(words, bind)] : []), payloads]
-  return `run_id IN (SELECT run_id FROM run_fragments
-      WHERE ${conditions.join(' AND ')} ${FEW_AT_A_TIME})`
+  const where = [...(words.length > 0 ? [fragmentWordsSql(words, bind)] : []), payloads]
+  const found = { columns: 'run_id', ofRuns: searched, where, keyword: 'WHERE', end: FEW_AT_A_TIME } as const
+  return `run_id IN (${fragmentsSql(found)})`
 }
 
 function comparisonSql(field: FilterField, is: Comparison, value: FilterValue, context: Context): string {

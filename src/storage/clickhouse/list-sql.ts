@@ -204,7 +204,7 @@ function feedbackCondition(
 }
 
 /**
- * SQL condition on the fragments that a search reads: those of the listed ids, or of TraceRuns in the times of the
+ * SQL condition on `run_id` of the fragments that a search reads: those of the listed ids, or of TraceRuns in the times of the
  * list. Undefined, for all fragments, if the list is open at its end: newest first without `start_time`, oldest first
  * without `end_time`.
  */
@@ -212,9 +212,9 @@ function searchedCondition(
   { start_time, end_time, order, run_ids }: ListQuery,
   keys: readonly string[],
 ): string | undefined {
-  if (run_ids) return 'workspace_id = {workspace_id:UUID} AND run_id IN {ids:Array(UUID)}'
+  if (run_ids) return 'run_id IN {ids:Array(UUID)}'
   if ((order === 'desc' ? start_time : end_time) === undefined) return undefined
-  return `workspace_id = {workspace_id:UUID} AND run_id IN (SELECT run_id FROM runs WHERE ${keys.join(' AND ')})`
+  return `run_id IN (SELECT run_id FROM runs WHERE ${keys.join(' AND ')})`
 }
 
 function scopeConditions(query: ListQuery, params: Record<string, unknown>): string[] {

@@ -2,6 +2,7 @@ import { startWhenReady } from '../../base/background/background.ts'
 import { NIL_UUID } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
 import type { ClickHouse } from './connect.ts'
+import { fillAttachmentUses } from './deleting/attachment-uses.ts'
 import { fillThreadRuns } from './threads/fill-thread-runs.ts'
 
 const NAME = 'double_rows'
@@ -49,6 +50,7 @@ export function startRepair(
   return startWhenReady(ready, async (signal) => {
     try {
       await fillThreadRuns(clickhouse, signal, logger)
+      await fillAttachmentUses(clickhouse, signal, logger)
       if (!signal.aborted) await repairDoubleRows(clickhouse, { signal, logger })
     } catch (thrown) {
       if (!signal.aborted)

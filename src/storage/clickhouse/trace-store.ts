@@ -7,11 +7,13 @@ import type {
   TraceStore,
 } from '../../ingest/store/trace-store.ts'
 import { REQUEST } from '../../trace/derive/same-call.ts'
+import { byStoredId, type KeepDays, withKeepDays } from '../../trace/rows/kept-fragments.ts'
 import { TRACE_RUN_ROWS, type TraceRunRow } from '../../trace/rows/trace-run-row.ts'
 import type { ReadStore } from '../../ingest/store/stats-store.ts'
-import type { ClickHouse } from './connect.ts'
+import type { ClickHouse, InsertBytes } from './connect.ts'
 import { listFeedback } from './stats/feedback-list.ts'
 import type { SearchMode, SqlCondition } from './filter-sql.ts'
+import { fragmentsSql } from './fragments/fragments-sql.ts'
 import { idSlices } from './id-slices.ts'
 import { listSql, timeAtSql } from './list-sql.ts'
 import { orderedPlacesSql, rowsOfPlacesSql, type RunPlace } from './trace/ordered-list.ts'
@@ -43,10 +45,17 @@ export interface StoreColumns {
 /** Maximum number of rows that one roll-up reads; LangSmith's API allows 25,000 for a trace. */
 const MAX_ROLL_UP_ROWS = 200_000
 
-/** The ReadStore over a ClickHouse whose schema is migrated. */
-export function createTraceStore(clickhouse: ClickHouse, columns: StoreColumns): ReadStore {
+/**
+ * The ReadStore over a ClickHouse whose schema is migrated. With `keepDays` it stores fragments by day (docs/adr/0099),
+ * which servers of an earlier release do not read.
+ */
+export function createTraceStore(
+  clickhouse: ClickHouse,
+  columns: StoreColumns,
+  keepDays?: () => Promise<KeepDays>,
+): ReadStore {
   return {
-    ...storing(clickhouse, columns),
+    ...storing(clickhouse, columns, keepDays),
     ...readingBack(clickhouse, columns),
     ...readingWaiting(clickhouse),
     ...readingRows(clickhouse, columns),
@@ -75,13 +84,28 @@ const ANY_MONTHS = { max_partitions_per_insert_block: 0 }
 const INSERT_SETTINGS = { ...ANY_MONTHS, exclude_materialize_skip_indexes_on_insert: 'words' }
 
 /** The writes, and the check whether writing is possible. */
-function storing(clickhouse: ClickHouse, columns: StoreColumns) {
+function storing(
+  clickhouse: ClickHouse,
+  columns: StoreColumns,
+  keepDays: (() => Promise<KeepDays>) | undefined,
+) {
+  const rowsOf = async (
+    table: StoredTable,
+    body: readonly Uint8Array[],
+  ): Promise<Pick<InsertBytes, 'table' | 'columns' | 'body'>> => {
+    if (table !== 'run_fragments' || keepDays === undefined) return { table, columns: columns[table], body }
+    const days = byStoredId(await keepDays())
+    if (days.size === 0) return { table: 'fragments', columns: columns[table], body }
+    return {
+      table: 'fragments',
+      columns: [...columns[table], 'keep_days'],
+      body: body.map((rows) => withKeepDays(rows, days)),
+    }
+  }
   return {
-    insert: (table: StoredTable, body: readonly Uint8Array[], signal?: AbortSignal) =>
+    insert: async (table: StoredTable, body: readonly Uint8Array[], signal?: AbortSignal) =>
       clickhouse.insert({
-        table,
-        columns: columns[table],
-        body,
+        ...(await rowsOf(table, body)),
         settings: INSERT_SETTINGS,
         ...(signal ? { signal } : {}),
       }),
@@ -112,8 +136,7 @@ function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
       for (const ids of idSlices(run_ids)) {
         found.push(
           await clickhouse.rowBinary(
-            `SELECT ${outline.join(', ')} FROM run_fragments
-             WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}`,
+            fragmentsSql({ columns: outline.join(', '), ofRuns: 'run_id IN {run_ids:Array(UUID)}' }),
             { params: { workspace_id, run_ids: ids } },
           ),
         )
@@ -125,22 +148,25 @@ function readingBack(clickhouse: ClickHouse, columns: StoreColumns) {
       const selected = columns.payloads.map((name) =>
         PAYLOAD_KEY.includes(name) || wanted.includes(name) ? name : "''",
       )
-      // PREWHERE on the key makes ClickHouse read payloads only from granules with wanted fragments.
       return clickhouse.rowBinary(
-        `SELECT ${selected.join(', ')} FROM run_fragments
-         PREWHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
-           AND hex(hash) IN {hashes:Array(String)}
-         LIMIT 1 BY run_id, hash`,
+        fragmentsSql({
+          columns: selected.join(', '),
+          ofRuns: 'run_id IN {run_ids:Array(UUID)}',
+          where: ['hex(hash) IN {hashes:Array(String)}'],
+          end: 'LIMIT 1 BY run_id, hash',
+        }),
         { params: { workspace_id, run_ids, hashes: hashes.map((hash) => hash.toUpperCase()) } },
       )
     },
 
     smallPayloads: (workspace_id: string, run_id: string) =>
       clickhouse.rowBinary(
-        `SELECT ${columns.payloads.join(', ')} FROM run_fragments
-         PREWHERE workspace_id = {workspace_id:UUID} AND run_id = {run_id:UUID}
-           AND arraySum(sizes) <= ${SMALL_FRAGMENT}
-         LIMIT ${SMALL_FRAGMENTS}`,
+        fragmentsSql({
+          columns: columns.payloads.join(', '),
+          ofRuns: 'run_id = {run_id:UUID}',
+          where: [`arraySum(sizes) <= ${SMALL_FRAGMENT}`],
+          end: `LIMIT ${SMALL_FRAGMENTS}`,
+        }),
         { params: { workspace_id, run_id } },
       ),
   } satisfies Partial<TraceStore>

@@ -84,8 +84,9 @@ const FRAGMENT_ROWS = rowFormat<Fragment & { hash?: unknown }>({
 export const FRAGMENT_COLUMNS = FRAGMENT_ROWS.columns
 
 const HASH_OFFSET = FRAGMENT_ROWS.offsetOf('hash')
-const PROJECT_OFFSET = FRAGMENT_ROWS.offsetOf('project_id')
-const CONTENT_OFFSET = FRAGMENT_ROWS.offsetOf('head')
+/** Offsets in an encoded row: of `project_id`, and of the columns in SIZED_COLUMNS, which are its end. */
+export const PROJECT_OFFSET = FRAGMENT_ROWS.offsetOf('project_id')
+export const CONTENT_OFFSET = FRAGMENT_ROWS.offsetOf('head')
 
 const readWhole = FRAGMENT_ROWS.reader(FRAGMENT_COLUMNS)
 const HEAD_COLUMNS = FRAGMENT_COLUMNS.slice(0, FRAGMENT_COLUMNS.indexOf('head') + 1)

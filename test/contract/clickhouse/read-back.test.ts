@@ -37,7 +37,7 @@ beforeAll(async () => {
   folder = await temporaryDir()
   ;({ db, drop } = await newDatabase())
   await migrate(db, { logger, dir: await migrationsBefore('0007') })
-  await insert(rowsOf([OLD]))
+  await createTraceStore(db, STORED_COLUMNS).insert('run_fragments', [rowsOf([OLD])])
   await migrate(db, { logger })
 })
 afterAll(async () => {
@@ -53,7 +53,7 @@ async function migrationsBefore(number: string): Promise<string> {
   return dir
 }
 
-const store = () => createTraceStore(db, STORED_COLUMNS)
+const store = () => createTraceStore(db, STORED_COLUMNS, async () => new Map())
 const insert = (rows: Uint8Array): Promise<void> => store().insert('run_fragments', [rows])
 
 function rowsOf(fragments: readonly (Partial<Fragment> & { run_id: string })[]): Uint8Array {

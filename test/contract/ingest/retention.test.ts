@@ -35,7 +35,9 @@ const DAY = 24 * HOUR
  * When rows with odd numbers were received, in epoch milliseconds. Rows with even numbers were received a day later.
  */
 const RECEIVED = START / 1000
-const TABLES = ['runs', 'thread_runs', 'run_fragments', 'feedback', 'usage_traces'] as const
+const TABLES = ['runs', 'thread_runs', 'fragments', 'feedback', 'usage_traces'] as const
+/** Fragments of this release and of an earlier one. */
+const FRAGMENTS = '(SELECT run_id FROM fragments FINAL UNION ALL SELECT run_id FROM run_fragments FINAL)'
 const BYTES = Buffer.from('attachment')
 const SHA256 = createHash('sha256').update(BYTES).digest('hex')
 
@@ -87,7 +89,7 @@ describeOnSql('retention', (engine) => {
       const params = { workspace: WORKSPACE, run: idOf(n), project: project_id, received_at, SHA256 }
       const at = 'fromUnixTimestamp64Milli({received_at:Int64})'
       await clickhouse.command(
-        `INSERT INTO run_fragments (workspace_id, run_id, project_id, received_at, attachments)
+        `INSERT INTO ${n % 2 === 0 ? 'fragments' : 'run_fragments'} (workspace_id, run_id, project_id, received_at, attachments)
          SELECT {workspace:UUID}, {run:UUID}, {project:UUID}, ${at}, concat('[{"sha256":"', {SHA256:String}, '"}]')`,
         { params },
       )
@@ -110,7 +112,8 @@ describeOnSql('retention', (engine) => {
     for (const table of TABLES) {
       const id = table === 'usage_traces' ? 'trace_id' : 'run_id'
       const rows = await traces.clickhouse.rows<{ id: string }>(
-        `SELECT DISTINCT toString(${id}) AS id FROM ${table} FINAL WHERE ${id} IN {ids:Array(UUID)} ORDER BY id`,
+        `SELECT DISTINCT toString(${id}) AS id FROM ${table === 'fragments' ? FRAGMENTS : `${table} FINAL`}
+         WHERE ${id} IN {ids:Array(UUID)} ORDER BY id`,
         { params: { ids: numbers.map(idOf) } },
       )
       found[table] = rows.map(({ id: found }) => numbers.find((n) => idOf(n) === found)!)
@@ -210,7 +213,7 @@ describeOnSql('retention', (engine) => {
       ] as const) {
         const head = JSON.stringify({ trace_id: idOf(n) })
         await traces.clickhouse.command(
-          `INSERT INTO run_fragments (workspace_id, run_id, rank, project_id, received_at, head)
+          `INSERT INTO ${n === alone ? 'fragments' : 'run_fragments'} (workspace_id, run_id, rank, project_id, received_at, head)
          SELECT {workspace:UUID}, {run:UUID}, {rank:UInt8}, {project:UUID},
            fromUnixTimestamp64Milli({received_at:Int64}), {head:String}`,
           {
@@ -228,7 +231,7 @@ describeOnSql('retention', (engine) => {
       await traces.insert([
         traceRunRow(shared, { project_id, trace_id: idOf(shared), received_at: RECEIVED + DAY }),
       ])
-      const stored = async (): Promise<number[]> => (await left([alone, shared, late]))['run_fragments']!
+      const stored = async (): Promise<number[]> => (await left([alone, shared, late]))['fragments']!
       expect(await stored()).toEqual([alone, shared, late])
       clock.time = RECEIVED + 3 * DAY + HOUR
       let deleter = sweep(database)

@@ -71,7 +71,7 @@ async function build(): Promise<void> {
   await until('the index is built', async () => {
     const [left] = await db.clickhouse.rows<{ n: number }>(
       `SELECT count() AS n FROM system.parts WHERE active AND database = currentDatabase()
-         AND table IN ('run_fragments', 'runs') AND secondary_indices_uncompressed_bytes = 0`,
+         AND table IN ('fragments', 'run_fragments', 'runs') AND secondary_indices_uncompressed_bytes = 0`,
     )
     return left!.n === 0
   })

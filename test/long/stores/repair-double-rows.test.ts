@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { createLogger } from '../../../src/base/log.ts'
+import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import { repairDoubleRows } from '../../../src/storage/clickhouse/repair-double-rows.ts'
+import { createTraceStore } from '../../../src/storage/clickhouse/trace-store.ts'
 import { emptyFragment, RANK, writeFragment } from '../../../src/trace/rows/fragment.ts'
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
 import { TRACE_RUN_ROWS } from '../../../src/trace/rows/trace-run-row.ts'
@@ -51,7 +53,7 @@ describe('TraceRuns that an earlier release listed in two projects', () => {
       [2, OTHER_PROJECT],
     ] as const)
       writeFragment(fragments, { ...emptyFragment(workspace_id, idOf(n), RANK.create, 1), project_id })
-    await db.store.insert('run_fragments', [fragments.finish()])
+    await createTraceStore(db.clickhouse, STORED_COLUMNS).insert('run_fragments', [fragments.finish()])
 
     expect(await repairDoubleRows(db.clickhouse, options)).toBe(3)
 

@@ -27,17 +27,14 @@ export async function* lateFragments(
   let after = { workspace_id: NOBODY, run_id: NOBODY }
   for (;;) {
     const runs = await clickhouse.rows<LateRun>(
-      `SELECT workspace_id, run_id, count() AS fragments, sum(arraySum(sizes)) AS bytes FROM run_fragments
-        WHERE received_at >= {since:DateTime64(3, 'UTC')}
-          AND (workspace_id, run_id) > ({workspace_id:UUID}, {run_id:UUID})
+      `SELECT workspace_id, run_id, count() AS fragments, sum(arraySum(sizes)) AS bytes
+        FROM (${lateSql('workspace_id, run_id, sizes', '(workspace_id, run_id) > ({workspace_id:UUID}, {run_id:UUID})')})
         GROUP BY workspace_id, run_id ORDER BY workspace_id, run_id LIMIT ${PAGE_RUNS}`,
       { params: { ...params, ...after } },
     )
     for (const group of groupsOf(runs)) {
       const rows = await clickhouse.rowBinary(
-        `SELECT ${columns.join(', ')} FROM run_fragments
-          WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}
-            AND received_at >= {since:DateTime64(3, 'UTC')}`,
+        lateSql(columns.join(', '), 'workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}'),
         {
           params: {
             ...params,
@@ -52,6 +49,16 @@ export async function* lateFragments(
     if (last === undefined || runs.length < PAGE_RUNS) return
     after = last
   }
+}
+
+/** SELECT of the fragments received since `since`. */
+function lateSql(columns: string, condition: string): string {
+  return ['fragments', 'run_fragments']
+    .map(
+      (table) =>
+        `SELECT ${columns} FROM ${table} WHERE received_at >= {since:DateTime64(3, 'UTC')} AND ${condition}`,
+    )
+    .join(' UNION ALL ')
 }
 
 /** Groups of TraceRuns of one workspace; the fragments of a group are read by one statement. */

@@ -21,14 +21,17 @@ export const COPIED_TABLES = [
   'runs',
   'feedback',
   'run_fragments',
+  'fragments',
 ] as const
 
-/** Tables that views fill from the rows of `runs` and `run_fragments`, and the figures that are computed from them. */
+/** Tables that views fill from the rows of `runs` and of fragments, and the figures that are computed from them. */
 export const VIEWED_TABLES = [
   'trace_runs',
   'run_places',
   'thread_runs',
   'filtered_spans',
+  'fragment_places',
+  'attachment_uses',
   'hour_changes',
   'figure_hours',
   'thread_hours',

@@ -1,17 +1,20 @@
 import { NIL_UUID } from '../../../base/ids.ts'
 import type { RunOfTrace, TraceDeletion } from '../../../ingest/deletion/trace-deletion.ts'
 import type { ClickHouse } from '../connect.ts'
+import { deleteFragments } from '../fragments/delete-fragments.ts'
+import { fragmentsSql } from '../fragments/fragments-sql.ts'
+import { freeExpiredFragments } from '../fragments/free-expired.ts'
+import { deleteAttachmentUses, SHA256, usedAttachments } from './attachment-uses.ts'
 import { freeDeletedRows } from './deleted-rows.ts'
 import { deleteSpanParts } from './span-parts.ts'
 import { MARKED, markingDeletedHours } from '../hours/deleted-hours.ts'
 import { listSql } from '../list-sql.ts'
 
 /**
- * Tables in the order of deletion. `trace_runs` and `filtered_spans` are the last ones, because the statements find the
+ * Tables in the order of deletion, after the fragments. `trace_runs` and `filtered_spans` are the last ones, because the statements find the
  * rows of a trace in the other tables through them.
  */
 const TABLES = [
-  'run_fragments',
   'feedback',
   'waiting_children',
   'run_places',
@@ -20,14 +23,13 @@ const TABLES = [
   'trace_runs',
   'filtered_spans',
 ] as const
+const FRAGMENTS = ['run_fragments', 'fragments', 'fragment_places'] as const
 const EXPIRED = `workspace_id = {workspace_id:UUID} AND project_id = {project_id:UUID}
   AND received_at < fromUnixTimestamp64Milli({before:Int64})`
 /** A root that is kept may have fragments under the same id. It is deleted when its own row expires. */
 const HAS_NO_ROW = `run_id NOT IN (SELECT run_id FROM trace_runs FINAL WHERE workspace_id = {workspace_id:UUID}
   AND trace_id IN (SELECT trace_id FROM filtered_spans WHERE ${EXPIRED}))`
 const OF_TRACES = 'workspace_id = {workspace_id:UUID} AND trace_id IN {trace_ids:Array(UUID)}'
-/** The SHA-256 hashes in the text of `attachments`. */
-const SHA256 = `extractAll(attachments, '[0-9a-f]{64}')`
 
 /** Deletions over a ClickHouse whose schema is migrated; `columns` are those of table `runs`. */
 export function createTraceDeletion(clickhouse: ClickHouse, columns: readonly string[]): TraceDeletion {
@@ -62,13 +64,18 @@ export function createTraceDeletion(clickhouse: ClickHouse, columns: readonly st
     attachmentsOf: (workspace_id, run_ids) =>
       ids(
         'sha256',
-        `SELECT DISTINCT arrayJoin(${SHA256}) AS sha256 FROM run_fragments
-         WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)} AND attachments != ''`,
+        `SELECT DISTINCT sha256 FROM (${fragmentsSql({
+          columns: `arrayJoin(${SHA256}) AS sha256`,
+          ofRuns: 'run_id IN {run_ids:Array(UUID)}',
+          where: ["attachments != ''"],
+        })})`,
         { workspace_id, run_ids },
       ),
-    deleteRuns: (workspace_id, run_ids) =>
+    deleteRuns: (workspace_id, run_ids, { attachments: sha256s = [], expired_at } = {}) =>
       markingDeletedHours(clickhouse, workspace_id, run_ids, async () => {
+        await deleteAttachmentUses(clickhouse, { workspace_id, run_ids, sha256s })
         await deleteSpanParts(clickhouse, workspace_id, run_ids)
+        await deleteFragments(clickhouse, { workspace_id, run_ids }, { expired_at })
         for (const table of TABLES) {
           await clickhouse.command(
             `DELETE FROM ${table} WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)} AND ${MARKED}`,
@@ -77,22 +84,15 @@ export function createTraceDeletion(clickhouse: ClickHouse, columns: readonly st
         }
       }),
     async freeSpace(signal) {
-      for (const table of TABLES) await freeDeletedRows(clickhouse, table, signal)
+      for (const table of [...FRAGMENTS, ...TABLES]) await freeDeletedRows(clickhouse, table, signal)
     },
+    freeExpired: (now, signal) => freeExpiredFragments(clickhouse, now, signal),
     deleteProjectFeedback: (workspace_id, project_id) =>
       clickhouse.command(
         `DELETE FROM feedback WHERE workspace_id = {workspace_id:UUID} AND run_id = toUUID('${NIL_UUID}')
            AND JSONExtractString(body, 'session_id') = {project_id:String}`,
         { params: { workspace_id, project_id } },
       ),
-    async usedBlobs(sha256s) {
-      const found = await ids(
-        'sha256',
-        `SELECT DISTINCT arrayJoin(${SHA256}) AS sha256 FROM run_fragments
-         WHERE attachments != '' AND sha256 IN {sha256s:Array(String)}`,
-        { sha256s },
-      )
-      return new Set(found)
-    },
+    usedBlobs: (sha256s) => usedAttachments(clickhouse, sha256s),
   }
 }

@@ -1,10 +1,12 @@
 import { PART_FIELDS } from '../../../trace/otel/span/parts.ts'
 import { spanUuid } from '../../../trace/otel/span/ids.ts'
 import type { ClickHouse } from '../connect.ts'
+import { deleteFragments } from '../fragments/delete-fragments.ts'
+import { fragmentsSql } from '../fragments/fragments-sql.ts'
 
 const fieldOf = (name: string): string => `JSONExtractString(head, '${name}')`
 const [TRACE, OWNER] = [fieldOf(PART_FIELDS.trace), fieldOf(PART_FIELDS.alias)]
-const OF_RUNS = 'workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}'
+const ofRuns = 'run_id IN {run_ids:Array(UUID)}'
 
 interface Part {
   run_id: string
@@ -23,15 +25,22 @@ export async function deleteSpanParts(
   run_ids: readonly string[],
 ): Promise<void> {
   const spans = await clickhouse.rows<{ span_id: string }>(
-    `SELECT DISTINCT ${fieldOf('span_id')} AS span_id FROM run_fragments WHERE ${OF_RUNS} AND span_id != ''`,
+    fragmentsSql({
+      columns: `DISTINCT ${fieldOf('span_id')} AS span_id`,
+      ofRuns,
+      where: [`${fieldOf('span_id')} != ''`],
+    }),
     { params: { workspace_id, run_ids } },
   )
   const own = new Set(run_ids)
   const aliases = spans.map(({ span_id }) => spanUuid(span_id)).filter((id) => !own.has(id))
   if (aliases.length === 0) return
   const parts = await clickhouse.rows<Part>(
-    `SELECT DISTINCT run_id, ${TRACE} AS trace, ${OWNER} AS owner FROM run_fragments
-     WHERE ${OF_RUNS} AND (trace != '' OR owner != '')`,
+    fragmentsSql({
+      columns: `DISTINCT run_id, ${TRACE} AS trace, ${OWNER} AS owner`,
+      ofRuns,
+      where: [`(${TRACE} != '' OR ${OWNER} != '')`],
+    }),
     { params: { workspace_id, run_ids: aliases } },
   )
   // A root has the id of its trace. Other TraceRuns are named by the alias of their span.
@@ -41,16 +50,14 @@ export async function deleteSpanParts(
   )
   if (gone.length === 0) return
   const distinct = (values: readonly string[]): string[] => [...new Set(values)]
-  await clickhouse.command(
-    `DELETE FROM run_fragments WHERE ${OF_RUNS}
-       AND (has({traces:Array(String)}, ${TRACE}) OR has({owners:Array(String)}, ${OWNER}))`,
-    {
+  const runs = { workspace_id, run_ids: distinct(gone.map(({ run_id }) => run_id)) }
+  await deleteFragments(clickhouse, runs, {
+    only: {
+      sql: `(has({traces:Array(String)}, ${TRACE}) OR has({owners:Array(String)}, ${OWNER}))`,
       params: {
-        workspace_id,
-        run_ids: distinct(gone.map(({ run_id }) => run_id)),
         traces: distinct(gone.flatMap(({ trace }) => trace || [])),
         owners: distinct(gone.flatMap(({ owner }) => (own.has(owner) ? owner : []))),
       },
     },
-  )
+  })
 }

@@ -17,7 +17,7 @@ export interface IndexWhen {
   quiet_seconds?: number
 }
 
-const TABLES = ['run_fragments', 'runs'] as const
+const TABLES = ['fragments', 'run_fragments', 'runs'] as const
 
 /** Parts of a table without the index. */
 interface Unindexed {

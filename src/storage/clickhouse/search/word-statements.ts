@@ -1,6 +1,7 @@
 import type { ListQuery } from '../../../ingest/store/trace-store.ts'
 import { requiredSearches } from '../../../trace/filter/filter.ts'
 import type { SqlCondition } from '../filter-sql.ts'
+import { fragmentsSql } from '../fragments/fragments-sql.ts'
 import { KEY, listConditions, newestSql, orderSql } from '../list-sql.ts'
 import { FEW_AT_A_TIME, fragmentWordsSql, isInRowText, rowWordsSql, wordsOf } from './search-sql.ts'
 
@@ -34,24 +35,24 @@ export function wordStatements(
     return `{${name}:${type}}`
   }
   const [inRow, inFragment] = [rowWordsSql(words, bind), fragmentWordsSql(words, bind)]
-  const inWorkspace = 'workspace_id = {workspace_id:UUID}'
+  const found = { where: [inFragment], keyword: 'WHERE' } as const
   return {
     fragments: (most) => ({
       sql: `SELECT count() AS count FROM (
-        SELECT 1 FROM run_fragments WHERE ${inWorkspace} AND ${inFragment} LIMIT ${most} ${FEW_AT_A_TIME})`,
+        ${fragmentsSql({ ...found, columns: '1', end: `LIMIT ${most} ${FEW_AT_A_TIME}` })})`,
       params: wordParams,
     }),
     places(query, few) {
       const { keys, rest, params } = listConditions(query, { search: 'assume' })
       const within = keys.join(' AND ')
-      const ofList = few ? ` AND run_id IN (SELECT run_id FROM runs WHERE ${within})` : ''
-      const found = `(${KEY}) IN (
+      const ofRuns = few ? `run_id IN (SELECT run_id FROM runs WHERE ${within})` : undefined
+      const places = `(${KEY}) IN (
         SELECT ${KEY} FROM runs WHERE ${within} AND ${inRow}
         UNION ALL
         SELECT ${KEY} FROM ${few ? 'runs' : 'run_places'} WHERE ${within} AND run_id IN (
-          SELECT run_id FROM run_fragments WHERE ${inWorkspace}${ofList} AND ${inFragment} ${FEW_AT_A_TIME}))`
+          ${fragmentsSql({ ...found, columns: 'run_id', ofRuns, end: FEW_AT_A_TIME })}))`
       const sql = `SELECT toUnixTimestamp64Micro(runs.sort_time) AS sort_time, run_id
-        FROM (${newestSql(columns, [...keys, found], orderSql(query))}) AS runs
+        FROM (${newestSql(columns, [...keys, places], orderSql(query))}) AS runs
         WHERE ${rest.join(' AND ')} LIMIT {limit:UInt32}`
       return { sql, params: { ...params, ...wordParams } }
     },

@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises'
+import { createLogger } from '../../src/base/log.ts'
+import { retentionSweep } from '../../src/ingest/deletion/retention.ts'
+import { STORED_COLUMNS } from '../../src/ingest/store/stored-columns.ts'
+import { connectClickHouse } from '../../src/storage/clickhouse/connect.ts'
+import { createTraceDeletion } from '../../src/storage/clickhouse/deleting/deletion.ts'
+import { migrate } from '../../src/storage/clickhouse/migrate.ts'
+import {
+  startTestClickHouse,
+  temporaryDir,
+  until,
+} from '../../test/support/stores/clickhouse/embedded-clickhouse.ts'
+import { testClock } from '../../test/support/faults/test-clock.ts'
+import { fillRuns, RUNS_PER_TRACE } from '../load/fill-runs.ts'
+
+// One sweep of retention over all tables: three of thirty days expire. Fragments are stored as before ADR 0099 or by day:
+//   node scripts/launch.mjs bench/fragments/retention.bench.ts [runs] [old|new] [runs a page]
+const RUNS = Number(process.argv[2] ?? 300_000)
+const TABLE = process.argv[3] === 'old' ? 'run_fragments' : 'fragments'
+const page = Number(process.argv[4] ?? 4_000)
+const DAYS = 30
+const DAY = 86_400_000
+const STEP = 5_000
+const workspace_id = '00000000-0000-7000-8000-000000000001'
+const project_id = '00000000-0000-7000-8000-0000000000b1'
+const from = Date.UTC(2026, 0, 1)
+
+const WORDS = (seed: string): string =>
+  `arrayStringConcat(arrayMap(i -> substring(lower(hex(sipHash64(toUInt64(exp((sipHash64(${seed}, i) % 1000000) / 1000000 * log(60000)))))), 1, 3 + i % 6), range(100)), ' ')`
+/** A fragment of 1.2 KB for each row. */
+const FILL = `INSERT INTO ${TABLE} (workspace_id, run_id, rank, hash, received_at, project_id, head, inputs, outputs${TABLE === 'fragments' ? ', keep_days' : ''})
+  SELECT workspace_id, run_id, 1, toFixedString('', 16), received_at, project_id,
+    concat('{"trace_id":"', toString(trace_id), '","dotted_order":"', dotted_order, '"}'), ${WORDS('trace_id')}, ${WORDS('run_id')}${TABLE === 'fragments' ? `, ${DAYS}` : ''}
+  FROM (SELECT * FROM runs ORDER BY sort_time LIMIT {step:UInt32} OFFSET {from:UInt32})
+  SETTINGS exclude_materialize_skip_indexes_on_insert = 'words', max_threads = 1`
+
+const folder = await temporaryDir()
+const engine = await startTestClickHouse(folder.dir)
+const db = connectClickHouse({ ...engine, database: 'weir', maxExecutionSeconds: 600 })
+let commands = 0
+const counted = {
+  ...db,
+  async command(...statement: Parameters<typeof db.command>) {
+    commands++
+    await db.command(...statement)
+    await look()
+  },
+}
+
+async function cpu(): Promise<number> {
+  const stat = await readFile(`/proc/${engine.pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+let most = 0
+/** Megabytes of all parts, with replaced ones that are not removed yet. */
+async function look(): Promise<number> {
+  const [all] = await db.rows<{ mb: number }>(
+    'SELECT toUInt32(sum(bytes_on_disk) / 1e6) AS mb FROM system.parts WHERE database = currentDatabase()',
+  )
+  most = Math.max(most, all!.mb)
+  return all!.mb
+}
+
+try {
+  await migrate(db, { logger: createLogger({ level: 'silent' }) })
+  const traces = Math.floor(RUNS / RUNS_PER_TRACE)
+  const to = from + DAYS * DAY
+  await fillRuns(db, { workspace_id, project_id, traces, threads: 5_000, from, to, receivedAtStart: true })
+  for (let at = 0; at < RUNS; at += STEP) await db.command(FILL, { params: { step: STEP, from: at } })
+  await until(
+    'merges end',
+    async () => (await db.rows('SELECT 1 FROM system.merges LIMIT 1')).length === 0,
+    600_000,
+  )
+  const clock = testClock(() => from + (DAYS + 3) * DAY + 1.5 * 3_600_000)
+  const traceDeletion = createTraceDeletion(counted, STORED_COLUMNS.runs)
+  const sweep = retentionSweep(
+    {
+      traces: traceDeletion,
+      deletions: {
+        forget: async () => undefined,
+        expiring: async () => [{ workspace_id, project_id, days: DAYS }],
+      },
+      clock,
+      logger: createLogger({ level: 'silent' }),
+      ready: Promise.resolve(),
+      deletePage: (workspace, run_ids, expired_at) =>
+        traceDeletion.deleteRuns(workspace, run_ids, { expired_at }),
+      page,
+    },
+    3_600_000,
+  )
+  const count = async (table: string): Promise<number> =>
+    (await db.rows<{ n: number }>(`SELECT toUInt32(count()) AS n FROM ${table}`))[0]!.n
+  const [before, began, disk] = [await cpu(), performance.now(), await look()]
+  await sweep.work(new AbortController().signal)
+  const [used, took] = [(await cpu()) - before, performance.now() - began]
+  console.log(
+    `${TABLE}, ${page} a page: ${RUNS} runs, ${await count('runs')} left, ${await count(TABLE)} fragments; ${used.toFixed(2)} s CPU, ${(took / 1000).toFixed(1)} s, ${commands} statements; disk ${disk} MB, at most ${most} MB`,
+  )
+} finally {
+  await db.close()
+  await engine.stop()
+  await folder.remove()
+}

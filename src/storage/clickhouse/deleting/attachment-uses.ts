@@ -1,0 +1,68 @@
+import { chunksOf } from '../../../base/chunks.ts'
+import type { Logger } from '../../../base/log.ts'
+import type { ClickHouse } from '../connect.ts'
+
+const NAME = 'attachment_uses'
+/** Maximum number of hashes in one statement, of which a server takes 256 KB. */
+const HASHES = 1_000
+/** The SHA-256 hashes in the text of `attachments`. */
+export const SHA256 = `extractAll(attachments, '[0-9a-f]{64}')`
+const THESE = 'sha256 IN (SELECT toFixedString(unhex(arrayJoin({sha256s:Array(String)})), 32))'
+
+/** The attachments (SHA-256 in hex) to which at least one TraceRun refers. */
+export async function usedAttachments(
+  clickhouse: ClickHouse,
+  sha256s: readonly string[],
+): Promise<Set<string>> {
+  const statements = [`SELECT DISTINCT lower(hex(sha256)) AS used FROM attachment_uses WHERE ${THESE}`]
+  if (!(await isFilled(clickhouse)))
+    statements.push(
+      `SELECT DISTINCT arrayJoin(${SHA256}) AS used FROM run_fragments
+       WHERE attachments != '' AND used IN {sha256s:Array(String)}`,
+    )
+  const rows = await clickhouse.rows<{ used: string }>(statements.join(' UNION ALL '), {
+    params: { sha256s },
+  })
+  return new Set(rows.map(({ used }) => used))
+}
+
+/** Deletes that these TraceRuns use these attachments. */
+export async function deleteAttachmentUses(
+  clickhouse: ClickHouse,
+  of: { workspace_id: string; run_ids: readonly string[]; sha256s: readonly string[] },
+): Promise<void> {
+  for (const some of chunksOf(of.sha256s, HASHES)) {
+    const hashes = some.map((sha256) => `unhex('${sha256}')`)
+    await clickhouse.command(
+      `DELETE FROM attachment_uses WHERE sha256 IN (${hashes.join(', ')})
+         AND workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}`,
+      { params: { workspace_id: of.workspace_id, run_ids: of.run_ids } },
+    )
+  }
+}
+
+/**
+ * Adds the attachments of fragments of earlier releases. This is done once for each store, and repeating it changes
+ * nothing.
+ */
+export async function fillAttachmentUses(
+  clickhouse: ClickHouse,
+  signal: AbortSignal,
+  logger: Logger,
+): Promise<void> {
+  if (signal.aborted || (await isFilled(clickhouse))) return
+  await clickhouse.command(
+    `INSERT INTO attachment_uses (sha256, workspace_id, run_id)
+     SELECT DISTINCT toFixedString(unhex(arrayJoin(${SHA256})), 32), workspace_id, run_id
+     FROM run_fragments WHERE attachments != ''`,
+  )
+  await clickhouse.command('INSERT INTO repairs (name) SELECT {name:String}', { params: { name: NAME } })
+  logger.info('it is known which attachments the stored traces use')
+}
+
+async function isFilled(clickhouse: ClickHouse): Promise<boolean> {
+  const done = await clickhouse.rows('SELECT 1 FROM repairs WHERE name = {name:String} LIMIT 1', {
+    params: { name: NAME },
+  })
+  return done.length > 0
+}

@@ -1,0 +1,99 @@
+import type { ClickHouse } from '../connect.ts'
+
+const OF_RUNS = 'workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}'
+const DAY_MS = 24 * 3_600_000
+
+/** TraceRuns of one workspace; at most as many as one statement takes. */
+interface Runs {
+  workspace_id: string
+  run_ids: readonly string[]
+}
+
+/** A partition of `fragments`, and the range of `begun` (epoch seconds) in which it has fragments of some TraceRuns. */
+export interface FragmentRange {
+  keep_days: number
+  /** First day of the partition, as `YYYY-MM-DD`. */
+  day: string
+  first: number
+  last: number
+}
+
+export interface FragmentsToDelete {
+  /** A further condition on the fragments, with its parameters; then the TraceRuns keep their other fragments. */
+  only?: { sql: string; params: Record<string, unknown> }
+  /**
+   * The time at which the TraceRuns expired, in epoch milliseconds. Fragments whose partition is freed within a day are
+   * then hidden, and stay on disk until then. Undefined: all fragments are deleted.
+   */
+  expired_at?: number | undefined
+}
+
+/** Deletes fragments of TraceRuns. When it resolves, no read returns them. */
+export async function deleteFragments(
+  clickhouse: ClickHouse,
+  runs: Runs,
+  { only, expired_at }: FragmentsToDelete = {},
+): Promise<void> {
+  const condition = only?.sql ?? '1'
+  const params = { ...runs, ...only?.params }
+  await clickhouse.command(`DELETE FROM run_fragments WHERE ${OF_RUNS} AND ${condition}`, { params })
+  const ranges = await rangesOf(clickhouse, runs)
+  const deleted = ranges.filter(
+    ({ keep_days, day }) => expired_at === undefined || !isLeaving(keep_days, day, expired_at),
+  )
+  for (const range of deleted) await deleteInRange(clickhouse, range, params, condition)
+  if (only !== undefined || ranges.length === 0) return
+  // Places go after the fragments, because an interrupted deletion finds the rest of the fragments through them.
+  await clickhouse.command(`DELETE FROM fragment_places WHERE ${OF_RUNS}`, { params })
+  for (const range of deleted) await restorePlaces(clickhouse, range, params)
+}
+
+/** Whether the partition is freed as a whole within a day after `time`. */
+function isLeaving(keep_days: number, day: string, time: number): boolean {
+  return keep_days > 0 && freedAt(keep_days, day) <= time + DAY_MS + FREED_LATER_MS
+}
+
+/** Time between the end of a partition's last day of retention and its removal: what is late in a log is there by then. */
+const FREED_LATER_MS = 3_600_000
+
+/** When a partition may be freed, in epoch milliseconds: all its fragments have expired, by the retention they came with. */
+export function freedAt(keep_days: number, day: string): number {
+  return Date.parse(`${day}T00:00:00Z`) + (1 + keep_days) * DAY_MS + FREED_LATER_MS
+}
+
+async function rangesOf(clickhouse: ClickHouse, { workspace_id, run_ids }: Runs): Promise<FragmentRange[]> {
+  return await clickhouse.rows<FragmentRange>(
+    `SELECT keep_days, toString(day) AS day, toUnixTimestamp(min(begun)) AS first, toUnixTimestamp(max(begun)) AS last
+     FROM fragment_places WHERE ${OF_RUNS} GROUP BY keep_days, day`,
+    { params: { workspace_id, run_ids } },
+  )
+}
+
+const IN_RANGE = `${OF_RUNS} AND begun >= fromUnixTimestamp({first:UInt32}) AND begun <= fromUnixTimestamp({last:UInt32})`
+
+/** Deletes fragments in one partition. `params` has the TraceRuns. */
+export async function deleteInRange(
+  clickhouse: ClickHouse,
+  { keep_days, day, first, last }: FragmentRange,
+  params: Runs & Record<string, unknown>,
+  condition = '1',
+): Promise<void> {
+  await clickhouse.command(
+    `DELETE FROM fragments IN PARTITION (${keep_days}, '${day}') WHERE ${IN_RANGE} AND ${condition}`,
+    { params: { ...params, first, last } },
+  )
+}
+
+/** Fragments that came between the two deletions have lost their places, and a later deletion would not find them. */
+async function restorePlaces(
+  clickhouse: ClickHouse,
+  { keep_days, day, first, last }: FragmentRange,
+  { workspace_id, run_ids }: Runs,
+): Promise<void> {
+  await clickhouse.command(
+    `INSERT INTO fragment_places (workspace_id, run_id, keep_days, day, begun)
+     SELECT DISTINCT workspace_id, run_id, keep_days, day, begun FROM fragments
+     WHERE keep_days = {keep_days:UInt16} AND day = toDate({day:String}) AND ${IN_RANGE}`,
+    { params: { workspace_id, run_ids, keep_days, day, first, last } },
+  )
+}
