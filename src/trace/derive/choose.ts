@@ -69,15 +69,21 @@ export function chooseFormat(
   let best: { processor: Processor; value: JsonValue; path: string; match: number } | undefined
   search: for (const candidate of unwrap(side, value)) {
     for (const processor of processors) {
-      const match = guard(processor, side, issues, () => processor.match(side, candidate.value, hints)) ?? 0
+      const match = matchOf(processor, side, candidate.value, hints, issues)
       if (match > (best?.match ?? 0)) best = { processor, ...candidate, match }
       if (match === 2) break search
     }
   }
   if (!best) return undefined
   const { processor, path } = best
-  const normalized = guard(processor, side, issues, () => processor.normalize(side, best.value, hints))
-  if (!normalized) return undefined
+  let normalized: Normalized | undefined
+  try {
+    normalized = processor.normalize(side, best.value, hints)
+  } catch (error) {
+    issues.push(processorFailed(processor, side, error))
+    return undefined
+  }
+  if (normalized === undefined) return undefined
   const base = joinPath(side, path)
   return {
     ...normalized,
@@ -87,17 +93,21 @@ export function chooseFormat(
   }
 }
 
-function guard<T>(processor: Processor, side: Side, issues: Issue[], call: () => T): T | undefined {
+function matchOf(processor: Processor, side: Side, value: JsonValue, hints: Hints, issues: Issue[]): number {
   try {
-    return call()
+    return processor.match(side, value, hints)
   } catch (error) {
-    issues.push({
-      code: 'processor_failed',
-      severity: 'warning',
-      path: side,
-      message: `Processor ${processor.name} threw: ${error instanceof Error ? error.message.slice(0, 200) : 'unknown error'}.`,
-      fix: 'Processors must not throw; return 0 from match for what they do not know.',
-    })
-    return undefined
+    issues.push(processorFailed(processor, side, error))
+    return 0
+  }
+}
+
+function processorFailed({ name }: Processor, side: Side, error: unknown): Issue {
+  return {
+    code: 'processor_failed',
+    severity: 'warning',
+    path: side,
+    message: `Processor ${name} threw: ${error instanceof Error ? error.message.slice(0, 200) : 'unknown error'}.`,
+    fix: 'Processors must not throw; return 0 from match for what they do not know.',
   }
 }

@@ -8,6 +8,7 @@ import { type LlmContext, deriveLlm } from './llm.ts'
 import type { TraceRun } from './trace-run.ts'
 import { mergeFragments, metadataOf, usageMetadataOf } from './merge.ts'
 import type { MergedTraceRun } from './merged-trace-run.ts'
+import type { MappedSpan } from '../otel/map/span.ts'
 import { mapMerged, withSpan } from '../otel/span/apply.ts'
 import { priceTraceRun } from '../price/price-trace-run.ts'
 import { normalizeProvider } from '../price/provider-name.ts'
@@ -24,7 +25,7 @@ export interface DeriveContext extends LlmContext {
 const EARLIEST = Date.UTC(2015, 0, 1) * 1000
 const DAY = 86_400_000_000
 
-/** Whether TraceRuns of this type have token counts of their own (rule N6). */
+/** Whether TraceRuns of this type are calls, with token counts of their own (rule N6). */
 export function carriesUsage(runType: string): boolean {
   return runType === 'llm' || runType === 'embedding'
 }
@@ -66,7 +67,7 @@ export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): Trac
     metadata,
     thread_id: readThread(metadata),
     usage: emptyUsage(),
-    reranker: undefined,
+    called: undefined,
     llm: undefined,
     issues,
   }
@@ -74,6 +75,8 @@ export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): Trac
     const inputs = mapped?.inputs?.value ?? readSide(merged, 'inputs', issues)
     deriveLlm(traceRun, inputs, outputs, context)
     if (context.prices) priceTraceRun(traceRun, context.prices(merged.workspace_id))
+  } else if (mapped?.summed !== undefined) {
+    addSum(traceRun, mapped, context)
   } else {
     traceRun.usage = costsOnly(
       reportedUsage(ownUsage(outputs), usageMetadataOf(merged), [], { run_type }, mapped?.usage),
@@ -221,14 +224,15 @@ function usesOutputs(merged: MergedTraceRun, runType: string): boolean {
     bytes !== undefined &&
     (carriesUsage(runType) ||
       Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes('usage_metadata') ||
-      (runType === 'retriever' && mayBeRerank(bytes)))
+      (runType === 'retriever' && mayBeRerank(merged, bytes)))
   )
 }
 
-/** Whether outputs may be a vendor's answer to a rerank: it has usage, and is small. */
-function mayBeRerank(bytes: Uint8Array): boolean {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return ['"usage"', '"billed_units"', '"total_tokens"'].some((name) => text.includes(name))
+/** Whether outputs may be a vendor's answer to a rerank: a model is named, and there is usage. */
+function mayBeRerank(merged: MergedTraceRun, bytes: Uint8Array): boolean {
+  const outputs = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const isOfModel = metadataOf(merged)['ls_model_name'] !== undefined || outputs.includes('"model"')
+  return isOfModel && ['"usage"', '"billed_units"', '"total_tokens"'].some((name) => outputs.includes(name))
 }
 
 /** Reads a side as JSON. A side that is not JSON is kept as text, with an issue. */
@@ -283,13 +287,38 @@ function addRerank(traceRun: TraceRun, outputs: JsonValue | undefined, context: 
   const isCall = model !== undefined && (usage.source.input !== null || Object.keys(usage.units).length > 0)
   if (!isCall) return
   traceRun.usage = usage
-  traceRun.reranker = { model, provider }
+  traceRun.called = { model, provider }
   issues.push(...found)
   if (context.prices)
     priceTraceRun(
       { start_time, usage, llm: { model, provider }, issues },
       context.prices(merged.workspace_id),
     )
+}
+
+/**
+ * Adds the sum of the calls below a span, in which it counts if none of them has usage (rule U9). Of its issues only
+ * those about unread numbers are kept, since the others would be about a sum that usually counts nothing.
+ */
+function addSum(traceRun: TraceRun, { usage: places, summed }: MappedSpan, context: DeriveContext): void {
+  const { start_time, issues, merged } = traceRun
+  const found: Issue[] = []
+  const usage = reportedUsage(
+    undefined,
+    usageMetadataOf(merged),
+    found,
+    { run_type: 'llm', ...summed },
+    places,
+  )
+  issues.push(...found.filter(({ code }) => code === 'usage_unread'))
+  if (usage.source.input === null && usage.source.output === null) {
+    traceRun.usage = costsOnly(usage)
+    return
+  }
+  traceRun.usage = usage
+  traceRun.called = summed
+  if (context.prices)
+    priceTraceRun({ start_time, usage, llm: summed, issues: [] }, context.prices(merged.workspace_id))
 }
 
 /** The usage that the TraceRun reports about itself. Messages inside its outputs contain the usage of its children. */

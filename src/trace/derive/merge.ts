@@ -33,18 +33,27 @@ export function mergeFragments(all: readonly StoredFragment[]): MergedTraceRun {
     keys: [],
     issues: [],
   }
-  const heads = new Map(fragments.map((fragment) => [fragment, headOf(fragment)]))
+  const heads = new Map<StoredFragment, JsonObject | undefined>()
+  for (const fragment of fragments) heads.set(fragment, headOf(fragment))
   const roots = splitRoots(fragments, (fragment) => heads.get(fragment))
   const own = roots?.own ?? fragments
-  for (const fragment of own) addFragment(merged, fragment, heads.get(fragment))
+  let lastExtra: Uint8Array | undefined
+  for (const fragment of own) {
+    addFragment(merged, fragment, heads.get(fragment))
+    // Both SDKs send all of `extra` again with the end of a run, mostly unchanged.
+    if (fragment.extra.length === 0 || (lastExtra && isSameBytes(lastExtra, fragment.extra))) continue
+    mergeExtra(merged, fragment.extra)
+    lastExtra = fragment.extra
+  }
   merged.filtered = merged.keys.length > 0 && merged.keys.every(({ rank }) => rank === RANK.filtered)
   if (own.length > 1) merged.project_id = firstProject(merged.keys) ?? merged.project_id
   // The receive time is that of the TraceRun's own fragments, without those of its parts.
   if (merged.keys.length > 0) merged.received_at = Math.min(...merged.keys.map((key) => key.received_at))
   // Another root may have had this id until the first root arrived. Usage has then counted the fragment of that root
   // under this id.
-  for (const fragment of [...(roots?.others.values() ?? [])].flat())
-    addFacts(merged, fragment, heads.get(fragment))
+  if (roots !== undefined)
+    for (const theirs of roots.others.values())
+      for (const fragment of theirs) addFacts(merged, fragment, heads.get(fragment))
   merged.created ||= typeof merged.head['name'] === 'string' && merged.head['start_time'] !== undefined
   if (isOtherRoot(merged)) merged.issues.push(severalRoots())
   return merged
@@ -129,9 +138,8 @@ function addFragment(merged: MergedTraceRun, fragment: StoredFragment, head: Jso
   if (head === undefined || !isPartHead(head)) addFacts(merged, fragment, head)
   for (const field of BIG_FIELDS) {
     const bytes = fragment[field]
-    if (bytes.length === 0) continue
-    if (field === 'extra') mergeExtra(merged, bytes)
-    else if (merged.raw[field] === undefined || !isEmptyJson(bytes)) merged.raw[field] = bytes
+    if (bytes.length === 0 || field === 'extra') continue
+    if (merged.raw[field] === undefined || !isEmptyJson(bytes)) merged.raw[field] = bytes
   }
   if (fragment.attachments.length > 0) mergeAttachments(merged, fragment.attachments)
 }
@@ -140,6 +148,10 @@ function addFacts(merged: MergedTraceRun, fragment: StoredFragment, head: JsonOb
   const { rank, received_at, project_id, user_id, api_key_id } = fragment
   const start_time = head?.['start_time']
   merged.keys.push({ rank, received_at, project_id, user_id, api_key_id, start_time, head })
+}
+
+function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && Buffer.compare(a, b) === 0
 }
 
 function headOf({ head }: StoredFragment): JsonObject | undefined {

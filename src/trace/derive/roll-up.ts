@@ -49,7 +49,7 @@ export interface RollUp {
 
 /**
  * Adds up one trace. If several TraceRuns show the same call (see findDoubles), one of them counts. A TraceRun whose
- * descendants have usage does not count, since it repeats theirs. Tokens count only for llm and embedding. The time is
+ * descendants have usage does not count, since it repeats theirs. The time is
  * linear in the number of rows, for any parent links, except for sorting the TraceRuns that show the same call.
  */
 export function rollUp(rows: readonly RollUpRow[]): RollUp {
@@ -176,12 +176,7 @@ function isLlmCall({ run_type, call_id }: RollUpRow): boolean {
 
 function bearsUsage(row: RollUpRow): boolean {
   const { input_tokens, output_tokens, total_cost } = row
-  return total_cost !== null || (countsTokens(row) && (input_tokens !== null || output_tokens !== null))
-}
-
-/** Whether the row is a call with tokens: of a model, or a rerank. Other types have none. */
-function countsTokens({ run_type, input_tokens }: RollUpRow): boolean {
-  return run_type === 'llm' || run_type === 'embedding' || (run_type === 'retriever' && input_tokens !== null)
+  return total_cost !== null || input_tokens !== null || output_tokens !== null
 }
 
 function addRow(totals: Totals, row: RollUpRow, isCounted: boolean, isCall: boolean): void {
@@ -189,11 +184,9 @@ function addRow(totals: Totals, row: RollUpRow, isCounted: boolean, isCall: bool
   if (isCall) totals.llm_runs++
   totals.first_token_time = earlier(totals.first_token_time, row.first_token_time)
   if (!isCounted) return
-  if (countsTokens(row)) {
-    if (row.total_cost === null) totals.unpriced_runs++
-    totals.prompt_tokens += row.input_tokens ?? 0
-    totals.completion_tokens += row.output_tokens ?? 0
-  }
+  if (row.total_cost === null) totals.unpriced_runs++
+  totals.prompt_tokens += row.input_tokens ?? 0
+  totals.completion_tokens += row.output_tokens ?? 0
   addEstimated(totals, estimatedPart(row))
   totals.prompt_cost = sum(totals.prompt_cost, row.input_cost)
   totals.completion_cost = sum(totals.completion_cost, row.output_cost)

@@ -27,8 +27,8 @@ export interface TraceRun extends Lineage {
   sort_time: number
   /** The TraceRun's own reported tokens and costs. For ended llm TraceRuns they include estimates. */
   usage: Usage
-  /** The model of a rerank with a vendor's usage; undefined for all other TraceRuns. */
-  reranker: { model: string; provider: string | undefined } | undefined
+  /** The model of usage on a TraceRun that is no model call: a rerank, or a sum of calls; undefined without such usage. */
+  called: { model: string | undefined; provider: string | undefined } | undefined
   /** Present on TraceRuns of type llm and embedding. */
   llm: LlmFacts | undefined
   issues: Issue[]

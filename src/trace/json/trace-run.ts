@@ -418,13 +418,13 @@ function fullLlm(traceRun: TraceRun, row: TraceRunRow) {
 }
 
 /** The issues of the TraceRun, and those about prices, which the row stores by code. */
-function allIssues({ issues, llm, reranker, usage }: TraceRun, row: TraceRunRow): Issue[] {
+function allIssues({ issues, llm, called, usage }: TraceRun, row: TraceRunRow): Issue[] {
   const known = new Set(issues.map(({ code }) => code))
   const codes = PRICE_ISSUES.filter((code) => row.issues.includes(code) && !known.has(code))
   if (codes.length === 0) return issues
   const call = {
-    provider: (llm ?? reranker)?.provider,
-    model: (llm ?? reranker)?.model,
+    provider: (llm ?? called)?.provider,
+    model: (llm ?? called)?.model,
     ...unpricedFacts(usage),
   }
   return [...issues, ...codes.map((code) => priceIssue(code, call))]

@@ -11,8 +11,7 @@ export const BASE = 'base'
  * the cost.
  */
 export function completeDetails(cost: Decimal | undefined, sent: Readonly<CostDetails>): CostDetails {
-  const parts = Object.values(sent)
-  if (cost === undefined || parts.length === 0) return {}
+  if (cost === undefined || Object.keys(sent).length === 0) return {}
   const rest = cost - sumOf(sent)
   if (rest < 0n) return {}
   return rest === 0n ? { ...sent } : { ...sent, [BASE]: (sent[BASE] ?? 0n) + rest }

@@ -199,6 +199,10 @@ function contentText(content: JsonValue): { text: string; calls: string[] } {
     if (typeof block === 'string') texts.push(block)
     if (!isObject(block)) continue
     const type = text(block['type']) ?? 'text'
+    if (type === 'text' && typeof block['text'] === 'string') {
+      texts.push(block['text'])
+      continue
+    }
     const call = block['functionCall'] ?? block['toolUse']
     if (isObject(call)) calls.push(callText(call))
     else if (/^(?:tool_call|tool_use|tool-call|function_call)$/.test(type)) calls.push(callText(block))

@@ -240,7 +240,7 @@ export function repricedVersion(version: number): number {
 
 /** The lean row of a TraceRun. */
 export function toRow(traceRun: TraceRun): TraceRunRow {
-  const { merged, mapped, llm, reranker, usage } = traceRun
+  const { merged, mapped, llm, called, usage } = traceRun
   const isCall = llm !== undefined && traceRun.run_type === 'llm'
   return {
     workspace_id: merged.workspace_id,
@@ -278,8 +278,8 @@ export function toRow(traceRun: TraceRun): TraceRunRow {
     tags: traceRun.tags.slice(0, 50).map((tag) => cut(tag, 200)),
     thread_id: cut(traceRun.thread_id ?? '', 256),
     metadata: shortTexts(traceRun.metadata),
-    provider: (llm ?? reranker)?.provider ?? '',
-    model: (llm ?? reranker)?.model ?? '',
+    provider: (llm ?? called)?.provider ?? '',
+    model: (llm ?? called)?.model ?? '',
     model_source: llm?.model_source ?? '',
     input_format: llm?.input_format ?? '',
     output_format: llm?.output_format ?? '',

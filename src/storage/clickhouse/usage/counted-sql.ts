@@ -4,7 +4,7 @@ import type { ClickHouse, StatementOptions } from '../connect.ts'
 /** SQL of the ids of the TraceRuns from the root to the row's own TraceRun. */
 export const LINE = `arrayMap(part -> toUUIDOrZero(right(part, 36)), splitByChar('.', dotted_order))`
 
-/** SQL condition: the row has tokens or a cost. Only the run types llm and embedding have tokens. */
+/** SQL condition: the row has tokens or a cost. Besides calls of models, reranks and sums of calls have tokens. */
 export const HAS_USAGE = '(isNotNull(input_tokens) OR isNotNull(output_tokens) OR isNotNull(total_cost))'
 
 /** SQL that gives one row for each TraceRun above the row's own, with its id. */

@@ -139,13 +139,44 @@ export function sentCountsOf(view: SpanView): { key: string; count: number }[] {
   })
 }
 
+/** Whether spans of this type are calls of a model, whose counts are counted. */
+export function isOfModel(runType: string): boolean {
+  return runType === 'llm' || runType === 'embedding'
+}
+
 /** Whether a span has counts that are not counted, although it is no known sum of its children (rule U9). */
 export function dropsCounts(view: SpanView, runType: string): boolean {
-  if (runType === 'llm' || runType === 'embedding' || !hasCounts(view)) return false
-  if (countsBefore(view)) return false
-  const words = KIND_KEYS.map((key) => view.text(key)?.toLowerCase() ?? '')
-  const isSum = words.some((word) => kindOf(word) === 'chain' && !OTHER_STEP.test(word))
-  return !isSum && view.text('ai.operationId', 'langsmith.span.kind') === undefined
+  if (isOfModel(runType) || !hasCounts(view) || countsBefore(view)) return false
+  return !repeatsCalls(view) && view.text('langsmith.span.kind') === undefined
+}
+
+/** Counts that only sums of calls have. */
+const SUMS = [
+  'ai.usage.inputTokens',
+  'ai.usage.outputTokens',
+  'ai.usage.promptTokens',
+  'ai.usage.completionTokens',
+  'ai.usage.tokens',
+  'gen_ai.aggregated_usage.input_tokens',
+  'gen_ai.aggregated_usage.output_tokens',
+]
+
+/** Whether a span has the sum of the calls below it, which counts if no TraceRun below it has usage (rule U9). */
+export function isSum(view: SpanView): boolean {
+  if (!hasCounts(view) && view.number(...SUMS) === undefined) return false
+  return repeatsCalls(view) && !countsBefore(view) && view.text('langsmith.span.kind') === undefined
+}
+
+/** Whether the span is an agent, a workflow, or another parent of calls. */
+function repeatsCalls(view: SpanView): boolean {
+  if (view.text('ai.operationId', 'gen_ai.agent.name', 'agent_name') !== undefined) return !isOtherStep(view)
+  return (
+    KIND_KEYS.some((key) => kindOf(view.text(key)?.toLowerCase() ?? '') === 'chain') && !isOtherStep(view)
+  )
+}
+
+function isOtherStep(view: SpanView): boolean {
+  return OTHER_STEP.test(view.text('gen_ai.operation.name')?.toLowerCase() ?? '')
 }
 
 /** Whether a span has token counts; with a model, it is a call even without content (rule U9). */

@@ -37,6 +37,7 @@ const MODEL = [
   'langfuse.observation.model.name',
   'llm.model',
   'model',
+  'model_name',
   'genkit:name',
 ] as const
 
@@ -63,10 +64,8 @@ export function metadataOfSpan(view: SpanView, runType: string): JsonObject {
   for (const family of ['langfuse.trace.metadata', 'langfuse.observation.metadata'] as const)
     for (const [key, value] of view.group(family)) add(key, readJson(value))
   if (runType === 'llm' || runType === 'embedding') {
-    const model = modelOf(view)
-    const provider =
-      providerOf(view) ?? providerOfModel(model) ?? genkitProvider(view) ?? haystackProvider(view)
-    add('ls_provider', provider ?? providerOfClient(view))
+    const { model, provider } = calledModel(view)
+    add('ls_provider', provider)
     add('ls_model_name', model)
     addFrameworks(view, add)
   }
@@ -76,6 +75,14 @@ export function metadataOfSpan(view: SpanView, runType: string): JsonObject {
   add('OTEL_SPAN_ID', text(view.span.span_id))
   for (const [key, value] of Object.entries(view.span.resource)) add(key, value)
   return metadata
+}
+
+/** The model that a span names, and who serves it. */
+export function calledModel(view: SpanView): { model: string | undefined; provider: string | undefined } {
+  const model = modelOf(view)
+  const provider =
+    providerOf(view) ?? providerOfModel(model) ?? genkitProvider(view) ?? haystackProvider(view)
+  return { model, provider: provider ?? providerOfClient(view) }
 }
 
 function providerOf(view: SpanView): string | undefined {

@@ -1,12 +1,11 @@
 import type { Issue } from '../../../schema/issue.ts'
 import { type JsonObject, type JsonValue, isObject, text } from '../../../schema/json.ts'
 import { parseUuid } from '../../../base/ids.ts'
-import { parseJson } from '../../json/json-text.ts'
 import { isRefusal } from '../../derive/refused-call.ts'
 import type { FoundUsage } from '../../tokens/usage/places.ts'
 import { firstTokenOfSpan, hasTokenEvent } from './first-token.ts'
 import { sentCountsOf, dropsCounts, runTypeOf } from './kind.ts'
-import { invocationParamsOf, metadataOfSpan, tagsOfSpan } from './metadata.ts'
+import { calledModel, invocationParamsOf, metadataOfSpan, tagsOfSpan } from './metadata.ts'
 import { mapSides } from './sides.ts'
 import { serviceTierOfSpan } from './service-tier.ts'
 import { usageOfSpan } from './usage.ts'
@@ -29,6 +28,8 @@ export interface MappedSpan {
   invocation_params: JsonObject | undefined
   /** Sources of counts, the best first; searched before those in the outputs. */
   usage: FoundUsage[]
+  /** The model of a span whose usage is the sum of the calls below it; undefined for all other spans. */
+  summed: { model: string | undefined; provider: string | undefined } | undefined
   /** The service tier as `readTier` returns it; undefined if no attribute has one. */
   service_tier: string | undefined
   /** True for the request of a call whose answer is another span. Its tokens are not estimated. */
@@ -65,6 +66,9 @@ export function mapSpan(span: OtelSpan, times: SpanTimes): MappedSpan {
   const first_token_time =
     run_type === 'llm' ? firstTokenOfSpan(view, times.start, times.end, issues) : undefined
   const error = errorOf(view)
+  const isChain = run_type === 'chain'
+  // Whether a sum counts is not known here, so what is wrong with it is no fault of the span.
+  const usage = usageOfSpan(view, run_type, isChain ? [] : issues)
   return {
     name: nameOf(view, run_type),
     run_type,
@@ -74,7 +78,8 @@ export function mapSpan(span: OtelSpan, times: SpanTimes): MappedSpan {
     refused:
       error !== undefined && first_token_time === undefined && !hasTokenEvent(view) && isRefused(view, error),
     invocation_params: invocationParamsOf(view),
-    usage: usageOfSpan(view, run_type, issues),
+    usage,
+    summed: isChain && usage.length > 0 ? calledModel(view) : undefined,
     service_tier: serviceTierOfSpan(view),
     is_answered_elsewhere: run_type === 'llm' && isStreamRequest(view, outputs),
     is_vendors: VENDORS_OWN.test(span.scope.name ?? ''),
@@ -102,14 +107,15 @@ function isStreamRequest(view: SpanView, outputs: MappedSide | undefined): boole
 const ANSWER_START = /^\s{0,8}\{\s{0,8}"id"\s{0,8}:\s{0,8}"[^"\\]{1,256}"/
 /** Fields of vendors' answers with the model's messages; always lists. */
 const ANSWER_LISTS = ['choices', 'content', 'output', 'candidates'] as const
+const ANSWERS = ['output.value', 'mlflow.spanOutputs'] as const
 
 /** The id of the vendor's answer, from an attribute or from the recorded answer. */
 function responseIdOf(view: SpanView): string | undefined {
   const named = view.text('gen_ai.response.id', 'ai.response.id', 'llm.response.id')
   if (named !== undefined) return named
-  const answer = view.text('output.value', 'mlflow.spanOutputs')
-  if (answer === undefined || !ANSWER_START.test(answer)) return undefined
-  const value = parseJson(answer)?.value
+  const key = ANSWERS.find((name) => view.text(name) !== undefined)
+  if (key === undefined || !ANSWER_START.test(view.text(key)!)) return undefined
+  const value = view.json(key)
   return isObject(value) && ANSWER_LISTS.some((key) => Array.isArray(value[key]))
     ? text(value['id'])
     : undefined

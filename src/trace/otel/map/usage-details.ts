@@ -17,6 +17,8 @@ export interface UsageDetails {
   total: JsonValue | undefined
   /** What the attributes say, and the vendor's objects in attributes. */
   readings: UsageReading[]
+  /** The attributes about usage and costs. */
+  names: readonly string[]
 }
 
 /** Scopes whose input, and whose total, never include the cache tokens (rule N4). */
@@ -32,7 +34,8 @@ export function readUsageDetails(view: SpanView, sent: JsonObject | undefined): 
   const output: JsonObject = {}
   addAll(input, sent?.['input_token_details'])
   addAll(output, sent?.['output_token_details'])
-  const own = readSpanAttributes(view.span.attributes, (key) => view.json(key), PATH)
+  const names: string[] = []
+  const own = readSpanAttributes(view.span.attributes, (key) => view.json(key), PATH, names)
   const adk = answersIn(view, ['gcp.vertex.agent.llm_response'])
   const readings = [own, ...vendorObjects(view, own), ...adk]
   for (const { value } of readings) addDetails(input, output, value)
@@ -48,6 +51,7 @@ export function readUsageDetails(view: SpanView, sent: JsonObject | undefined): 
     uncached: view.number('ai.usage.inputTokenDetails.noCacheTokens') ?? uncachedOfAnthropic(view),
     total: adk.map(({ value }) => value['total_tokens']).find((it) => it !== undefined),
     readings,
+    names,
   }
 }
 
@@ -93,9 +97,15 @@ function addDetails(input: JsonObject, output: JsonObject, value: JsonObject): v
   addAll(output, value['output_token_details'])
 }
 
+/** Number of details of a side that are read. */
+const MOST_DETAILS = 50
+
 function addAll(details: JsonObject, value: JsonValue | undefined): void {
   if (!isObject(value)) return
-  for (const [key, count] of Object.entries(value).slice(0, 50)) {
+  let left = MOST_DETAILS
+  for (const key in value) {
+    const count = value[key]
+    if (left-- <= 0) break
     if (key === '__proto__' || typeof count === 'object' || count === undefined) continue
     // A zero is replaced by a count of another attribute.
     if (details[key] === undefined || details[key] === 0) details[key] = count

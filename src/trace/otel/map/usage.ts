@@ -15,7 +15,7 @@ import {
   countsInOne,
 } from './choose-counts.ts'
 import { type SpanView, asNumber } from '../span/view.ts'
-import { isClaudeCode } from './kind.ts'
+import { isClaudeCode, isOfModel, isSum } from './kind.ts'
 import { isCountedBeside, readUsageDetails, type UsageDetails } from './usage-details.ts'
 
 const ATTRIBUTES = 'extra.otel_span.attributes'
@@ -52,6 +52,11 @@ const CONVENTIONS = [
     output: ['gen_ai.response.completion_tokens'],
     total: ['gen_ai.response.total_tokens'],
   },
+  {
+    input: ['gen_ai.aggregated_usage.input_tokens'],
+    output: ['gen_ai.aggregated_usage.output_tokens'],
+    total: [],
+  },
 ] as const
 
 const COSTS = [
@@ -83,38 +88,35 @@ const COSTS = [
 
 /**
  * The counts and costs of a span, best source first, in the shape of usage_metadata. Rule N5 decides between sources
- * that disagree, and N4 adds cache tokens that the input excludes; `issues` reports both. A chain has no usage, because
- * its attributes repeat those of its children (N6).
+ * that disagree, and N4 adds cache tokens that the input excludes; `issues` reports both. A chain has only a sum of the
+ * calls below it (N6), or nothing.
  */
 export function usageOfSpan(view: SpanView, runType: string, issues: Issue[]): FoundUsage[] {
-  if (runType === 'chain') return []
+  if (runType === 'chain' && !isSum(view)) return []
   const found: FoundUsage[] = []
   const sent = ['langsmith.usage_metadata', 'langsmith.metadata.usage_metadata'].flatMap((key) => {
     const value = view.json(key)
     return isObject(value) ? [{ key, value }] : []
   })
+  const details = readUsageDetails(view, sent[0]?.value)
   const claims: SentCounts[] = sent.map(({ key, value }) => ({
     path: `${ATTRIBUTES}.${key}`,
     input: value['input_tokens'],
     output: value['output_tokens'],
     total: value['total_tokens'],
   }))
-  for (const names of CONVENTIONS) claims.push(...claimOf(view, names))
-  const details = readUsageDetails(view, sent[0]?.value)
+  claims.push(...claimsOf(view, details.names))
   const value = combineClaims(view, claims, details, sent[0]?.value, issues)
   const sentReadings = sent.map((it) => readUsageMetadata(it.value, `${ATTRIBUTES}.${it.key}`))
   const reading = withReadings(value, [...details.readings, ...sentReadings])
-  for (const [key, names] of reading.costs.vendor === undefined ? COSTS : []) {
-    const cost = names.map((name) => view.get(name)).find((it) => it !== undefined)
-    if (cost !== undefined && value[key] === undefined) value[key] = cost
-  }
+  if (reading.costs.vendor === undefined) addCosts(value, view, details.names)
   reading.isKnown ||= Object.keys(value).length > 0
   if (reading.isKnown || reading.unread.length > 0)
     found.push({ reading, path: 'usage_metadata', source: 'client' })
-  // The vendor's answer is searched only if needed, since answers are large.
-  if (value['input_tokens'] === undefined || value['output_tokens'] === undefined)
-    found.push(...answerUsage(view))
-  else completeFromAnswer(view, value, issues)
+  // The vendor's answer is searched only if needed, since answers are large. What a tool answers is no usage of its own.
+  if (value['input_tokens'] !== undefined && value['output_tokens'] !== undefined)
+    completeFromAnswer(view, value, issues)
+  else if (isOfModel(runType)) found.push(...answerUsage(view))
   found.push(...objectUsage(view))
   found.unshift(...mlflowUsage(view))
   const genkit = genkitUsage(view)
@@ -126,13 +128,58 @@ export function usageOfSpan(view: SpanView, runType: string, issues: Issue[]): F
   return found
 }
 
-function claimOf(view: SpanView, names: (typeof CONVENTIONS)[number]): SentCounts[] {
-  const first = (keys: readonly string[]) => keys.find((key) => view.get(key) !== undefined)
-  const [input, output, total] = [first(names.input), first(names.output), first(names.total)]
-  if (input === undefined && output === undefined && total === undefined) return []
-  const get = (key: string | undefined) => (key === undefined ? undefined : view.get(key))
-  const path = `${ATTRIBUTES}.${input ?? output ?? total}`
-  return [{ path, input: get(input), output: get(output), total: get(total) }]
+/** What an attribute has: a side of a convention, or a cost. Of several names for one, that of the lowest rank counts. */
+interface Slot {
+  of: number | (typeof COSTS)[number][0]
+  side: 'input' | 'output' | 'total'
+  rank: number
+}
+
+const SLOTS: ReadonlyMap<string, Slot> = new Map([
+  ...CONVENTIONS.flatMap((names, of) =>
+    (['input', 'output', 'total'] as const).flatMap((side) =>
+      names[side].map((name, rank): [string, Slot] => [name, { of, side, rank }]),
+    ),
+  ),
+  ...COSTS.flatMap(([of, names]) =>
+    names.map((name, rank): [string, Slot] => [name, { of, side: 'total', rank }]),
+  ),
+])
+
+/** The counts under the names of each convention; `names` are the attributes about usage. */
+function claimsOf(view: SpanView, names: readonly string[]): SentCounts[] {
+  const found: ({ [side in Slot['side']]?: { name: string; rank: number } } | undefined)[] = []
+  for (const name of names) {
+    const slot = SLOTS.get(name)
+    if (slot === undefined || typeof slot.of !== 'number' || view.get(name) === undefined) continue
+    const claim = (found[slot.of] ??= {})
+    const known = claim[slot.side]
+    if (known === undefined || slot.rank < known.rank) claim[slot.side] = { name, rank: slot.rank }
+  }
+  const get = (it: { name: string } | undefined) => (it === undefined ? undefined : view.get(it.name))
+  const claims: SentCounts[] = []
+  for (const claim of found) {
+    if (claim === undefined) continue
+    const { input, output, total } = claim
+    const path = `${ATTRIBUTES}.${(input ?? output ?? total)!.name}`
+    claims.push({ path, input: get(input), output: get(output), total: get(total) })
+  }
+  return claims
+}
+
+/** Adds the costs that no usage_metadata has. */
+function addCosts(value: JsonObject, view: SpanView, names: readonly string[]): void {
+  const ranks: Partial<Record<(typeof COSTS)[number][0], number>> = {}
+  for (const name of names) {
+    const slot = SLOTS.get(name)
+    const cost = slot === undefined || typeof slot.of === 'number' ? undefined : view.get(name)
+    if (cost === undefined) continue
+    const { of, rank } = slot as Slot & { of: (typeof COSTS)[number][0] }
+    const isSent = value[of] !== undefined && ranks[of] === undefined
+    if (isSent || rank > (ranks[of] ?? rank)) continue
+    value[of] = cost
+    ranks[of] = rank
+  }
 }
 
 /** The counts, with the units, conditions, vendor's cost and unread numbers of all attributes. */
@@ -145,28 +192,29 @@ function withReadings(value: JsonObject, readings: readonly UsageReading[]): Usa
   }
   const cost = readings.map(({ costs }) => costs.vendor).find((it) => it !== undefined)
   if (cost !== undefined) reading.costs.vendor = cost
+  reading.isKnown = cost !== undefined
   for (const { units, unit_paths, conditions, unread } of readings) {
-    reading.units = { ...units, ...reading.units }
-    reading.unit_paths = { ...unit_paths, ...reading.unit_paths }
-    reading.conditions = { ...conditions, ...reading.conditions }
-    reading.unread.push(...unread)
+    addMissing(reading.units, units)
+    addMissing(reading.unit_paths, unit_paths)
+    addMissing(reading.conditions, conditions)
+    if (unread.length > 0) reading.unread.push(...unread)
   }
-  reading.isKnown = [reading.units, reading.conditions, reading.costs].some(
-    (it) => Object.keys(it).length > 0,
-  )
+  for (const _ in reading.units) reading.isKnown = true
+  for (const _ in reading.conditions) reading.isKnown = true
   return reading
+}
+
+function addMissing<T>(known: Record<string, T>, more: Readonly<Record<string, T>>): void {
+  for (const key in more) if (!Object.hasOwn(known, key)) known[key] = more[key]!
 }
 
 /** Attributes with a usage object of a framework. */
 const OBJECTS = ['braintrust.metrics', 'lk.llm_metrics', 'lk.realtime_model_metrics'] as const
-const METRIC = 'braintrust.metrics.'
 
 /** Braintrust's metrics, each in an attribute of its own; undefined if there are none. */
-function flatMetrics({ span }: SpanView): JsonObject | undefined {
-  const metrics: JsonObject = {}
-  for (const key in span.attributes)
-    if (key.startsWith(METRIC)) metrics[key.slice(METRIC.length)] = span.attributes[key] ?? null
-  return Object.keys(metrics).length === 0 ? undefined : metrics
+function flatMetrics(view: SpanView): JsonObject | undefined {
+  const metrics = view.group('braintrust.metrics')
+  return metrics.length === 0 ? undefined : Object.fromEntries(metrics)
 }
 
 function objectUsage(view: SpanView): FoundUsage[] {

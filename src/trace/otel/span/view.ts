@@ -1,4 +1,5 @@
 import { type JsonObject, type JsonValue, isObject, text } from '../../../schema/json.ts'
+import { remember } from '../../json/known-names.ts'
 import { parseLiteral } from './python-literal.ts'
 import type { OtelSpan } from './span.ts'
 
@@ -40,6 +41,7 @@ const FAMILIES = [
   'traceloop.association.properties',
   'ai.telemetry.metadata',
   'ai.settings',
+  'braintrust.metrics',
   'langfuse.trace.metadata',
   'langfuse.observation.metadata',
 ] as const
@@ -53,6 +55,7 @@ const MAX_DEPTH = 24
 export function viewSpan(span: OtelSpan): SpanView {
   const { attributes } = span
   let groups: Map<string, Entry[]> | undefined
+  let parsed: Map<string, JsonValue> | undefined
   const get = (key: string): JsonValue | undefined =>
     Object.hasOwn(attributes, key) ? (attributes[key] ?? undefined) : undefined
   return {
@@ -75,7 +78,14 @@ export function viewSpan(span: OtelSpan): SpanView {
     json(...keys) {
       for (const key of keys) {
         const found = get(key)
-        if (found !== undefined) return readJson(found)
+        if (found === undefined) continue
+        if (typeof found !== 'string') return found
+        let value = parsed?.get(key)
+        if (value === undefined) {
+          value = readJson(found)
+          ;(parsed ??= new Map()).set(key, value)
+        }
+        return value
       }
       return undefined
     },
@@ -88,24 +98,39 @@ export function viewSpan(span: OtelSpan): SpanView {
 
 function groupFamilies(attributes: JsonObject): Map<string, Entry[]> {
   const groups = new Map<string, Entry[]>()
-  for (const key of Object.keys(attributes)) {
+  for (const key in attributes) {
     const value = attributes[key]
     if (value === null || value === undefined) continue
-    for (
-      let dot = key.indexOf('.'), n = 1;
-      dot > 0 && n <= MOST_SEGMENTS;
-      dot = key.indexOf('.', dot + 1), n++
-    ) {
-      const family = key.slice(0, dot)
-      if (!KNOWN.has(family)) continue
-      const entry: Entry = [key.slice(dot + 1), value]
-      const group = groups.get(family)
-      if (group) group.push(entry)
-      else groups.set(family, [entry])
-      break
-    }
+    let member = members.get(key)
+    if (member === undefined) member = remember(members, key, memberOf(key))
+    if (member === null) continue
+    const entry: Entry = [member.rest, value]
+    const group = groups.get(member.family)
+    if (group) group.push(entry)
+    else groups.set(member.family, [entry])
   }
   return groups
+}
+
+/** The family of a name, and the text after it. */
+interface Member {
+  family: string
+  rest: string
+}
+
+/** What was found out about names; null for one that is in no family. Bounded by `remember`. */
+const members = new Map<string, Member | null>()
+
+function memberOf(key: string): Member | null {
+  for (
+    let dot = key.indexOf('.'), n = 1;
+    dot > 0 && n <= MOST_SEGMENTS;
+    dot = key.indexOf('.', dot + 1), n++
+  ) {
+    const family = key.slice(0, dot)
+    if (KNOWN.has(family)) return { family, rest: key.slice(dot + 1) }
+  }
+  return null
 }
 
 /** The value as a finite number, also from text; undefined for any other value. */

@@ -65,12 +65,14 @@ export function repricedRow(row: TraceRunRow, prices: PriceSource): TraceRunRow 
     counts,
     priceCounts(call, counts, prices),
   )
-  const issues = [...completed.issues, ...row.issues.filter((code) => !PRICE_CODES.has(code))]
+  // A sum of calls, which usually counts nothing, has no issues about prices.
+  const found = row.run_type === 'chain' ? [] : completed.issues
+  const issues = [...found, ...row.issues.filter((code) => !PRICE_CODES.has(code))]
   const costs = {
     ...columnsOf(completed),
     cost_source: costSource(row, completed),
     provider: row.provider || (providerOfPrice(completed.price_model_id) ?? ''),
-    issues: completed.issues.length > 0 || hasPriceIssue(row) ? issues : row.issues,
+    issues: found.length > 0 || hasPriceIssue(row) ? issues : row.issues,
   }
   const isSame = (Object.keys(costs) as (keyof typeof costs)[]).every((key) =>
     isDeepStrictEqual(costs[key], row[key]),

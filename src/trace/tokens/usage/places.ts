@@ -4,7 +4,6 @@ import type { UsageMetadata } from '../../../schema/types.gen.ts'
 import { parseJson } from '../../json/json-text.ts'
 import { chunkUsage } from '../../messages/langchain-chunks.ts'
 import {
-  hasAnswerFacts,
   readAnswerFacts,
   readUsage,
   readUsageByModel,
@@ -12,6 +11,7 @@ import {
   type UsageReading,
 } from './read-usage.ts'
 import { addFacts } from './answer-facts.ts'
+import { LISTS, MOST_SEARCHED, surveyKeys, USAGE_KEYS } from './answer-keys.ts'
 import { addPictureTokens, isPicture } from './pictures.ts'
 import { readChunks } from './chunks.ts'
 import type { UsageSource } from './record.ts'
@@ -32,16 +32,22 @@ export function findUsage(
 ): FoundUsage[] {
   const found = [...span]
   const out = isObject(outputs) ? outputs : undefined
-  for (const [path, sent] of clientPlaces(outputs, metadata)) {
-    const value = asObject(sent)
-    if (value !== undefined) found.push(clientUsage(value, path, provider))
-  }
+  if (hasClientPlace(outputs, metadata))
+    for (const [path, sent] of clientPlaces(outputs, metadata)) {
+      const value = asObject(sent)
+      if (value !== undefined) found.push(clientUsage(value, path, provider))
+    }
   if (out) {
     addNested(found, out, provider)
     addGenerations(found, out, provider)
   }
   if (outputs !== undefined) addVendor(found, outputs, 'outputs', provider)
   return found
+}
+
+/** Whether something is at a place of the interface. */
+export function hasClientPlace(outputs: JsonValue | undefined, metadata: JsonObject): boolean {
+  return metadata['usage_metadata'] !== undefined || (isObject(outputs) && 'usage_metadata' in outputs)
 }
 
 /** The two places of the interface for usage_metadata, with what was sent there. */
@@ -95,7 +101,11 @@ const OUR_NAMES = [
 
 /** `outputs.<key>.usage_metadata`, also inside a LangChain constructor's kwargs, or a list's messages or choices. */
 function addNested(found: FoundUsage[], out: JsonObject, provider: string | undefined): void {
-  for (const [key, entry] of Object.entries(out).slice(0, 50)) {
+  let left = MOST_SEARCHED
+  for (const key in out) {
+    if (left-- <= 0) break
+    const entry = out[key]
+    if (typeof entry !== 'object' || entry === null) continue
     const streamed = Array.isArray(entry) ? chunkUsage(entry) : undefined
     if (streamed !== undefined) found.push(clientUsage(streamed, `outputs.${key}`, provider))
     else if (!Array.isArray(entry)) addMessage(found, entry, `outputs.${key}`, provider)
@@ -138,91 +148,9 @@ function addMessage(
     found.push(clientUsage(kwargs['usage_metadata'], `${path}.kwargs.usage_metadata`, provider))
 }
 
-const USAGE_KEYS = [
-  'usage',
-  'usageMetadata',
-  'usage_metadata',
-  'token_usage',
-  'tokenUsage',
-  'usage_info',
-  'usage_details',
-  'usageDetails',
-  'usageInfo',
-  'estimatedTokenUsage',
-  'amazon-bedrock-invocationMetrics',
-  'usageEvent',
-] as const
-/** Keys of objects that may have counts, and other numbers as well. */
-const MIXED_KEYS = [
-  'metrics',
-  'stats',
-  'timings',
-  'meta',
-  'x_groq',
-  'additional_kwargs',
-  'extra_info',
-] as const
-/** Keys that may wrap an answer. */
-const WRAPPERS = [
-  'output',
-  'outputs',
-  'message',
-  'response',
-  'body',
-  'result',
-  'final_result',
-  'raw',
-  'raw_response',
-  '_raw_response',
-  'data',
-  'kwargs',
-  'metadata',
-  'response_metadata',
-  'generation_info',
-  'generationInfo',
-  'llm_output',
-  'llmOutput',
-  'event',
-  'providerMetadata',
-  'provider_metadata',
-  'properties',
-  'google',
-  'openai',
-  'anthropic',
-  'bedrock',
-  'vertex',
-  'openrouter',
-  'azure',
-  'deepseek',
-  'perplexity',
-] as const
 const MAX_DEPTH = 5
-
-interface KnownKey {
-  key: string
-  kind: 'usage' | 'mixed' | 'wrapper'
-  /** Objects under keys of lower rank are read first. */
-  rank: number
-}
-const KNOWN_KEYS: ReadonlyMap<string, KnownKey> = new Map(
-  (
-    [
-      ...USAGE_KEYS.map((key) => [key, 'usage']),
-      ...MIXED_KEYS.map((key) => [key, 'mixed']),
-      ...WRAPPERS.map((key) => [key, 'wrapper']),
-    ] as [string, KnownKey['kind']][]
-  ).map(([key, kind], rank) => [key, { key, kind, rank }]),
-)
-
-/** The keys of an answer that may lead to usage, in the order in which they are read. */
-function knownKeys(answer: JsonObject): KnownKey[] {
-  const found: KnownKey[] = []
-  for (const key in answer) {
-    const known = KNOWN_KEYS.get(key)
-    if (known !== undefined) found.push(known)
-  }
-  return found.length < 2 ? found : found.sort((a, b) => a.rank - b.rank)
-}
+/** Keys under which replies have what the vendor said. */
+const IN_REPLIES = ['meta', '_meta'] as const
 
 /** What a vendor's answer says, also inside wrappers, LangChain's generations and the chunks of a stream. */
 export function vendorUsage(answer: JsonValue, path: string, provider?: string): FoundUsage[] {
@@ -243,29 +171,29 @@ function addVendor(
     return
   }
   if (!isObject(answer)) return
-  const known = knownKeys(answer)
+  const { known, own, holders, hasFacts, hasLists } = surveyKeys(answer)
   for (const { key, kind } of known) {
     const value = answer[key]
     if (kind === 'usage' && isObject(value)) addUsage(found, value, joinPath(path, key), provider, answer)
     if (kind === 'mixed' && isObject(value)) addMixed(found, value, joinPath(path, key), provider)
   }
-  if (hasAnswerFacts(answer)) {
+  if (hasFacts) {
     const reading = readAnswerFacts(answer, path, provider)
     addFacts(reading, answer, path)
     if (reading.isKnown || reading.unread.length > 0 || reading.models.length > 0)
       found.push({ reading, path, source: 'vendor' })
   }
-  addByContent(found, answer, path, provider)
+  for (const key of holders) addUsage(found, answer[key] as JsonObject, joinPath(path, key), provider, answer)
+  if (own !== undefined) addOwnCounts(found, own, path, provider)
   if (depth >= MAX_DEPTH) return
   for (const { key, kind } of known) {
     const inner = answer[key]
     if (kind === 'wrapper' && typeof inner === 'object' && inner !== null)
       addVendor(found, inner, joinPath(path, key), provider, depth + 1)
   }
+  if (!hasLists) return
   addFirstGeneration(found, answer, path, provider, depth)
-  addLast(found, answer, 'replies', ['meta', '_meta'], path, provider, depth)
-  addLast(found, answer, 'messages', [], path, provider, depth)
-  addLast(found, answer, 'meta', [], path, provider, depth)
+  for (const key of LISTS) addLast(found, answer, key, path, provider, depth)
 }
 
 /** Reads the chunks of a stream. Without counts in them, the last items are read as answers. */
@@ -308,12 +236,11 @@ function addNotes(
   }
 }
 
-/** Reads the last item of a list, or what is under the first of `inner` in it. */
+/** Reads the last item of a list. */
 function addLast(
   found: FoundUsage[],
   answer: JsonObject,
-  key: string,
-  inner: readonly string[],
+  key: (typeof LISTS)[number],
   path: string,
   provider: string | undefined,
   depth: number,
@@ -322,47 +249,19 @@ function addLast(
   const last = Array.isArray(list) ? list.at(-1) : undefined
   if (!Array.isArray(list) || !isObject(last)) return
   const at = `${path}.${key}[${list.length - 1}]`
-  const name = inner.find((it) => last[it] !== undefined)
+  const name = key === 'replies' ? IN_REPLIES.find((it) => last[it] !== undefined) : undefined
   if (name !== undefined) addVendor(found, last[name], `${at}.${name}`, provider, depth + 1)
-  else if (inner.length === 0) addVendor(found, last, at, provider, depth + 1)
+  else if (key !== 'replies') addVendor(found, last, at, provider, depth + 1)
 }
 
-/** Names of counts, by which a usage object is found under any key. */
-const COUNT_NAME = /(?:_tokens|Tokens|TokenCount|_token_count|eval_count|_pixels)$/
-/** Objects with counts that are not the call's: the table of answers reads or reports them. */
-const OTHERS = /^(?:(?:summary|intents|topics|sentiment)_info|svg_usage|details)$/
-/** Number of keys that are searched for counts. */
-const MOST_SEARCHED = 50
-
-/** Reads counts among the fields of an answer, and usage objects under keys of no name. */
-function addByContent(
+function addOwnCounts(
   found: FoundUsage[],
-  answer: JsonObject,
+  own: JsonObject,
   path: string,
   provider: string | undefined,
 ): void {
-  const own: JsonObject = {}
-  let left = MOST_SEARCHED
-  for (const key in answer) {
-    if (left-- <= 0) break
-    const value = answer[key]
-    if (isObject(value)) {
-      if (!KNOWN_KEYS.has(key) && !OTHERS.test(key) && hasCounts(value))
-        addUsage(found, value, joinPath(path, key), provider, answer)
-    } else if (value !== null && COUNT_NAME.test(key) && !key.startsWith('$ai_')) own[key] = value
-  }
-  if (Object.keys(own).length === 0) return
   const reading = readUsage(own, path, provider)
   if (reading.isKnown || reading.unread.length > 0) found.push({ reading, path, source: 'vendor' })
-}
-
-function hasCounts(value: JsonObject): boolean {
-  let left = MOST_SEARCHED
-  for (const key in value) {
-    if (left-- <= 0) return false
-    if (typeof value[key] === 'number' && COUNT_NAME.test(key)) return true
-  }
-  return false
 }
 
 function addFirstGeneration(

@@ -2,12 +2,18 @@ import type { Issue } from '../../../schema/issue.ts'
 import type { JsonValue } from '../../../schema/json.ts'
 
 /**
- * Reads a count by rule N1: an integer of at least 0. Digits in a string are used and reported as an issue; any other
- * value is dropped and reported.
+ * Reads the count at `key` of the object at `base` by rule N1: an integer of at least 0. Digits in a string are used and
+ * reported as an issue; any other value is dropped and reported.
  */
-export function readCount(value: JsonValue | undefined, path: string, issues: Issue[]): number | undefined {
+export function readCount(
+  value: JsonValue | undefined,
+  base: string,
+  key: string,
+  issues: Issue[],
+): number | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  const path = `${base}.${key}`
   if (typeof value === 'string' && /^\d{1,15}$/.test(value)) {
     issues.push({
       code: 'count_as_string',

@@ -2,7 +2,6 @@ import { type JsonObject, type JsonValue, isObject, text } from '../../../schema
 import { type Decimal, divide, parseDecimal } from '../../price/decimal.ts'
 import { ANSWERS } from './dialects/answers.ts'
 import { ATTRIBUTES } from './dialects/attributes.ts'
-import type { UsageDialect } from './dialects/dialect.ts'
 import { USAGE_METADATA } from './dialects/frameworks.ts'
 import { USAGE_DIALECTS } from './dialects/index.ts'
 import { createUsageTable, snakeCase, type UsageRow, type UsageTable } from './table.ts'
@@ -44,11 +43,13 @@ export interface UsageReading {
   isKnown: boolean
 }
 
+const NONE: ReadonlySet<string> = new Set()
+
 /** A reading of counts, details and costs that are known already. */
 export function readingOf(value: JsonObject): UsageReading {
   return {
     value,
-    beside: new Set(),
+    beside: NONE,
     billsGap: false,
     units: {},
     unit_paths: {},
@@ -96,16 +97,14 @@ export function readUsageMetadata(value: JsonObject, path: string): UsageReading
 /** Reads an object whose keys are models and whose values are their usage objects. */
 export function readUsageByModel(value: JsonObject, path: string, provider?: string): UsageReading {
   const draft = newDraft()
-  draft.isKnown = true
+  draft.reading.isKnown = true
   addModels(draft, readModels(value, path, provider, 1))
-  return finish(draft, USAGE_DIALECTS[0]!, [], false)
+  return finish(draft)
 }
 
-/** Whether an object has a key that the table of answers knows. */
-export function hasAnswerFacts(value: JsonObject): boolean {
-  const { root } = builtTables().answers
-  for (const key in value) if (root.below.has(snakeCase(key))) return true
-  return false
+/** Whether the table of answers has rows for a key. */
+export function isOfAnswers(key: string): boolean {
+  return builtTables().answers.root.below.has(snakeCase(key))
 }
 
 /** Reads the numbers and conditions that an answer has outside of its usage objects. */
@@ -114,14 +113,18 @@ export function readAnswerFacts(value: JsonValue, path: string, provider?: strin
   return readLeaves(walkUsage(value, path, answers, true), answers, 0, provider, 0)
 }
 
-/** Reads the attributes of a span that are about usage; `parsed` gives the value of one that contains JSON. */
+/**
+ * Reads the attributes of a span that are about usage; `parsed` gives the value of one that contains JSON. Adds the
+ * names of these attributes, also of costs, to `names`.
+ */
 export function readSpanAttributes(
   attributes: JsonObject,
   parsed: (key: string) => JsonValue | undefined,
   path: string,
+  names: string[],
 ): UsageReading {
   const { attributes: table } = builtTables()
-  return readLeaves(walkAttributes(attributes, parsed, path, table), table, 0, undefined, 0)
+  return readLeaves(walkAttributes(attributes, parsed, path, table, names), table, 0, undefined, 0)
 }
 
 /** The dialect that knows most names; of equal ones that of the provider, otherwise the first. */
@@ -153,13 +156,12 @@ function rowOf(rows: readonly UsageRow[], dialect: number, { extended }: UsageTa
 }
 
 function readLeaves(
-  walked: WalkedUsage,
+  { leaves, unread, isCut }: WalkedUsage,
   table: UsageTable,
   dialect: number,
   provider: string | undefined,
   depth: number,
 ): UsageReading {
-  const { leaves, unread, isCut } = walked
   const draft = newDraft()
   for (const leaf of leaves) {
     const row = rowOf(leaf.rows, dialect, table)
@@ -168,44 +170,37 @@ function readLeaves(
     if (row.kind === 'models' || row.kind === 'parts') {
       if (depth < 2) addModels(draft, readModels(value, pathOf(leaf), provider, depth + 1))
     } else if (row.kind === 'nested') {
-      if (isObject(value)) draft.nested.push({ value, path: pathOf(leaf) })
+      if (isObject(value)) draft.reading.nested.push({ value, path: pathOf(leaf) })
     } else take(draft, row, leaf)
   }
-  return finish(draft, table.dialects[dialect]!, unread, isCut)
+  const reading = finish(draft)
+  reading.billsGap = table.dialects[dialect]!.billsGap ?? false
+  reading.unread = unread
+  reading.isCut = isCut
+  return reading
 }
 
+/** A reading in the making. What most usage objects do not have is made when it is needed. */
 interface Draft {
-  sides: Record<string, JsonValue>
-  fallbacks: Record<string, JsonValue>
-  details: Record<'input' | 'output', Record<string, JsonValue>>
+  reading: UsageReading
+  fallbacks: Record<string, JsonValue> | undefined
   /** The row that gave each number; numbers of the same row in a list are added. */
-  givenBy: Map<string, UsageRow>
-  beside: Set<string>
-  units: Record<string, number>
-  unit_paths: Record<string, string>
-  conditions: Record<string, string>
-  costs: Record<string, Decimal>
-  models: ModelUsage[]
-  model_units: Record<string, number>
-  nested: { value: JsonObject; path: string }[]
-  isKnown: boolean
+  givenBy: Map<string, UsageRow> | undefined
+  beside: Set<string> | undefined
+  costs: Record<string, Decimal> | undefined
+  model_units: Record<string, number> | undefined
 }
 
 function newDraft(): Draft {
+  const reading = readingOf({})
+  reading.isKnown = false
   return {
-    sides: {},
-    fallbacks: {},
-    details: { input: {}, output: {} },
-    givenBy: new Map(),
-    beside: new Set(),
-    units: {},
-    unit_paths: {},
-    conditions: {},
-    costs: {},
-    models: [],
-    model_units: {},
-    nested: [],
-    isKnown: false,
+    reading,
+    fallbacks: undefined,
+    givenBy: undefined,
+    beside: undefined,
+    costs: undefined,
+    model_units: undefined,
   }
 }
 
@@ -215,31 +210,31 @@ const LONGEST_KEY = 128
 const RESERVED = new Set(['__proto__', 'models'])
 
 function take(draft: Draft, row: UsageRow, leaf: UsageLeaf): void {
+  const { reading } = draft
   const value = row.isLength ? (Array.isArray(leaf.value) ? leaf.value.length : 0) : leaf.value
-  if (row.kind !== 'ignored') draft.isKnown = true
+  if (row.kind !== 'ignored') reading.isKnown = true
   const key = row.key === '*' || row.key === '' ? (leaf.wild ?? '') : row.key
   if (row.key === '*' && (key.length > LONGEST_KEY || RESERVED.has(key))) return
   if (row.kind === 'side') {
-    const into = row.isFallback ? draft.fallbacks : draft.sides
-    into[row.side!] = joined(draft, row, '', into[row.side!], value)
+    const into = row.isFallback ? (draft.fallbacks ??= {}) : reading.value
+    into[row.field] = joined(draft, row, '', into[row.field], value)
   } else if (row.kind === 'detail') {
-    const side = row.side as 'input' | 'output'
-    const into = draft.details[side]
+    const into = (reading.value[row.field] ??= {}) as Record<string, JsonValue>
     into[key] = joined(draft, row, key, own(into, key), value)
-    if (row.beside) draft.beside.add(`${side}.${key}`)
+    if (row.beside) (draft.beside ??= new Set()).add(`${row.side}.${key}`)
   } else if (row.kind === 'unit') {
     const count = toNumber(value)
     if (count) {
-      draft.units[key] = Number(joined(draft, row, key, draft.units[key], count))
-      draft.unit_paths[key] = pathOf(leaf)
+      reading.units[key] = Number(joined(draft, row, key, reading.units[key], count))
+      reading.unit_paths[key] = pathOf(leaf)
     }
   } else if (row.kind === 'condition') {
     const word = typeof value === 'string' || typeof value === 'boolean' ? String(value) : ''
-    if (word !== '') draft.conditions[key] ??= withoutEnum(word.slice(0, 100))
+    if (word !== '') reading.conditions[key] ??= withoutEnum(word.slice(0, 100))
   } else if (row.kind === 'cost') {
     const cost = parseDecimal(value)
     if (cost !== undefined && cost >= 0n)
-      draft.costs[key] ??= key === 'ticks' ? divide(cost, 10n ** 10n) : cost
+      (draft.costs ??= {})[key] ??= key === 'ticks' ? divide(cost, 10n ** 10n) : cost
   }
 }
 
@@ -256,8 +251,9 @@ function joined(
 ): JsonValue {
   // Rows for any key give a number for each.
   const name = row.key === '*' ? `${row.number} ${key}` : row.number
-  const before = draft.givenBy.get(name)
-  draft.givenBy.set(name, row)
+  const givenBy = (draft.givenBy ??= new Map())
+  const before = givenBy.get(name)
+  givenBy.set(name, row)
   if (known === undefined || before === undefined) return value
   const [a, b] = [toNumber(known), toNumber(value)]
   if (a === undefined || b === undefined) return a === undefined ? value : known
@@ -276,40 +272,12 @@ function toNumber(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : undefined
 }
 
-function finish(
-  draft: Draft,
-  { billsGap = false }: UsageDialect,
-  unread: UnreadNumber[],
-  isCut: boolean,
-): UsageReading {
-  const { sides, fallbacks, details, beside, units, unit_paths, conditions, costs, models, nested, isKnown } =
-    draft
-  const value: JsonObject = {}
-  for (const side of ['input', 'output', 'total'] as const) {
-    const count = sides[side] ?? fallbacks[side]
-    if (count !== undefined) value[`${side}_tokens`] = count
-  }
-  for (const side of ['input', 'output'] as const)
-    if (!isEmpty(details[side])) value[`${side}_token_details`] = details[side]
-  return {
-    value,
-    beside,
-    billsGap,
-    units: models.length === 0 ? units : { ...draft.model_units, ...units },
-    unit_paths,
-    conditions,
-    costs: isEmpty(costs) ? costOfModels(models) : statedCosts(costs, conditions),
-    models,
-    nested,
-    unread,
-    isCut,
-    isKnown,
-  }
-}
-
-function isEmpty(record: Readonly<Record<string, unknown>>): boolean {
-  for (const _ in record) return false
-  return true
+function finish({ reading, fallbacks, beside, costs, model_units }: Draft): UsageReading {
+  if (fallbacks !== undefined) for (const field in fallbacks) reading.value[field] ??= fallbacks[field]
+  if (beside !== undefined) reading.beside = beside
+  if (model_units !== undefined) reading.units = { ...model_units, ...reading.units }
+  reading.costs = costs === undefined ? costOfModels(reading.models) : statedCosts(costs, reading.conditions)
+  return reading
 }
 
 /** With the user's own key, the cost is the router's fee and what the vendor charged. */
@@ -342,11 +310,13 @@ function costOfModels(models: readonly ModelUsage[]): UsageReading['costs'] {
 
 /** Adds usage by model. Its units are those of the call, unless the call tells them itself. */
 function addModels(draft: Draft, models: readonly ModelUsage[]): void {
-  draft.models.push(...models)
+  const { reading } = draft
+  reading.models.push(...models)
   for (const { usage } of models) {
     for (const [unit, count] of Object.entries(usage.units)) {
-      draft.model_units[unit] = (draft.model_units[unit] ?? 0) + count
-      draft.unit_paths[unit] ??= usage.unit_paths[unit] ?? ''
+      const sums = (draft.model_units ??= {})
+      sums[unit] = (sums[unit] ?? 0) + count
+      reading.unit_paths[unit] ??= usage.unit_paths[unit] ?? ''
     }
   }
 }

@@ -59,6 +59,7 @@ export function reconcile(counts: SentCounts, habits: CountingHabits, issues: Is
  */
 function besideByHabit(addends: readonly Addend[], counts: SentCounts, isSum: boolean): Addend[] {
   const exceeding = addends.filter((it) => exceeds(it, addends, counts))
+  if (isSum && exceeding.length === 0) return exceeding
   return addends.filter(
     (it) =>
       exceeding.includes(it) || (it.isBeside && (!isSum || exceeding.some(({ side }) => side === it.side))),
@@ -67,8 +68,9 @@ function besideByHabit(addends: readonly Addend[], counts: SentCounts, isSum: bo
 
 /** Whether the addend is more than its side. Cache tokens are compared together. */
 function exceeds({ side, name, count }: Addend, addends: readonly Addend[], counts: SentCounts): boolean {
-  const cached = addends.filter((it) => it.name === 'cache').reduce((sum, it) => sum + it.count, 0)
-  return (name === 'cache' ? cached : count) > counts[`${side}_tokens`]
+  let sum = name === 'cache' ? 0 : count
+  if (name === 'cache') for (const it of addends) if (it.name === 'cache') sum += it.count
+  return sum > (side === 'input' ? counts.input_tokens : counts.output_tokens)
 }
 
 /** The addends whose sum is the gap; of several such sets the one that is nearest to the habit. */
@@ -88,14 +90,19 @@ function explain(gap: number, addends: readonly Addend[]): Addend[] | undefined 
 function addendsOf(counts: SentCounts, { beside }: CountingHabits): Addend[] {
   const { input_token_details: input, output_token_details: output } = counts
   const addends: Addend[] = []
+  if (isEmpty(input) && isEmpty(output)) return addends
   const add = (side: Addend['side'], name: Addend['name'], count: number, isBeside: boolean): void => {
     if (count > 0 && addends.length < MOST_ADDENDS) addends.push({ side, name, count, isBeside })
   }
   const written = Math.max(writtenOf(input), lifetimesOf(input))
   add('input', 'cache', input['cache_read'] ?? 0, beside.has('input.cache_read'))
-  const isWriteBeside =
-    beside.has('input.cache_creation') || BESIDE_LIFETIMES.some((name) => beside.has(name))
-  add('input', 'cache', written, isWriteBeside)
+  if (written > 0)
+    add(
+      'input',
+      'cache',
+      written,
+      beside.has('input.cache_creation') || BESIDE_LIFETIMES.some((name) => beside.has(name)),
+    )
   add('output', 'reasoning', output['reasoning'] ?? 0, beside.has('output.reasoning'))
   add('input', 'other', input['tool_use'] ?? 0, beside.has('input.tool_use'))
   add('output', 'other', output['citation'] ?? 0, beside.has('output.citation'))
@@ -104,6 +111,11 @@ function addendsOf(counts: SentCounts, { beside }: CountingHabits): Addend[] {
     if (!OWN_ADDEND.has(key)) add(side, 'other', counts[`${side}_token_details`][key] ?? 0, true)
   }
   return addends
+}
+
+function isEmpty(details: Readonly<Record<string, number>>): boolean {
+  for (const _ in details) return false
+  return true
 }
 
 /** Cache writes by lifetime. */
@@ -155,6 +167,7 @@ function addAll(
   { path }: CountingHabits,
   issues: Issue[],
 ): void {
+  if (added.length === 0) return
   const input = counts.input_tokens
   for (const { side, count } of added) counts[`${side}_tokens`] += count
   const unusual = (name: Addend['name']): number =>

@@ -1,3 +1,4 @@
+import { remember } from '../../json/known-names.ts'
 import type { UsageDialect } from './dialects/dialect.ts'
 
 /** What the number at a path means in one dialect. */
@@ -35,6 +36,8 @@ export interface UsageRow {
   isReplacing: boolean
   /** The same for all rows that give one number. */
   number: string
+  /** The field of usage_metadata that has the side, or the detail. */
+  field: string
 }
 
 export interface TableNode {
@@ -132,18 +135,9 @@ function readRole(role: string, dialect: number): Omit<UsageRow, 'isReplacing' |
     isAdded: mark === '&',
   }
   if (head !== 'input' && head !== 'output' && head !== 'total')
-    return { ...flags, kind: head as UsageRow['kind'], number: plain }
-  return { ...flags, kind: dot < 0 ? 'side' : 'detail', side: head, number: plain }
-}
-
-/** Number of names for which a result is kept. Names come from clients. */
-const MOST_NAMES = 4000
-const LONGEST_NAME = 80
-
-/** Keeps what was found out about a name, while there is room. */
-export function remember<T>(known: Map<string, T>, name: string, value: T): T {
-  if (known.size < MOST_NAMES && name.length <= LONGEST_NAME) known.set(name, value)
-  return value
+    return { ...flags, kind: head as UsageRow['kind'], number: plain, field: '' }
+  const [kind, field] = dot < 0 ? (['side', 'tokens'] as const) : (['detail', 'token_details'] as const)
+  return { ...flags, kind, side: head, number: plain, field: `${head}_${field}` }
 }
 
 const names = new Map<string, string>()

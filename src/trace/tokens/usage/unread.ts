@@ -10,6 +10,9 @@ const MOST_NAMED = 5
 
 /** Reports the numbers of usage objects that no row knows, and objects that were too large to visit (rule U7). */
 export function reportUnread(places: readonly FoundUsage[], usage: Usage, issues: Issue[]): void {
+  const { input, output } = usage.source
+  const isRead = places.every(({ reading }) => reading.unread.length === 0 && !reading.isCut)
+  if (isRead && input !== null && output !== null) return
   const unread = new Map<string, UnreadNumber>()
   for (const { reading } of places) for (const number of reading.unread) unread.set(number.path, number)
   for (const number of [...loneTotal(places, usage), ...loneDetails(places, usage)])

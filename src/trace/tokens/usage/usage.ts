@@ -8,7 +8,7 @@ import { readCount } from './read-count.ts'
 import type { ModelUsage } from './read-usage.ts'
 import { kindsOf, lifetimesOf, reconcile, type SentCounts } from './reconcile.ts'
 import { reportUnread } from './unread.ts'
-import { asObject, clientPlaces, findUsage, type FoundUsage, formatUsage } from './places.ts'
+import { asObject, clientPlaces, findUsage, hasClientPlace, type FoundUsage, formatUsage } from './places.ts'
 import { emptyUsage, type ModelPart, type Usage } from './record.ts'
 
 /** Facts about the call that its usage objects do not have. */
@@ -65,6 +65,7 @@ export function reportedUsage(
 
 /** Reports usage_metadata that is no object; null stands for none. */
 function reportUnreadable(outputs: JsonValue | undefined, metadata: JsonObject, issues: Issue[]): void {
+  if (!hasClientPlace(outputs, metadata)) return
   for (const [path, sent] of clientPlaces(outputs, metadata)) {
     if (sent === undefined || sent === null || sent === '' || asObject(sent) !== undefined) continue
     issues.push({
@@ -83,7 +84,6 @@ function shareDetails(places: readonly FoundUsage[]): void {
     SIDES.some((side) => value[`${side}_tokens`] !== undefined)
   const first = places.find(hasCounts)
   if (first === undefined) return
-  const beside = new Set(first.reading.beside)
   for (const place of places) {
     if (hasCounts(place) || place.reading.models.length > 0) continue
     for (const side of SIDES) {
@@ -91,9 +91,9 @@ function shareDetails(places: readonly FoundUsage[]): void {
       if (isObject(more))
         addMissing((first.reading.value[`${side}_token_details`] ??= {}) as JsonObject, more)
     }
-    for (const name of place.reading.beside) beside.add(name)
+    if (place.reading.beside.size > 0)
+      first.reading.beside = new Set([...first.reading.beside, ...place.reading.beside])
   }
-  first.reading.beside = beside
 }
 
 const SIDES = ['input', 'output'] as const
@@ -166,8 +166,9 @@ function readCounts(
   isFirst: boolean,
 ): Counts {
   const { value } = reading
-  const side = (key: string): number | undefined => readCount(value[key], `${path}.${key}`, issues)
-  const [input, output, total] = [side('input_tokens'), side('output_tokens'), side('total_tokens')]
+  const input = readCount(value['input_tokens'], path, 'input_tokens', issues)
+  const output = readCount(value['output_tokens'], path, 'output_tokens', issues)
+  const total = readCount(value['total_tokens'], path, 'total_tokens', issues)
   const input_token_details = readDetails(value, 'input_token_details', path, issues)
   const output_token_details = readDetails(value, 'output_token_details', path, issues)
   const details = { input_token_details, output_token_details }
@@ -200,7 +201,9 @@ function readCounts(
   }
 }
 
-/** Other spellings of details: the JS client writes the one-hour cache write as 1hr. */
+/** Number of details of a side that are read. */
+const MOST_DETAILS = 50
+
 function readDetails(
   value: JsonObject,
   key: 'input_token_details' | 'output_token_details',
@@ -210,8 +213,11 @@ function readDetails(
   const details: Record<string, number> = {}
   const raw = value[key]
   if (!isObject(raw)) return details
-  for (const [name, count] of Object.entries(raw).slice(0, 50)) {
-    const read = readCount(count, `${path}.${key}.${name}`, issues)
+  const base = `${path}.${key}`
+  let left = MOST_DETAILS
+  for (const name in raw) {
+    if (left-- <= 0) break
+    const read = readCount(raw[name], base, name, issues)
     if (read !== undefined && isDetailName(name)) details[name] = read
   }
   return details
@@ -318,8 +324,9 @@ function fillDetails(usage: Usage, counts: Whole): void {
   for (const side of ['input', 'output'] as const) {
     if (counts[side] === undefined || counts[side] !== usage[`${side}_tokens`]) continue
     const details = usage[`${side}_token_details`]
-    for (const [name, count] of Object.entries(counts[`${side}_token_details`]))
-      if (!Object.hasOwn(details, name) || details[name] === 0) details[name] = count
+    const more = counts[`${side}_token_details`]
+    for (const name in more)
+      if (!Object.hasOwn(details, name) || details[name] === 0) details[name] = more[name]!
   }
 }
 

@@ -1,13 +1,7 @@
 import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.ts'
 import { joinPath } from '../../../schema/issue.ts'
-import {
-  type AttributePlace,
-  remember,
-  snakeCase,
-  type TableNode,
-  type UsageRow,
-  type UsageTable,
-} from './table.ts'
+import { remember } from '../../json/known-names.ts'
+import { type AttributePlace, snakeCase, type TableNode, type UsageRow, type UsageTable } from './table.ts'
 
 /** Number of keys and items of a usage object that are visited. */
 const MOST_KEYS = 500
@@ -63,18 +57,20 @@ const USAGE_FAMILY =
 /** Other attributes that may be about usage. */
 const MAY_BE_USAGE = /cost|service_tier|speed|_tokens$/
 
-/** Visits the attributes of a span that are about usage. The rows of the table have whole names of attributes. */
+/** Visits the attributes of a span that are about usage, and adds their `names`. Rows have whole names of attributes. */
 export function walkAttributes(
   attributes: JsonObject,
   parsed: (key: string) => JsonValue | undefined,
   path: string,
   table: UsageTable,
+  names: string[],
 ): WalkedUsage {
   const walk = newWalk(table, false)
   for (const key in attributes) {
     let place = table.places.get(key)
     if (place === undefined) place = remember(table.places, key, attributePlace(key, table))
     if (place === null) continue
+    names.push(key)
     const { node, wild } = place
     walk.knownOnly = !place.isUsage
     if (walk.left-- <= 0) {

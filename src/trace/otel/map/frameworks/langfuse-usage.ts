@@ -12,6 +12,7 @@ const COST = 'langfuse.observation.cost_details'
  * none.
  */
 export function langfuseUsage(view: SpanView): FoundUsage | undefined {
+  if (view.get(USAGE) === undefined && view.get(COST) === undefined) return undefined
   const sent = view.json(USAGE)
   const costs = view.json(COST)
   const path = `extra.otel_span.attributes.${isObject(sent) ? USAGE : COST}`
