@@ -219,6 +219,7 @@ export async function dispatch<D extends DispatchDeps>(
     query: readParameters(route.query, 'query', (name) => search.getAll(name)),
   }
   const body = await readBody(exchange, route, deps, admission).catch(unreadableIn(route))
+  let left: AbortSignal | undefined
   const reply =
     body === UNREADABLE && route.unreadable !== undefined
       ? route.unreadable
@@ -228,7 +229,8 @@ export async function dispatch<D extends DispatchDeps>(
           ...parameters,
           body,
           req: exchange.req,
-          gone: () => disconnectSignal(exchange.res),
+          // Handlers ask several times, and each signal listens to the response.
+          gone: () => (left ??= disconnectSignal(exchange.res)),
         })
   if (reply.sent !== undefined) onceClosed(exchange, reply.sent)
   if (isLive(reply.body) || reply.body instanceof Promise)

@@ -47,8 +47,14 @@ describe('parts of a cost', () => {
     })
   })
 
-  it('are null if they do not add up, and without a cost', () => {
-    expect(leanOf({ input_cost: 5n * 10n ** 12n, output_cost: 1n, ...details })).toMatchObject({
+  it('are those that the client sent, although they are not all of it', () => {
+    expect(leanOf({ input_cost: 5n * 10n ** 12n, ...details })).toMatchObject({
+      prompt_cost_details: { cache_read: '0.000003', base: '0.000001' },
+    })
+  })
+
+  it('are null if they are more than it, of a cost without parts, and without a cost', () => {
+    expect(leanOf({ input_cost: 3n * 10n ** 12n, output_cost: 1n, ...details })).toMatchObject({
       prompt_cost_details: null,
       completion_cost_details: null,
     })
@@ -58,6 +64,10 @@ describe('parts of a cost', () => {
   it('are null of a sum over other runs', () => {
     const counts = { ...ownCounts(traceRunRow(1, {})), prompt_cost: 5n }
     expect(leanOf({ run_type: 'chain' }, counts)).toMatchObject({ prompt_cost_details: null })
+    const more = { ...counts, prompt_cost: 9n * 10n ** 12n }
+    expect(leanOf({ run_type: 'chain', input_cost: 4n * 10n ** 12n, ...details }, more)).toMatchObject({
+      prompt_cost_details: null,
+    })
   })
 })
 

@@ -9,7 +9,7 @@ import type { BigField } from '../rows/fragment.ts'
 import { type FeedbackStats, feedbackStatsJson } from './feedback-stats.ts'
 import { parseLooseJson } from './loose-json.ts'
 import { headUuid } from '../derive/merge.ts'
-import { type CostDetails, sumOf } from '../price/cost-details.ts'
+import { areParts, type CostDetails } from '../price/cost-details.ts'
 import { PRICE_ISSUES, priceIssue, unpricedFacts } from '../price/issues.ts'
 import { isFramework, normalizeProvider, providerOfPrice } from '../price/provider-name.ts'
 import type { RollUp, Totals } from '../derive/roll-up.ts'
@@ -153,8 +153,8 @@ function commonFields(row: TraceRunRow, { counts, same_call_as, thread_id, feedb
     ...countFields(counts),
     prompt_token_details: inputDetails(row),
     completion_token_details: row.output_token_details,
-    prompt_cost_details: costDetails(counts.prompt_cost, row.input_cost_details),
-    completion_cost_details: costDetails(counts.completion_cost, row.output_cost_details),
+    prompt_cost_details: costDetails(counts.prompt_cost, row.input_cost, row.input_cost_details),
+    completion_cost_details: costDetails(counts.completion_cost, row.output_cost, row.output_cost_details),
     thread_id: thread_id ?? null,
     app_path: `/app/traces/${row.trace_id}?run=${row.run_id}`,
     in_dataset: null,
@@ -173,9 +173,13 @@ function commonFields(row: TraceRunRow, { counts, same_call_as, thread_id, feedb
  * The details of a cost; null if they are unknown, as for a sum over other TraceRuns and for a cost that was sent as a
  * whole.
  */
-function costDetails(whole: bigint | null, details: CostDetails): Record<string, string> | null {
-  if (whole === null || sumOf(details) !== whole) return null
-  return costTexts(details)
+function costDetails(
+  whole: bigint | null,
+  own: bigint | null,
+  details: CostDetails,
+): Record<string, string> | null {
+  if (whole === null || whole !== own || !areParts(details, whole)) return null
+  return whole > 0n && Object.keys(details).length === 0 ? null : costTexts(details)
 }
 
 function costTexts(costs: CostDetails): Record<string, string> {

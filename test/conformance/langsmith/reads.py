@@ -36,6 +36,8 @@ call.end(
             "input_cost": 0.5,
             "output_cost": 0.25,
             "total_cost": 0.75,
+            "input_cost_details": {"cache_read": 0.125},
+            "output_cost_details": {"reasoning": 0.0625},
         }
     }
 )
@@ -92,6 +94,10 @@ json.dump(
             listed["call"].prompt_token_details,
             listed["call"].completion_token_details,
             [str(cost) for cost in (listed["call"].prompt_cost, listed["call"].completion_cost)],
+            [
+                {name: str(cost) for name, cost in details.items()}
+                for details in (listed["call"].input_cost_details, listed["call"].output_cost_details)
+            ],
         ],
         "roots": [run.name for run in client.list_runs(project_name=PROJECT, execution_order=1)],
         "docs_roots": [run.name for run in client.list_runs(project_name=PROJECT, is_root=1)],

@@ -32,10 +32,12 @@ describe.skipIf(missing !== '')(`the Python SDK, ${pinned('langsmith')}${missing
   })
 
   it('lists runs with the details of tokens and costs', () => {
-    const [prompt, completion, costs] = printed['details'] as unknown[]
+    const [prompt, completion, costs, parts] = printed['details'] as unknown[]
     expect(prompt).toEqual({ cache_read: 10 })
     expect(completion).toEqual({ reasoning: 3 })
     expect(costs).toEqual(['0.5', '0.25'])
+    // Only what the client sent, although it is not all of the cost.
+    expect(parts).toEqual([{ cache_read: '0.125' }, { reasoning: '0.0625' }])
   })
 
   it('lists roots by execution_order and by is_root=1', () => {

@@ -3,76 +3,81 @@
 import asyncio
 import json
 import os
-from contextlib import asynccontextmanager
 
-import mcp
 from mcp import types
-from mcp.client.streamable_http import streamable_http_client
+from mcp_client import ERAS, connected, field, is_refused
 
 URL, HEADERS = os.environ["DEPLOYMENT_URL"] + "/mcp", {"x-api-key": os.environ["KEY"]}
-# Seconds for a call: the first one waits until the schemas of the graphs are read.
-LONG = 300
 
 
-@asynccontextmanager
-async def connected(era, answer):
-    """A client of an era. Releases before 2 have a session instead, and speak one era."""
-    if hasattr(mcp, "Client"):
-        import httpx2
-
-        async with (
-            httpx2.AsyncClient(headers=HEADERS, timeout=LONG) as http,
-            mcp.Client(streamable_http_client(URL, http_client=http), mode=era, elicitation_callback=answer) as client,
-        ):
-            yield client
-        return
-    import httpx
-
-    async with (
-        httpx.AsyncClient(headers=HEADERS, timeout=LONG) as http,
-        streamable_http_client(URL, http_client=http) as (read, write, _),
-        mcp.ClientSession(read, write, elicitation_callback=answer) as session,
-    ):
-        await session.initialize()
-        yield session
+def listed(tools):
+    """What the list of tools says."""
+    by_name = {tool.name: tool for tool in tools}
+    schemas = {name: field(tool, "input_schema", "inputSchema") for name, tool in by_name.items()}
+    annotations = by_name["kinds"].annotations
+    return {
+        "sorted": list(by_name) == sorted(by_name),
+        "objects": all(schema["type"] == "object" for schema in schemas.values()),
+        "outputs": [name for name, tool in by_name.items() if field(tool, "output_schema", "outputSchema")],
+        "messages": schemas["talking"]["properties"]["messages"]["type"],
+        "description": by_name["kinds"].description,
+        "reads_only": field(annotations, "read_only_hint", "readOnlyHint"),
+        "open_world": field(annotations, "open_world_hint", "openWorldHint"),
+    }
 
 
-def field(result, *names):
-    """A field of a result, whose name is in snake case from release 2 on."""
-    return next((getattr(result, name) for name in names if hasattr(result, name)), None)
-
-
-async def call(era):
-    """What an era can do."""
-    asked = []
+async def with_answers(era):
+    """What an era can do with a user who answers questions."""
+    asked, answers, progress = [], ["accept", "decline"], []
 
     async def answer(_context, params):
         asked.append(params.message)
-        return types.ElicitResult(action="accept", content={"response": "yes"})
-
-    progress = []
+        action = answers.pop(0)
+        return types.ElicitResult(action=action, content={"response": "yes"} if action == "accept" else None)
 
     async def told(now, _total, message):
         progress.append((now, message))
 
-    async with connected(era, answer) as client:
-        tools = [tool.name for tool in (await client.list_tools()).tools]
-        echo = await client.call_tool("echo", {"text": "hi"}, progress_callback=told)
-        failed = await client.call_tool("kinds", {"kind": "fail"})
-        resumed = await client.call_tool("kinds", {"kind": "ask"})
-    return {
-        "lists": "echo" in tools,
-        "text": field(echo, "structured_content", "structuredContent")["text"],
-        "told": len(progress) > 0,
-        "failed": [field(failed, "is_error", "isError"), failed.content[0].text],
-        "asked": asked,
-        "resumed": not field(resumed, "is_error", "isError"),
-    }
+    async with connected(URL, HEADERS, era, answer) as server:
+        tools = listed(await server.tools())
+        echo = await server.call("echo", {"text": "hi"}, told)
+        talk = await server.call("talking", {"messages": "Hello there"})
+        failed = await server.call("kinds", {"kind": "fail"})
+        resumed = await server.call("kinds", {"kind": "ask"})
+        declined = await server.call("kinds", {"kind": "ask"})
+        return {
+            "version": server.version,
+            "tools": tools,
+            "output": [echo["structured"]["text"], json.loads(echo["text"])["text"]],
+            "rises": [now for now, _ in progress] == sorted({now for now, _ in progress}),
+            "told": len(progress) > 0,
+            "talk": [len(talk["text"]) > 0, talk["structured"], talk["failed"]],
+            "failed": [failed["failed"], failed["text"]],
+            "asked": asked,
+            "resumed": not resumed["failed"],
+            "declined": declined["failed"],
+            "unknown": await server.code_of("nope", {}),
+        }
+
+
+async def without_answers(era):
+    """What a question becomes without a user."""
+    async with connected(URL, HEADERS, era) as server:
+        asked = await server.call("kinds", {"kind": "ask"})
+    said = json.loads(asked["text"])
+    return [asked["failed"], said["__interrupt__"][0]["value"], sorted(said)]
 
 
 async def main():
-    eras = ["auto", "legacy"] if hasattr(mcp, "Client") else ["legacy"]
-    print(json.dumps({era: await call(era) for era in eras}))
+    said = {}
+    for era in ERAS:
+        said[era] = {
+            **await with_answers(era),
+            "question": await without_answers(era),
+            "bearer": not await is_refused(URL, {"authorization": f"Bearer {os.environ['KEY']}"}, era),
+            "refused": await is_refused(URL, {}, era),
+        }
+    print(json.dumps(said))
 
 
 asyncio.run(main())

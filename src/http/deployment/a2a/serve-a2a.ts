@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { AppError } from '../../../base/errors.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import type { RouteContext, RouteReply, ReplyBytes } from '../../api/route.ts'
@@ -61,8 +62,16 @@ export async function serveA2a(
       throw new A2aFault('invalid_params', 'There is no assistant at this address.')
     return await answer({ context, assistant_id, request }, card)
   } catch (error) {
-    return { headers: JSON_TYPE, body: faultText(envelope, toFault(error)) }
+    const text = faultText(envelope, toFault(error))
+    // A client that reads only a stream takes any other answer for one that is not of the protocol.
+    return readsOnlyStreams(context.req.headers)
+      ? { headers: EVENT_STREAM, body: frame(text) }
+      : { headers: JSON_TYPE, body: text }
   }
+}
+
+function readsOnlyStreams({ accept = '' }: IncomingHttpHeaders): boolean {
+  return accept.includes('text/event-stream') && !/json|\*\/\*/.test(accept)
 }
 
 type Place = Pick<Envelope, 'id' | 'version'>

@@ -262,7 +262,7 @@ describe('normalisation', () => {
     expect(usageOf({ usage_metadata })).toMatchObject(expected)
   })
 
-  it('completes the sent parts of a cost, and drops parts without a sent total or above it', () => {
+  it('keeps the sent parts of a cost as they are, and drops parts without a sent total or above it', () => {
     const parts = { audio: 0.5, cache_read: '0.25', ['__proto__']: 1, bad: 'x', ['n'.repeat(129)]: 1 }
     const sent = usageOf({
       usage_metadata: {
@@ -273,7 +273,7 @@ describe('normalisation', () => {
       },
     })
     const quarter = 25n * 10n ** 16n
-    expect(sent.input_cost_details).toEqual({ audio: 2n * quarter, cache_read: quarter, base: quarter })
+    expect(sent.input_cost_details).toEqual({ audio: 2n * quarter, cache_read: quarter })
     expect(sent.output_cost_details).toEqual({})
     const whole = { input_cost: 0.75, input_cost_details: { audio: 0.5, cache_read: 0.25 } }
     expect(usageOf({ usage_metadata: whole }).input_cost_details).toEqual({

@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, isObject } from '../../../schema/json.
 import type { Issue } from '../../../schema/issue.ts'
 import type { UsageMetadata } from '../../../schema/types.gen.ts'
 import { parseDecimal } from '../../price/decimal.ts'
-import { completeDetails } from '../../price/cost-details.ts'
+import { areParts } from '../../price/cost-details.ts'
 import { SENT } from '../../price/complete-costs.ts'
 import { readCount } from './read-count.ts'
 import type { ModelUsage } from './read-usage.ts'
@@ -353,8 +353,8 @@ function takeCosts(usage: Usage, places: readonly FoundUsage[], metadata: JsonOb
     (sent !== undefined && readCosts(usage, sent, 'extra.metadata.usage_metadata', issues))
   if (isSent) usage.cost_source = 'client'
   else takeStated(usage, places)
-  usage.input_cost_details = completeDetails(usage.input_cost, usage.input_cost_details)
-  usage.output_cost_details = completeDetails(usage.output_cost, usage.output_cost_details)
+  if (!areParts(usage.input_cost_details, usage.input_cost)) usage.input_cost_details = {}
+  if (!areParts(usage.output_cost_details, usage.output_cost)) usage.output_cost_details = {}
 }
 
 function takeStated(usage: Usage, places: readonly FoundUsage[]): void {

@@ -77,6 +77,29 @@ describe('the cost table of a run', () => {
     expect(addsUp).toBe(true)
   })
 
+  it('has what the client did not divide as the rest', () => {
+    const { parts, addsUp } = tableOf({
+      prompt_tokens: 10,
+      prompt_token_details: { audio: 1, foo: 2 },
+      prompt_cost: '0.000001',
+      prompt_cost_details: { audio: '0.0000001', foo: '0.0000002' },
+      completion_tokens: 20,
+      completion_cost: '0.000002',
+      completion_cost_details: {},
+      total_cost: '0.000003',
+      cost_source: 'client',
+      usage_units: {},
+      unit_costs: {},
+    })
+    expect(linesOf(parts, 'input')).toEqual([
+      [undefined, 10, undefined, '0.000001'],
+      ['audio', 1, '0.1', '0.0000001'],
+      ['foo', 2, '0.1', '0.0000002'],
+      ['base', 7, '0.1', '0.0000007'],
+    ])
+    expect(addsUp).toBe(true)
+  })
+
   it('divides the tokens of a service tier, told beside the cached ones or split by the client', () => {
     const amounts = {
       prompt_tokens: 1000,

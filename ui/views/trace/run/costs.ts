@@ -102,8 +102,19 @@ interface SideFacts {
   amounts: Texts
 }
 
+/** The amounts of the parts of a side, `base` included: a client may have sent some of them. */
+function wholeAmounts({ amount, amounts }: SideFacts): Texts {
+  const parts = Object.values(amounts)
+  if (amount === undefined || parts.length === 0) return amounts
+  const rest = subtractDecimals(amount, addDecimals(parts) ?? amount)
+  if (rest === undefined || rest === '0' || rest.startsWith('-')) return amounts
+  return { ...amounts, base: addDecimals([amounts['base'] ?? '0', rest]) ?? rest }
+}
+
 /** A side and its parts: those with an amount, or without amounts all that were told, and the rest as `base`. */
-function sideParts(side: CostPart['side'], { tokens, amount, details, amounts }: SideFacts): CostPart[] {
+function sideParts(side: CostPart['side'], facts: SideFacts): CostPart[] {
+  const { tokens, amount, details } = facts
+  const amounts = wholeAmounts(facts)
   const isPriced = Object.keys(amounts).length > 0
   const told = Object.keys(details).filter((name) => details[name] !== 0)
   const split = isPriced ? Object.keys(amounts).filter((name) => name !== 'base') : told
