@@ -73,7 +73,7 @@ async function disk(tables: readonly string[]): Promise<string> {
      WHERE database = currentDatabase() AND table IN {tables:Array(String)}`,
     { params: { tables } },
   )
-  const mb = (n = 0): string => (Number(n) / 1e6).toFixed(1)
+  const mb = (n = 0): string => (n / 1e6).toFixed(1)
   return `${mb(all?.active)} MB active, ${mb(all?.all)} MB with replaced parts`
 }
 
@@ -95,7 +95,7 @@ const READ = {
       WHERE workspace_id = {workspace_id:UUID} AND run_id IN {ids:Array(UUID)})`,
 }
 
-async function reads(layout: 'old' | 'new', tables: readonly string[]): Promise<void> {
+async function reads(layout: 'old' | 'new'): Promise<void> {
   const trace = (n: number): Promise<unknown> =>
     db
       .rows<{ id: string }>(
@@ -122,7 +122,6 @@ async function reads(layout: 'old' | 'new', tables: readonly string[]): Promise<
   await measured('  20 read-backs of 2,150 new runs', async () => {
     for (let i = 0; i < 20; i++) await db.rowBinary(READ[layout], { params: { workspace_id, ids: absent } })
   })
-  void tables
 }
 
 async function retention(layout: 'old' | 'new', table: string, tables: readonly string[]): Promise<void> {
@@ -173,7 +172,7 @@ try {
       await idle()
     })
     console.log(`  disk: ${await disk(tables)}; places ${await disk(tables.slice(1))}`)
-    await reads(layout, tables)
+    await reads(layout)
     await retention(layout, table, tables)
     console.log(`  disk after: ${await disk(tables)}`)
   }

@@ -45,22 +45,25 @@ import { createLiveFeed, type LiveFeed } from '../ingest/live/live-feed.ts'
 import type { RateGate } from '../ingest/rates/rate-gate.ts'
 import { createUsageGate } from '../ingest/usage-gate.ts'
 import { createStoreBatch } from '../ingest/store/store-batch.ts'
-import { createKeepDays } from '../ingest/store/keep-days.ts'
-import { STORED_COLUMNS } from '../ingest/store/stored-columns.ts'
 import { startStoreWriter } from '../ingest/store/store-writer.ts'
 import { createRegistry } from '../schema/registry.ts'
 import { watchDataDisk } from '../storage/files/data-disk.ts'
 import { createInsertTurns, type InsertTurns } from '../storage/clickhouse/cluster/insert-turns.ts'
 import { type OpenedClickHouse, openClickHouse } from '../storage/clickhouse/open.ts'
 import { openTableLocks } from '../storage/sql/driver/postgres/table-locks.ts'
-import { createTraceStore } from '../storage/clickhouse/trace-store.ts'
 import { claimClickHouse, claimFolders } from '../storage/own-stores.ts'
 import { openBlobs } from './blobs.ts'
 import { startCounting, type UsageCounting } from './counting.ts'
 import { startDeployment } from '../hosting/own-deployment.ts'
 import { startPlayground } from './playground/start-playground.ts'
 import { openFurtherDeployments } from '../hosting/further-deployments.ts'
-import { createFeedback, startDeleting, startRepricing, startUpkeep } from './stored-traces.ts'
+import {
+  createFeedback,
+  openTraceStore,
+  startDeleting,
+  startRepricing,
+  startUpkeep,
+} from './stored-traces.ts'
 import { createSetupTransaction } from '../storage/sql/setup-stores.ts'
 import { createApplySetup } from '../setup/apply-setup.ts'
 import { createExportSetup } from '../setup/export-setup.ts'
@@ -225,12 +228,8 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const { blobs, checks: blobChecks } = await openBlobs(base, { ...sql, servers })
   const clickhouse = await claimClickHouse(base, await opening, installation)
   const checkFolders = await claimFolders(config, installation)
-  // Servers of an earlier release, which may share a ClickHouse with this one, do not read fragments by day.
-  const keepDays =
-    config.clickhouseUrl === undefined
-      ? createKeepDays({ deletions: sql.deletions, clock: systemClock, logger: base.logger })
-      : undefined
-  const store = createTraceStore(clickhouse.connection, STORED_COLUMNS, keepDays)
+  const isShared = config.clickhouseUrl !== undefined
+  const store = openTraceStore(base, clickhouse.connection, { deletions: sql.deletions, isShared })
   startUpkeep(base, clickhouse)
   const limits = decodeLimits(config)
   const lanes = await startTraceLanes(base)

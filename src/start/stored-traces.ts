@@ -9,12 +9,15 @@ import { type Deleter, type DeleterDeps, startDeleter } from '../ingest/deletion
 import { createFeedbackRecords, type FeedbackRecordsDeps } from '../ingest/feedback/records.ts'
 import type { Ingester } from '../ingest/ingester.ts'
 import { type Repricer, type RepricerDeps, startRepricer } from '../ingest/prices/repricer.ts'
+import { createKeepDays } from '../ingest/store/keep-days.ts'
+import type { ReadStore } from '../ingest/store/stats-store.ts'
 import { STORED_COLUMNS } from '../ingest/store/stored-columns.ts'
 import { createTraceDeletion } from '../storage/clickhouse/deleting/deletion.ts'
 import { startKeepingHours } from '../storage/clickhouse/hours/keep-hours.ts'
 import { startIndexingWords } from '../storage/clickhouse/search/index-words.ts'
 import type { OpenedClickHouse } from '../storage/clickhouse/open.ts'
 import { startRepair } from '../storage/clickhouse/repair-double-rows.ts'
+import { createTraceStore } from '../storage/clickhouse/trace-store.ts'
 import type { Database } from '../storage/sql/driver/database.ts'
 import { createFeedbackConfigStore } from '../storage/sql/feedback/config-store.ts'
 import { createFeedbackTokenStore } from '../storage/sql/feedback/token-store.ts'
@@ -68,6 +71,19 @@ export function createSharing(database: Database, clock = systemClock): Sharing 
     tried: new RecentMap(MAX_TRIED),
     attachmentKey: serverSecret(database, 'attachment-links'),
   }
+}
+
+/**
+ * The store of traces. Servers of an earlier release do not read fragments by day (docs/adr/0099), so a ClickHouse that
+ * they may share gets fragments as they write them.
+ */
+export function openTraceStore(
+  { logger }: Pick<Background, 'logger'>,
+  connection: OpenedClickHouse['connection'],
+  { deletions, isShared }: Pick<DeleterDeps, 'deletions'> & { isShared: boolean },
+): ReadStore {
+  const keepDays = isShared ? undefined : createKeepDays({ deletions, clock: systemClock, logger })
+  return createTraceStore(connection, STORED_COLUMNS, keepDays)
 }
 
 interface DeletingParts extends Pick<DeleterDeps, 'deletions' | 'ingester' | 'blobs'> {

@@ -50,7 +50,7 @@ export function startRepair(
   return startWhenReady(ready, async (signal) => {
     try {
       await fillThreadRuns(clickhouse, signal, logger)
-      await fillAttachmentUses(clickhouse, signal, logger)
+      await fillAttachmentUses(clickhouse, signal)
       if (!signal.aborted) await repairDoubleRows(clickhouse, { signal, logger })
     } catch (thrown) {
       if (!signal.aborted)

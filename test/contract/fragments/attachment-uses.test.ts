@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
-import { createLogger } from '../../../src/base/log.ts'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import type { ClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import { fillAttachmentUses } from '../../../src/storage/clickhouse/deleting/attachment-uses.ts'
@@ -55,7 +54,7 @@ it('attachments are in use until the last TraceRun that has them is deleted, als
   expect(await used()).toEqual([FIRST, SECOND])
   await remove(shared)
   expect(await used()).toEqual([SECOND])
-  await fillAttachmentUses(db, signal, createLogger({ level: 'silent' }))
+  await fillAttachmentUses(db, signal)
   expect(await used()).toEqual([SECOND])
   await remove(before)
   expect(await used()).toEqual([])

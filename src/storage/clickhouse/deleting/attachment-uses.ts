@@ -1,5 +1,4 @@
 import { chunksOf } from '../../../base/chunks.ts'
-import type { Logger } from '../../../base/log.ts'
 import type { ClickHouse } from '../connect.ts'
 
 const NAME = 'attachment_uses'
@@ -45,11 +44,7 @@ export async function deleteAttachmentUses(
  * Adds the attachments of fragments of earlier releases. This is done once for each store, and repeating it changes
  * nothing.
  */
-export async function fillAttachmentUses(
-  clickhouse: ClickHouse,
-  signal: AbortSignal,
-  logger: Logger,
-): Promise<void> {
+export async function fillAttachmentUses(clickhouse: ClickHouse, signal: AbortSignal): Promise<void> {
   if (signal.aborted || (await isFilled(clickhouse))) return
   await clickhouse.command(
     `INSERT INTO attachment_uses (sha256, workspace_id, run_id)
@@ -57,7 +52,6 @@ export async function fillAttachmentUses(
      FROM run_fragments WHERE attachments != ''`,
   )
   await clickhouse.command('INSERT INTO repairs (name) SELECT {name:String}', { params: { name: NAME } })
-  logger.info('it is known which attachments the stored traces use')
 }
 
 async function isFilled(clickhouse: ClickHouse): Promise<boolean> {
