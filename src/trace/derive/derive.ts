@@ -54,7 +54,9 @@ export function deriveMerged(sent: MergedTraceRun, context: DeriveContext): Trac
     (usesOutputs(merged, run_type) ? readSide(merged, 'outputs', issues) : undefined)
   const traceRun: TraceRun = {
     ...lineage,
-    ...times,
+    start_time: times.start_time,
+    end_time: times.end_time,
+    sort_time: times.sort_time,
     merged,
     mapped,
     id: merged.id,

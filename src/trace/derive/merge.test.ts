@@ -45,6 +45,13 @@ describe('mergeFragments', () => {
     })
   })
 
+  it('reads extra that the update sends again unchanged once', () => {
+    const extra = { metadata: { a: 1, b: {} }, runtime: { sdk: 'x' } }
+    expect(mergeBoth({ name: 'n', extra }, { end_time: 'z', extra }).extra).toEqual(extra)
+    const { issues } = mergeBoth({ name: 'n', extra: [1] }, { end_time: 'z', extra: [1] })
+    expect(issues.map(({ code }) => code)).toEqual(['invalid_extra'])
+  })
+
   it('D-11: two updates in one request add up as in two', () => {
     const updates = [
       { id: ID, extra: { metadata: { a: 1, b: 1 }, runtime: { sdk: 'x' } }, tags: ['t'] },

@@ -90,6 +90,18 @@ describe('rollUp', () => {
     },
   )
 
+  it('counts the sum on a chain if nothing below it has usage, as the lower of two sums (U9)', () => {
+    const rows = [
+      row('workflow', NIL_UUID, 'chain', { input_tokens: 30, output_tokens: 3 }),
+      row('agent', 'workflow', 'chain', { input_tokens: 10, output_tokens: 1, total_cost: 3n }),
+      row('tool', 'agent', 'tool'),
+    ]
+    const { trace, of, counted } = rollUp(rows)
+    expect([...counted]).toEqual(['agent'])
+    expect(trace).toMatchObject({ prompt_tokens: 10, completion_tokens: 1, total_cost: 3n, llm_runs: 0 })
+    expect(of('workflow')).toEqual(trace)
+  })
+
   it('counts each TraceRun of a circle of parents once, and those below it', () => {
     const usage = { input_tokens: 1, output_tokens: 1 }
     const rows = [row('a', 'b', 'llm', usage), row('b', 'a', 'llm', usage), row('c', 'c', 'llm', usage)]

@@ -23,24 +23,24 @@ export function findModel(
   const lsParams = object(metadata['ls_invocation_params'])
   const ins = object(inputs)
   const outs = object(outputs)
-  const places: readonly (readonly [JsonValue | undefined, string])[] = [
-    [metadata['ls_model_name'], 'metadata.ls_model_name'],
-    [ins['model'], 'inputs.model'],
-    [ins['model_name'], 'inputs.model_name'],
-    [params['model'], 'extra.invocation_params.model'],
-    [params['model_name'], 'extra.invocation_params.model_name'],
-    [lsParams['model'], 'metadata.ls_invocation_params.model'],
-    [outs['model'], 'outputs.model'],
-    [outs['model_name'], 'outputs.model_name'],
-    [format, 'outputs'],
-  ]
-  for (const [value, source] of places) {
-    const model = text(value)?.trim()
-    if (!model) continue
-    const name = nameInPath(model)
-    return name === undefined ? { model: model.slice(0, 256), source } : { model: name, source, path: model }
-  }
-  return undefined
+  return (
+    named(metadata['ls_model_name'], 'metadata.ls_model_name') ??
+    named(ins['model'], 'inputs.model') ??
+    named(ins['model_name'], 'inputs.model_name') ??
+    named(params['model'], 'extra.invocation_params.model') ??
+    named(params['model_name'], 'extra.invocation_params.model_name') ??
+    named(lsParams['model'], 'metadata.ls_invocation_params.model') ??
+    named(outs['model'], 'outputs.model') ??
+    named(outs['model_name'], 'outputs.model_name') ??
+    named(format, 'outputs')
+  )
+}
+
+function named(value: JsonValue | undefined, source: string): ModelName | undefined {
+  const model = text(value)?.trim()
+  if (!model) return undefined
+  const name = nameInPath(model)
+  return name === undefined ? { model: model.slice(0, 256), source } : { model: name, source, path: model }
 }
 
 /** The model's name without a prefix that names its provider: `openai/gpt-4o` of openai is `gpt-4o`. */
@@ -75,7 +75,7 @@ const MODEL_PATHS = [
 ]
 
 function nameInPath(path: string): string | undefined {
-  if (path.length > 1024) return undefined
+  if (path.length > 1024 || !path.includes('/')) return undefined
   const name = MODEL_PATHS.map((pattern) => pattern.exec(path)?.[1]).find((it) => it !== undefined)
   return name?.slice(0, 256)
 }

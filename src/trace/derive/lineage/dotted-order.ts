@@ -63,11 +63,16 @@ function segmentTime(part: string): number | undefined {
  * is not a time.
  */
 export function dottedSegment(start: number | string, id: string): string {
+  return dottedTime(start) + id
+}
+
+/** The part of a segment before the id. */
+export function dottedTime(start: number | string): string {
   const micros = typeof start === 'number' ? start : parseTime(start)
   if (micros === undefined) throw new RangeError(`Not a time: ${start}`)
   const iso = formatTime(micros)
   const fraction = iso.slice(20, -1).padEnd(6, '0')
-  return `${iso.slice(0, 4)}${iso.slice(5, 7)}${iso.slice(8, 13)}${iso.slice(14, 16)}${iso.slice(17, 19)}${fraction}Z${id}`
+  return `${iso.slice(0, 4)}${iso.slice(5, 7)}${iso.slice(8, 13)}${iso.slice(14, 16)}${iso.slice(17, 19)}${fraction}Z`
 }
 
 /** Length of a segment in normal form, with the dot before the next one. */

@@ -1,6 +1,12 @@
 import type { Issue } from '../../../schema/issue.ts'
 import { text } from '../../../schema/json.ts'
-import { deriveDottedOrder, dottedSegment, normalDottedOrder, parseDottedOrder } from './dotted-order.ts'
+import {
+  deriveDottedOrder,
+  dottedSegment,
+  dottedTime,
+  normalDottedOrder,
+  parseDottedOrder,
+} from './dotted-order.ts'
 import { headUuid } from '../merge.ts'
 import type { MergedTraceRun } from '../merged-trace-run.ts'
 import { spanIdOf } from '../../otel/span/ids.ts'
@@ -162,7 +168,8 @@ function provisionalOrder(
   trace: string | undefined,
 ): string {
   const above = spanIdOf(parent) === undefined || trace === undefined ? [] : [trace, parent]
-  return [...above, merged.id].map((id) => dottedSegment(start, id)).join('.')
+  const time = dottedTime(start)
+  return [...above, merged.id].map((id) => time + id).join('.')
 }
 
 function parentUnknown(): Issue {

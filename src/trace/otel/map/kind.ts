@@ -112,10 +112,12 @@ function unnamedType(view: SpanView): string {
     return genkit === 'embedder' ? 'embedding' : genkit
   if (view.get('gcp.vertex.agent.llm_request') !== undefined) return 'llm'
   if (view.text('gen_ai.agent.name', 'agent_name') !== undefined) return 'chain'
-  const hasModel =
-    view.text('gen_ai.request.model', 'gen_ai.response.model', 'llm.model', 'llm.model_name') !== undefined
+  const hasModel = view.text(...MODELS) !== undefined
   return hasModel && (speaksToModel(view) || hasCounts(view)) ? 'llm' : 'chain'
 }
+
+/** Names of the model of a call. */
+const MODELS = ['gen_ai.request.model', 'gen_ai.response.model', 'llm.model', 'llm.model_name']
 
 /** Names of counts of a call. Sums of several calls have others. */
 const COUNTS = [
@@ -164,6 +166,8 @@ const SUMS = [
 /** Whether a span has the sum of the calls below it, which counts if no TraceRun below it has usage (rule U9). */
 export function isSum(view: SpanView): boolean {
   if (!hasCounts(view) && view.number(...SUMS) === undefined) return false
+  // Other parents repeat the counts of calls that need not be below them.
+  if (view.text('gen_ai.operation.name', 'ai.operationId', ...MODELS) === undefined) return false
   return repeatsCalls(view) && !countsBefore(view) && view.text('langsmith.span.kind') === undefined
 }
 

@@ -48,8 +48,8 @@ const CONVENTIONS = [
     total: ['llm.token.counts.total'],
   },
   {
-    input: ['gen_ai.response.prompt_tokens'],
-    output: ['gen_ai.response.completion_tokens'],
+    input: ['gen_ai.response.prompt_tokens', 'gen_ai.response.input_tokens'],
+    output: ['gen_ai.response.completion_tokens', 'gen_ai.response.output_tokens'],
     total: ['gen_ai.response.total_tokens'],
   },
   {

@@ -55,10 +55,11 @@ export function spanOf(merged: MergedTraceRun): OtelSpan | undefined {
   const span = merged.extra[SPAN_KEY]
   if (!isObject(span)) return undefined
   const logs: SpanLog[] = []
-  for (const [key, value] of Object.entries(merged.extra)) {
+  for (const key in merged.extra) {
+    const value = merged.extra[key]
     if (key.startsWith(LOG_PREFIX) && isObject(value)) logs.push(readLog(value))
   }
-  return { ...readSpan(span), logs }
+  return Object.assign(readSpan(span), { logs })
 }
 
 /** Returns the later record of a span, unless it is an empty version of the earlier record. */
@@ -79,21 +80,22 @@ export function readSpan(span: JsonObject): SpanRecord {
   const scopeName = text(scope['name'])
   const version = text(scope['version'])
   const message = text(status['message'])
-  return {
+  const record: SpanRecord = {
     trace_id: text(span['trace_id']) ?? '',
     span_id: text(span['span_id']) ?? '',
-    ...(parent === undefined ? {} : { parent_span_id: parent }),
     name: text(span['name']) ?? '',
     kind: number(span['kind']),
-    scope: {
-      ...(scopeName === undefined ? {} : { name: scopeName }),
-      ...(version === undefined ? {} : { version }),
-    },
+    scope: {},
     resource: object(span['resource']),
     attributes: object(span['attributes']),
     events: (Array.isArray(span['events']) ? span['events'] : []).filter(isObject).map(readEvent),
-    status: { code: number(status['code']), ...(message === undefined ? {} : { message }) },
+    status: { code: number(status['code']) },
   }
+  if (parent !== undefined) record.parent_span_id = parent
+  if (scopeName !== undefined) record.scope.name = scopeName
+  if (version !== undefined) record.scope.version = version
+  if (message !== undefined) record.status.message = message
+  return record
 }
 
 function readEvent(event: JsonObject): SpanEvent {

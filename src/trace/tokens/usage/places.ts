@@ -174,7 +174,8 @@ function addVendor(
   const { known, own, holders, hasFacts, hasLists } = surveyKeys(answer)
   for (const { key, kind } of known) {
     const value = answer[key]
-    if (kind === 'usage' && isObject(value)) addUsage(found, value, joinPath(path, key), provider, answer)
+    const usage = kind === 'usage' ? asObject(value) : undefined
+    if (usage !== undefined) addUsage(found, usage, joinPath(path, key), provider, answer)
     if (kind === 'mixed' && isObject(value)) addMixed(found, value, joinPath(path, key), provider)
   }
   if (hasFacts) {

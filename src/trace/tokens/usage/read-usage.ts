@@ -114,8 +114,8 @@ export function readAnswerFacts(value: JsonValue, path: string, provider?: strin
 }
 
 /**
- * Reads the attributes of a span that are about usage; `parsed` gives the value of one that contains JSON. Adds the
- * names of these attributes, also of costs, to `names`.
+ * Reads the attributes of a span that are about usage, except the counts of whole sides, which may disagree; `parsed`
+ * gives the value of one that contains JSON. Adds the names of all these attributes, and of costs, to `names`.
  */
 export function readSpanAttributes(
   attributes: JsonObject,

@@ -53,6 +53,8 @@ export interface TableNode {
 export interface AttributePlace {
   /** Whether its numbers are usage, so that each needs a row. */
   isUsage: boolean
+  /** Whether it is a count of a whole side, which its reader compares with other such attributes. */
+  isSide: boolean
   node: TableNode | undefined
   /** The part of the name that `*` in the row stands for. */
   wild: string | undefined

@@ -46,7 +46,8 @@ export function reportedUsage(
     if (counts !== undefined) whole.push(counts)
   }
   takeCounts(usage, whole)
-  takeMoreOfModels(usage, whole)
+  const hasModels = whole.some(({ models }) => models.length > 0)
+  if (hasModels) takeMoreOfModels(usage, whole)
   if (whole.length > 1) {
     for (const counts of whole) fillDetails(usage, counts)
     reportConflict(whole, issues)
@@ -58,7 +59,7 @@ export function reportedUsage(
   }
   if (chargesGroundingOnce(hints.model, usage)) usage.units['web_searches'] = 1
   takeCosts(usage, places, metadata, issues)
-  takeModels(usage, whole)
+  if (hasModels) takeModels(usage, whole)
   reportUnread(places, usage, issues)
   return usage
 }
@@ -117,8 +118,9 @@ export function wholeUsage(sent: JsonObject): JsonObject | undefined {
 
 /** Google charges for each query of a grounded answer only since Gemini 3; before, once for an answer. */
 function chargesGroundingOnce(model: string | undefined, { units, unit_paths }: Usage): boolean {
+  if ((units['web_searches'] ?? 0) <= 1) return false
   const isOfGoogle = /web_?search_?queries$/i.test(unit_paths?.['web_searches'] ?? '')
-  return isOfGoogle && units['web_searches']! > 1 && /gemini-[12][.-]/.test(model ?? '')
+  return isOfGoogle && /gemini-[12][.-]/.test(model ?? '')
 }
 
 function addMissing<T>(known: Record<string, T>, more: Readonly<Record<string, T>>): void {

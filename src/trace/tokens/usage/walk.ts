@@ -57,7 +57,10 @@ const USAGE_FAMILY =
 /** Other attributes that may be about usage. */
 const MAY_BE_USAGE = /cost|service_tier|speed|_tokens$/
 
-/** Visits the attributes of a span that are about usage, and adds their `names`. Rows have whole names of attributes. */
+/**
+ * Visits the attributes of a span that are about usage, except counts of whole sides, and adds the names of all of them
+ * to `names`. Rows have whole names of attributes.
+ */
 export function walkAttributes(
   attributes: JsonObject,
   parsed: (key: string) => JsonValue | undefined,
@@ -71,6 +74,7 @@ export function walkAttributes(
     if (place === undefined) place = remember(table.places, key, attributePlace(key, table))
     if (place === null) continue
     names.push(key)
+    if (place.isSide) continue
     const { node, wild } = place
     walk.knownOnly = !place.isUsage
     if (walk.left-- <= 0) {
@@ -94,7 +98,7 @@ function attributePlace(name: string, table: UsageTable): AttributePlace | null 
     if (named === undefined) wild = part
     node = named ?? node?.any
   }
-  return { isUsage, node, wild }
+  return { isUsage, isSide: node?.rows[0]?.kind === 'side', node, wild }
 }
 
 interface Walk extends WalkedUsage {
