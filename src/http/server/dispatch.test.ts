@@ -17,7 +17,10 @@ it('a route has one signal for its client, however often it asks', async () => {
   const handle = ({ gone }: RouteContext<unknown, unknown, unknown, DispatchDeps>) => {
     const before = res.listenerCount('close')
     const signals = new Set(Array.from({ length: 20 }, () => gone()))
-    return { body: `${signals.size} ${res.listenerCount('close') - before}` }
+    return {
+      headers: { 'content-type': 'application/json' },
+      body: `${signals.size} ${res.listenerCount('close') - before}`,
+    }
   }
   const route = {
     method: 'GET',
