@@ -16,7 +16,7 @@ export interface FilledRuns {
 
 /** TraceRuns of each trace: a root, two steps, three calls of models, one tool. */
 export const RUNS_PER_TRACE = 7
-const TRACES_PER_INSERT = 20_000
+const TRACES_PER_INSERT = 8_000
 
 /** SQL of an id like UUIDv7: it begins with the time, and pseudo-random digits follow. */
 const idSql = (micros: string, seed: string): string => `toUUID(concat(

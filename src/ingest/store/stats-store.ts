@@ -85,7 +85,7 @@ export interface RunFigures {
 
 /** Figures of groups, in order of the bucket, then the largest group first. */
 export interface StatsAnswer {
-  /** False if percentiles are approximate (sketches), because more than 2,000,000 TraceRuns were read. */
+  /** False if percentiles are approximate: they come from sketches of kept figures, or of more than 2,000,000 TraceRuns. */
   is_exact: boolean
   figures: RunFigures[]
 }

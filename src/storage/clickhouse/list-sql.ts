@@ -3,6 +3,7 @@ import type { ThreadSelection, TurnFilters } from '../../ingest/store/thread-sto
 import type { ListQuery } from '../../ingest/store/trace-store.ts'
 import type { Filter } from '../../trace/filter/filter.ts'
 import { type FilterPlace, type SearchMode, type SqlCondition, filterSql } from './filter-sql.ts'
+import { indexedSql } from './search/filter-indexes.ts'
 import { turnsSql } from './threads/turns-sql.ts'
 
 /** The key of a row of `runs` within its workspace. */
@@ -12,6 +13,14 @@ const MODIFIED = `toUnixTimestamp64Micro(ifNull(parseDateTime64BestEffortOrNull(
 const MAX_TIME = Number.MAX_SAFE_INTEGER
 /** A child is found below its parent if it starts at most this number of microseconds before the parent. */
 const CLOCK_SLACK = 86_400_000_000
+
+interface ListForm {
+  /** Columns of the result; default: all. */
+  wanted?: readonly string[]
+  search?: SearchMode | undefined
+  /** Whether to look up the rows in the indexes for filters instead of reading them in the order of the list. */
+  isFew?: boolean
+}
 
 /**
  * One page of lean rows. The statement needs the parameter `workspace_id` in addition to `params`. `columns` are all
@@ -23,14 +32,11 @@ const CLOCK_SLACK = 86_400_000_000
  * the innermost query would make ClickHouse read everything. All columns are read only for the rows of the page,
  * because those of a million rows do not fit into memory.
  */
-export function listSql(
-  columns: readonly string[],
-  query: ListQuery,
-  wanted: readonly string[] = columns,
-  search?: SearchMode,
-): SqlCondition {
-  const { keys, rest, params } = listConditions(query, { search })
+export function listSql(columns: readonly string[], query: ListQuery, form: ListForm = {}): SqlCondition {
+  const { wanted = columns, search, isFew = false } = form
+  const { keys, rest, params, found } = listConditions(query, { search })
   const order = orderSql(query)
+  if (isFew) keys.push(`(${KEY}) IN (SELECT ${KEY} FROM runs WHERE ${[...keys, ...found].join(' AND ')})`)
   const sql = `
     SELECT ${wanted.join(', ')} FROM runs FINAL
     WHERE workspace_id = {workspace_id:UUID} AND (${KEY}) IN (
@@ -40,6 +46,22 @@ export function listSql(
     ORDER BY ${order}`
   return { sql, params }
 }
+
+/**
+ * Counts, up to `most`, the rows that the indexes for filters find for the list; outdated versions are counted too.
+ * Undefined if the indexes have nothing for the list, or if it is short anyway.
+ */
+export function fewSql(query: ListQuery, most: number): SqlCondition | undefined {
+  if (query.run_ids !== undefined || query.trace_ids !== undefined || query.of_threads !== undefined)
+    return undefined
+  const { keys, params, found } = listConditions(query)
+  if (found.length === 0) return undefined
+  const rows = `SELECT 1 FROM runs WHERE ${[...keys, ...found].join(' AND ')} LIMIT ${most}`
+  return { sql: `SELECT count() AS count FROM (${rows} SETTINGS max_block_size = ${FEW_BLOCK})`, params }
+}
+
+/** Number of rows that are read at once while rows of a filter are counted, so that few rows are read of a frequent value. */
+const FEW_BLOCK = 4096
 
 /** The ORDER BY of the list. The rows of one project are stored in this order. */
 export function orderSql(query: ListQuery): string {
@@ -79,6 +101,8 @@ interface Conditions {
   scope: string[]
   /** Conditions on columns that may differ between versions of a row. */
   rest: string[]
+  /** Those of `rest` that the indexes for filters answer; empty if there are none. */
+  found: string[]
   params: Record<string, unknown>
 }
 
@@ -96,11 +120,18 @@ export function listConditions(
   const rest = ['is_deleted = 0', ...rowConditions(query, params)]
   const feedback = feedbackCondition(query, params)
   const searched = searchedCondition(query, keys)
-  const filterOn = (filter: Filter, place: FilterPlace): string => {
+  const indexed = (filter: Filter, name: string): string[] => {
+    const condition = indexedSql(filter, name)
+    Object.assign(params, condition?.params)
+    return condition ? [condition.sql] : []
+  }
+  const filterOn = (filter: Filter, place: FilterPlace & { prefix: string }): string => {
     const condition = filterSql(filter, { feedback, ...place })
     Object.assign(params, condition.params)
-    return condition.sql
+    return [...indexed(filter, place.prefix), condition.sql].join(' AND ')
   }
+  const found = query.filter ? indexed(query.filter, prefix) : []
+  if (query.error === true) found.push("status = 'error'")
   if (query.filter)
     rest.push(filterOn(query.filter, { scope: usageScope(query, scope, params), searched, search, prefix }))
   // These conditions have no times. A trace has no maximum duration, so its root and its other TraceRuns may lie
@@ -112,7 +143,7 @@ export function listConditions(
   }
   if (query.tree_filter)
     rest.push(tracesWhere(`${all} AND ${filterOn(query.tree_filter, { scope: all, prefix: 'tree' })}`))
-  return { keys, scope, rest, params }
+  return { keys, scope, rest, found, params }
 }
 
 /** SQL condition: the TraceRun is the root of a trace in a thread. */

@@ -1,6 +1,9 @@
 import { NIL_UUID } from '../../base/ids.ts'
 import type { ProjectCounts, ProjectStats, TraceStore } from '../../ingest/store/trace-store.ts'
-import type { ClickHouse } from './connect.ts'
+import type { ClickHouse, SqlParams } from './connect.ts'
+import { KEPT_FROM, type KeptFrom, knownRunHours } from './hours/known-run-hours.ts'
+import { keptSource } from './stats/kept-stats.ts'
+import { MERGED, type RunHours } from './stats/run-hours-sql.ts'
 import { countedSql, isCallSql, type UsageShape, usageShape } from './usage/counted-sql.ts'
 import { ESTIMATED_COLUMNS, USAGE_SUMS } from './usage/sums-sql.ts'
 
@@ -38,6 +41,52 @@ FROM (SELECT *, ${countedSql(SCOPE, shape)} AS counted, ${isCallSql(SCOPE, shape
   FROM runs FINAL WHERE ${SCOPE})
 GROUP BY project_id`
 
+const { sum, percentiles } = MERGED
+const OF_TRACES = "subject = 'trace'"
+const OF_RUNS = "subject = 'run'"
+const rootsIf = (condition: string): string => `sumIf(runs, ${OF_TRACES} AND ${condition})`
+const KEPT_COUNTS = `project_id, toUInt64(sumIf(runs, ${OF_RUNS})) AS run_count,
+  toUnixTimestamp64Micro(maxIf(last_time, ${OF_RUNS})) AS last_start`
+
+/** As statsSql, from rows like those of run_hours of both subjects. */
+const keptStatsSql = (rows: string): string => `SELECT ${KEPT_COUNTS},
+  toUInt64(${sum('traces', OF_TRACES)}) AS trace_count,
+  toUInt64(${sum('calls', OF_RUNS)}) AS llm_runs,
+  arraySlice(${percentiles('latency', OF_TRACES)}, 1, 2) AS latency,
+  arraySlice(${percentiles('first_token', `${OF_RUNS} AND run_type = 'llm'`)}, 1, 2) AS first_token,
+  ${KEPT_TOKENS.map((name) => `${sum(name, OF_RUNS)} AS ${name}`).join(', ')},
+  ${KEPT_COSTS.map((name) => `toString(${sum(name, OF_RUNS)}) AS ${name}`).join(', ')},
+  if(${rootsIf(HAS_ENDED)} = 0, NULL, ${rootsIf("status = 'error'")} / ${rootsIf(HAS_ENDED)}) AS error_rate,
+  if(${sum('streams', OF_RUNS)} = 0, NULL, ${sum('streamed', OF_RUNS)} / ${sum('streams', OF_RUNS)}) AS streaming_rate
+FROM (${rows})
+GROUP BY project_id`
+
+const KEPT_TOKENS = [
+  'prompt_tokens',
+  'completion_tokens',
+  'estimated_prompt_tokens',
+  'estimated_completion_tokens',
+] as const
+const KEPT_COSTS = ['prompt_cost', 'completion_cost', 'total_cost', 'estimated_cost'] as const
+
+/** SQL of rows of run_hours of the projects and subjects; undefined as in keptRows. */
+async function keptOf(
+  clickhouse: ClickHouse,
+  workspace_id: string,
+  project_ids: readonly string[],
+  subjects: readonly RunHours['subject'][],
+  least: KeptFrom,
+): Promise<{ sql: string; params: SqlParams } | undefined> {
+  const window = { project_ids, from: undefined, to: undefined, subject: subjects[0]! }
+  const known = await knownRunHours(clickhouse, workspace_id, window, least)
+  if (known === undefined) return undefined
+  const { params } = known
+  return {
+    sql: await keptSource(clickhouse, known, { subjects, grouping: '', params, without: ['histograms'] }),
+    params,
+  }
+}
+
 type CountsRow = ProjectCounts & { project_id: string }
 type Percentiles = [number | null, number | null] | []
 type PercentileField = 'latency_p50' | 'latency_p99' | 'first_token_p50' | 'first_token_p99'
@@ -46,23 +95,33 @@ type StatsRow = { project_id: string; latency: Percentiles; first_token: Percent
   PercentileField
 >
 
-/** Statistics of projects over all their TraceRuns. */
-export function readingProjects(clickhouse: ClickHouse) {
+/** Statistics of projects over all their TraceRuns, from kept figures of hours if these are there. */
+export function readingProjects(clickhouse: ClickHouse, least = KEPT_FROM) {
   return {
     projectCounts: async (workspace_id: string, project_ids: readonly string[]) => {
       if (project_ids.length === 0) return new Map()
-      const rows = await clickhouse.rows<CountsRow>(
-        `SELECT ${COUNTS} FROM runs FINAL WHERE ${SCOPE} GROUP BY project_id`,
-        { params: { workspace_id, project_ids } },
-      )
+      const kept = await keptOf(clickhouse, workspace_id, project_ids, ['run'], least)
+      const rows = kept
+        ? await clickhouse.rows<CountsRow>(
+            `SELECT ${KEPT_COUNTS} FROM (${kept.sql}) GROUP BY project_id`,
+            kept,
+          )
+        : await clickhouse.rows<CountsRow>(
+            `SELECT ${COUNTS} FROM runs FINAL WHERE ${SCOPE} GROUP BY project_id`,
+            { params: { workspace_id, project_ids } },
+          )
       return new Map(rows.map(({ project_id, ...counts }): [string, ProjectCounts] => [project_id, counts]))
     },
 
     projectStats: async (workspace_id: string, project_ids: readonly string[]) => {
       if (project_ids.length === 0) return new Map()
       const params = { workspace_id, project_ids }
-      const shape = await usageShape(clickhouse, SCOPE, { params })
-      const rows = await clickhouse.rows<StatsRow>(statsSql(shape), { params })
+      const kept = await keptOf(clickhouse, workspace_id, project_ids, ['trace', 'run'], least)
+      const direct = async (): Promise<StatsRow[]> => {
+        const shape = await usageShape(clickhouse, SCOPE, { params })
+        return await clickhouse.rows<StatsRow>(statsSql(shape), { params })
+      }
+      const rows = kept ? await clickhouse.rows<StatsRow>(keptStatsSql(kept.sql), kept) : await direct()
       return new Map(rows.map(({ project_id, ...row }): [string, ProjectStats] => [project_id, toStats(row)]))
     },
   } satisfies Partial<TraceStore>

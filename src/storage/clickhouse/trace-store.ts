@@ -15,12 +15,13 @@ import { listFeedback } from './stats/feedback-list.ts'
 import type { SearchMode, SqlCondition } from './filter-sql.ts'
 import { fragmentsSql } from './fragments/fragments-sql.ts'
 import { idSlices } from './id-slices.ts'
-import { listSql, timeAtSql } from './list-sql.ts'
+import { fewSql, listSql, timeAtSql } from './list-sql.ts'
 import { orderedPlacesSql, rowsOfPlacesSql, type RunPlace } from './trace/ordered-list.ts'
 import { readGlimpses } from './trace/glimpses.ts'
 import { readingOutlines } from './trace/outline.ts'
 import { FIRST_OF_ORDER, PLACES_OF_TRACES } from './trace/scope.ts'
 import { readingProjects } from './project-stats.ts'
+import { BUILT_LATER } from './search/index-words.ts'
 import { isSearch, searchByWords, searchInSteps, type SearchSteps } from './search/search-steps.ts'
 import { wordStatements } from './search/word-statements.ts'
 import { SEARCH_SETTINGS } from './search/search-sql.ts'
@@ -80,8 +81,7 @@ function selectOf(columns: StoreColumns) {
  * ingest log.
  */
 const ANY_MONTHS = { max_partitions_per_insert_block: 0 }
-/** The index `words` is built later: see index-words.ts. */
-const INSERT_SETTINGS = { ...ANY_MONTHS, exclude_materialize_skip_indexes_on_insert: 'words' }
+const INSERT_SETTINGS = { ...ANY_MONTHS, exclude_materialize_skip_indexes_on_insert: BUILT_LATER }
 
 /** The writes, and the check whether writing is possible. */
 function storing(
@@ -275,9 +275,22 @@ async function readList(clickhouse: ClickHouse, columns: readonly string[], read
   const { workspace_id, query, wanted } = read
   if (query.order_by !== undefined) return readOrdered(clickhouse, read, query.order_by)
   if (isSearch(query)) return readSearch(clickhouse, columns, read)
-  const { sql, params } = listSql(columns, query, wanted)
+  const few = fewSql(query, MAX_FEW + 1)
+  const [found] =
+    few === undefined
+      ? []
+      : await clickhouse.rows<{ count: number }>(few.sql, { params: { workspace_id, ...few.params } })
+  if (found?.count === 0) return Buffer.alloc(0)
+  const isFew = found !== undefined && found.count <= MAX_FEW
+  const { sql, params } = listSql(columns, query, { wanted, isFew })
   return clickhouse.rowBinary(sql, { params: { workspace_id, ...params } })
 }
+
+/**
+ * Maximum number of rows that the indexes find, outdated ones included, for a list that reads only them. For more, the
+ * list reads rows in its order until the page is full.
+ */
+const MAX_FEW = 100
 
 /** A page of a list that is ordered by a value, such as the latency. */
 async function readOrdered(
@@ -308,7 +321,7 @@ async function readSearch(
     clickhouse.rows<R>(sql, { params: { workspace_id, ...params }, settings })
   const steps = (search: SearchMode): SearchSteps => ({
     async page(step) {
-      const { sql, params } = listSql(columns, step, wanted, search)
+      const { sql, params } = listSql(columns, step, { wanted, search })
       const rows = await clickhouse.rowBinary(sql, { params: { workspace_id, ...params }, settings })
       const count = [...TRACE_RUN_ROWS.read(rows, wanted as readonly (keyof TraceRunRow)[])].length
       return { rows, count }

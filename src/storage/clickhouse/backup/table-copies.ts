@@ -35,6 +35,7 @@ export const VIEWED_TABLES = [
   'hour_changes',
   'figure_hours',
   'thread_hours',
+  'run_hours',
 ] as const
 
 const TAB = 0x09

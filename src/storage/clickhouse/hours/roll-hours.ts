@@ -1,6 +1,7 @@
 import { type AppError, toAppError } from '../../../base/errors.ts'
 import type { ClickHouse } from '../connect.ts'
 import { THREAD_HOUR_COLUMNS, threadHoursSql } from '../threads/hours-sql.ts'
+import { KEPT_GROUPINGS, RUN_HOUR_COLUMNS, type RunHours, runHoursSql } from '../stats/run-hours-sql.ts'
 import { PROJECT } from '../threads/turns-sql.ts'
 import { usageShape } from '../usage/counted-sql.ts'
 import { type HourRows, inHours, TRACE_HOUR } from './trace-hour.ts'
@@ -64,7 +65,7 @@ function dueSql(among: 'all' | 'recent'): string {
     SELECT workspace_id, project_id, hour, sum(changes) AS now_changes, sum(deletions) AS deleting,
       max(changed_at) AS last_change, groupUniqArray(run_hour) AS run_hours
     FROM hour_changes WHERE ${looked} GROUP BY workspace_id, project_id, hour) AS marked
-  LEFT JOIN (SELECT workspace_id, project_id, hour, max(changes) AS changes FROM figure_hours
+  LEFT JOIN (SELECT workspace_id, project_id, hour, maxIf(changes, has_runs = 1) AS changes FROM figure_hours
              WHERE ${looked} GROUP BY workspace_id, project_id, hour) AS rolled
   USING (workspace_id, project_id, hour)
   WHERE now_changes != rolled.changes AND last_change <= now64(6, 'UTC') - toIntervalSecond({quiet:UInt32})
@@ -115,15 +116,26 @@ async function rollSlice(
      FROM (${threadHoursSql(scope, shape)})`,
     options,
   )
+  for (const subject of ['trace', 'run'] as const)
+    await clickhouse.command(runsOfHoursSql({ scope, shape, subject }), options)
   await clickhouse.command(stateSql(scope), { ...options, params: { ...params, as_of: clock!.now } })
   await removeVanished(clickhouse, options)
 }
 
+function runsOfHoursSql(of: Omit<RunHours, 'groupings'>): string {
+  const groupings = ['', ...Object.keys(KEPT_GROUPINGS)] as RunHours['groupings']
+  return `INSERT INTO run_hours (workspace_id, project_id, changes, ${RUN_HOUR_COLUMNS.join(', ')})
+    SELECT {workspace_id:UUID}, project_id, transform(hour, {hours:Array(Int32)}, {changes:Array(UInt64)}, toUInt64(0)) AS changes,
+      ${RUN_HOUR_COLUMNS.join(', ')}
+    FROM (${runHoursSql({ ...of, groupings })})`
+}
+
 /** Writes that the hours are computed, after their figures. */
 function stateSql(scope: string): string {
-  return `INSERT INTO figure_hours (workspace_id, project_id, hour, changes, as_of, first_start, last_start, strays)
+  return `INSERT INTO figure_hours (workspace_id, project_id, hour, changes, as_of, first_start, last_start, strays,
+      has_runs, root_times, run_times, several_roots)
     SELECT {workspace_id:UUID}, {project:UUID}, due_hours.hour, due_hours.changes,
-      toDateTime64({as_of:String}, 6, 'UTC'), first_start, last_start, strays
+      toDateTime64({as_of:String}, 6, 'UTC'), first_start, last_start, strays, 1, root_times, run_times, several_roots
     FROM (
       SELECT due.1 AS hour, due.2 AS changes
       FROM (SELECT arrayJoin(arrayZip({hours:Array(Int32)}, {changes:Array(UInt64)})) AS due)) AS due_hours
@@ -131,7 +143,19 @@ function stateSql(scope: string): string {
       SELECT hour, changes, min(first_root.1) AS first_start, max(last_root.1) AS last_start FROM thread_hours FINAL
       WHERE ${PROJECT} AND hour IN {hours:Array(Int32)} GROUP BY hour, changes) AS times
     ON due_hours.hour = times.hour AND due_hours.changes = times.changes
+    LEFT JOIN (
+      SELECT hour, changes, ${timesSql('trace')} AS root_times, ${timesSql('run')} AS run_times,
+        toUInt8(sumIf(runs, subject = 'trace') != sumIf(traces, subject = 'trace')) AS several_roots
+      FROM run_hours FINAL WHERE ${PROJECT} AND grouping = '' AND hour IN {hours:Array(Int32)}
+      GROUP BY hour, changes) AS of_runs
+    ON due_hours.hour = of_runs.hour AND due_hours.changes = of_runs.changes
     LEFT JOIN (${straysSql(scope)}) AS others ON due_hours.hour = others.hour`
+}
+
+/** SQL of the least and the greatest start in run_hours; empty if there is none. */
+function timesSql(subject: RunHours['subject']): string {
+  const of = `subject = '${subject}'`
+  return `if(countIf(${of}) = 0, [], [minIf(first_time, ${of}), maxIf(last_time, ${of})])`
 }
 
 /**
@@ -153,13 +177,15 @@ function straysSql(scope: string): string {
     GROUP BY hour`
 }
 
-/** Deletes rows of threads that have no trace in these hours any more. */
+/** Deletes rows of threads, and of kinds of runs, that have no trace in these hours any more. */
 async function removeVanished(
   clickhouse: ClickHouse,
   options: { params: Readonly<Record<string, unknown>>; signal: AbortSignal },
 ): Promise<void> {
   const old = `${PROJECT} AND hour IN {hours:Array(Int32)}
     AND changes < transform(hour, {hours:Array(Int32)}, {changes:Array(UInt64)}, toUInt64(0))`
-  const found = await clickhouse.rows(`SELECT 1 FROM thread_hours FINAL WHERE ${old} LIMIT 1`, options)
-  if (found.length > 0) await clickhouse.command(`DELETE FROM thread_hours WHERE ${old}`, options)
+  for (const table of ['thread_hours', 'run_hours']) {
+    const found = await clickhouse.rows(`SELECT 1 FROM ${table} FINAL WHERE ${old} LIMIT 1`, options)
+    if (found.length > 0) await clickhouse.command(`DELETE FROM ${table} WHERE ${old}`, options)
+  }
 }

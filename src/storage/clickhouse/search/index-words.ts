@@ -2,6 +2,7 @@ import { startWhenReady } from '../../../base/background/background.ts'
 import type { Logger } from '../../../base/log.ts'
 import { pause } from '../../../base/pause.ts'
 import type { ClickHouse } from '../connect.ts'
+import { FILTER_INDEXES } from './filter-indexes.ts'
 
 const LOOK_MS = 30_000
 /** The index is built when no rows have been written for this time. */
@@ -17,7 +18,12 @@ export interface IndexWhen {
   quiet_seconds?: number
 }
 
+/** The indexes of each table that inserts and merges do not build. All of a table are built together. */
+const INDEXES = { fragments: ['words'], run_fragments: ['words'], runs: ['words', ...FILTER_INDEXES] } as const
 const TABLES = ['fragments', 'run_fragments', 'runs'] as const
+
+/** Value of the setting `exclude_materialize_skip_indexes_on_insert`. */
+export const BUILT_LATER = INDEXES.runs.join(', ')
 
 /** Parts of a table without the index. */
 interface Unindexed {
@@ -30,7 +36,7 @@ interface Unindexed {
 }
 
 /**
- * Starts builds of the indexes `words` for rows that have none. A build starts if there are many such rows and ingest
+ * Starts builds of the indexes, `words` and those for filters, for rows that have none. A build starts if there are many such rows and ingest
  * was idle for a while, or if they have waited for an hour. Builds run in the background of ClickHouse, and searches
  * scan these rows until a build is done. Returns whether a build was started. Rejects if a build has failed; the build
  * is not repeated.
@@ -57,11 +63,12 @@ async function indexTable(
   if (state === undefined) return false
   if (state.failed !== '') {
     await clickhouse.command(`KILL MUTATION WHERE ${ofTable} AND command LIKE '%MATERIALIZE INDEX words%'`)
-    throw new Error(`the index of words could not be built: ${state.failed}`)
+    throw new Error(`the indexes of ${table} could not be built: ${state.failed}`)
   }
   const isDue = state.newest >= quiet_seconds || state.oldest >= PATIENCE_SECONDS
   if (state.running > 0 || state.rows < min_rows || !isDue) return false
-  await clickhouse.command(`ALTER TABLE ${table} MATERIALIZE INDEX words`, {
+  const builds = INDEXES[table].map((index) => `MATERIALIZE INDEX ${index}`)
+  await clickhouse.command(`ALTER TABLE ${table} ${builds.join(', ')}`, {
     settings: { mutations_sync: 0, alter_sync: 0 },
   })
   return true
@@ -78,7 +85,7 @@ export function startIndexingWords(
       try {
         await indexWords(clickhouse)
       } catch (thrown) {
-        logger.warn({ err: thrown }, 'rows were not added to the index of words; searches scan them')
+        logger.warn({ err: thrown }, 'rows were not added to the indexes; searches and filters scan them')
         await pause(PATIENCE_SECONDS * 1_000, signal)
       }
     }

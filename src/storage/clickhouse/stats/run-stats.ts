@@ -7,6 +7,8 @@ import type {
   StatsStore,
 } from '../../../ingest/store/stats-store.ts'
 import type { ClickHouse, SqlParams } from '../connect.ts'
+import { KEPT_FROM } from '../hours/known-run-hours.ts'
+import { keptRows } from './kept-stats.ts'
 import { PLAIN_SHAPE, type UsageShape, usageShape } from '../usage/counted-sql.ts'
 import {
   amongTraces,
@@ -78,6 +80,8 @@ async function readStats(
   workspace_id: string,
   query: StatsQuery,
 ): Promise<StatsAnswer> {
+  const kept = await keptStats(clickhouse, workspace_id, query)
+  if (kept !== undefined) return kept
   const all = selectionOf(query)
   const paramsOf = ({ params }: StatsSelection) => ({ ...params, workspace_id })
   const { group_by: group, interval, histograms = false } = query
@@ -94,6 +98,19 @@ async function readStats(
   const selection = names ? { ...near, params: { ...near.params, groups: names } } : near
   const form = { selection, group, interval, histograms, is_exact }
   return statsOf(form, await readRows(clickhouse, form, paramsOf(selection)), names)
+}
+
+/** Figures from kept figures of hours (ADR 0098); undefined as keptRows. */
+export async function keptStats(
+  clickhouse: ClickHouse,
+  workspace_id: string,
+  query: StatsQuery,
+  least = KEPT_FROM,
+): Promise<StatsAnswer | undefined> {
+  const kept = await keptRows<FiguresRow & UsageRow>(clickhouse, workspace_id, query, least)
+  if (kept === undefined) return undefined
+  const form = { group: query.group_by, interval: query.interval, is_exact: false }
+  return statsOf(form, [kept.rows, kept.rows], kept.names)
 }
 
 /**

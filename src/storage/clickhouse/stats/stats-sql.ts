@@ -64,7 +64,7 @@ export function selectionOf(query: StatsQuery): StatsSelection {
   }
 }
 
-function linkOf(query: StatsQuery): UsageLink {
+export function linkOf(query: StatsQuery): UsageLink {
   const { group_by, run_type, filter, is_root } = query
   const bearsUsage =
     run_type === 'llm' || run_type === 'embedding' || (filter !== undefined && namesTypeWithCounts(filter))
@@ -117,7 +117,7 @@ export function figuresSql(form: Omit<StatsForm, 'shape'>): string {
  */
 export function ownSql(form: StatsForm): string {
   const { scope } = form.selection
-  const columns = ['workspace_id', 'project_id', 'run_id', ...FIGURE_COLUMNS, ...USAGE_COLUMNS]
+  const columns = ['workspace_id', 'project_id', 'run_id', ...FIGURE_COLUMNS, ...SUMMED_COLUMNS]
   return `SELECT grp, bucket, ${figures(form)}, ${usage(form, 'bears')}
     FROM (SELECT *, ${countedSql(scope, form.shape)} AS bears, ${renamed(added)}
           FROM (${matchedSql(form, columns)}))
@@ -138,7 +138,7 @@ function figures(form: Omit<StatsForm, 'shape'>): string {
 const CHECKS = ['run_type', 'format', 'model', 'usage'] as const
 const ALL_CHECKS = CHECKS.reduce((bits, check) => bits + 2 ** checkBit(check), 0)
 /** The condition for each count of HeldChecks, in the order of HeldChecks. */
-const HELD = [
+export const HELD = [
   '1',
   `bitAnd(checks, ${ALL_CHECKS}) = ${ALL_CHECKS}`,
   ...CHECKS.map((check) => `bitTest(checks, ${checkBit(check)})`),
@@ -149,7 +149,7 @@ const POWERS = [1e-3, 1e-2, 0.1, 1, 10, 100, 1000, 10_000]
 export const CLASSES = [0, ...POWERS.flatMap((power) => [power, 2 * power, 5 * power])]
 
 /** SQL of the index of the class of a time. */
-function classOf(seconds: string): string {
+export function classOf(seconds: string): string {
   return `toUInt16(arrayCount(least -> least <= ${seconds}, [${CLASSES.join(', ')}]) - 1)`
 }
 
@@ -201,7 +201,7 @@ function eachSql(form: StatsForm): string {
     case 'trace':
       return `SELECT grp, bucket, trace_id, root_start, ended, max(counts) AS bears, min(first_token_time) AS first_at,
           countIf(run_type = 'llm') AS calls, ${renamed(summedIf)}
-        FROM (SELECT trace_id, run_type, first_token_time, ${USAGE_COLUMNS.join(', ')}, ${counted} AS counts
+        FROM (SELECT trace_id, run_type, first_token_time, ${SUMMED_COLUMNS.join(', ')}, ${counted} AS counts
               FROM runs FINAL WHERE ${scope} AND (${HAS_USAGE} OR run_type = 'llm')) AS usage
         INNER JOIN (SELECT trace_id, grp, min(bucket) AS bucket, min(start_time) AS root_start,
                       max(status != 'pending') AS ended
@@ -211,8 +211,8 @@ function eachSql(form: StatsForm): string {
     default:
       return `SELECT grp, bucket, top, 1 AS bears, ${renamed((column) => SUMMED(column))} FROM (
           SELECT grp, usage_id, argMin(bucket, place) AS bucket, argMin(above, place) AS top,
-            ${USAGE_COLUMNS.map((column) => `any(${column}) AS ${column}`).join(', ')}
-          FROM (SELECT run_id AS usage_id, ${USAGE_COLUMNS.join(', ')}, ${LINE} AS line,
+            ${SUMMED_COLUMNS.map((column) => `any(${column}) AS ${column}`).join(', ')}
+          FROM (SELECT run_id AS usage_id, ${SUMMED_COLUMNS.join(', ')}, ${LINE} AS line,
                   arrayJoin(arrayEnumerate(line)) AS place, line[place] AS above
                 FROM runs FINAL WHERE ${scope} AND ${counted}) AS usage
           INNER JOIN (SELECT run_id AS above, grp, bucket FROM (${matchedSql(form, ['run_id'])})) AS tops USING (above)
@@ -221,7 +221,7 @@ function eachSql(form: StatsForm): string {
   }
 }
 
-const USAGE_COLUMNS = [
+export const SUMMED_COLUMNS = [
   'input_tokens',
   'output_tokens',
   'input_cost',
@@ -244,6 +244,12 @@ const SUMMED = (column: string): string =>
   column.endsWith('_details') ? `sumMap(${added(column)})` : `sum(${added(column)})`
 const summedIf = (column: string): string =>
   column.endsWith('_details') ? `sumMapIf(${added(column)}, counts)` : `sumIf(${added(column)}, counts)`
+
+/**
+ * SQL of the usage of a row, or of a trace: the sums over its rows whose column `counts` is true. The columns are those
+ * that `usage` adds up.
+ */
+export const usageAliases = (of: 'row' | 'trace'): string => renamed(of === 'row' ? added : summedIf)
 
 function renamed(of: (column: string) => string): string {
   const tokens = (column: string): string => `toFloat64(ifNull(${of(column)}, 0))`
@@ -300,6 +306,6 @@ function percentiles(
   return `${sketch}(${levels})(${value}, ${condition})`
 }
 
-function secondsTo(end: string, start: string): string {
+export function secondsTo(end: string, start: string): string {
   return `greatest(0, toUnixTimestamp64Micro(assumeNotNull(${end})) - toUnixTimestamp64Micro(${start})) / 1000000`
 }
