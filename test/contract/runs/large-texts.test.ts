@@ -6,6 +6,7 @@ import type { ThreadRef } from '../../../src/events/event-log.ts'
 import type { EventStore } from '../../../src/events/event-store.ts'
 import type { Claim, RunStore } from '../../../src/runs/run-store.ts'
 import { toJsonText } from '../../../src/schema/raw-json.ts'
+import { createSqlRowStore } from '../../../src/storage/sql/checkpoints/row-store.ts'
 import { createCheckpointers } from '../../../src/storage/sql/checkpoints/checkpointer.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
@@ -118,6 +119,20 @@ describeOnSql('a large text of a thread', (engine) => {
     const { channels, writes } = await store.threadStorage(TENANT, made.thread.thread_id)
     expect(channels['text']).toBe(BYTES + 2)
     expect(writes).toBe(BYTES + '"" and more'.length)
+  })
+
+  it('HOST-18: of a Python graph comes back in parts, also if the input has the same bytes', async () => {
+    const text = textOf(BYTES)
+    const { claim, thread } = await runWith(text)
+    const { thread_id } = thread
+    const rows = createSqlRowStore(database)
+    const key = { thread_id, checkpoint_ns: '', checkpoint_id: uuid6(0), channel: 'bytes', version: '1' }
+    const value = Buffer.from(text).toString('base64')
+    const blob = { ...key, type: 'python:msgpack' as const, value }
+    await rows.queue.add({ tenant: TENANT, thread_id, lease: claim }, { blobs: [blob] }, true)
+    const { values } = await rows.contents(TENANT, key, [key], [])
+    const parts = (values[0]?.value ?? '').split(/(?<==)(?!=)/)
+    expect(Buffer.concat(parts.map((part) => Buffer.from(part, 'base64'))).toString() === text).toBe(true)
   })
 
   it('of a further run adds what differs', async () => {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 
 /** A part of a text. */
 export interface CutPiece {
-  /** 128 bits of the SHA-256 of its bytes, as 22 characters. */
+  /** 132 bits of the SHA-256 of its bytes, as 22 characters: the first of a text, the last of other bytes. */
   hash: string
   bytes: Uint8Array
 }
@@ -51,7 +51,9 @@ export function cutBytes(bytes: Uint8Array, isText: boolean): CutPiece[] {
     let end = endOfPiece(bytes, start)
     while (isText && isInsideCharacter(bytes[end])) end++
     const piece = bytes.subarray(start, end)
-    pieces.push({ hash: hash('sha256', piece, 'base64url').slice(0, HASH_CHARS), bytes: piece })
+    // A text and other bytes may be the same bytes, but are stored in different forms.
+    const digest = hash('sha256', piece, 'base64url')
+    pieces.push({ hash: isText ? digest.slice(0, HASH_CHARS) : digest.slice(-HASH_CHARS), bytes: piece })
     start = end
   }
   return pieces

@@ -50,6 +50,13 @@ describe('a large text', () => {
     expect(Number(cut.list.slice(1, 13))).toBe(joined(cut).length)
   })
 
+  it('shares no piece with the same bytes in base64, which are stored in another form', () => {
+    const text = textOf(400_000)
+    const bytes = cutIntoPieces({ text: Buffer.from(text).toString('base64'), isBase64: true })
+    const known = new Set(cutIntoPieces({ text, isBase64: false }).pieces.map(({ hash }) => hash))
+    expect(bytes.pieces.filter(({ hash }) => known.has(hash))).toEqual([])
+  })
+
   it('stays as it is if its base64 is written in an unusual way', () => {
     const text = `${Buffer.from(textOf(100_000)).toString('base64')}\n!`
     expect(joined(cutIntoPieces({ text, isBase64: true }))).toBe(text)
