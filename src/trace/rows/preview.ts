@@ -187,6 +187,7 @@ function wordsOfMessage(message: ReadMessage): string {
   const calls = Array.isArray(own) ? own.flatMap((call) => (isObject(call) ? callText(call) : [])) : []
   // LangChain repeats the calls of a message in its content.
   const all = said.calls.length > 0 ? said.calls : calls
+  if (all.length === 0) return said.text
   return [said.text, ...all].filter((part) => part !== '').join(' ')
 }
 
