@@ -40,10 +40,12 @@ export interface A2aRequest {
   params: JsonObject
 }
 
-/** A body as far as an answer about it needs it: the id, null if there is none, and the version of the method. */
+/** A body as far as an answer about it needs it: the id, null if there is none, and what is known of the method. */
 export interface Envelope {
   id: string | number | null
   version: Version
+  /** Whether the method is answered by a stream. */
+  streams: boolean
   message: JsonObject
 }
 
@@ -59,11 +61,17 @@ export function readEnvelope(body: Uint8Array): Envelope {
   if (!isObject(value) || isTooDeep(text, value))
     throw new A2aFault('invalid_request', 'The body must be one JSON-RPC request, nested at most 2,000 deep.')
   const { id, method } = value
+  const [version, action] = methodOf(method) ?? []
   return {
     id: isRequestId(id) ? id : null,
-    version: METHODS[String(method)]?.[0] ?? '0.3',
+    version: version ?? '0.3',
+    streams: action === 'stream' || action === 'subscribe',
     message: value,
   }
+}
+
+function methodOf(method: JsonValue | undefined): [Version, Action] | undefined {
+  return typeof method === 'string' && Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
 }
 
 /** Whether a value can be the id of a request, which may be an integer beyond 2^53. */
@@ -80,7 +88,7 @@ export function readA2aRequest({ id, message }: Envelope, headers: IncomingMessa
   const asked = headers['a2a-version']
   if (typeof asked === 'string' && !/^(1(\.\d+)*|0\.3(\.\d+)*|)$/.test(asked.trim()))
     throw new A2aFault('version', `Version ${asked.slice(0, 20)} is not supported; 1.0 and 0.3 are.`)
-  const known = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined
+  const known = methodOf(method)
   if (known === undefined) throw new A2aFault('unknown_method', `Method not found: ${method.slice(0, 100)}`)
   if (!isObject(params)) throw new A2aFault('invalid_params', 'params must be an object.')
   const [version, action] = known

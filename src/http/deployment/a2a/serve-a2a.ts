@@ -54,7 +54,7 @@ export async function serveA2a(
 ): Promise<RouteReply<ReplyBytes>> {
   if (body.length > MAX_MESSAGE_BYTES)
     throw new AppError('body_too_large', { message: 'A message can have at most 8 MiB.' })
-  let envelope: Envelope = { id: null, version: '0.3', message: {} }
+  let envelope: Envelope = { id: null, version: '0.3', streams: false, message: {} }
   try {
     envelope = readEnvelope(body)
     const request = readA2aRequest(envelope, context.req.headers)
@@ -63,15 +63,15 @@ export async function serveA2a(
     return await answer({ context, assistant_id, request }, card)
   } catch (error) {
     const text = faultText(envelope, toFault(error))
-    // A client that reads only a stream takes any other answer for one that is not of the protocol.
-    return readsOnlyStreams(context.req.headers)
+    // A client that reads a stream takes any other answer for one that is not of the protocol.
+    return envelope.streams && takesStream(context.req.headers)
       ? { headers: EVENT_STREAM, body: frame(text) }
       : { headers: JSON_TYPE, body: text }
   }
 }
 
-function readsOnlyStreams({ accept = '' }: IncomingHttpHeaders): boolean {
-  return accept.includes('text/event-stream') && !/json|\*\/\*/.test(accept)
+function takesStream({ accept = '' }: IncomingHttpHeaders): boolean {
+  return accept.includes('text/event-stream')
 }
 
 type Place = Pick<Envelope, 'id' | 'version'>

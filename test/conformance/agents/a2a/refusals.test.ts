@@ -81,24 +81,22 @@ describe('refusals', () => {
     expect(JSON.parse(events.at(-1) ?? '{}')).toMatchObject({ id: 4, error: { code: -32001 } })
   })
 
-  it('A2A-11: a client that reads only a stream gets a refusal as its event', async () => {
-    const ask = async (accept: string): Promise<Response> =>
+  it('A2A-11: a client that reads a stream gets a refusal as its event', async () => {
+    const ask = async (method: string, accept: string): Promise<Response> =>
       await withKey(`${setup().url}/a2a/talking`, {
         method: 'POST',
         headers: { accept },
-        body: JSON.stringify({
-          jsonrpc: '2.0',
-          id: 7,
-          method: 'tasks/resubscribe',
-          params: { id: 'nothing' },
-        }),
+        body: JSON.stringify({ jsonrpc: '2.0', id: 7, method, params: { id: 'nothing' } }),
       })
-    const streamed = await ask('text/event-stream')
-    expect(streamed.headers.get('content-type')).toBe('text/event-stream')
-    const [, data = ''] = /^data: (.*)\n\n$/.exec(await streamed.text()) ?? []
     const refused = { id: 7, error: { code: -32001 } }
-    expect(JSON.parse(data)).toMatchObject(refused)
-    expect(await (await ask('application/json, text/event-stream')).json()).toMatchObject(refused)
+    for (const accept of ['text/event-stream', '*/*, text/event-stream']) {
+      const streamed = await ask('tasks/resubscribe', accept)
+      expect(streamed.headers.get('content-type')).toBe('text/event-stream')
+      const [, data = ''] = /^data: (.*)\n\n$/.exec(await streamed.text()) ?? []
+      expect(JSON.parse(data)).toMatchObject(refused)
+    }
+    expect(await (await ask('tasks/resubscribe', '*/*')).json()).toMatchObject(refused)
+    expect(await (await ask('tasks/get', 'text/event-stream')).json()).toMatchObject(refused)
   })
 
   it('A2A-4: a task of another assistant or another context is unknown', async () => {
