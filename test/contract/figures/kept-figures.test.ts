@@ -48,6 +48,7 @@ const steps = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), place, half, nodes: added }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('change' as const), place, nodes: added }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('move' as const), place, half }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('root' as const), place, half }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('project' as const), place }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('repeat' as const), place }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), place }) },
@@ -101,6 +102,15 @@ class World {
           own,
           own.map((row, i) => (i > 0 ? row : { ...row, sort_time: START + step.half * HALF_HOUR, version })),
         )
+      case 'root': {
+        const [root] = own
+        if (root === undefined) return
+        const status = root.status === 'error' ? 'success' : 'error'
+        const sort_time = START + step.half * HALF_HOUR
+        const second = { ...root, run_id: newUuid(), call_id: 0, sort_time, status, version }
+        await db.insert([second])
+        return void own.push(second)
+      }
       case 'project':
         return this.#write(
           step.place,
@@ -185,7 +195,7 @@ async function expectExact(world: World, window: StatsQuery, queries: readonly S
   const [kept, direct] = [readingProjects(db.clickhouse, ALWAYS), readingProjects(db.clickhouse)]
   const stats = async (of: typeof kept) =>
     [...(await of.projectStats(workspace_id, ids))]
-      .toSorted()
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(
         ([id, { latency_p50: _l, latency_p99: _m, first_token_p50: _f, first_token_p99: _g, ...rest }]) => [
           id,
