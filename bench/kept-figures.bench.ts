@@ -55,12 +55,9 @@ async function measure(db: ClickHouse, what: string, work: () => Promise<unknown
 }
 
 async function atRest(db: ClickHouse): Promise<void> {
-  const waits = `(SELECT count() FROM system.merges) + (SELECT count() FROM system.mutations WHERE NOT is_done)`
-  await until(
-    'no merges',
-    async () => (await db.rows<{ n: number }>(`SELECT ${waits} AS n`))[0]!.n === 0,
-    600_000,
-  )
+  const sql = `SELECT (SELECT count() FROM system.merges) + (SELECT count() FROM system.mutations WHERE NOT is_done) AS busy`
+  const isIdle = async (): Promise<boolean> => (await db.rows<{ busy: number }>(sql)).at(0)?.busy === 0
+  await until('no merges', isIdle, 600_000)
 }
 
 const month = { start_time: (to - 30 * DAY) * 1000, end_time: to * 1000 }

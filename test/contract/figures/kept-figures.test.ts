@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { AppError } from '../../../src/base/errors.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import type { RunFigures, StatsQuery } from '../../../src/ingest/store/stats-store.ts'
+import type { ClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/deletion.ts'
 import { fillHourChanges } from '../../../src/storage/clickhouse/hours/fill-hour-changes.ts'
 import { rollHours } from '../../../src/storage/clickhouse/hours/roll-hours.ts'
@@ -48,6 +50,7 @@ const steps = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), place, half, nodes: added }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('change' as const), place, nodes: added }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('move' as const), place, half }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('root' as const), place, half }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('project' as const), place }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('repeat' as const), place }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), place }) },
@@ -101,6 +104,15 @@ class World {
           own,
           own.map((row, i) => (i > 0 ? row : { ...row, sort_time: START + step.half * HALF_HOUR, version })),
         )
+      case 'root': {
+        const [root] = own
+        if (root === undefined) return
+        const status = root.status === 'error' ? 'success' : 'error'
+        const sort_time = START + step.half * HALF_HOUR
+        const second = { ...root, run_id: newUuid(), call_id: 0, sort_time, status, version }
+        await db.insert([second])
+        return void own.push(second)
+      }
       case 'project':
         return this.#write(
           step.place,
@@ -185,7 +197,7 @@ async function expectExact(world: World, window: StatsQuery, queries: readonly S
   const [kept, direct] = [readingProjects(db.clickhouse, ALWAYS), readingProjects(db.clickhouse)]
   const stats = async (of: typeof kept) =>
     [...(await of.projectStats(workspace_id, ids))]
-      .toSorted()
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(
         ([id, { latency_p50: _l, latency_p99: _m, first_token_p50: _f, first_token_p99: _g, ...rest }]) => [
           id,
@@ -254,6 +266,30 @@ it('kept figures are read instead of the rows, also at the first start of this r
   expect(await count({})).toBe(rows.length)
   expect(await count({ is_root: true })).toBe(1)
   expect((await db.store.runStats(workspace_id, { project_ids: [PROJECT] })).figures[0]!.run_count).toBe(0)
+})
+
+it('hours whose figures of runs cannot be computed keep those of threads, and are not tried again', async () => {
+  const workspace_id = newUuid()
+  const rows = trace(workspace_id, 0)
+  await db.insert(rows)
+  let tried = 0
+  const failing: ClickHouse = {
+    ...db.clickhouse,
+    async command(sql, options) {
+      if (!sql.startsWith('INSERT INTO run_hours')) return await db.clickhouse.command(sql, options)
+      tried++
+      throw new AppError('store_unavailable')
+    },
+  }
+  for (const _time of [1, 2]) await rollHours(failing, unending, 'all', 0)
+  expect(tried).toBe(1)
+  const hours = await db.clickhouse.rows(
+    'SELECT has_runs FROM figure_hours FINAL WHERE workspace_id = {workspace_id:UUID}',
+    { params: { workspace_id } },
+  )
+  expect(hours).toEqual(hours.map(() => ({ has_runs: 2 })))
+  const kept = await keptStats(db.clickhouse, workspace_id, { project_ids: [PROJECT] }, ALWAYS)
+  expect(kept?.figures[0]?.run_count).toBe(rows.length)
 })
 
 it('kinds of runs that an hour has no more keep no row', async () => {

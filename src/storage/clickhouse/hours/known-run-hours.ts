@@ -125,7 +125,7 @@ const OPEN = `SELECT project_id, arrayJoin(arrayPushBack(strays, hour)) FROM fig
 function hoursSql(window: FigureWindow): string {
   return `SELECT (SELECT count() FROM repairs WHERE name = '${FILLED}') AS filled,
       countIf((project_id, hour) IN (${OPEN})) AS open, sum(now_changes) AS changes, sum(rolled.several_roots) AS several_roots,
-      groupArrayIf(${MAX_LIVE + 1})((project_id, hour, run_hours), now_changes != rolled.changes OR has_runs = 0
+      groupArrayIf(${MAX_LIVE + 1})((project_id, hour, run_hours), now_changes != rolled.changes OR has_runs != 1
         OR NOT (${insideSql(window)} OR ${outsideSql(window)})) AS live
     FROM (
       SELECT project_id, hour, sum(changes) AS now_changes, groupUniqArray(run_hour) AS run_hours FROM hour_changes

@@ -65,7 +65,7 @@ function dueSql(among: 'all' | 'recent'): string {
     SELECT workspace_id, project_id, hour, sum(changes) AS now_changes, sum(deletions) AS deleting,
       max(changed_at) AS last_change, groupUniqArray(run_hour) AS run_hours
     FROM hour_changes WHERE ${looked} GROUP BY workspace_id, project_id, hour) AS marked
-  LEFT JOIN (SELECT workspace_id, project_id, hour, maxIf(changes, has_runs = 1) AS changes FROM figure_hours
+  LEFT JOIN (SELECT workspace_id, project_id, hour, maxIf(changes, has_runs != 0) AS changes FROM figure_hours
              WHERE ${looked} GROUP BY workspace_id, project_id, hour) AS rolled
   USING (workspace_id, project_id, hour)
   WHERE now_changes != rolled.changes AND last_change <= now64(6, 'UTC') - toIntervalSecond({quiet:UInt32})
@@ -116,10 +116,39 @@ async function rollSlice(
      FROM (${threadHoursSql(scope, shape)})`,
     options,
   )
-  for (const subject of ['trace', 'run'] as const)
-    await clickhouse.command(runsOfHoursSql({ scope, shape, subject }), options)
-  await clickhouse.command(stateSql(scope), { ...options, params: { ...params, as_of: clock!.now } })
+  const has_runs = await keepRuns(clickhouse, { scope, shape }, options)
+  await clickhouse.command(stateSql(scope), {
+    ...options,
+    params: { ...params, as_of: clock!.now, has_runs },
+  })
   await removeVanished(clickhouse, options)
+}
+
+/** Maximum number of different names of runs in hours that are computed together. 120,000 do not fit into 640 MiB. */
+const MAX_NAMES = 20_000
+
+/**
+ * Computes the figures of runs. Returns 1, or 2 if there are too many names or it is not possible: their figures are then
+ * added up at each read, and those of threads are kept all the same.
+ */
+async function keepRuns(
+  clickhouse: ClickHouse,
+  of: Pick<RunHours, 'scope' | 'shape'>,
+  options: { params: Readonly<Record<string, unknown>>; signal: AbortSignal },
+): Promise<1 | 2> {
+  const [found] = await clickhouse.rows<{ names: number }>(
+    `SELECT uniq(name) AS names FROM runs WHERE ${of.scope}`,
+    options,
+  )
+  if (found!.names > MAX_NAMES) return 2
+  try {
+    for (const subject of ['trace', 'run'] as const)
+      await clickhouse.command(runsOfHoursSql({ ...of, subject }), options)
+    return 1
+  } catch (thrown) {
+    if (options.signal.aborted || !(await clickhouse.ping())) throw thrown
+    return 2
+  }
 }
 
 function runsOfHoursSql(of: Omit<RunHours, 'groupings'>): string {
@@ -135,7 +164,7 @@ function stateSql(scope: string): string {
   return `INSERT INTO figure_hours (workspace_id, project_id, hour, changes, as_of, first_start, last_start, strays,
       has_runs, root_times, run_times, several_roots)
     SELECT {workspace_id:UUID}, {project:UUID}, due_hours.hour, due_hours.changes,
-      toDateTime64({as_of:String}, 6, 'UTC'), first_start, last_start, strays, 1, root_times, run_times, several_roots
+      toDateTime64({as_of:String}, 6, 'UTC'), first_start, last_start, strays, {has_runs:UInt8}, root_times, run_times, several_roots
     FROM (
       SELECT due.1 AS hour, due.2 AS changes
       FROM (SELECT arrayJoin(arrayZip({hours:Array(Int32)}, {changes:Array(UInt64)})) AS due)) AS due_hours

@@ -48,7 +48,7 @@ ENGINE = ReplacingMergeTree(changes)
 ORDER BY (workspace_id, project_id, subject, grouping, hour, half_hour, run_type, status, is_root, value)
 SETTINGS index_granularity = 256, fsync_after_insert = 1;
 
--- Whether the hour has rows in run_hours; the least and greatest starts of roots and of all runs of its traces; whether a
+-- Whether the hour has rows in run_hours (1), or could not have them (2); the least and greatest starts of roots and of all runs of its traces; whether a
 -- trace of it has several roots. Rows of before have none.
 ALTER TABLE figure_hours ADD COLUMN IF NOT EXISTS has_runs UInt8;
 

@@ -24,8 +24,9 @@ import { linkOf } from './stats-sql.ts'
 /** What a query asks of run_hours. */
 interface KeptForm {
   window: FigureWindow
-  /** Condition on rows of run_hours. */
+  /** Conditions on rows of run_hours; those on `run_type`, `status` and roots are `narrow`. */
   where: string
+  narrow: string
   params: SqlParams
   grouping: KeptGrouping | ''
   /** SQL of the group, and how many groups there are at most; undefined without groups. */
@@ -57,22 +58,23 @@ export function keptForm(query: StatsQuery): KeptForm | undefined {
   if (group_by !== undefined && group === undefined) return undefined
   const subject = link === 'trace' ? 'trace' : 'run'
   const grouping = group?.grouping ?? ''
-  const where = [`subject = '${subject}'`, `grouping = '${grouping}'`]
+  const narrow: string[] = []
   const params: Record<string, unknown> = {}
   if (run_type !== undefined) {
-    where.push('run_type = {kept_type:String}')
+    narrow.push('run_type = {kept_type:String}')
     params['kept_type'] = run_type
   }
-  if (is_root !== undefined) where.push(`is_root = ${is_root ? 1 : 0}`)
-  if (error !== undefined) where.push(`status ${error ? '=' : '!='} 'error'`)
+  if (is_root !== undefined) narrow.push(`is_root = ${is_root ? 1 : 0}`)
+  if (error !== undefined) narrow.push(`status ${error ? '=' : '!='} 'error'`)
   if (filter !== undefined) {
     const condition = filterSql(filter, { prefix: 'kept' })
-    where.push(condition.sql)
+    narrow.push(condition.sql)
     Object.assign(params, condition.params)
   }
   return {
     window: { project_ids, from, to, subject },
-    where: where.join(' AND '),
+    where: [`subject = '${subject}'`, `grouping = '${grouping}'`, ...narrow].join(' AND '),
+    narrow: narrow.length === 0 ? '1' : narrow.join(' AND '),
     params,
     grouping,
     group: group && { sql: group.sql, max_groups: group.max_groups },
@@ -128,13 +130,16 @@ export async function keptRows<Row>(
   const form = keptForm(query)
   const known = form && (await knownRunHours(clickhouse, workspace_id, form.window, least))
   if (form === undefined || known === undefined) return undefined
-  // A trace with several roots is filed under its first one, which a condition may not select.
-  const isNarrow = query.filter !== undefined || query.run_type !== undefined || query.error !== undefined
-  if (known.several_roots && form.window.subject === 'trace' && (isNarrow || form.group)) return undefined
+  // A trace with several roots is filed under its first one, which may be in another group, or not selected.
+  const isNarrow = form.window.subject === 'trace' && form.narrow !== 'is_root = 1'
+  const isGrouped = form.window.subject === 'trace' && form.group !== undefined
+  if ((known.several_roots && (isNarrow || isGrouped)) || (known.live !== undefined && isGrouped))
+    return undefined
   const params = { ...known.params, ...form.params }
   const source = await keptSource(clickhouse, known, {
     subjects: [form.window.subject],
     grouping: form.grouping,
+    narrow: form.narrow,
     params,
     without: form.histograms ? ['estimates'] : ['estimates', 'histograms'],
   })
@@ -176,6 +181,8 @@ export async function keptSource(
   of: {
     subjects: readonly RunHours['subject'][]
     grouping: KeptGrouping | ''
+    /** Condition on the roots or runs that are computed. */
+    narrow?: string
     params: SqlParams
     without?: RunHours['without']
   },
@@ -189,7 +196,15 @@ export async function keptSource(
   if (live === undefined) return keptRowsSql
   const shape = await usageShape(clickhouse, live, { params: of.params })
   const liveRows = of.subjects.map((subject) => {
-    const rows = { scope: live, shape, subject, groupings: [of.grouping], times, without: of.without ?? [] }
+    const { grouping, narrow = '1', without = [] } = of
+    const rows = {
+      scope: live,
+      shape,
+      subject,
+      groupings: [grouping],
+      selected: `${times} AND ${narrow}`,
+      without,
+    }
     return `SELECT ${columns}, ${parent} FROM (${runHoursSql(rows)})`
   })
   return [keptRowsSql, ...liveRows].join(' UNION ALL ')

@@ -67,8 +67,8 @@ export interface RunHours {
   subject: 'trace' | 'run'
   /** '' for the rows without grouping. */
   groupings: readonly (KeptGrouping | '')[]
-  /** Condition on `sort_time`, of roots or of runs; default: none. */
-  times?: string
+  /** Condition on roots, or on runs, by their time, type, status and parent; default: none. */
+  selected?: string
   /** Parts that the reader does not need; they are left empty, which makes the statement shorter. Default: none. */
   without?: readonly ('estimates' | 'histograms')[]
 }
@@ -142,12 +142,12 @@ function runsSql(of: RunHours): string {
   const values = groupValues(of).map(({ name, sql }) => `${sql} AS ${name}`)
   return `SELECT ${[...columns, 'is_root', 'counts', 'is_call', ...estimatesOf(of), ...values].join(', ')},
       first_token_time AS first_at, counts AS bears, ${usageAliases('row')}
-    FROM (${rowsSql(of)}) WHERE ${of.times ?? '1'}`
+    FROM (${rowsSql(of)}) WHERE ${of.selected ?? '1'}`
 }
 
 /** SQL of all roots. The usage of a trace is that of its first root (`is_first`), since some traces have several. */
 function rootsSql(of: RunHours): string {
-  const { times = '1' } = of
+  const { selected = '1' } = of
   const columns = ['sort_time', 'start_time', 'end_time', 'status', 'run_type', 'checks']
   const root = [...columns.map((name) => ({ name, sql: name })), ...groupValues(of)]
   const values = root.map(({ name, sql }) => (name.endsWith('_value') ? `toString(${sql})` : sql))
@@ -159,7 +159,7 @@ function rootsSql(of: RunHours): string {
         arrayMin(one -> one.2, roots) AS least_start, arrayExists(one -> one.4 != 'pending', roots) AS any_ended
       FROM (
         SELECT project_id, trace_hour, trace_id,
-          arraySort(one -> one.1, groupArrayIf((${values.join(', ')}), is_root AND ${times})) AS roots,
+          arraySort(one -> one.1, groupArrayIf((${values.join(', ')}), is_root AND ${selected})) AS roots,
           max(counts) AS bears, minIf(first_token_time, has_usage OR run_type = 'llm') AS first_at,
           countIf(run_type = 'llm') AS llm_runs, ${[...estimates, usageAliases('trace')].join(', ')}
         FROM (${rowsSql(of)})
@@ -182,7 +182,7 @@ function rowsSql(of: RunHours): string {
   ]
   const hasEstimates = estimatesOf(of).length > 0
   const isCall = subject === 'run' && hasEstimates ? isCallSql(scope, shape.doubles) : 'toUInt8(0)'
-  return `SELECT workspace_id, project_id, trace_id, run_id, first_token_time, ${columns.join(', ')},
+  return `SELECT workspace_id, project_id, trace_id, run_id, parent_run_id, first_token_time, ${columns.join(', ')},
       ${SUMMED_COLUMNS.join(', ')}, ${TRACE_HOUR} AS trace_hour, ${IS_ROOT} AS is_root, ${HAS_USAGE} AS has_usage,
       ${countedSql(scope, shape)} AS counts, ${isCall} AS is_call ${hasEstimates ? `, ${ESTIMATED_COLUMNS}` : ''}
     FROM runs FINAL WHERE ${scope}`
