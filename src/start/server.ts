@@ -142,7 +142,21 @@ function lateAt(until: number): Promise<void>[] {
   return [delay(Math.max(MOMENT_MS, until - performance.now()))]
 }
 
-/** Starts all parts in dependency order. If a part fails, rejects with an AppError and leaves nothing running. */
+/**
+ * Starts all parts in dependency order. If a part fails, rejects with an AppError and leaves nothing running.
+ *
+ * @example A server on free ports, for the tests of an application.
+ * ```ts
+ * import { startServer } from 'weir'
+ * import { readConfig } from 'weir/config'
+ *
+ * const env = { DATA_DIR: './weir-data', PORT: '0', DEPLOYMENT_PORT: '0', GRAPHS: '' }
+ * const server = await startServer(readConfig(env))
+ * process.env.LANGSMITH_ENDPOINT = server.url
+ * // … the tests …
+ * await server.stop()
+ * ```
+ */
 export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<WeirServer> {
   const logger = overrides.logger ?? createLogger({ level: config.logLevel })
   const stops: Stops = []
