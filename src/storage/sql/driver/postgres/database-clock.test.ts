@@ -17,8 +17,8 @@ function createDatabase() {
     server.time += server.late / 2
     return [{ now }] as Row[]
   }
-  const stops: (() => unknown)[] = []
-  onTestFinished(() => stops.forEach((stop) => void stop()))
+  const stops = new AsyncDisposableStack()
+  onTestFinished(() => stops.disposeAsync())
   const parts = { logger: createLogger({ level: 'silent' }), stops, everyMs: 1, durations: machine }
   const start = () => startDatabaseClock({ dialect: 'postgres', query }, parts as never)
   const readAgain = async (): Promise<void> => {
