@@ -74,8 +74,8 @@ function anyOfTypes(types: readonly string[]): Record<string, { schema: object }
 }
 
 function describeReply(route: RouteHead, use: (name: string) => JsonSchema): object {
-  if (route.wire_types !== undefined) return { description: 'Success', content: anyOfTypes(route.wire_types) }
   if (route.status === 204) return { description: 'Done' }
+  if (route.wire_types !== undefined) return { description: 'Success', content: anyOfTypes(route.wire_types) }
   const name = route.reply === 'bytes' ? route.reply_schema : route.reply
   const schema = name === undefined ? {} : use(name)
   const others = anyOfTypes(route.other_types ?? [])

@@ -147,6 +147,7 @@ describe('TEAM-10: users of SCIM', () => {
     expect(await found('startIndex=1&count=1')).toEqual(['admin@localhost'])
     const page = await scim('GET', '/Users?startIndex=2&count=1')
     expect(page.body).toMatchObject({ totalResults: 3, startIndex: 2, itemsPerPage: 1 })
+    expect(await found('startIndex=99999999999999999999999999')).toEqual([])
     expect((await scim('GET', '/Users?count=0')).body).toMatchObject({ totalResults: 3, Resources: [] })
     expect(await scim('GET', `/Users?filter=${encodeURIComponent('title pr')}`)).toMatchObject({
       status: 400,

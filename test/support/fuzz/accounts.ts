@@ -27,3 +27,8 @@ export async function startSessions(weir: Pick<WeirProcess, 'fetch'>): Promise<s
   }
   return cookies
 }
+
+/** A token of SCIM and its id. */
+export function startScim(weir: Pick<WeirProcess, 'json'>): Promise<{ token: string; id: string }> {
+  return weir.json('/api/v1/orgs/current/scim-tokens', jsonBody('POST', {}))
+}

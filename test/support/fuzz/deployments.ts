@@ -3,6 +3,8 @@ import type { KnownRecords } from '../servers/known-records.ts'
 import type { WeirProcess } from '../servers/weir-process.ts'
 
 const UPLOADS = 20
+/** Deployments that the campaign may change and delete. */
+const SPARE = 5
 
 /**
  * Deploys a project, and adds the ids of its deployment, its revision and its uploads to `records`. Resolves with the
@@ -23,5 +25,7 @@ export async function addDeployments(
     records.add('/api/v2/uploads', { token: upload.upload_url.slice(upload.upload_url.lastIndexOf('/') + 1) })
   }
   records.add('/api/v2/deployments', { source: 'internal_source', revision_source: 'internal_source' })
+  for (let i = 0; i < SPARE; i++)
+    records.add('/api/v2/deployments', { id: (await createDeployment(weir, `spare-${i}`)).id })
   return [id]
 }

@@ -41,6 +41,8 @@ interface Campaign {
   kept: readonly string[]
   /** Cookies of browser sessions, which sign some of the requests; the campaign adds those that it starts. */
   sessions: string[]
+  /** The token that SCIM accepts; undefined where there is no SCIM. */
+  scimToken?: string | undefined
 }
 
 const CONNECTIONS = 8
@@ -64,16 +66,17 @@ const WAITS = /\/(?:wait|join|stream|cancel|live)(?:\?|$)/
 
 /** Sends random requests from the listener's OpenAPI document, and checks every response against it. */
 export async function fuzzListener(campaign: Campaign): Promise<FuzzFindings> {
-  const { weir, prefix, seed, records, sessions } = campaign
+  const { weir, prefix, seed, records, sessions, scimToken } = campaign
   const url = weir.url + prefix
   const document = await weir.json<FuzzedDocument & OpenApiDocument>(`${prefix}/openapi.json`)
   const check = answersAsDocumented(document)
   const own = JSON.stringify(await ownRecords(weir)).match(UUID) ?? []
   const kept = new Set([...own, ...campaign.kept])
-  const source = requestSource(document, { random: seededRandom(seed), records, key: KEY, kept, sessions })
+  const random = seededRandom(seed)
+  const source = requestSource(document, { random, records, key: KEY, kept, sessions, scimToken })
   const found = new Map<string, string>()
   const statuses: Record<string, number> = {}
-  const seen = source.operations.map(() => ({ good: 0, bad: 0 }))
+  const seen = source.operations.map(() => ({ good: 0, failed: new Map<string, number>() }))
   const slow: FuzzedRequest[] = []
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
   let sent = 0
@@ -85,7 +88,9 @@ export async function fuzzListener(campaign: Campaign): Promise<FuzzFindings> {
     if (answer instanceof Error)
       return void found.set(`${source.operations[index]}: ${answer.message}`, shown(drawn))
     statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
-    seen[index]![answer.status < 400 ? 'good' : 'bad']++
+    const { failed } = seen[index]!
+    if (answer.status < 400) seen[index]!.good++
+    else failed.set(kindOf(answer), (failed.get(kindOf(answer)) ?? 0) + 1)
     for (const fault of faultsOf(drawn, answer))
       if (!found.has(fault)) found.set(fault, `${shown(drawn)}\n    ${startOf(answer.body)}`)
     if (answer.ms > SLOW_MS && !WAITS.test(drawn.path)) slow.push(drawn)
@@ -116,9 +121,9 @@ export async function fuzzListener(campaign: Campaign): Promise<FuzzFindings> {
   return {
     statuses,
     oneSided: source.operations.flatMap((operation, i) => {
-      const { good, bad } = seen[i]!
-      return good === 0 || (bad === 0 && source.canFail(i))
-        ? [`${operation}: ${good} succeeded, ${bad} failed`]
+      const { good, failed } = seen[i]!
+      return good === 0 || (failed.size === 0 && source.canFail(i))
+        ? [`${operation}: ${good} succeeded, failed: ${JSON.stringify(Object.fromEntries(failed))}`]
         : []
     }),
     faults: [...found].slice(0, MAX_FAULTS).map(([fault, drawn]) => `${fault}\n    ${drawn}`),
@@ -193,6 +198,14 @@ function send(url: string, { method, path, headers, body }: FuzzedRequest, agent
 function shown({ method, path, headers, body }: FuzzedRequest): string {
   const { 'x-api-key': _key, ...rest } = headers
   return `${method} ${path.slice(0, 400)} ${JSON.stringify(rest)} ${body === undefined ? '' : startOf(body)}`
+}
+
+/** The status of a failure, and its code. */
+function kindOf({ status, body }: Answer): string {
+  const code = /"(?:code|scimType|error)":"?([\w-]+)/.exec(
+    Buffer.from(body.subarray(0, 2000)).toString('latin1'),
+  )
+  return `${status} ${code?.[1] ?? ''}`
 }
 
 function startOf(body: Uint8Array): string {

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { anyValue, type Draw, hostileText, type Schema, valueOf } from './values.ts'
+import { foreignBody, oauthForm } from './foreign-bodies.ts'
 import type { KnownRecord, KnownRecords } from '../servers/known-records.ts'
 import { between, chance, pick, type Random } from '../seeded-random.ts'
 import { BOUNDARY, multipartBody } from '../traces/wire-body.ts'
@@ -14,6 +15,12 @@ interface Parameter {
 interface Operation {
   parameters?: Parameter[]
   requestBody?: { content: Record<string, { schema: Schema }> }
+}
+
+interface Documented {
+  method: string
+  path: string
+  operation: Operation
 }
 
 /** The part of an OpenAPI document that requests are generated from. */
@@ -43,6 +50,8 @@ export interface RequestSource {
   draw(index: number): FuzzedRequest
 }
 
+/** Paths whose POST replaces or deletes what its path or body names. */
+const DELETES = /\/latest$|\/delete\b/
 const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete'])
 /**
  * Probabilities of faults. `sound`: no value of the request is wrong; otherwise each value is wrong with `broken`, and
@@ -51,6 +60,8 @@ const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete'])
  */
 const SHARE = { sound: 0.5, broken: 0.08, key: 0.04, session: 0.15, header: 0.1, body: 0.1, path: 0.05 }
 const MAX_TEXT = 1_000
+const FORM = 'application/x-www-form-urlencoded'
+const SCIM = /\/scim\//
 const ODD_HEADERS: readonly [string, readonly string[]][] = [
   ['content-type', ['text/plain', 'application/json; charset=utf-16', 'multipart/form-data', 'x', '']],
   ['content-encoding', ['gzip', 'zstd', 'br', 'deflate', 'gzip, gzip', 'x']],
@@ -75,12 +86,14 @@ export interface SourceParts {
   kept: ReadonlySet<string>
   /** Cookies that take the place of the key in some requests. */
   sessions: readonly string[]
+  /** The token that SCIM accepts, in place of a key. */
+  scimToken?: string | undefined
 }
 
 /** Requests for every operation of the document. */
 export function requestSource(
   document: FuzzedDocument,
-  { random, records, key, kept, sessions }: SourceParts,
+  { random, records, key, kept, sessions, scimToken }: SourceParts,
 ): RequestSource {
   const schemas = document.components.schemas
   const resolve = (ref: string): Schema => {
@@ -101,13 +114,19 @@ export function requestSource(
     draw(index) {
       const { method, path, operation } = table[index]!
       const broken = chance(random, SHARE.sound) ? 0 : SHARE.broken
-      const mayChange = method === 'GET' || (method === 'POST' && !path.endsWith('/latest'))
-      const known = (name: string): string | undefined => records.value(random, name)
+      const isHarmless = method === 'GET' || (method === 'POST' && !DELETES.test(path))
+      const known = (name: string): string | undefined => {
+        const value = records.value(random, name)
+        return isHarmless || !kept.has(value ?? '') ? value : undefined
+      }
       const drawing = { random, known, broken, resolve }
       const parameters = operation.parameters ?? []
-      const body = bodyOf(operation, drawing)
+      const body = bodyOf({ method, path, operation }, drawing)
       const headers: Record<string, string> = { 'x-api-key': key, ...body?.headers }
-      if (sessions.length > 0 && chance(random, SHARE.session)) {
+      if (scimToken !== undefined && SCIM.test(path) && !chance(random, SHARE.key)) {
+        delete headers['x-api-key']
+        headers['authorization'] = `Bearer ${scimToken}`
+      } else if (sessions.length > 0 && chance(random, SHARE.session)) {
         delete headers['x-api-key']
         headers['cookie'] = pick(random, sessions)
         headers['sec-fetch-site'] = chance(random, 0.9)
@@ -119,7 +138,7 @@ export function requestSource(
         headers[name] = pick(random, values)
       }
       const found = records.find(random, path, namesIn(path)) ?? {}
-      const isKept = !mayChange && namesIn(path).some((name) => kept.has(found[name] ?? ''))
+      const isKept = !isHarmless && namesIn(path).some((name) => kept.has(found[name] ?? ''))
       const target = pathOf(path, parameters, drawing, isKept ? {} : found) + queryOf(parameters, drawing)
       return { method, path: target, headers, body: body?.bytes }
     },
@@ -171,23 +190,26 @@ interface DrawnBody {
   headers: Record<string, string>
 }
 
-function bodyOf({ requestBody }: Operation, draw: Draw): DrawnBody | undefined {
+function bodyOf({ method, path, operation }: Documented, draw: Draw): DrawnBody | undefined {
   const { random, broken } = draw
+  const { requestBody } = operation
   if (requestBody === undefined) return undefined
   const type = pick(random, Object.keys(requestBody.content))
   const sound =
     type === 'multipart/form-data'
       ? multipart(draw)
-      : jsonOf(type, requestBody.content[type]?.schema ?? {}, draw)
+      : type === FORM
+        ? { bytes: Buffer.from(oauthForm(draw)), headers: { 'content-type': FORM } }
+        : jsonOf(type, requestBody.content[type]?.schema ?? {}, draw, foreignBody(path, method, draw))
   const drawn =
     broken > 0 && chance(random, SHARE.body) ? { ...sound, bytes: damaged(sound.bytes, random) } : sound
   if (!chance(random, 0.05)) return drawn
   return { bytes: gzipSync(drawn.bytes), headers: { ...drawn.headers, 'content-encoding': 'gzip' } }
 }
 
-function jsonOf(type: string, schema: Schema, draw: Draw): DrawnBody {
-  // This text is not JSON, so it is never a valid message of the protocol.
-  const value = Object.keys(schema).length === 0 ? traceRun(draw) : valueOf(schema, draw)
+/** `foreign` is the body of a protocol that the document does not describe. */
+function jsonOf(type: string, schema: Schema, draw: Draw, foreign: unknown): DrawnBody {
+  const value = foreign ?? (Object.keys(schema).length === 0 ? traceRun(draw) : valueOf(schema, draw))
   return { bytes: Buffer.from(JSON.stringify(value) ?? ''), headers: { 'content-type': type } }
 }
 

@@ -1,13 +1,14 @@
 import { expect } from 'vitest'
 import { eventually } from '../eventually.ts'
 import type { KnownRecords } from '../servers/known-records.ts'
-import { KEY, type WeirProcess } from '../servers/weir-process.ts'
+import { jsonBody, KEY, type WeirProcess } from '../servers/weir-process.ts'
 import { MEDIA } from '../traces/media.ts'
 import { BOUNDARY, multipartBody } from '../traces/wire-body.ts'
 
 /** Requests may delete traces of the second project; those of the first are kept for reads. */
 const PROJECTS = ['fuzzed', 'deleted'] as const
 const TRACES = 40
+const VIEWED = 20
 const HOUR = 3_600_000
 const THREAD = 'thread 1'
 const MATCHES = `eq(name, "${PROJECTS[0]}")`
@@ -48,9 +49,25 @@ export async function addTraces(weir: Server, records: Records): Promise<readonl
     kind: 'EXPERIMENT',
     key: KEY,
   })
+  await addViews(weir, records)
   const [shared = ''] = kept!.ids
   await share(weir, records, { id: shared, project_id: kept!.project_id })
   return [kept!.project_id, shared]
+}
+
+/** Adds projects with a saved view, and a feedback config. */
+async function addViews(weir: Server, records: Records): Promise<void> {
+  for (let n = 0; n < VIEWED; n++) {
+    const { id } = await weir.json<{ id: string }>(
+      '/api/v1/sessions',
+      jsonBody('POST', { name: `viewed ${n}` }),
+    )
+    const view = { display_name: 'view', params: {} }
+    const made = await weir.json<{ id: string }>(`/api/v1/sessions/${id}/views`, jsonBody('POST', view))
+    records.add('/api/v1/sessions', { id, view_id: made.id })
+  }
+  const config = { feedback_key: 'score', feedback_config: { type: 'freeform' } }
+  await weir.json('/api/v1/feedback-configs', jsonBody('POST', config))
 }
 
 async function storeTraces(

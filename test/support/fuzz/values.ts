@@ -161,9 +161,9 @@ function mergedValue({ allOf = [], ...rest }: Schema, draw: Draw, depth: number)
 
 /** A value for a field; an id field mostly gets the id of a known record. */
 function fieldOf(name: string, schema: Schema, draw: Draw, depth: number): unknown {
-  const known = draw.known(name.replace(/_ids$/, '_id'))
+  const known = draw.known(name.replace(/_(id|uri)s$/, '_$1'))
   if (known === undefined || !chance(draw.random, 0.8)) return valueOf(schema, draw, depth + 1)
-  return name.endsWith('_ids') ? [known] : known
+  return /_(?:id|uri)s$/.test(name) ? [known] : known
 }
 
 function textOf({ format, pattern, minLength = 0, maxLength = 50 }: Schema, { random }: Draw): string {

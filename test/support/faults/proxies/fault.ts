@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fixedPort } from '../../fixed-port.ts'
+import { sqlOf } from './statement.ts'
 
 /**
  * The fault that the proxy applies to a request.
@@ -84,10 +85,10 @@ export async function startFaultProxy({ target }: { target: string }): Promise<F
   await once(server, 'listening')
 
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const inUrl = new URL(req.url ?? '/', target).searchParams.get('query')
-    const read = inUrl === null ? await buffer(req) : undefined
+    const inUrl = new URL(req.url ?? '/', target).searchParams.has('query')
+    const read = inUrl ? undefined : await buffer(req)
     const exchange = { req, res, read }
-    if (!meets(inUrl ?? read?.toString('utf8') ?? '')) {
+    if (!meets(sqlOf(req, read))) {
       await forward(exchange, target, counts)
       return
     }

@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { insertedTable } from '../../../../src/storage/clickhouse/cluster/insert-turns.ts'
+import { sqlOf } from './statement.ts'
 
 /** A proxy before the engine with the rule of a cluster of replicas with `insert_quorum_parallel=0`. */
 export interface QuorumProxy {
@@ -69,14 +70,4 @@ async function forward(target: string, req: IncomingMessage, body: Buffer): Prom
 async function answerWith(res: ServerResponse, answer: IncomingMessage): Promise<void> {
   res.writeHead(answer.statusCode ?? 502, answer.headers)
   await pipeline(answer, res)
-}
-
-/** The statement of a request: in the URL, in a form, or alone in the body. */
-function sqlOf(req: IncomingMessage, body: Buffer): string {
-  const inUrl = new URL(req.url ?? '/', 'http://proxy').searchParams.get('query')
-  if (inUrl !== null) return inUrl
-  const text = body.toString('utf8')
-  return req.headers['content-type']?.startsWith('multipart/form-data')
-    ? text.slice(text.indexOf('\r\n\r\n') + 4)
-    : text
 }

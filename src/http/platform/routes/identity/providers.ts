@@ -50,7 +50,7 @@ function cookieValue({ headers }: IncomingMessage, name: string): string | undef
 }
 
 function redirect(location: string, cookie?: string) {
-  return { headers: { ...PRIVATE, location, ...(cookie && { 'set-cookie': cookie }) }, body: '' }
+  return { headers: { ...PRIVATE, location, ...(cookie && { 'set-cookie': cookie }) }, body: 'Found' }
 }
 
 function providersRoute(): PlatformRoute {
@@ -81,6 +81,7 @@ function loginRoute(): PlatformRoute {
     params: ID,
     query: { return_to: textParameter('Page below `/app/` that is opened afterwards.') },
     reply: 'bytes',
+    reply_type: 'text/plain',
     status: 302,
     errors: ['not_found', 'rate_limited'],
     async handle({ deps, params: { id }, query: { return_to }, req }) {
@@ -107,6 +108,7 @@ function callbackRoute(): PlatformRoute {
     tag: TAG,
     params: ID,
     reply: 'bytes',
+    reply_type: 'text/plain',
     status: 302,
     errors: ['not_found', 'rate_limited'],
     async handle({ deps, params: { id }, req }) {

@@ -23,6 +23,7 @@ import { type PlatformRoute, route } from '../../route.ts'
 const TAG = 'SCIM'
 const ROOT = '/scim/v2'
 const TYPE = 'application/scim+json'
+const STATUS = { GET: 200, POST: 201, PUT: 200, PATCH: 200, DELETE: 204 } as const
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 const DEFAULT_COUNT = 100
 const BEARER = /^Bearer +(\S+)$/i
@@ -133,7 +134,8 @@ function scimRoute(
     ...((hasBody ? BODY : NONE) as { body?: 'raw' }),
     reply: 'bytes',
     wire_types: [TYPE, 'application/json'],
-    other_replies: { 201: null, 204: null, 400: null, 401: null, 404: null, 409: null },
+    status: STATUS[method],
+    other_replies: { 400: null, 401: null, 404: null, 409: null },
     errors: ['body_too_large'],
     async handle({ deps, req, params, body }) {
       try {
@@ -155,7 +157,7 @@ function scimRoute(
 /** A number of the query, at least `minimum`; `otherwise` for a missing or unreadable one. */
 function numberOf(text: string | null, minimum: number, otherwise: number): number {
   const number = Number(text ?? otherwise)
-  return Number.isInteger(number) ? Math.max(minimum, number) : otherwise
+  return Number.isInteger(number) ? Math.min(Math.max(minimum, number), Number.MAX_SAFE_INTEGER) : otherwise
 }
 
 function queryOf(search: URLSearchParams) {
