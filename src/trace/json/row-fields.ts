@@ -134,7 +134,10 @@ function ofCounts<T>(make: (value: (counts: TopCounts) => unknown) => T): Record
 /** The sums of a trace. */
 export function totalsJson(totals: Totals) {
   const { llm_runs, error_runs, unpriced_runs } = totals
-  return { ...ofCounts((value) => value(totals)), llm_runs, error_runs, unpriced_runs }
+  const counts = ofCounts((value) => value(totals)) as {
+    [K in keyof typeof COUNTS]: ReturnType<(typeof COUNTS)[K]>
+  }
+  return { ...counts, llm_runs, error_runs, unpriced_runs }
 }
 
 function costDetail(
