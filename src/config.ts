@@ -359,6 +359,11 @@ function isTurnedOff(schema: SettingSchema, text: string | undefined): boolean {
  * The configuration from the environment. Throws one AppError `config_invalid` whose message has a line for every
  * mistake (also in `details`), never with a secret in it. Unknown variables are ignored; `misspelt` lists those that
  * look like settings.
+ *
+ * @example The settings of the process, with another folder.
+ * ```ts
+ * const config = readConfig({ ...process.env, DATA_DIR: '/var/lib/weir' })
+ * ```
  */
 export function readConfig(env: Environment = process.env): Config {
   const schemas = settingSchemas()

@@ -124,6 +124,23 @@ async function checkServer(weir: string, dir: string): Promise<void> {
   }
 }
 
+/** A program that uses the package as a library, as the examples of its entries do. */
+const LIBRARY = `
+import { startServer } from 'weir'
+import { readConfig } from 'weir/config'
+const env = { DATA_DIR: './library-data', PORT: '0', DEPLOYMENT_PORT: '0', GRAPHS: '', LOG_LEVEL: 'error' }
+const server = await startServer(readConfig(env))
+const { status } = await fetch(server.url + '/ok')
+await server.stop()
+console.log('library', status)
+`
+
+async function checkLibrary(dir: string): Promise<void> {
+  await writeFile(join(dir, 'library.mjs'), LIBRARY)
+  const said = run(process.execPath, ['library.mjs'], dir)
+  check(said.includes('library 200'), 'the package to start a server as a library')
+}
+
 async function packageVersion(): Promise<string> {
   const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string }
   return manifest.version
@@ -167,6 +184,7 @@ async function main(): Promise<void> {
     await checkSbom(dir)
     await checkCommands(weir, dir)
     await checkServer(weir, dir)
+    await checkLibrary(dir)
   } finally {
     await rm(dir, { recursive: true, force: true })
   }

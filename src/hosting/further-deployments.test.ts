@@ -22,7 +22,7 @@ it('P-1: the deployment of GRAPHS does not take the path of one that was deploye
     openFurtherDeployments({
       own: { name },
       database,
-      stops: [],
+      stops: new AsyncDisposableStack(),
       config: { deploy: { runtime: 'container' }, dataDir: '/nowhere' },
     } as unknown as FurtherDeploymentsParts)
   await expect(opening('bot')).rejects.toMatchObject({

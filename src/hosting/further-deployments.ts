@@ -73,7 +73,7 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
       isolation,
     })
   }
-  const ends: DeploymentParts['stops'] = []
+  const ends = new AsyncDisposableStack()
   let opened: Promise<ControlPlane> | undefined
   const shares = sharedOf(parts)
   const usage = async (): Promise<DeploymentUsage> => (await shares.shared()).state.usage
@@ -94,8 +94,8 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
       const { startMs, drainMs } = config.runs
       const times = { start: startMs, drain: drainMs }
       const made = createHosting({ ...parts, times, isolation, ...shares }, apis)
-      stops.push(() => made.stop())
-      stops.push(() => endAll(ends))
+      stops.defer(() => made.stop())
+      stops.defer(() => ends.disposeAsync())
       hosting.resolve(made)
       return made
     },
@@ -148,14 +148,16 @@ function sharedOf(parts: FurtherDeploymentsParts): {
   const { own, stops } = parts
   if (own !== undefined)
     return { shared: async () => own.shared, opened: () => undefined, settle: own.shared.working.settle }
-  const late: DeploymentParts['stops'] = []
-  stops.push(() => endAll(late))
+  let late = new AsyncDisposableStack()
+  stops.defer(() => late.disposeAsync())
   let opened: Promise<SharedRuns> | undefined
   return {
     shared() {
       opened ??= openSharedRuns({ ...parts, stops: late }).catch(async (error: unknown) => {
+        const failed = late
+        late = new AsyncDisposableStack()
         opened = undefined
-        await endAll(late)
+        await failed.disposeAsync()
         throw error
       })
       return opened
@@ -184,8 +186,4 @@ function isolationOf({ deploy, runs, dataDir }: FurtherDeploymentsParts['config'
       if (isolation.name === 'container' && isolation.reason !== null) opened = undefined
       return isolation
     }))
-}
-
-async function endAll(stops: DeploymentParts['stops']): Promise<void> {
-  for (let stop = stops.pop(); stop; stop = stops.pop()) await stop()
 }

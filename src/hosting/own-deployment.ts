@@ -47,7 +47,7 @@ export async function startDeployment(
   await repairUseCounts(parts, state)
   await endLeftovers(resolve(config.dataDir), logger)
   const broker = await startStorageBroker(logger)
-  parts.stops.push(() => broker.close())
+  parts.stops.defer(() => broker.close())
   const { promise: hosts, resolve: opened } = Promise.withResolvers<GraphHosts>()
   const brokered = brokeredStorage({ broker, state, config }, { tenant, file, hosts })
   const maxHosts = connectionShares(config.databaseConnections).hosts

@@ -19,7 +19,7 @@ export interface LanesOptions {
   open_fragment_bytes: number
   logger: Logger
   /** Receives a function that ends each lane. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 /**
@@ -72,7 +72,7 @@ export async function startLanes({
   ): WorkerPool => {
     const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB }
     const pool = createWorkerPool({ name, logger, resourceLimits, ...options })
-    stops.push(() => pool.close())
+    stops.defer(() => pool.close())
     return pool
   }
   const data: LaneData = { processor_modules, open_fragment_bytes, niceness: BACKGROUND_NICENESS }

@@ -7,7 +7,8 @@ import { mergeFragments } from '../trace/derive/merge.ts'
 import type { Attachment } from '../trace/derive/merged-trace-run.ts'
 import type { Media } from '../trace/json/media.ts'
 import type { LineFormat } from '../trace/json/run-lines.ts'
-import type { FieldChoice, TraceGlimpse } from '../trace/json/trace-run.ts'
+import type { TraceGlimpse } from '../trace/json/row-fields.ts'
+import { type FieldChoice, listNeeds } from '../trace/json/trace-run.ts'
 import { derivedFrom, TRACE_RUN_ROWS, type TraceRunRow } from '../trace/rows/trace-run-row.ts'
 import { readFeedbackPage } from './feedback-page.ts'
 import { readCursor, writeCursor } from './cursor.ts'
@@ -44,20 +45,6 @@ type PageInput = Omit<ReadTasks['read-page']['input'], 'choice'>
 /** Maximum number of TraceRuns of a trace in one response (D-19). */
 const TRACE_PAGE = 1000
 const NONE = new Uint8Array(0)
-/** Fields of a list that are only in the payloads. Payloads are loaded if one of these fields is requested. */
-const PAYLOAD_FIELDS = new Set([
-  'inputs',
-  'outputs',
-  'events',
-  'serialized',
-  'attachments',
-  's3_urls',
-  'messages',
-  'extra',
-  'llm',
-  'issues',
-])
-
 export function createTraceReads(deps: TraceReadsDeps): TraceReads {
   return new LaneTraceReads(deps)
 }
@@ -179,7 +166,7 @@ class LaneTraceReads implements TraceReads {
     )
   }
 
-  /** Reads a page of a list, from which `make` makes the answer. */
+  /** Reads a page of a list, from which `make` makes the response. */
   async #page(
     workspace_id: string,
     query: TraceRunQuery,
@@ -187,15 +174,15 @@ class LaneTraceReads implements TraceReads {
     make: (input: PageInput, transfer: readonly ArrayBuffer[]) => Promise<Uint8Array>,
   ): Promise<Uint8Array> {
     const list = toListQuery(query)
-    const rows = await this.#steps.list(workspace_id, list, asker)
-    const found = decodeRows(rows)
-    const isWhole = query.select?.some((field) => PAYLOAD_FIELDS.has(field)) === true
-    const wantsFeedback = query.select?.includes('feedback_stats') !== false
-    const glimpsed = glimpsedTraces(query, found)
+    const needs = listNeeds(query.select)
+    const { columns } = needs
+    const rows = await this.#steps.list(workspace_id, list, asker, columns)
+    const found = [...TRACE_RUN_ROWS.read(rows, columns)]
+    const glimpsed = needs.glimpses ? glimpsedTraces(found) : []
     const [roll_up, plan, feedback, glimpses] = await Promise.all([
-      this.#steps.rollUpFor(workspace_id, found),
-      isWhole ? planRead(this.#steps.store, workspace_id, idsOf(found)) : leanPlan(found),
-      this.#steps.feedbackOn(workspace_id, wantsFeedback ? idsOf(found) : []),
+      needs.traces ? this.#steps.rollUpFor(workspace_id, found) : NONE,
+      needs.payloads ? planRead(this.#steps.store, workspace_id, idsOf(found)) : leanPlan(found),
+      this.#steps.feedbackOn(workspace_id, needs.feedback ? idsOf(found) : []),
       glimpsed.length === 0 ? NO_GLIMPSES : this.#steps.store.traceGlimpses(workspace_id, glimpsed),
     ])
     const { shown } = plan
@@ -203,7 +190,7 @@ class LaneTraceReads implements TraceReads {
     const last = isLast ? undefined : found[shown - 1]
     const cursors = { next: last ? nextCursor(list, last, shown) : null, prev: null }
     return this.#steps.answer(plan, (fragments) => {
-      const read = { rows, roll_up, fragments, shown, feedback, glimpses }
+      const read = { rows, columns, roll_up, fragments, shown, feedback, glimpses }
       return make({ read, cursors }, movable(fragments.payloads))
     })
   }
@@ -278,12 +265,8 @@ class LaneTraceReads implements TraceReads {
 
 const NO_GLIMPSES: ReadonlyMap<string, TraceGlimpse> = new Map()
 
-/** Fields of a list that a root may have from the TraceRuns below it. */
-const GLIMPSED = ['inputs_preview', 'outputs_preview', 'failed_names']
-
 /** The traces whose roots a list shows with what the TraceRuns below say. */
-function glimpsedTraces({ select }: TraceRunQuery, rows: readonly TraceRunRow[]): string[] {
-  if (select !== undefined && !select.some((field) => GLIMPSED.includes(field))) return []
+function glimpsedTraces(rows: readonly TraceRunRow[]): string[] {
   return rows.flatMap(({ parent_run_id, trace_id, run_type }) =>
     parent_run_id === NIL_UUID && !carriesUsage(run_type) ? trace_id : [],
   )

@@ -15,9 +15,9 @@ export interface OutlineTask {
 }
 
 export interface OutlineOptions {
-  /** `version` of an earlier answer; the outline contains only later changes. */
+  /** `version` of an earlier response; the outline contains only later changes. */
   after?: string
-  /** Versions of this answer that the client already has. */
+  /** Versions of this response that the client already has. */
   known?: readonly string[]
 }
 
@@ -28,13 +28,13 @@ export interface Outline {
 }
 
 /**
- * An answer repeats the changes of this time before `after`, because clocks differ and rows become visible some time
+ * A response repeats the changes of this time before `after`, because clocks differ and rows become visible some time
  * after they are written.
  */
 const OVERLAP_MS = 10_000
 const VERSION = /^(\d{1,15})-(\d{1,15})-(\d{1,20})$/
 
-/** Reads the outline of a trace; undefined for an unknown trace. `run` makes the answer in the read lane. */
+/** Reads the outline of a trace; undefined for an unknown trace. `run` makes the response in the read lane. */
 export async function readOutline(
   store: OutlineStore,
   ids: { workspace_id: string; trace_id: string },
@@ -43,7 +43,7 @@ export async function readOutline(
 ): Promise<Outline | undefined> {
   const { workspace_id, trace_id } = ids
   const since = after === undefined ? undefined : readVersion(after)
-  // Read before the rows, so that rows written in between are in the next answer.
+  // Read before the rows, so that rows written in between are in the next response.
   const state = await store.traceState(workspace_id, trace_id)
   if (state.runs === 0) return undefined
   const version = writeVersion(state)
@@ -59,7 +59,7 @@ export async function readOutline(
   return rows.length === 0 ? undefined : { version, body: await run({ trace_id, version, rows, changed }) }
 }
 
-/** Makes the answer; runs off the event loop. */
+/** Makes the response; runs off the event loop. */
 export function assembleOutline({ trace_id, version, rows, changed }: OutlineTask): Uint8Array {
   const found = [...TRACE_RUN_ROWS.read(rows, TRACE_OUTLINE_COLUMNS)]
   return Buffer.from(outlineJson({ trace_id, version, rows: found, changed: changed && idsOf(changed) }))

@@ -4,18 +4,11 @@ import type { LlmContext } from '../trace/derive/llm.ts'
 import type { RollUp } from '../trace/derive/roll-up.ts'
 import type { RunLinks } from '../trace/json/run-links.ts'
 import { type RunSelect, selectedFields } from '../trace/json/selected-run.ts'
-import {
-  aboutInTrace,
-  costNumber,
-  joinPieces,
-  jsonObject,
-  ownCounts,
-  type Piece,
-  time,
-} from '../trace/json/trace-run.ts'
-import { TRACE_RUN_ROWS, type TraceRunRow } from '../trace/rows/trace-run-row.ts'
+import { costNumber, ownCounts, time } from '../trace/json/row-fields.ts'
+import { aboutInTrace, joinPieces, jsonObject, type Piece } from '../trace/json/trace-run.ts'
+import type { TraceRunRow } from '../trace/rows/trace-run-row.ts'
 import { deriveAll, freshest, rollUps } from './derive-read.ts'
-import { type ReadRows, separated } from './trace-assembly.ts'
+import { type ReadRows, separated, shownRows } from './trace-assembly.ts'
 
 /** The store's results for a response of API v2, and the form of the response. */
 export interface SelectedRead extends ReadRows {
@@ -38,7 +31,7 @@ export function assembleSelected(
   read: SelectedRead,
   context: LlmContext,
 ): Uint8Array<ArrayBuffer> | undefined {
-  const rows = [...TRACE_RUN_ROWS.read(read.rows, read.columns)].slice(0, read.shown) as TraceRunRow[]
+  const rows = shownRows(read)
   const derived = deriveAll(read.fragments, rows, context)
   const roll = rollUps(read.roll_up)
   const items = rows.map((row) => {
@@ -57,7 +50,7 @@ function itemOf(
   traceRun: TraceRun | undefined,
   trace: RollUp | undefined,
 ): Piece[] {
-  const { counts, thread_id = null } = aboutInTrace(row, trace)
+  const { counts, thread_id } = aboutInTrace(row, trace)
   const { first_token_time } = trace?.of(row.run_id) ?? row
   const shown =
     usage === 'own'

@@ -12,6 +12,7 @@ import {
   type TraceRunRow,
   toRow,
 } from '../trace/rows/trace-run-row.ts'
+import { totalsJson, type TraceGlimpse } from '../trace/json/row-fields.ts'
 import {
   aboutInTrace,
   type FieldChoice,
@@ -20,8 +21,6 @@ import {
   leanPieces,
   type OfTrace,
   type Piece,
-  totalsJson,
-  type TraceGlimpse,
 } from '../trace/json/trace-run.ts'
 import { type LineFormat, lineOf } from '../trace/json/run-lines.ts'
 import type { FeedbackStats } from '../trace/json/feedback-stats.ts'
@@ -32,6 +31,8 @@ import type { ReadFragments } from './read-plan.ts'
 export interface ReadRows {
   /** Lean rows in the order of the response. */
   rows: Uint8Array
+  /** Columns of the rows; absent for all. */
+  columns?: readonly (keyof TraceRunRow)[]
   /** ROLL_UP_COLUMNS of every TraceRun of the rows' traces; empty if not needed. */
   roll_up: Uint8Array
   /** Sums of the trace instead of `roll_up`, if its root is read alone. */
@@ -155,8 +156,8 @@ function inSums({ thread_id, ...sums }: TraceSums): OfTrace {
 const knownCost = (text: string | null): bigint | null =>
   text === null ? null : (parseDecimal(text) ?? null)
 
-function shownRows(read: ReadRows): TraceRunRow[] {
-  return [...TRACE_RUN_ROWS.readAll(read.rows)].slice(0, read.shown)
+export function shownRows({ rows, columns = TRACE_RUN_ROWS.columns, shown }: ReadRows): TraceRunRow[] {
+  return [...TRACE_RUN_ROWS.read(rows, columns)].slice(0, shown)
 }
 
 /** Converts each row to JSON: the complete TraceRun if it was derived, otherwise the lean row. */

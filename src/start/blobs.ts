@@ -21,7 +21,7 @@ export interface BlobParts {
   logger: Logger
   stopping: AbortSignal
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 /** The store of attachments with its checks. */
@@ -74,7 +74,7 @@ async function openBucket(
   // The client is large, so it is loaded only if it is used.
   const { openS3Blobs, s3PlaceOf } = await import('../storage/s3/blob-store.ts')
   const blobs = await openS3Blobs(s3PlaceOf(blobUrl))
-  stops.push(() => blobs.close())
+  stops.defer(() => blobs.close())
   const { claimed, check } = claimLater(installation, blobs.marked, { logger, stopping })
   await Promise.race([claimed, pause(CLAIM_MS, stopping)])
   return { blobs, checks: { blobs: () => blobs.marked.read().then(check) } }

@@ -9,7 +9,7 @@ import type { BodyTaken, BodyTask } from './children/body-thread.ts'
 
 export interface LargeBodiesStart {
   logger: Logger
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 /** Limits of bodies that are parsed at a time: a body may need ten times its size in memory. */
@@ -31,7 +31,7 @@ export function startLargeBodies({ logger, stops }: LargeBodiesStart): LargeBodi
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
     logger,
   })
-  stops.push(() => pool.close())
+  stops.defer(() => pool.close())
   const queue = createFairQueue(PARSED)
   return {
     async parse(bytes, schema, holder, gone) {

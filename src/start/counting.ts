@@ -22,7 +22,7 @@ export interface CountingParts {
   config: Pick<Config, 'clickhouseUrl' | 'granularUsage'>
   logger: Logger
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
   clickhouse: Pick<OpenedClickHouse, 'connection' | 'ready'>
   identityStore: Pick<IdentityStore, 'names'>
   usageLimits: UsageLimitStore
@@ -59,11 +59,11 @@ export function startCounting({
   })
   const rollups = createUsageRollups(connection)
   const roller = startUsageRoller({ rollups, recorded: () => recorder.recorded, ready, logger })
-  stops.push(() => roller.stop())
+  stops.defer(() => roller.stop())
   if (!config.granularUsage) return { recorder, sources: undefined, limits: usageLimits, tally: undefined }
   const counts = createUsageSource(connection)
   const rebuilds = createUsageRebuilds({ rollups, clock: systemClock, logger })
-  stops.push(() => rebuilds.stop())
+  stops.defer(() => rebuilds.stop())
   const workspaces = async (organization_id: string): Promise<string[]> => [
     ...(await identityStore.names(organization_id)).workspaces.keys(),
   ]

@@ -62,7 +62,7 @@ export interface HttpParts {
   /** Creates the hosting of further deployments. */
   startHosting(apis: DeploymentApis): Hosting
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 /** A default port that was taken, and the port used instead; undefined if there is none. */
@@ -125,7 +125,7 @@ export async function startHttp({
       mounts,
     },
   )
-  stops.push(() => app.close())
+  stops.defer(() => app.close())
   const onHttp2 = (from: string | undefined): void =>
     entrance.refusals.noteProtocol('a connection', from, 'it speaks HTTP/2; OTLP/gRPC goes to OTLP_GRPC_PORT')
   const platform = await startHttpServer(app, { ...listenOptions(config, 'PORT'), onHttp2 })
@@ -137,7 +137,9 @@ export async function startHttp({
   ends.push(async () => deps.playgroundStreams.close())
   ends.push(async () => deps.logStreams.close())
   ends.push(() => hosting.settle())
-  stops.push(() => Promise.all(ends.map((end) => end())))
+  stops.defer(async () => {
+    await Promise.all(ends.map((end) => end()))
+  })
   const deployments = createDeploymentsApp(
     { ...(deployment && { deployment }), mounts },
     { observer, logger, platform: platformApi(shared.platformPort) },
@@ -284,7 +286,7 @@ async function serveDeployment(
 ): Promise<DeploymentApp> {
   const app = await deploymentApp(config, deps, running, shared)
   const listen = async (socket: string, from: 'core' | 'inner') =>
-    stops.push(await startSocketServer(socket, (req, res) => app.handleOfApp(req, res, from)))
+    stops.defer(await startSocketServer(socket, (req, res) => app.handleOfApp(req, res, from)))
   await listen(running.ownApi, 'inner')
   const { app: custom } = running.project
   if (custom !== undefined) for (const from of ['core', 'inner'] as const) await listen(custom[from], from)

@@ -12,7 +12,7 @@ export interface RateParts {
   logger: Logger
   metrics: Metrics
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 const COUNT_SERVERS_MS = 5_000
@@ -34,7 +34,7 @@ export async function startRates(
   const { openRedis } = await import('../storage/redis/redis.ts')
   const { createRedisBuckets } = await import('../storage/redis/rate-buckets.ts')
   const redis = openRedis(redisUrl, logger)
-  stops.push(() => redis.close())
+  stops.defer(() => redis.close())
   const buckets = createRedisBuckets({ redis, otherwise: local, clock, logger })
   return createRateGate({ limits, buckets, clock, logger, metrics })
 }
@@ -54,6 +54,6 @@ function countServers(
   }
   look()
   const timer = setInterval(look, COUNT_SERVERS_MS)
-  stops.push(() => clearInterval(timer))
+  stops.defer(() => clearInterval(timer))
   return () => count
 }

@@ -15,6 +15,7 @@ import type { DeploymentHosting } from '../deploy/hosting.ts'
 import { packageVersion } from '../base/node/package-version.ts'
 import type { Config } from '../config.ts'
 import { prepareDataDir, toStartError } from './data-dir.ts'
+import { PartStack } from './part-stack.ts'
 import { createBrowserGates } from '../http/server/browser/browser-gates.ts'
 import type { AppDeps } from '../http/platform/app-deps.ts'
 import { createEventStreams } from '../http/platform/reply/event-streams.ts'
@@ -133,38 +134,38 @@ const LOG_STREAMS = { max_unsent_bytes: 16 * MB, max_ms: 10 * 60_000 }
  * Stores of runs and identity, to which parts write while they stop. Data acknowledged by ingest is already on disk.
  */
 const STATE_STORES = ['sql', 'runs', 'redis']
-/**
- * Time limit for stopping all parts while one of these stores does not respond; after it, each further part gets only a
- * moment.
- */
+/** Time limit for stopping all parts while one of these stores does not respond. */
 const OUTAGE_STOP_MS = 4_000
-const MOMENT_MS = 100
 
-/** Promises that resolve when the wait for a part ends; none without a time limit. */
-function lateAt(until: number): Promise<void>[] {
-  if (until === Number.POSITIVE_INFINITY) return []
-  return [delay(Math.max(MOMENT_MS, until - performance.now()))]
-}
-
-/** Starts all parts in dependency order. If a part fails, rejects with an AppError and leaves nothing running. */
+/**
+ * Starts all parts in dependency order. If a part fails, rejects with an AppError and leaves nothing running.
+ *
+ * @example A server on free ports, for the tests of an application.
+ * ```ts
+ * import { startServer } from 'weir'
+ * import { readConfig } from 'weir/config'
+ *
+ * const env = { DATA_DIR: './weir-data', PORT: '0', DEPLOYMENT_PORT: '0', GRAPHS: '' }
+ * const server = await startServer(readConfig(env))
+ * process.env.LANGSMITH_ENDPOINT = server.url
+ * // … the tests …
+ * await server.stop()
+ * ```
+ */
 export async function startServer(config: Config, overrides: ServerOverrides = {}): Promise<WeirServer> {
   const logger = overrides.logger ?? createLogger({ level: config.logLevel })
-  const stops: Stops = []
+  const stops = new PartStack(logger)
   const stopping = new AbortController()
   let storesDown = async (): Promise<string[]> => []
   void overrides.stopping?.then(() => stopping.abort())
   const stop = async (): Promise<void> => {
     stopping.abort()
     const down = await storesDown()
-    if (down.length > 0)
+    if (down.length > 0) {
       logger.warn({ down }, 'stop: stores do not answer; the server stops without waiting for them')
-    const until = down.length > 0 ? performance.now() + OUTAGE_STOP_MS : Number.POSITIVE_INFINITY
-    for (let end = stops.pop(); end; end = stops.pop()) {
-      const ended = Promise.resolve(end()).catch((error: unknown) =>
-        logger.error({ err: error }, 'stop: a part failed to stop'),
-      )
-      await Promise.race([ended, ...lateAt(until)])
+      stops.limitTo(OUTAGE_STOP_MS)
     }
+    await stops.disposeAsync()
   }
   try {
     const { acceptEmptyStore = false } = overrides
@@ -201,16 +202,13 @@ function explained(thrown: unknown, { dataDir }: Config, logger: Logger): unknow
   return new AppError('internal', { message: `The start failed: ${reason}`, cause: error })
 }
 
-/** Stop functions of the parts, in order of start; they run in reverse. */
-type Stops = (() => Promise<unknown> | void)[]
-
 interface Base {
   config: Config
   logger: Logger
   metrics: Metrics
   sweeps: Sweeps
   drain: Drain
-  stops: Stops
+  stops: AsyncDisposableStack
   stopping: AbortSignal
   acceptEmptyStore: boolean
   /** Undefined if no other server shares the stores. */
@@ -289,11 +287,11 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     checks: { ...checks, sweeps: async () => base.sweeps.assertWorking() },
     limits: { ...limits, ...SENDER_LIMITS, max_inflight_bytes: config.ingestMaxInflightBytes },
   }
-  stops.push(watchStores({ checks, metrics }))
+  stops.defer(watchStores({ checks, metrics }))
   const listening = await startHttp({ config, logger, deps, hosted, stops, ...further })
   await further.restore()
   const { withdraw, ...news } = await announceServer(config.dataDir, listening, localSecret)
-  stops.push(withdraw)
+  stops.defer(withdraw)
   const app = createAppLinks(config, listening.url, sql)
   return { checks, identity, ...news, app, ...listening, graphFailures: () => graphFailuresOf(hosted?.host) }
 }
@@ -349,7 +347,7 @@ function startLive(
   { livePeers }: SqlStores,
 ): { feed: LiveFeed; deploymentFeed: DeploymentFeed } {
   const feed = createLiveFeed(livePeers)
-  stops.push(() => feed.close())
+  stops.defer(() => feed.close())
   return { feed, deploymentFeed: createDeploymentFeed() }
 }
 
@@ -369,7 +367,7 @@ async function prepare({ config, logger, metrics, stops }: Base): Promise<void> 
   if (config.hosted) await readDeploymentFile(resolve(config.hosted.graphs), config.hosted.environment)
   await prepareDataDir(config.dataDir)
   const telemetry = await startTelemetry({ endpoint: config.otlpEndpoint, metrics, logger })
-  stops.push(() => telemetry.stop())
+  stops.defer(() => telemetry.stop())
 }
 
 /** Authenticates by key or session; with AUTH=off, accepts every request that the browser gates accept. */
@@ -383,7 +381,7 @@ function authDeps(
   const stored = { store, sessions, tokens, clock: systemClock, outageMs }
   const authenticator = createAuthenticator(auth ? stored : { ...stored, openGrant: identity.grant })
   const openCallers = createOpenCallers(authenticator)
-  stops.push(() => openCallers.close())
+  stops.defer(() => openCallers.close())
   return {
     authenticator,
     invites,
@@ -395,7 +393,7 @@ function authDeps(
 async function startDisk({ config, logger, metrics, stops }: Base): Promise<DataDisk> {
   const dir = resolve(config.dataDir)
   const disk = await watchDataDisk({ dir, minFreeBytes: config.diskMinFreeBytes, logger, metrics })
-  stops.push(() => disk.stop())
+  stops.defer(() => disk.stop())
   return disk
 }
 
@@ -406,7 +404,7 @@ function decodeLimits({ ingestMaxBodyBytes }: Config): DecodeLimits {
 function openTurns({ config: { databaseUrl }, logger, stops }: Base): InsertTurns {
   if (databaseUrl === undefined) return createInsertTurns()
   const locks = openTableLocks({ url: databaseUrl, logger })
-  stops.push(() => locks.close())
+  stops.defer(() => locks.close())
   return createInsertTurns(locks.lock)
 }
 
@@ -421,7 +419,7 @@ function startClickHouse(base: Base): Promise<OpenedClickHouse> {
     dataDir: resolve(config.dataDir),
     logger,
   })
-  stops.push(() =>
+  stops.defer(() =>
     opening.then(
       (clickhouse) => clickhouse.stop(),
       () => undefined,
@@ -452,7 +450,7 @@ async function startIngest(
   const { config, logger, metrics, stops } = base
   const dir = join(config.dataDir, 'ingest-log')
   const log = await openIngestLog({ dir, maxBytes: config.ingestLogMaxBytes, logger })
-  stops.push(() => log.close())
+  stops.defer(() => log.close())
   const exclusive = config.clickhouseUrl === undefined
   const storing = createStoreBatch({
     store,
@@ -466,7 +464,7 @@ async function startIngest(
   })
   const storeBatch = deletingLateRecords(storing, { deletions, clock: systemClock, logger })
   const writer = startStoreWriter({ log, storeBatch, ready, logger, metrics })
-  stops.push(() => writer.stop(DRAIN_MS))
+  stops.defer(() => writer.stop(DRAIN_MS))
   const ingester = createIngester({
     decodeLane: lanes.decode,
     usage: usage.recorder,

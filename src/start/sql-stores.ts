@@ -31,7 +31,7 @@ export interface SqlStoreParts {
   config: Config
   logger: Logger
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
   acceptEmptyStore: boolean
   /** Undefined if no other server shares the stores. */
   asLeader: AsLeader | undefined
@@ -47,7 +47,7 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
   const connections = connectionShares(config.databaseConnections).identity
   const sqlPlace = { url: config.databaseUrl, file, synchronous: 'full', connections } as const
   const opened = await openSql(sqlPlace, asLeader)
-  stops.push(() => opened.close())
+  stops.defer(() => opened.close())
   const database = config.auditLog === undefined ? opened : withAuditLines(opened, config.auditLog, logger)
   const place = config.databaseUrl === undefined ? file : 'The database of DATABASE_URL'
   const installation = await openInstallation({ database, place, dataDir, acceptEmpty: acceptEmptyStore })

@@ -48,7 +48,7 @@ export function createFeedback(
 interface Background {
   logger: Logger
   sweeps: Sweeps
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 /** Starts the repairs, the indexing and the figures of stored rows in the background. */
@@ -56,11 +56,9 @@ export function startUpkeep(
   { logger, stops }: Background,
   { connection, ready }: Pick<OpenedClickHouse, 'connection' | 'ready'>,
 ): void {
-  stops.push(
-    startRepair(connection, ready, logger),
-    startIndexingWords(connection, ready, logger),
-    startKeepingHours(connection, ready, logger),
-  )
+  stops.defer(startRepair(connection, ready, logger))
+  stops.defer(startIndexingWords(connection, ready, logger))
+  stops.defer(startKeepingHours(connection, ready, logger))
 }
 
 export function createSharing(database: Database, clock = systemClock): Sharing {
@@ -108,7 +106,7 @@ export function startDeleting(
     logger,
     sweeps,
   })
-  stops.push(() => deleter.stop())
+  stops.defer(() => deleter.stop())
   return deleter
 }
 
@@ -124,7 +122,7 @@ export function startRepricing(
     clock: systemClock,
     logger,
   })
-  stops.push(() => repricer.stop())
+  stops.defer(() => repricer.stop())
   return repricer
 }
 

@@ -38,7 +38,7 @@ const CREATE_MARKED = 'CREATE TABLE IF NOT EXISTS marked_stores (name TEXT PRIMA
 const CREATE_CLICKHOUSE =
   'CREATE TABLE IF NOT EXISTS installation (id String) ENGINE = ReplacingMergeTree ORDER BY id'
 
-/** Answers to clients do not contain `details.place`. */
+/** Responses to clients do not contain `details.place`. */
 function changed(place: string, what: string): AppError {
   return new AppError('store_changed', { message: `${place} ${what}`, details: { place } })
 }

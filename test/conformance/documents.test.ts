@@ -108,6 +108,18 @@ describe('links', () => {
     expect(missing.map(([link]) => link)).toEqual([])
   })
 
+  it('code and pages cite only decisions that docs/adr/README.md lists, by a present or a former number', () => {
+    const listed = new Set(read('docs/adr/README.md').match(/\b\d{4}\b/g))
+    const texts = find('{src,processors,ui,scripts,hosts,schemas,docs,test}/**/*.{ts,tsx,py,sql,md}')
+      .concat(find('*.md'))
+      .map(read)
+    const numbers = texts.flatMap((text) =>
+      [...text.matchAll(/(?:\bADR |\badr\/)(\d{4})(?!\d)/g)].map(([, number = '']) => number),
+    )
+    expect(numbers.length).toBeGreaterThan(30)
+    expect(numbers.filter((number) => !listed.has(number))).toEqual([])
+  })
+
   it('code, settings and charts name only pages that exist', () => {
     const texts = find(
       '{src,ui,scripts,hosts,processors,schemas,deploy,test,bench}/**/*.{ts,tsx,py,json,yaml,cfg,md}',

@@ -2,7 +2,7 @@ import { callRaw, type OperationName } from './call.ts'
 import { parseExact } from './exact-json.ts'
 
 /**
- * All items of a list. An answer has as many as fit, and `x-pagination-next` names the offset of the next ones.
+ * All items of a list. A response has as many as fit, and `x-pagination-next` names the offset of the next ones.
  * @throws ApiError
  */
 export async function readAll<T>(

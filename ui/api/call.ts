@@ -5,7 +5,7 @@ import { problemOf, unreachable } from './problem.ts'
 /** An operation of the platform API by method and path, e.g. `GET /api/v1/sessions`. */
 export type OperationName = keyof Operations
 
-/** The JSON of an operation's answer. */
+/** The JSON of an operation's response. */
 export type Reply<N extends OperationName> = Operations[N] extends { reply: infer R } ? R : undefined
 
 type QueryValue = string | number | boolean | readonly string[] | null | undefined
@@ -72,10 +72,10 @@ export async function callRaw<N extends OperationName>(name: N, sent: Sent<N> = 
   })
 }
 
-/** Bytes of an answer that is read at once. */
+/** Bytes of a response that is read at once. */
 const SMALL_BYTES = 100_000
 
-/** The text of an answer. Larger ones are decoded as they arrive: megabytes at once would block the page. */
+/** The text of a response. Larger ones are decoded as they arrive: megabytes at once would block the page. */
 async function textOf(response: Response): Promise<string> {
   const { headers, body } = response
   // With an encoding the length is that of the compressed bytes.
@@ -91,7 +91,7 @@ async function textOf(response: Response): Promise<string> {
   }
 }
 
-/** Characters of an answer that is parsed in steps: JSON.parse would block the page for tens of milliseconds. */
+/** Characters of a response that is parsed in steps: JSON.parse would block the page for tens of milliseconds. */
 const LARGE = 1_000_000
 
 async function parsed(text: string): Promise<unknown> {
@@ -100,13 +100,13 @@ async function parsed(text: string): Promise<unknown> {
   return await parseInSteps(text)
 }
 
-/** The JSON of an answer, numbers as they were sent (exact-json.ts); undefined for an empty one. */
+/** The JSON of a response, numbers as they were sent (exact-json.ts); undefined for an empty one. */
 export async function readAnswer(response: Response): Promise<unknown> {
   const text = await textOf(response)
   return text === '' ? undefined : await parsed(text)
 }
 
-/** The JSON answer of an operation; numbers are kept as sent (exact-json.ts). @throws ApiError */
+/** The JSON response of an operation; numbers are kept as sent (exact-json.ts). @throws ApiError */
 export async function call<N extends OperationName>(name: N, sent: Sent<N> = {}): Promise<Reply<N>> {
   return (await readAnswer(await callRaw(name, sent))) as Reply<N>
 }

@@ -138,7 +138,7 @@ function timesOf(column: readonly number[], durations: readonly (number | null)[
   return { starts, first, span: Math.max(1, last - first) }
 }
 
-/** Makes the columns of a complete answer directly, because objects for up to 200,000 runs would take long. */
+/** Makes the columns of a complete response directly, because objects for up to 200,000 runs would take long. */
 function whole(answer: TraceOutline, json: string): Outline {
   const { columns, names, run_types, statuses, models } = answer
   const begin = microsOfStart(answer.start_time)
@@ -195,7 +195,7 @@ function build(rows: readonly Row[], answer: Head, totals: Outline['totals']): O
 }
 
 /**
- * Reads an outline from the JSON of an answer. An answer with changes since `known` is merged into it. Undefined when
+ * Reads an outline from the JSON of a response. A response with changes since `known` is merged into it. Undefined when
  * runs have left the trace: the whole outline must then be requested.
  */
 export function readOutline(json: string, known?: Outline): Outline | undefined {

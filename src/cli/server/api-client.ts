@@ -27,7 +27,7 @@ export interface ApiClient {
 export class Refusal extends AppError {
   /** HTTP status. */
   readonly answered: number
-  /** Code of the server's error (docs/api/errors.md); undefined if the body of its answer has none. */
+  /** Code of the server's error (docs/api/errors.md); undefined if the body of its response has none. */
   readonly answeredCode: string | undefined
 
   constructor(status: number, message: string, code?: string) {
@@ -174,7 +174,7 @@ function codeIn(answer: string): string | undefined {
   }
 }
 
-/** The server's message in one line; undefined if the body of its answer has none. */
+/** The server's message in one line; undefined if the body of its response has none. */
 export function refusalText(status: number, answer: string): string | undefined {
   try {
     const { detail } = JSON.parse(answer) as { detail?: unknown }

@@ -63,7 +63,7 @@ export interface ControlPlaneParts {
   /** The deployment of GRAPHS. */
   own: ServerDeployment | undefined
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
   deploymentFeed: Pick<DeploymentFeed, 'publish'>
   /** The servers that share the stores; undefined if there is no other server. */
   servers: Pick<ServerRegistry, 'graphs' | 'others'> | undefined
@@ -92,7 +92,7 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
   const logs = createDeploymentLogStore(database, clock)
   const sealer = await openSealer(config)
   const log = createDeploymentLog({ store: logs, clock, logger })
-  stops.push(() => log.flushed())
+  stops.defer(() => log.flushed())
   const sandbox = async () => sandboxIn(await parts.isolation())
   // If containers do not work, there are no files of deployments in containers.
   const isolating = () => sandbox().catch(() => undefined)
@@ -191,7 +191,7 @@ function startServing(
   },
 ): () => Promise<void> {
   const ending = new AbortController()
-  stops.push(() => ending.abort())
+  stops.defer(() => ending.abort())
   const serving = { ...parts, hosting, logger, signal: ending.signal }
   const follow = changes && followDeployments(serving)
   let restored: Promise<void> | undefined
@@ -241,7 +241,7 @@ function startRevisionWorker(
       if (isTerminal(revision.status)) void tidy(revision)
     },
   })
-  stops.push(() => worker.stop())
+  stops.defer(() => worker.stop())
   return worker
 }
 
@@ -258,7 +258,7 @@ function openSharing(
   if (url === undefined || blobUrl === undefined)
     return { files: undefined, changes: undefined, changed: () => deploymentFeed.publish() }
   const changes = createPostgresChanges({ url, database, logger })
-  stops.push(() => changes.close())
+  stops.defer(() => changes.close())
   const changed = (): void => {
     changes.announce()
     deploymentFeed.publish()
@@ -294,7 +294,7 @@ function startUnpacking({
     idleMs: WAKE_MS,
     logger,
   })
-  stops.push(() => pool.close())
+  stops.defer(() => pool.close())
   return (file, dir, signal) =>
     pool.run<UnpackedSource>({ name: 'unpack', input: { file, dir } satisfies SourceTask }, signal)
 }
@@ -307,7 +307,7 @@ function keepShared(
   const ending = new AbortController()
   const share = shareAgain({ ...parts, logger, signal: ending.signal })
   const sharing = setInterval(() => void share(), SHARE_MS).unref()
-  stops.push(() => {
+  stops.defer(() => {
     clearInterval(sharing)
     ending.abort()
   })
@@ -335,14 +335,14 @@ function startSweeping(
   if (files !== undefined) works['deployment_files'] = () => files.sweep(clock.now() - DAY_MS)
   for (const [name, work] of Object.entries(works)) {
     const started = sweeps.start({ name, everyMs: TRIM_MS, work })
-    stops.push(() => started.stop())
+    stops.defer(() => started.stop())
   }
 }
 
 /** Searches for revisions to process at intervals too, because a claim may have failed. */
 function keepAwake(wake: () => Promise<void>, { stops }: Pick<ControlPlaneParts, 'stops'>): void {
   const look = setInterval(() => void wake(), WAKE_MS).unref()
-  stops.push(() => clearInterval(look))
+  stops.defer(() => clearInterval(look))
 }
 
 function logChange(log: DeploymentLog, { id, deployment_id, number, status, error }: Revision): void {

@@ -21,7 +21,7 @@ export interface GraphHostsParts {
   /** Isolates the processes of a deployment of the control plane. */
   confine?: Confine | undefined
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 export interface HostedGraphs {
@@ -57,7 +57,7 @@ export async function startGraphHosts(
   const { environment, stallMs, cancelGraceMs } = hosted
   const dataDir = resolve(config.dataDir)
   const watch = hosted.watch ? watchDeployment({ file, environment, logger }) : undefined
-  stops.push(() => watch?.close())
+  stops.defer(() => watch?.close())
   const record = (child: string, pid: number) => recordChild(dataDir, child, pid)
   const types = createTypeSchemas({
     folder: join(dataDir, 'type-schemas'),
@@ -67,7 +67,7 @@ export async function startGraphHosts(
     record,
     confine,
   })
-  stops.push(() => types.stop())
+  stops.defer(() => types.stop())
   const hosts = createHostsByLanguage(file, (language, own) =>
     createGraphHosts({
       language,
@@ -95,7 +95,7 @@ export async function startGraphHosts(
     const { message, ...versions } = warning
     logger.warn({ deployment: name, ...versions }, message)
   }
-  stops.push(() => host.stop())
+  stops.defer(() => host.stop())
   host.ready().then(
     () => logger.info({ deployment: name, graphs: servedGraphs(host) }, 'graphs are loaded'),
     // The host pool has logged the failure.

@@ -8,6 +8,6 @@ import type { DeploymentParts } from '../run-state/run-state.ts'
  */
 export async function ownApiSocket({ stops }: Pick<DeploymentParts, 'stops'>): Promise<string> {
   const folder = await makeSocketFolder('api')
-  stops.push(() => rm(folder, { recursive: true, force: true }))
+  stops.defer(() => rm(folder, { recursive: true, force: true }))
   return socketPath(folder, 'own')
 }

@@ -23,7 +23,7 @@ export interface ProjectParts {
   /** Masks values of secrets in messages of the processes; default: none is masked. */
   mask?: ((text: string) => string) | undefined
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 export interface ProjectProcesses {
@@ -45,9 +45,9 @@ export async function startProject(
   const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
   const shared = { environment, logger, printed, mask, record, confine }
   const app = file.app && (await createHttpApp({ ...shared, file: { ...file, app: file.app }, loaded }))
-  if (app !== null) stops.push(() => app.stop())
+  if (app !== null) stops.defer(() => app.stop())
   const ui = file.ui && startUiBundles({ ...shared, file: { ...file, ui: file.ui }, watch })
-  if (ui !== null) stops.push(() => ui.stop())
+  if (ui !== null) stops.defer(() => ui.stop())
   return {
     app: app ?? undefined,
     ui: ui ?? undefined,

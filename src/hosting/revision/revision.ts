@@ -30,7 +30,7 @@ export interface DeploymentApis {
   /** @throws AppError config_invalid for settings in `http` of langgraph.json that deployed code may not have (D-64) */
   assertAllowed(http: JsonObject): void
   /** Opens the API of a running deployment; its listeners stop with `stops`. */
-  open(running: RunningDeployment, stops: DeploymentParts['stops']): Promise<void>
+  open(running: RunningDeployment, stops: AsyncDisposableStack): Promise<void>
 }
 
 export interface RevisionParts extends DeploymentParts {
@@ -68,10 +68,8 @@ export async function openRevision(
   { log, printed, noted, mask = (text) => text, signal }: ActivationOptions,
   apis: DeploymentApis,
 ): Promise<OpenRevision> {
-  const stops: DeploymentParts['stops'] = []
-  const close = async (): Promise<void> => {
-    for (let stop = stops.pop(); stop; stop = stops.pop()) await stop()
-  }
+  const stops = new AsyncDisposableStack()
+  const close = (): Promise<void> => stops.disposeAsync()
   const own = { ...parts, stops }
   try {
     const begun = performance.now()
@@ -254,6 +252,6 @@ function begin(
     state.crons.delete(useCases.crons)
     await Promise.all([useCases.crons.stop(), webhooks.stop()])
   }
-  parts.stops.push(retire)
+  parts.stops.defer(retire)
   return { deployment: served, running, retire }
 }

@@ -105,7 +105,7 @@ export function startUserAuth(
   const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
   const options = { environment, logger, printed, mask, record, confine }
   const userAuth = createUserAuth({ file: { ...file, auth }, ...options })
-  stops.push(() => userAuth.stop())
+  stops.defer(() => userAuth.stop())
   return userAuth
 }
 
@@ -146,7 +146,7 @@ export function openWebhooks(
     logger,
     metrics,
   })
-  stops.push(() => webhooks.stop())
+  stops.defer(() => webhooks.stop())
   return webhooks
 }
 

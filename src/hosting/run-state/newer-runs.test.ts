@@ -12,8 +12,8 @@ import { NOW, testClock } from '../../../test/support/faults/test-clock.ts'
  */
 function server({ isAlone = false } = {}) {
   const world = { now: NOW, waiting: [RUN_VERSION + 1], others: RUN_VERSION, looks: 0 }
-  const stops: (() => unknown)[] = []
-  onTestFinished(() => stops.forEach((stop) => void stop()))
+  const stops = new AsyncDisposableStack()
+  onTestFinished(() => stops.disposeAsync())
   const logger = createLogger({ level: 'silent' })
   const changed = vi.fn<() => void>()
   const warn = vi.spyOn(logger, 'warn')
@@ -28,7 +28,7 @@ function server({ isAlone = false } = {}) {
     clock: testClock(() => world.now),
     logger,
     changed,
-    stops: stops as never,
+    stops,
     everyMs: 1,
   })
   /** Resolves when a check that began after the call has ended. */

@@ -15,7 +15,7 @@ export interface NewerRunsParts {
    */
   changed(): void
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
   everyMs?: number
 }
 
@@ -62,6 +62,6 @@ export function watchNewerRuns({
   const timer = setInterval(() => {
     look().catch((error: unknown) => logger.debug({ err: error }, 'waiting runs could not be read'))
   }, everyMs).unref()
-  stops.push(() => clearInterval(timer))
+  stops.defer(() => clearInterval(timer))
   return () => above
 }

@@ -65,7 +65,7 @@ export interface DeploymentParts {
   /** The servers that share the stores; undefined if there is no other server. */
   servers: ServerRegistry | undefined
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 /** A deployment whose runs this server executes, and the subscriptions that report the ends of its runs. */
@@ -132,11 +132,11 @@ export async function openRunState(parts: DeploymentParts): Promise<RunState> {
     synchronous: config.sqliteSynchronous,
   }
   const database = await openRunDatabase(place, startLargeValues({ ...parts, place }), parts.asLeader)
-  stops.push(() => database.close())
+  stops.defer(() => database.close())
   const clock = await startDatabaseClock(database, parts)
   const checkMark = await claimRuns(parts.installation, place, database)
   const { events, runEvents, checks, stop } = await startEventLog({ ...parts, database, clock })
-  stops.push(stop)
+  stops.defer(stop)
   const store = createRunStore(database, clock, runEvents, config.quotas, config.granularUsage)
   return {
     place,
@@ -171,8 +171,8 @@ export async function startWorking(parts: DeploymentParts, state: RunState): Pro
   const { database, clock, store, events, served, ownTraces, use } = state
   const url = config.databaseUrl
   const wake = url === undefined ? createLocalWake() : createPostgresWake({ url, database, logger })
-  stops.push(() => wake.close())
-  stops.push(observeWaiting({ store, deployments: () => [...served.keys()], clock, metrics }))
+  stops.defer(() => wake.close())
+  stops.defer(observeWaiting({ store, deployments: () => [...served.keys()], clock, metrics }))
   const waiters = createWaiters()
   const earlyCancels = createEarlyCancels(clock)
   const unseenEnds = createUnseenEnds((message) => wake.send(message))
@@ -208,7 +208,7 @@ export async function startWorking(parts: DeploymentParts, state: RunState): Pro
     state.openStreams.close()
     await ownTraces?.flushed()
   })
-  stops.push(settle)
+  stops.defer(settle)
   return { worker, waiters, earlyCancels, unseenEnds, wake, settle }
 }
 

@@ -10,8 +10,8 @@ function server() {
   const known = new Set<string>()
   const time = { now: NOW }
   const looks = { count: 0 }
-  const stops: (() => unknown)[] = []
-  onTestFinished(() => stops.forEach((stop) => void stop()))
+  const stops = new AsyncDisposableStack()
+  onTestFinished(() => stops.disposeAsync())
   const waitingGraphs = async (): Promise<string[]> => {
     looks.count++
     return ['other']
@@ -26,7 +26,7 @@ function server() {
       return time.now
     }),
     logger: createLogger({ level: 'silent' }),
-    stops: stops as never,
+    stops,
     everyMs: 1,
   })
   /** Resolves when the server has read the graphs again. */

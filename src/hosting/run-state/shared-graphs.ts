@@ -12,7 +12,7 @@ export interface SharedGraphsParts {
   clock: Clock
   logger: Logger
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
   everyMs?: number
 }
 
@@ -63,7 +63,7 @@ export function shareGraphs({
   const timer = setInterval(() => {
     look().catch((error: unknown) => logger.debug({ err: error }, 'waiting graphs could not be read'))
   }, everyMs)
-  stops.push(() => clearInterval(timer))
+  stops.defer(() => clearInterval(timer))
   return {
     claimed: () => [...own(), ...abandoned],
     has: async (graph) => own().includes(graph) || (await servers.graphs()).has(graphName(name, graph)),

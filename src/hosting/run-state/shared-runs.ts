@@ -44,7 +44,7 @@ export async function repairUseCounts(
 ): Promise<void> {
   const mended = await withLongTimeout(place, database, (patient) => repairUse(patient, { workspace_id }))
   if (mended.length > 0) logger.warn({ workspace_id, counts: mended }, 'wrong counts were computed again')
-  stops.push(observeUse({ read: () => readUse(database, { workspace_id }), metrics }))
+  stops.defer(observeUse({ read: () => readUse(database, { workspace_id }), metrics }))
 }
 
 /** Starts the deletion of expired threads and items, and of webhooks without runs, of all deployments. */
@@ -63,6 +63,6 @@ export function startSweeping(
   ]
   for (const sweep of all) {
     const started = sweeps.start(sweep)
-    stops.push(() => started.stop())
+    stops.defer(() => started.stop())
   }
 }

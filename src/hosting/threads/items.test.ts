@@ -17,11 +17,9 @@ function large(owner: string): string {
 
 /** The thread, and a list of the tasks that it received. */
 function openThread(): LargeItems & { asked: string[] } {
-  const stops: (() => Promise<unknown> | void)[] = []
+  const stops = new AsyncDisposableStack()
   const thread = startLargeItems({ logger: createLogger({ level: 'silent' }), stops })
-  onTestFinished(async () => {
-    for (const stop of stops) await stop()
-  })
+  onTestFinished(() => stops.disposeAsync())
   const asked: string[] = []
   return {
     asked,

@@ -6,7 +6,7 @@ import { createWorkerPool } from '../../worker-threads/worker-pool.ts'
 
 export interface LargeItemsStart {
   logger: Logger
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 /** Requests the texts at paths of a value. */
@@ -40,7 +40,7 @@ export function startLargeItems({ logger, stops }: LargeItemsStart): LargeItems 
     idleMs: IDLE_MS,
     logger,
   })
-  stops.push(() => pool.close())
+  stops.defer(() => pool.close())
   return {
     texts: (json, paths) =>
       pool.run<ItemText[]>({ name: 'texts', input: { json, paths } satisfies TextsTask }),

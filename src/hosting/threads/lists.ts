@@ -16,7 +16,7 @@ export interface ListsStart {
   /** Location of the run database. */
   place: SqlPlace
   logger: Logger
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 /** `workerData` of a thread that reads lists. */
@@ -83,7 +83,7 @@ export function startLists({ config, place, logger, stops }: ListsStart): ListsO
       taskTimeoutMs: LONG_TIMEOUT_MS,
       ...(niceness > 0 ? { depth: 1, idleMs: IDLE_LONG_MS } : { depth: LIGHT_DEPTH }),
     })
-    stops.push(() => pool.close())
+    stops.defer(() => pool.close())
     return pool
   }
   const { lists, longLists } = place.url === undefined ? LOCAL : connectionShares(config.databaseConnections)

@@ -17,7 +17,7 @@ export interface StatementThreadData {
 export interface LargeValuesStart {
   place: SqlPlace
   logger: Logger
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 /** Threads that read and write large values of an SQLite database, started with the first one; none for Postgres. */
@@ -34,7 +34,7 @@ export function startLargeValues({ place, logger, stops }: LargeValuesStart): La
       idleMs: IDLE_MS,
       logger,
     })
-    stops.push(() => pool.close())
+    stops.defer(() => pool.close())
     return { run: <T>(task: StatementTask) => pool.run<T>({ name: 'run', input: task }) }
   }
   return { reads: thread('large-reads', true), writes: thread('large-writes', false) }

@@ -70,7 +70,7 @@ export interface RouteHead {
   /** Schema of the JSON body; `raw` for any body, as in ingest routes. */
   body?: SchemaName | 'raw'
   /**
-   * The answer to a body that is not JSON or does not fit its schema. Absent: the route answers such a body with an
+   * The response to a body that is not JSON or does not fit its schema. Absent: the route answers such a body with an
    * error.
    */
   unreadable?: RouteReply<unknown>
@@ -97,7 +97,7 @@ export interface RouteHead {
   hot: boolean
   /** Whether pages of any site may call the route and read its response. */
   any_origin: boolean
-  /** Whether clients may cache the route's answer; status 304 reports that it has not changed. */
+  /** Whether clients may cache the route's response; status 304 reports that it has not changed. */
   revalidates: boolean
 }
 

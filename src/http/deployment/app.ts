@@ -97,7 +97,7 @@ export const deploymentProblem: ProblemWriter = (error) => ({
 })
 
 /**
- * Converts an error for this API: a body that is not JSON gets the same answer as a body that does not fit the schema,
+ * Converts an error for this API: a body that is not JSON gets the same response as a body that does not fit the schema,
  * 422 (D-41).
  */
 function asDeploymentError(thrown: unknown): unknown {

@@ -119,7 +119,7 @@ async function pass(exchange: Exchange, { socket, path, user, id, sandboxed }: P
   const headers = [...without(req.rawHeaders, NOT_PASSED), 'x-request-id', request_id]
   const prefix = prefixOf(req, exchange.path)
   // Otherwise the app would close the connection when it answers before it has read the body, and writing the rest of
-  // the body would then discard the answer.
+  // the body would then discard the response.
   headers.push(PREFIX_HEADER, prefix, PASSED_HEADER, id, 'connection', 'keep-alive')
   if (user !== undefined) headers.push(CALLER_HEADER, callerText(user))
   const asked = askApp({

@@ -30,7 +30,7 @@ export function createAskRoute<D extends { registry: Registry }>(
     gone,
   }: Pick<RouteContext<unknown, unknown, unknown, D>, 'deps' | 'principal' | 'req' | 'gone'>,
 ): AskRoute {
-  // Handlers read only the headers of a request. Those of the answer are about the outer request.
+  // Handlers read only the headers of a request. Those of the response are about the outer request.
   const { 'if-none-match': _known, ...headers } = req.headers
   const asJson = Object.create(req, {
     headers: { value: { ...headers, 'content-type': 'application/json' } },

@@ -111,7 +111,7 @@ const FORM_SESSION = 'forms-'
 
 /**
  * The session of a legacy client that shows forms, which says so in `initialize` only. The id says it again with each
- * request; no server keeps anything about it (docs/adr/0096).
+ * request; no server keeps anything about it (docs/adr/0077).
  */
 export function formSession(): string {
   return FORM_SESSION + newUuid()

@@ -47,7 +47,7 @@ export interface DispatchDeps extends CallerDeps {
   limits: BodyLimits
   /** Options of reading large JSON bodies. Absent: the maximum is a megabyte. */
   json_bodies?: JsonBodies
-  /** Compresses answers to reads. Absent: answers are not compressed. */
+  /** Compresses responses to reads. Absent: responses are not compressed. */
   compressor?: Compressor
 }
 
@@ -133,7 +133,7 @@ async function sendReply(
 }
 
 /**
- * Sends a complete answer: only status 304 if the client already has the answer; compressed if the route only reads.
+ * Sends a complete response: only status 304 if the client already has the response; compressed if the route only reads.
  */
 async function sendWhole(
   exchange: Exchange,
@@ -152,10 +152,10 @@ async function sendWhole(
 }
 
 const NOT_MODIFIED = 304
-/** A cache between server and client must not give the answer to other callers. */
+/** A cache between server and client must not give the response to other callers. */
 const NOT_SHARED: Headers = { 'cache-control': 'private, no-cache' }
 
-/** Whether a route only reads. Answers of such a route contain no secrets, which compression could reveal. */
+/** Whether a route only reads. Responses of such a route contain no secrets, which compression could reveal. */
 function isRead({ access: { need } }: GuardedHead): boolean {
   return need === 'open' || need.endsWith(':read')
 }
@@ -166,7 +166,7 @@ function onceClosed({ res }: Exchange, act: () => void): void {
   else res.once('close', act)
 }
 
-/** Stands for an unreadable body, for which the route has its own answer. */
+/** Stands for an unreadable body, for which the route has its own response. */
 const UNREADABLE = Symbol('unreadable')
 
 function unreadableIn({ unreadable }: RouteHead): (error: unknown) => typeof UNREADABLE {

@@ -60,7 +60,7 @@ type AnsweredSocket = Socket & { _httpMessage?: { headersSent: boolean } | null 
 
 /**
  * Reports connections that begin with HTTP/2. Node's parser reports them as an error with a special code. A listener
- * for that error must itself answer all requests that cannot be parsed, so this one sends Node's answers.
+ * for that error must itself answer all requests that cannot be parsed, so this one sends Node's responses.
  */
 function reportHttp2(server: Server, onHttp2: (remoteAddress: string | undefined) => void): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: AnsweredSocket) => {

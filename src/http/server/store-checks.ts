@@ -12,7 +12,7 @@ const CHECK_MS = 2_000
 /** Time limit of the checks of health: a store that is only slow is not down. Shorter than the checks are apart. */
 const HEALTH_MS = 5_000
 const EVERY_MS = 10_000
-/** For this long after an answer, a store that is late is busy and not down. Longer than the checks are apart. */
+/** For this long after a response, a store that is late is busy and not down. Longer than the checks are apart. */
 const RECENT_MS = 15_000
 /** Replaces unexpected errors, whose messages may contain secrets. */
 const UNKNOWN = new AppError('store_unavailable')
@@ -35,7 +35,7 @@ async function problemOf(
     const problem = new AppError('store_unavailable', { message: `No answer within ${ms / 1000} s.` })
     late.resolve(mayBeLate(store) ? undefined : problem)
   }
-  // An answer that came while this thread was busy is read before `isLate` is called.
+  // A response that came while this thread was busy is read before `isLate` is called.
   const timer = setTimeout(() => setImmediate(isLate), ms)
   const answer = check().then(
     () => undefined,

@@ -11,10 +11,10 @@ const FAILED_MS = 5_000
 /** Loaded by the first sign-in, because most servers have no provider. */
 export const loadClient = () => import('openid-client')
 
-/** Maximum bytes of a provider's answer. */
+/** Maximum bytes of a provider's response. */
 const MAX_BYTES = 1024 * 1024
 
-/** `fetch` for answers of providers, which are read up to a limit. @throws Error when an answer is larger */
+/** `fetch` for responses of providers, which are read up to a limit. @throws Error when a response is larger */
 async function boundedFetch(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init)
   if (response.body === null) return response

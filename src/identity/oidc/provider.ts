@@ -6,7 +6,7 @@ import { createDiscovery, loadClient } from './discovery.ts'
 import { type Claims, groupsIn, newerClaims, type Person, personOf } from './person.ts'
 import type { ProviderSettings } from './provider-settings.ts'
 
-/** The values of one attempt that its answer must match. */
+/** The values of one attempt that its response must match. */
 export interface AttemptChecks {
   state: string
   nonce: string
@@ -31,7 +31,7 @@ export interface Described {
   tokens: KeptTokens
 }
 
-/** The answer when a provider is asked again; `person` is undefined if it cannot tell the groups this way. */
+/** The response when a provider is asked again; `person` is undefined if it cannot tell the groups this way. */
 export type Asked = { person: Person | undefined; tokens: KeptTokens } | 'ended'
 
 /** A provider of OpenID Connect. What it sends is checked before it is returned; all methods reject when it does not answer. */
@@ -41,7 +41,7 @@ export interface SignInProvider {
   isAvailable(): Promise<boolean>
   /** The address to which the browser is sent. */
   signInUrl(checks: AttemptChecks, redirect_uri: string): Promise<string>
-  /** The person of an answer at the callback. @throws for every answer that is not the one to this attempt */
+  /** The person of a response at the callback. @throws for every response that is not the one to this attempt */
   redeem(callback: URL, checks: AttemptChecks): Promise<Described>
   /**
    * Asks again about a person: with the refresh token, else for userinfo. Undefined if no token allows it any more,

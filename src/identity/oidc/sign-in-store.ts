@@ -10,7 +10,7 @@ export const ATTEMPT_MS = 10 * 60_000
 /** Maximum number of attempts that wait; the oldest are removed. */
 export const MAX_ATTEMPTS = 10_000
 
-/** A sign-in that waits for the answer of the provider. */
+/** A sign-in that waits for the response of the provider. */
 export interface Attempt extends AttemptChecks {
   provider: string
   /** The page that is opened afterwards. */

@@ -11,7 +11,7 @@ import type { Described, KeptTokens, SignInProvider } from './provider.ts'
 import type { SignInSettings } from './provider-settings.ts'
 import type { Arrival, MemberSession, SignInStore } from './sign-in-store.ts'
 
-/** The answer to a callback. */
+/** The response to a callback. */
 export type Finished =
   | { refused: SignInRefusal }
   | { return_to: string; secret: string; expires_at: number; member_changed: boolean }
@@ -26,7 +26,7 @@ export interface ProviderSignIn {
    * @throws AppError not_found for an unknown provider; an error when the provider cannot be reached
    */
   begin(id: string, return_to: string | undefined): Promise<{ url: string; state: string; secret: string }>
-  /** Ends a sign-in with the provider's answer, the search of the callback's address. Never rejects for a wrong answer. */
+  /** Ends a sign-in with the provider's response, the search of the callback's address. Never rejects for a wrong response. */
   finish(
     id: string,
     answer: { search: string; secret: string | undefined; address: string },
@@ -117,7 +117,7 @@ function returnPath(text: string | undefined): string {
   return url.pathname + url.search + url.hash
 }
 
-/** Sign-ins from their beginning to the answer of the provider. */
+/** Sign-ins from their beginning to the response of the provider. */
 function createAttempts(
   { store, sealer, organization_id, publicUrl, clock, logger }: SignInDeps,
   { named, enter }: { named(id: string): SignInProvider; enter: Enter },

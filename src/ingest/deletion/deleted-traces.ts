@@ -11,7 +11,7 @@ import type { DeletedIds } from './deletion-store.ts'
 const GONE = new AppError('trace_deleted')
 
 /**
- * Rejects operations on TraceRuns and traces that were deleted recently: clients repeat a request that got no answer,
+ * Rejects operations on TraceRuns and traces that were deleted recently: clients repeat a request that got no response,
  * and the repeat must not restore a trace. If the deleted ids cannot be read, all operations are accepted, so that no
  * data is lost.
  */

@@ -34,7 +34,7 @@ export interface DeletionJob {
 
 /** Recently deleted ids, for which new data is refused. */
 export interface DeletedIds {
-  /** Whether anything of the workspace was deleted recently; usually false. The answer is cached for a second. */
+  /** Whether anything of the workspace was deleted recently; usually false. The result is cached for a second. */
   any(workspace_id: string): boolean | Promise<boolean>
   /** Returns those of `ids` that were deleted. */
   among(workspace_id: string, ids: readonly string[]): Promise<Set<string>>

@@ -116,7 +116,7 @@ export class DeriveBatch {
 
   /**
    * Separates the spans without a parent that are stored under the id of their trace: each except the first becomes a
-   * TraceRun of its own (docs/adr/0020).
+   * TraceRun of its own (docs/adr/0012).
    */
   #separateRoots(): void {
     for (const key of [...this.fragments.keys()]) {

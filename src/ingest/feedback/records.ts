@@ -28,7 +28,7 @@ export interface FeedbackRecordsDeps {
   clock: Clock
 }
 
-/** Feedback records over the trace store; changes are written to it directly (docs/adr/0031). */
+/** Feedback records over the trace store; changes are written to it directly (docs/adr/0038). */
 export function createFeedbackRecords(deps: FeedbackRecordsDeps): FeedbackRecords {
   const { store, ingester, clock } = deps
   const inTurn = createTurns()

@@ -138,7 +138,7 @@ class BatchSteps {
   /**
    * Whether another process has stored fragments under the id of a trace in which this batch placed spans. These
    * fragments may be an earlier root, which then has the id of the trace. The other process could not find the rows of
-   * this batch below that root, because they were not stored yet (docs/adr/0020).
+   * this batch below that root, because they were not stored yet (docs/adr/0012).
    */
   async #rootsHaveCome(derived: readonly Derived[]): Promise<boolean> {
     const known = new Map(derived.flatMap(({ roots }) => roots.map(({ key, fragments }) => [key, fragments])))

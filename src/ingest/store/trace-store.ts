@@ -1,5 +1,5 @@
 import type { UsageSums } from '../../usage/report/details-source.ts'
-import type { TraceGlimpse } from '../../trace/json/trace-run.ts'
+import type { TraceGlimpse } from '../../trace/json/row-fields.ts'
 import type { Filter } from '../../trace/filter/filter.ts'
 import type { ThreadSelection } from './thread-store.ts'
 

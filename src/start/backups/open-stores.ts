@@ -28,9 +28,6 @@ export interface BackupParts {
   progress: ReportStep
 }
 
-/** Stop functions, in order of start. */
-export type Stops = (() => Promise<unknown> | void)[]
-
 /** The files of SQLite in DATA_DIR. */
 const FILES = { identity: 'weir.db', runs: 'runs.db' } as const
 /** Time limit of a statement in seconds, since reading a whole table may take hours. */
@@ -38,13 +35,13 @@ const LONG_SECONDS = 7 * 24 * 3_600
 
 export type SqlName = keyof typeof FILES
 
-/** Executes `work`, then calls the stop functions that it has added. */
-export async function withStops<T>(work: (stops: Stops) => Promise<T>): Promise<T> {
-  const stops: Stops = []
+/** Executes `work`, then ends what it has started. */
+export async function withStops<T>(work: (stops: AsyncDisposableStack) => Promise<T>): Promise<T> {
+  const stops = new AsyncDisposableStack()
   try {
     return await work(stops)
   } finally {
-    for (let end = stops.pop(); end; end = stops.pop()) await end()
+    await stops.disposeAsync()
   }
 }
 
@@ -52,7 +49,7 @@ export async function withStops<T>(work: (stops: Stops) => Promise<T>): Promise<
 export async function connectTraces(
   { clickhouseUrl, clickhouseCluster: cluster }: Config,
   dataDir: string,
-  { logger, stops, isRunning }: { logger: Logger; stops: Stops; isRunning: boolean },
+  { logger, stops, isRunning }: { logger: Logger; stops: AsyncDisposableStack; isRunning: boolean },
 ): Promise<ClickHouse> {
   const long = { maxExecutionSeconds: LONG_SECONDS }
   if (clickhouseUrl !== undefined)
@@ -64,13 +61,13 @@ export async function connectTraces(
   if (address !== undefined)
     return closing(connectClickHouse({ ...address, database: EMBEDDED_DATABASE, ...long }), stops)
   const engine = await startEmbeddedClickHouse({ dataDir, logger })
-  stops.push(() => engine.stop())
+  stops.defer(() => engine.stop())
   const { url, username, password } = engine
   return closing(connectClickHouse({ url, username, password, database: EMBEDDED_DATABASE, ...long }), stops)
 }
 
-function closing(clickhouse: ClickHouse, stops: Stops): ClickHouse {
-  stops.push(() => clickhouse.close())
+function closing(clickhouse: ClickHouse, stops: AsyncDisposableStack): ClickHouse {
+  stops.defer(() => clickhouse.close())
   return clickhouse
 }
 
@@ -78,7 +75,7 @@ function closing(clickhouse: ClickHouse, stops: Stops): ClickHouse {
 export async function openBlobs(
   { blobUrl }: Config,
   dataDir: string,
-  stops: Stops,
+  stops: AsyncDisposableStack,
 ): Promise<ListedBlobStore> {
   if (blobUrl === undefined) return createFileBlobStore(join(dataDir, 'blobs'))
   if (blobUrl.startsWith('file:')) {
@@ -87,7 +84,7 @@ export async function openBlobs(
   }
   const { openS3Blobs, s3PlaceOf } = await import('../../storage/s3/blob-store.ts')
   const blobs = await openS3Blobs(s3PlaceOf(blobUrl))
-  stops.push(() => blobs.close())
+  stops.defer(() => blobs.close())
   return blobs
 }
 

@@ -27,7 +27,6 @@ import {
   openDatabase,
   databasePlace,
   type SqlName,
-  type Stops,
   withStops,
 } from './open-stores.ts'
 
@@ -53,12 +52,12 @@ export async function restoreServer({ config, dir, logger, progress }: BackupPar
 async function openTarget(
   config: Config,
   dataDir: string,
-  { logger, stops }: { logger: Logger; stops: Stops },
+  { logger, stops }: { logger: Logger; stops: AsyncDisposableStack },
 ): Promise<RestoreTarget> {
   const identity = openDatabase(config, dataDir, 'identity')
-  stops.push(() => identity.close())
+  stops.defer(() => identity.close())
   const runs = await openRuns(config, dataDir)
-  stops.push(() => runs.close())
+  stops.defer(() => runs.close())
   const clickhouse = await connectTraces(config, dataDir, { logger, stops, isRunning: false })
   const blobs = await openBlobs(config, dataDir, stops)
   const sql = (database: Database, store: SqlName, migrations: URL): TableLoader =>

@@ -23,7 +23,7 @@ export interface JoiningParts {
   logger: Logger
   stopping: AbortSignal
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 const EVERY_MS = 5_000
@@ -52,7 +52,7 @@ export async function joinServers(
     graphs: await graphsOf(config),
     run_version: RUN_VERSION,
   }
-  stops.push(() => servers.withdraw())
+  stops.defer(() => servers.withdraw())
   const others = await withoutConflict(parts, { own, patienceMs }, () => servers.announce(own))
   warnOfDifferences(parts, own, others)
   const timer = setInterval(() => {
@@ -60,7 +60,7 @@ export async function joinServers(
       .announce(own)
       .catch((error: unknown) => logger.debug({ err: error }, 'could not announce this server to the others'))
   }, EVERY_MS)
-  stops.push(() => clearInterval(timer))
+  stops.defer(() => clearInterval(timer))
   return others.length
 }
 

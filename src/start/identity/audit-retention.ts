@@ -17,7 +17,7 @@ export function startAuditRetention(
     config: Pick<Config, 'auditRetentionDays'>
     sweeps: Sweeps
     /** Stop functions of the parts, in order of start. */
-    stops: (() => Promise<unknown> | void)[]
+    stops: AsyncDisposableStack
   },
   database: Database,
   clock: Clock = systemClock,
@@ -26,5 +26,5 @@ export function startAuditRetention(
   const expiryTime = createExpiryTime(clock)
   const work = (): Promise<number> => forgetAudit(database, expiryTime() - days * DAY_MS)
   const sweep = sweeps.start({ name: 'audit', everyMs: EVERY_MS, work })
-  stops.push(() => sweep.stop())
+  stops.defer(() => sweep.stop())
 }

@@ -28,7 +28,7 @@ export interface PlaygroundInputs extends Omit<OwnTracesDeps, 'clock' | 'pausesM
   lanes: Pick<Lanes, 'read'>
   sweeps: Sweeps
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
 }
 
 /**
@@ -56,14 +56,14 @@ export async function startPlayground(
   const secrets = createWorkspaceSecrets({ store, sealer, usualHosts: usualHosts() })
   const traces = createOwnTraces({ ...parts, clock: systemClock })
   const playgroundStreams = createEventStreams(CALL_STREAMS)
-  stops.push(() => traces.flushed())
+  stops.defer(() => traces.flushed())
   const left = createLeftCalls({
     pending: pendingCalls(database, parts.store),
     traces,
     clock: systemClock,
   })
   const ending = parts.sweeps.start(leftCallSweep(left, parts.ingester, parts.logger))
-  stops.push(() => ending.stop())
+  stops.defer(() => ending.stop())
   const vendor = createVendorCaller({ allowPrivate: mayCallPrivateAddresses(config) })
   return {
     secrets,

@@ -25,7 +25,7 @@ export interface ClickHouseOptions {
   readonly database: string
   /**
    * Time limit of every statement in seconds; default 30. Twice this time is the limit of a whole request: waiting for a
-   * connection, sending, executing, and reading the answer.
+   * connection, sending, executing, and reading the response.
    */
   readonly maxExecutionSeconds?: number
   /**
@@ -64,7 +64,7 @@ export interface InsertBytes {
 /**
  * One database of a ClickHouse server or of the embedded engine. All statements of Weir go through it. Every method
  * rejects with an AppError: `store_unavailable` when trying again later may help, else `internal`. A read is sent once
- * more if its connection is reset before the answer begins.
+ * more if its connection is reset before the response begins.
  */
 export interface ClickHouse {
   readonly database: string
@@ -208,7 +208,7 @@ async function inTurn(
 }
 
 /**
- * Sends a request and reads its whole answer, within the connection's limit. The client's own timeouts apply only while
+ * Sends a request and reads its whole response, within the connection's limit. The client's own timeouts apply only while
  * nothing moves on an open socket, and not while a request waits for one.
  */
 async function wholeAnswer(
@@ -227,7 +227,7 @@ async function wholeAnswer(
   }
 }
 
-/** Sends a statement without data; resolves with the answer's body when that begins. */
+/** Sends a statement without data; resolves with the response's body when that begins. */
 async function send(client: ClickHouseClient, sql: string, asked: StatementOptions): Promise<Readable> {
   const options = clientOptions(asked)
   if (asked.params === undefined) return await execute(client, { query: sql, ...options })
@@ -236,12 +236,12 @@ async function send(client: ClickHouseClient, sql: string, asked: StatementOptio
   return await execute(client, { query: '', values, ...options, http_headers: { 'Content-Type': type } })
 }
 
-/** The answers of the client are those of node:http, which have their request. */
+/** The responses of the client are those of node:http, which have their request. */
 interface HttpAnswer extends Readable {
   readonly req?: ClientRequest
 }
 
-/** Sends a request; resolves with the answer's body when that begins. Rejects for an answer other than 2xx. */
+/** Sends a request; resolves with the response's body when that begins. Rejects for a response other than 2xx. */
 async function execute(
   client: ClickHouseClient,
   params: ExecParams & { values?: Readable },
@@ -291,8 +291,8 @@ async function readWhole(connection: Connection, sql: string, asked: StatementOp
 }
 
 /**
- * Sends a read. If its connection is reset before the answer begins, sends the read once more: the server may have
- * closed the idle connection at that moment, and a read may be repeated. `send` resolves when the answer begins.
+ * Sends a read. If its connection is reset before the response begins, sends the read once more: the server may have
+ * closed the idle connection at that moment, and a read may be repeated. `send` resolves when the response begins.
  */
 function sendRead<T>(send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   const mayRetry = (error: unknown, failures: number): boolean =>
@@ -318,7 +318,7 @@ async function outside<T>(
 
 interface Connection {
   readonly client: ClickHouseClient
-  /** Time limit of a request whose whole answer is read. */
+  /** Time limit of a request whose whole response is read. */
   readonly limitMs: number
 }
 

@@ -56,10 +56,10 @@ export function isReset(error: unknown): boolean {
 /** Statuses of proxies after which the same request may succeed later: a timeout, an early request, too many requests. */
 const PASSING_STATUS = new Set([408, 425, 429])
 
-/** An answer other than 2xx. */
+/** A response other than 2xx. */
 export interface RefusedAnswer {
   readonly status: number
-  /** The header X-ClickHouse-Exception-Code; undefined for other answers than those of ClickHouse. */
+  /** The header X-ClickHouse-Exception-Code; undefined for other responses than those of ClickHouse. */
   readonly exception: string | undefined
   /** The beginning of the body. */
   readonly text: string

@@ -88,7 +88,7 @@ function openClient({ region, endpoint, credentials }: S3Place): S3Client {
   })
 }
 
-/** Returns the answer to a request; undefined for an object that does not exist. @throws AppError store_unavailable */
+/** Returns the response to a request; undefined for an object that does not exist. @throws AppError store_unavailable */
 async function answered<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work()

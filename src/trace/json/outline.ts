@@ -4,7 +4,7 @@ import { type RollUp, rollUp } from '../derive/roll-up.ts'
 import { formatTime } from '../derive/time.ts'
 import { formatDecimal } from '../price/decimal.ts'
 import { MAX_OUTLINE_RUNS, type OutlineColumns } from '../rows/trace-run-row.ts'
-import { ownCounts, type TopCounts, totalsJson } from './trace-run.ts'
+import { ownCounts, type TopCounts, totalsJson } from './row-fields.ts'
 
 /** Values instead of a parent's index: ROOT for a root, UNKNOWN for a TraceRun whose parent is not in the outline. */
 const ROOT = -1

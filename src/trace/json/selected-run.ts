@@ -1,4 +1,4 @@
-import { type FeedbackStats, feedbackStatsJson } from './feedback-stats.ts'
+import type { FeedbackStats } from './feedback-stats.ts'
 import type { TraceRunPublicSelect, TraceRunSelect } from '../../schema/types.gen.ts'
 import type { TraceRun } from '../derive/trace-run.ts'
 import { headUuid } from '../derive/merge.ts'
@@ -6,16 +6,8 @@ import type { CostDetails } from '../price/cost-details.ts'
 import { NIL_UUID } from '../../base/ids.ts'
 import type { TraceRunRow } from '../rows/trace-run-row.ts'
 import { attachmentUrl, type RunLinks, shareUrl } from './run-links.ts'
-import {
-  costNumber,
-  eventList,
-  inputDetails,
-  parentIds,
-  sentJson,
-  time,
-  type TopCounts,
-  usageConditions,
-} from './trace-run.ts'
+import { costNumber, inputDetails, ROW_FIELDS, time, type TopCounts, usageConditions } from './row-fields.ts'
+import { eventList, sentJson } from './trace-run.ts'
 
 /** Tokens, costs and first token in a response: a TraceRun's own, or those of its subtree. */
 export type ShownCounts = TopCounts & { first_token_time: number | null }
@@ -26,7 +18,7 @@ export interface RunParts {
   row: TraceRunRow
   counts: ShownCounts
   /** The thread of the TraceRun; for a root without one, the thread of its trace. */
-  thread_id: string | null
+  thread_id: string | undefined
   /** Present if a selected field needs the payloads. */
   traceRun: TraceRun | undefined
   /** Figures of its feedback; undefined if there is none. */
@@ -55,6 +47,12 @@ function lean<K extends Column>(
   value: (row: Pick<TraceRunRow, K>) => unknown,
 ): RunField {
   return { columns, value: ({ row }) => value(row) }
+}
+
+/** A field that API v1 shows in the same form. */
+function asInV1(name: keyof typeof ROW_FIELDS): RunField {
+  const { columns, value } = ROW_FIELDS[name]
+  return { columns, value: (parts) => value(parts.row, parts) }
 }
 
 /** A field that is only in the payloads; null without them. */
@@ -100,14 +98,14 @@ export function rawDetails(details: CostDetails | Record<string, number>) {
   return { raw: Object.fromEntries(entries) }
 }
 
-/** Every field of a TraceRun in API v2 (contract S-17 to S-21), and its source. */
+/** Every field of a TraceRun in API v2 (contract S-17 to S-21), and its source; those of API v1 are in ROW_FIELDS. */
 const RUN_FIELDS: Readonly<Record<RunSelect, RunField>> = {
-  ID: lean(['run_id'], (row) => row.run_id),
-  NAME: lean(['name'], (row) => row.name),
+  ID: asInV1('id'),
+  NAME: asInV1('name'),
   RUN_TYPE: lean(['run_type'], (row) => row.run_type.toUpperCase()),
   STATUS: lean(['status'], (row) => row.status.toUpperCase()),
-  START_TIME: lean(['start_time'], (row) => time(row.start_time)),
-  END_TIME: lean(['end_time'], (row) => time(row.end_time)),
+  START_TIME: asInV1('start_time'),
+  END_TIME: asInV1('end_time'),
   LATENCY_SECONDS: lean(['start_time', 'end_time'], ({ start_time, end_time }) =>
     end_time === null ? null : seconds(end_time - start_time),
   ),
@@ -117,27 +115,25 @@ const RUN_FIELDS: Readonly<Record<RunSelect, RunField>> = {
     (error) => isCutAt(MAX_ERROR, error),
     (error, traceRun) => (traceRun ? (traceRun.error ?? null) : error || null),
   ),
-  ERROR_PREVIEW: lean(['error'], (row) => row.error || null),
+  ERROR_PREVIEW: asInV1('error'),
   EXTRA: payload(({ merged, metadata }) => ({ ...merged.extra, metadata })),
   METADATA: payload(({ metadata }) => metadata),
   EVENTS: payload(({ merged }) => eventList(sentJson(merged.raw, 'events'))),
   INPUTS: payload(({ mapped, merged }) => mapped?.inputs?.value ?? sentJson(merged.raw, 'inputs') ?? {}),
-  INPUTS_PREVIEW: lean(['inputs_preview'], (row) => row.inputs_preview),
+  INPUTS_PREVIEW: asInV1('inputs_preview'),
   OUTPUTS: payload(({ mapped, merged }) => mapped?.outputs?.value ?? sentJson(merged.raw, 'outputs') ?? null),
-  OUTPUTS_PREVIEW: lean(['outputs_preview'], (row) => row.outputs_preview),
+  OUTPUTS_PREVIEW: asInV1('outputs_preview'),
   MANIFEST: payload(({ merged }) => sentJson(merged.raw, 'serialized') ?? null),
-  PARENT_RUN_IDS: lean(['dotted_order'], (row) => parentIds(row.dotted_order)),
-  PARENT_RUN_ID: lean(['parent_run_id'], (row) =>
-    row.parent_run_id === NIL_UUID ? null : row.parent_run_id,
-  ),
-  PROJECT_ID: lean(['project_id'], (row) => row.project_id),
-  TRACE_ID: lean(['trace_id'], (row) => row.trace_id),
+  PARENT_RUN_IDS: asInV1('parent_run_ids'),
+  PARENT_RUN_ID: asInV1('parent_run_id'),
+  PROJECT_ID: asInV1('session_id'),
+  TRACE_ID: asInV1('trace_id'),
   THREAD_ID: {
     columns: ['thread_id', 'trace_id', 'parent_run_id'],
     of_trace: 'thread',
-    value: ({ thread_id }) => thread_id,
+    value: ({ thread_id }) => thread_id ?? null,
   },
-  DOTTED_ORDER: lean(['dotted_order'], (row) => row.dotted_order),
+  DOTTED_ORDER: asInV1('dotted_order'),
   IS_ROOT: lean(['parent_run_id'], (row) => row.parent_run_id === NIL_UUID),
   REFERENCE_EXAMPLE_ID: payload(({ merged }) => headUuid(merged, 'reference_example_id') ?? null),
   REFERENCE_DATASET_ID: unknown(),
@@ -151,18 +147,18 @@ const RUN_FIELDS: Readonly<Record<RunSelect, RunField>> = {
   COMPLETION_TOKEN_DETAILS: lean(['output_token_details'], (row) => rawDetails(row.output_token_details)),
   PROMPT_COST_DETAILS: lean(['input_cost_details'], (row) => rawDetails(row.input_cost_details)),
   COMPLETION_COST_DETAILS: lean(['output_cost_details'], (row) => rawDetails(row.output_cost_details)),
-  PRICE_MODEL_ID: lean(['price_model_id'], (row) => row.price_model_id || null),
-  USAGE_UNITS: lean(['usage_units'], (row) => row.usage_units),
+  PRICE_MODEL_ID: asInV1('price_model_id'),
+  USAGE_UNITS: asInV1('usage_units'),
   UNIT_COSTS: lean(['unit_costs'], (row) => rawDetails(row.unit_costs).raw),
   USAGE_CONDITIONS: lean(['usage_conditions'], usageConditions),
-  COST_SOURCE: lean(['cost_source'], (row) => row.cost_source || null),
+  COST_SOURCE: asInV1('cost_source'),
   COMPUTED_COST: lean(['computed_cost'], (row) => costNumber(row.computed_cost)),
   TAGS: mostlyLean(
     'tags',
     (tags) => tags.length === MAX_TAGS || tags.some((tag) => isCutAt(MAX_TAG, tag)),
     (tags, traceRun) => traceRun?.tags ?? tags,
   ),
-  APP_PATH: lean(['trace_id', 'run_id'], (row) => appPath(row.trace_id, row.run_id)),
+  APP_PATH: asInV1('app_path'),
   ATTACHMENTS: {
     columns: [],
     whole: true,
@@ -175,10 +171,7 @@ const RUN_FIELDS: Readonly<Record<RunSelect, RunField>> = {
     columns: ['trace_id'],
     value: ({ row, links }) => shareUrl(links, row.trace_id),
   },
-  FEEDBACK_STATS: {
-    columns: ['run_id'],
-    value: ({ feedback }) => (feedback ? feedbackStatsJson(feedback) : null),
-  },
+  FEEDBACK_STATS: asInV1('feedback_stats'),
   LS_USER_ID: unknown(),
 }
 
@@ -215,11 +208,6 @@ export const PUBLIC_RUN_SELECTS = ALL_SELECTS.filter((select) => !NOT_PUBLIC.has
 function attachmentsJson(traceRun: TraceRun | undefined, links: RunLinks): Record<string, string> {
   const { id, attachments } = traceRun?.merged ?? { id: '', attachments: {} }
   return Object.fromEntries(Object.keys(attachments).map((name) => [name, attachmentUrl(links, id, name)]))
-}
-
-/** Path of a TraceRun's page, after the address of the server. */
-export function appPath(trace_id: string, run_id: string): string {
-  return `/app/traces/${trace_id}?run=${run_id}`
 }
 
 /** Columns that every response needs: the row's place in the order and in its trace. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { idOf, traceRunRow } from '../../../test/support/stores/clickhouse/trace-store.ts'
-import { eventList, joinPieces, leanPieces, ownCounts, type TopCounts } from './trace-run.ts'
+import { ownCounts, type TopCounts } from './row-fields.ts'
+import { eventList, joinPieces, leanPieces, listNeeds } from './trace-run.ts'
 import type { TraceRunRow } from '../rows/trace-run-row.ts'
 
 const START = Date.UTC(2026, 10, 20) * 1000
@@ -89,5 +90,41 @@ describe('events of a TraceRun as read', () => {
     [[1], [1]],
   ])('are a list for any sent value (%#)', (sent, expected) => {
     expect(eventList(sent)).toEqual(expected)
+  })
+})
+
+describe('a list with select', () => {
+  it('reads only the columns of the selected fields', () => {
+    expect(listNeeds(['id', 'app_path'])).toEqual({
+      columns: ['sort_time', 'run_id', 'trace_id', 'parent_run_id', 'run_type', 'name', 'start_time'],
+      payloads: false,
+      traces: false,
+      feedback: false,
+      glimpses: false,
+    })
+    expect(listNeeds(['total_tokens'])).toMatchObject({
+      columns: expect.arrayContaining(['input_tokens', 'output_tokens', 'call_id']),
+      traces: true,
+    })
+  })
+
+  it('reads all columns without select, and for payloads', () => {
+    const { columns, ...others } = listNeeds(undefined)
+    expect(others).toEqual({ payloads: false, traces: true, feedback: true, glimpses: true })
+    expect(listNeeds(['inputs'])).toMatchObject({ columns, payloads: true, traces: false })
+  })
+
+  it('shows each selected field as a list of all fields does', () => {
+    const row = traceRunRow(1, { run_id: idOf(1), run_type: 'llm', start_time: START, output_tokens: 3 })
+    const textOf = (of: TraceRunRow, select?: string[]): Record<string, unknown> =>
+      JSON.parse(Buffer.from(joinPieces(leanPieces(of, { counts: ownCounts(of) }, { select }))).toString())
+    const all = textOf(row)
+    for (const [name, value] of Object.entries(all)) {
+      const { columns } = listNeeds([name])
+      const read = Object.fromEntries(
+        columns.map((column) => [column, row[column]]),
+      ) as unknown as TraceRunRow
+      expect([name, textOf(read, [name])[name]]).toEqual([name, value])
+    }
   })
 })

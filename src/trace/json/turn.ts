@@ -5,7 +5,7 @@ import type { CostDetails } from '../price/cost-details.ts'
 import type { TraceRunRow } from '../rows/trace-run-row.ts'
 import type { RunLinks } from './run-links.ts'
 import { columnsOf, rawDetails, selectedFields } from './selected-run.ts'
-import { costNumber, time } from './trace-run.ts'
+import { costNumber, time } from './row-fields.ts'
 
 /** A trace of a thread: its root, and tokens and costs of all of its TraceRuns. */
 export interface TurnParts {

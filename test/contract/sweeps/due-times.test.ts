@@ -36,10 +36,8 @@ const logger = createLogger({ level: 'silent' })
 
 /** The clock that a server has on this database: the system's, or that of Postgres. */
 async function clockOf(database: Database): Promise<Clock> {
-  const stops: (() => Promise<unknown> | void)[] = []
-  onTestFinished(() => {
-    for (const stop of stops) void stop()
-  })
+  const stops = new AsyncDisposableStack()
+  onTestFinished(() => stops.disposeAsync())
   return await startDatabaseClock(database, { logger, stops })
 }
 

@@ -221,7 +221,10 @@ describeOnSql('with the clock of the system, of identity and deployments', (engi
       },
       assertWorking: () => undefined,
     }
-    startAuditRetention({ config: { auditRetentionDays: 2 }, sweeps, stops: [] }, database)
+    startAuditRetention(
+      { config: { auditRetentionDays: 2 }, sweeps, stops: new AsyncDisposableStack() },
+      database,
+    )
     expect(await started[0]?.work(new AbortController().signal)).toBe(1)
     expect(await ids('audit_log', 'at')).toEqual([now - DAY, now])
   })

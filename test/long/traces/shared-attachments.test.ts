@@ -94,7 +94,7 @@ describe.skipIf(reason !== '')(`a server on the Postgres of another one${reason}
     }),
     logger,
     stopping: new AbortController().signal,
-    stops: [] as (() => Promise<unknown> | void)[],
+    stops: new AsyncDisposableStack(),
   })
 
   let dir: Awaited<ReturnType<typeof temporaryDir>>
@@ -114,9 +114,7 @@ describe.skipIf(reason !== '')(`a server on the Postgres of another one${reason}
   async function enter(name: string, env: Record<string, string> = {}): Promise<() => Promise<void>> {
     await mkdir(join(dir.dir, name), { recursive: true })
     const parts = joining(join(dir.dir, name), url, env)
-    const leave = async (): Promise<void> => {
-      for (const stop of parts.stops.reverse()) await stop()
-    }
+    const leave = (): Promise<void> => parts.stops.disposeAsync()
     const servers = createServerRegistry(database)
     await joinServers(parts, { servers, installation_id: 'i' }, 0).catch(async (error: unknown) => {
       await leave()

@@ -15,7 +15,7 @@ import { WORKSPACE_ID } from './server.ts'
 
 const config = readConfig()
 if (config.hosted === undefined) throw new Error('GRAPHS is not set')
-const stops: (() => Promise<unknown> | void)[] = []
+const stops = new AsyncDisposableStack()
 const noIngest = () => Promise.reject(new Error('there is no ingest'))
 const logger = createLogger({ level: 'warn' })
 const metrics = createMetrics()
@@ -80,7 +80,7 @@ server.listen(0, '127.0.0.1', () => process.stdout.write(`port ${(server.address
 process.once('SIGTERM', () => {
   void (async () => {
     server.close()
-    for (let stop = stops.pop(); stop; stop = stops.pop()) await stop()
+    await stops.disposeAsync()
     process.exit(0)
   })()
 })

@@ -7,7 +7,7 @@ import type { Figures, OverviewFigures } from './figures.ts'
 import { groupClause, groupingOf, narrowed, type Selection, subjectClauses } from './selection.ts'
 
 const MOST_GROUPS = 8
-/** Maximum number of groups in an answer of the server. */
+/** Maximum number of groups in a response of the server. */
 const MOST_ASKED = 100
 const READ_EVERY_MS = 30_000
 const OVERVIEW = 'overview'
@@ -46,7 +46,7 @@ async function readGroups(
   if (groups.length === 0) return new Map()
   const failed = await ask([FAILED, groupsClause(selection, groups)], MOST_ASKED)
   const counts = new Map(failed.map(([name, { run_count }]) => [name, run_count]))
-  // A group without a count has no failures. If the answer has the maximum number of groups, the count is unknown
+  // A group without a count has no failures. If the response has the maximum number of groups, the count is unknown
   // instead.
   const rest = failed.length < MOST_ASKED ? 0 : undefined
   return new Map(groups.map(([name, figures]) => [name, { figures, failed: counts.get(name) ?? rest }]))

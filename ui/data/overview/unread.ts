@@ -2,7 +2,7 @@ import { senderOf } from './senders.ts'
 
 /** A number of usage objects that the server does not read, as one client sends it. */
 export interface UnreadNumber {
-  /** Its path in the answer, with `[]` for any place in a list. */
+  /** Its path in the response, with `[]` for any place in a list. */
   name: string
   /** Client with version. */
   sender: string

@@ -1,4 +1,4 @@
-/** Maximum number of projects in one answer of the server. */
+/** Maximum number of projects in one response of the server. */
 export const PROJECTS_PER_PAGE = 100
 /** Time between two reads of one project, or of one page of them. */
 export const READ_EVERY_MS = 10_000

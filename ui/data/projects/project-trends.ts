@@ -10,7 +10,7 @@ const READ_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
 const DAYS = 7
 const INTERVAL: Interval = { text: '6h', size: DAY_MS / 4 }
-/** Maximum number of groups in an answer of the server. */
+/** Maximum number of groups in a response of the server. */
 const MOST_PROJECTS = 100
 
 /** The activity of a project in the last seven days. */

@@ -5,7 +5,7 @@ import type { TraceRunFiguresRead } from '../../api/platform.gen.ts'
 const DAYS = 7
 const DAY_MS = 86_400_000
 const FRESH_MS = 300_000
-/** Maximum number of groups in an answer of the server. */
+/** Maximum number of groups in a response of the server. */
 const MOST_NAMES = 100
 
 /**

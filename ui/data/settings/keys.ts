@@ -19,7 +19,7 @@ export function useApiKeys(kind: KeyKind, isAllowed: boolean) {
   })
 }
 
-/** Creates and revokes keys of a kind. Only the answer to `create` contains the key itself. */
+/** Creates and revokes keys of a kind. Only the response to `create` contains the key itself. */
 export function useKeyChanges(kind: KeyKind) {
   const queries = useQueryClient()
   const onSuccess = async (): Promise<void> => await queries.invalidateQueries({ queryKey: KEYS })

@@ -4,7 +4,7 @@ export interface ThreadEvent {
 }
 
 export interface FollowedThread {
-  /** Opens the stream; errors have the `status` of the answer, if there was one. */
+  /** Opens the stream; errors have the `status` of the response, if there was one. */
   connect(): AsyncIterable<ThreadEvent>
   onEvent(event: ThreadEvent): void
   /** Resolves after `ms` milliseconds, or when the signal aborts. */
@@ -15,7 +15,7 @@ export interface FollowedThread {
 const AGAIN_MS = 1000
 const MAX_AGAIN_MS = 30_000
 /**
- * This many answers 404 in a row are final. Fewer may come from a server that has just started, before it serves its
+ * This many responses 404 in a row are final. Fewer may come from a server that has just started, before it serves its
  * deployments.
  */
 const FINAL_404S = 4

@@ -3,7 +3,7 @@ import { AppError } from '../../../base/errors.ts'
 import { isSessionCookieName } from '../../server/browser/session-cookie.ts'
 
 /**
- * Where an answer of deployed code is read. `prefix`: the path of the deployment at this address, e.g.
+ * Where a response of deployed code is read. `prefix`: the path of the deployment at this address, e.g.
  * `/deployments/support-bot`; '' at an address of its own. `sandboxed`: browsers keep session cookies of the interface
  * for this host, so pages get no origin. `hasSession`: the request had a session cookie.
  */
@@ -55,8 +55,8 @@ const DROPPED_PREFIXES = ['x-accel-', 'sec-', 'proxy-', 'attribution-reporting-'
 const SANDBOX_SETS: ReadonlySet<string> = new Set(SANDBOX_HEADERS.map(([name]) => name).slice(1))
 
 /**
- * The headers of an answer of deployed code that clients get (D-64), as raw headers, in which names and values alternate.
- * Without those that take effect beyond the answer; cookies are limited to the deployment.
+ * The headers of a response of deployed code that clients get (D-64), as raw headers, in which names and values alternate.
+ * Without those that take effect beyond the response; cookies are limited to the deployment.
  */
 export function answerOfCode(rawHeaders: readonly string[], place: AnswerPlace): string[] {
   const kept: string[] = []
@@ -77,12 +77,12 @@ function passedValue(
   { sandboxed, hasSession }: AnswerPlace,
 ): string | undefined {
   if (DROPPED.has(name) || DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix))) return undefined
-  // Answers to a session carry no CORS headers (D-57).
+  // Responses to a session carry no CORS headers (D-57).
   if (hasSession && name.startsWith('access-control-')) return undefined
   if (sandboxed && SANDBOX_SETS.has(name)) return undefined
   // A browser would ask for a password in the name of the interface, and send it with every later request.
   if (sandboxed && name === 'www-authenticate' && !/^bearer\b/i.test(value)) return undefined
-  // Parts of such an answer have headers of their own, which some browsers obey.
+  // Parts of such a response have headers of their own, which some browsers obey.
   if (name === 'content-type' && /x-mixed-replace/i.test(value)) return 'application/octet-stream'
   return value
 }

@@ -96,7 +96,7 @@ export function uiRoutes(): DeploymentRoute[] {
           return { body: componentPage(graph_id, names), headers: COMPONENT_PAGE_HEADERS }
         } catch (error) {
           if (!(error instanceof AppError)) throw error
-          // The frame shows the reason, which an answer in JSON would not.
+          // The frame shows the reason, which a response in JSON would not.
           return { body: componentFault(graph_id, error.message), headers: COMPONENT_PAGE_HEADERS }
         }
       },

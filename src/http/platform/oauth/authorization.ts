@@ -91,7 +91,7 @@ function fault(message: string): AppError {
   return new AppError('invalid_request', { message })
 }
 
-/** The client's address with an answer, which names this server (RFC 9207). */
+/** The client's address with a response, which names this server (RFC 9207). */
 export function redirectTo(
   deps: AppDeps,
   req: IncomingMessage,

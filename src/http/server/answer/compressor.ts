@@ -3,16 +3,16 @@ import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
 import type { Headers } from '../../api/route.ts'
 
-/** The bytes of an answer and their encoding. */
+/** The bytes of a response and their encoding. */
 export interface Encoded {
   headers: Headers
   body: Uint8Array | string
 }
 
-/** Compresses whole answers, off the event loop. */
+/** Compresses whole responses, off the event loop. */
 export interface Compressor {
   /**
-   * Encodes the answer in an encoding that the client accepts, or returns it unchanged; `accepted` is the client's
+   * Encodes the response in an encoding that the client accepts, or returns it unchanged; `accepted` is the client's
    * header Accept-Encoding.
    */
   encode(accepted: string | undefined, headers: Headers, body: Uint8Array | string): Promise<Encoded>
@@ -29,10 +29,10 @@ const ENCODINGS = [
   ['gzip', (body: Uint8Array) => asGzip(body, { level: 1 })],
 ] as const
 
-/** Minimum size for compression; smaller answers fit into two packets. */
+/** Minimum size for compression; smaller responses fit into two packets. */
 const MIN_BYTES = 2048
 /**
- * Maximum number of answers that are compressed at the same time. Node has four threads for such work, and files are
+ * Maximum number of responses that are compressed at the same time. Node has four threads for such work, and files are
  * synced on the same threads.
  */
 const AT_ONCE = 2
@@ -48,7 +48,7 @@ export function createCompressor(): Compressor {
         return { headers, body }
       const varying: Headers = { ...headers, vary: withName(headers['vary'], 'accept-encoding') }
       const found = ENCODINGS.find(([name]) => accepts(accepted, name))
-      // If too many answers are being compressed, this one is sent uncompressed instead of waiting.
+      // If too many responses are being compressed, this one is sent uncompressed instead of waiting.
       if (found === undefined || body.length < MIN_BYTES || running >= AT_ONCE)
         return { headers: varying, body }
       running += 1
@@ -77,7 +77,7 @@ function withName(vary: string | number | undefined, name: string): string {
 }
 
 /**
- * Text of random length. It hides the compressed size of an encrypted answer, which could reveal parts of the answer.
+ * Text of random length. It hides the compressed size of an encrypted response, which could reveal parts of the response.
  */
 function padding(): string {
   return randomBytes(MAX_PADDING)

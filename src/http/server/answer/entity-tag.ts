@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import type { Headers } from '../../api/route.ts'
 
-/** Headers that let a client cache an answer and make it revalidate the answer each time. */
+/** Headers that let a client cache a response and make it revalidate the response each time. */
 export function validatorOf(version: string): Headers {
-  // Weak, since the same answer may be sent in several encodings.
+  // Weak, since the same response may be sent in several encodings.
   return { etag: `W/"${version}"`, 'cache-control': 'private, no-cache' }
 }
 

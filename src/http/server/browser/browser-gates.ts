@@ -4,7 +4,7 @@ import { isLoopback } from '../../../base/loopback.ts'
 
 /**
  * Checks of requests that need no key, because AUTH is off or a session cookie authenticates them. A page of another site
- * can make a browser send such requests too (D-57, docs/adr/0035-browser-sessions.md).
+ * can make a browser send such requests too (D-57, docs/adr/0035-who-enters.md).
  */
 export interface BrowserGates {
   /** @throws AppError misdirected_request, foreign_origin */

@@ -119,7 +119,7 @@ function texts(value: JsonValue | undefined): string[] | undefined {
 
 const TOKEN = /^[\w!#$%&'*+.^`|~-]{1,256}$/
 
-/** Names that headers of answers have. @throws AppError config_invalid for one that no header may have */
+/** Names that headers of responses have. @throws AppError config_invalid for one that no header may have */
 function tokens(
   cors: JsonObject,
   name: 'allow_methods' | 'allow_headers' | 'expose_headers',

@@ -1,6 +1,6 @@
 /**
  * Lets one insert at a time into each table. A cluster of replicas with sequential inserts refuses every other insert
- * into a table meanwhile (docs/adr/0058).
+ * into a table meanwhile (docs/adr/0054).
  */
 export interface InsertTurns {
   /** Calls `insert` when no other insert into the table is running, and waits for it. */

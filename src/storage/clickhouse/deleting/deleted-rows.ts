@@ -4,7 +4,7 @@ import type { ClickHouse } from '../connect.ts'
 
 /**
  * The share of deleted rows from which a partition is rewritten without them: about four bytes are then written for one
- * that becomes free (docs/adr/0066).
+ * that becomes free (docs/adr/0034).
  */
 const DELETED_SHARE = 0.2
 const LOOK_MS = 250

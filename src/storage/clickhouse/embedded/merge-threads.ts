@@ -8,7 +8,7 @@ const NICENESS = 5
 const THREADS = '/proc/self/task'
 
 /**
- * Returns a function that makes merges yield to inserts and reads (docs/adr/0059). It is called after changes of the
+ * Returns a function that makes merges yield to inserts and reads (docs/adr/0010). It is called after changes of the
  * schema, because the engine starts the threads with its first table; once it has found them, it does nothing. Only
  * Linux has priorities of threads.
  */

@@ -6,7 +6,7 @@ import { listConditions, timeAtSql } from '../list-sql.ts'
 import { PROVIDER } from '../provider-sql.ts'
 import { SEARCH_SETTINGS } from '../search/search-sql.ts'
 
-/** Maximum number of TraceRuns that are read for one answer, newest first. */
+/** Maximum number of TraceRuns that are read for one response, newest first. */
 const MAX_RUNS = 200_000
 /** Maximum number of different values that are counted. The longest values then take about 60 MB. */
 const MAX_VALUES = 100_000

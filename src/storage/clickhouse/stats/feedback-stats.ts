@@ -7,7 +7,7 @@ import { PROJECT, turnsSql } from '../threads/turns-sql.ts'
 import { selectionOf } from './stats-sql.ts'
 
 /**
- * Limits of the feedback in one answer. The answer has at most this many records, keys of a TraceRun, and values and
+ * Limits of the feedback in one response. The response has at most this many records, keys of a TraceRun, and values and
  * comments of a key.
  */
 const MAX_RECORDS = 1_000_000

@@ -194,7 +194,7 @@ async function narrowed(
 type AnswerForm = Pick<StatsForm, 'group' | 'interval' | 'is_exact'>
 
 /**
- * The figures of an answer. There may be no rows, because the counted TraceRuns may have been deleted in the meantime.
+ * The figures of a response. There may be no rows, because the counted TraceRuns may have been deleted in the meantime.
  */
 function statsOf(
   form: AnswerForm,
@@ -205,7 +205,7 @@ function statsOf(
   return { is_exact: form.is_exact, figures: joined(figures, usage, groups, form.interval !== undefined) }
 }
 
-/** The answer when there are no TraceRuns. */
+/** The response when there are no TraceRuns. */
 function noStats({ group, interval, is_exact }: AnswerForm): StatsAnswer {
   return { is_exact, figures: group === undefined && interval === undefined ? [noFigures()] : [] }
 }

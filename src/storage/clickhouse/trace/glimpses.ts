@@ -1,5 +1,5 @@
 import { NIL_UUID } from '../../../base/ids.ts'
-import type { TraceGlimpse } from '../../../trace/json/trace-run.ts'
+import type { TraceGlimpse } from '../../../trace/json/row-fields.ts'
 import type { ClickHouse } from '../connect.ts'
 import { FIRST_OF_ORDER, PLACES_OF_TRACES } from './scope.ts'
 

@@ -6,7 +6,7 @@ import { parseTime } from '../../derive/time.ts'
 import { ID_SENT } from './ids.ts'
 import { isPartHead } from './parts.ts'
 
-/** Fragments stored under the id of a trace in which several spans have no parent (docs/adr/0020). */
+/** Fragments stored under the id of a trace in which several spans have no parent (docs/adr/0012). */
 export interface RootSpans {
   /** Fragments of the TraceRun with that id. */
   own: StoredFragment[]

@@ -8,7 +8,7 @@ import type { AppDeps } from '../../app-deps.ts'
 import { type PlatformRoute, route } from '../../route.ts'
 
 const TAG = 'Identity'
-/** Answers of a sign-in are for one browser, and pages that follow must not learn the address of the callback. */
+/** Responses of a sign-in are for one browser, and pages that follow must not learn the address of the callback. */
 const PRIVATE = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
 const PAGE = '/app/sign-in'
 const ID = { id: requiredTextParameter('The id of the provider.') }

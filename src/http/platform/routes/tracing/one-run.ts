@@ -9,7 +9,7 @@ const TAG = 'Runs'
 
 /**
  * The form of a run for a client. LangSmith's Python client sets `attachments` itself when it reads a run, and fails if
- * the response contains them; users compare its times with times without a zone (ADR 0011).
+ * the response contains them; users compare its times with times without a zone (ADR 0038).
  */
 export function fieldsFor(userAgent: string | undefined): { omit?: string[]; zoneless?: true } {
   return userAgent?.startsWith('langsmith-py/') === true ? { omit: ['attachments'], zoneless: true } : {}

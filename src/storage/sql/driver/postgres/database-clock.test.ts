@@ -17,10 +17,10 @@ function createDatabase() {
     server.time += server.late / 2
     return [{ now }] as Row[]
   }
-  const stops: (() => unknown)[] = []
-  onTestFinished(() => stops.forEach((stop) => void stop()))
+  const stops = new AsyncDisposableStack()
+  onTestFinished(() => stops.disposeAsync())
   const parts = { logger: createLogger({ level: 'silent' }), stops, everyMs: 1, durations: machine }
-  const start = () => startDatabaseClock({ dialect: 'postgres', query }, parts as never)
+  const start = () => startDatabaseClock({ dialect: 'postgres', query }, parts)
   const readAgain = async (): Promise<void> => {
     const wanted = server.reads + 2
     await eventually(async () => expect(server.reads).toBeGreaterThanOrEqual(wanted))

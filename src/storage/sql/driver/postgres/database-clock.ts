@@ -10,7 +10,7 @@ const EVERY_MS = 5_000
 export interface DatabaseClockParts {
   logger: Logger
   /** Stop functions of the parts, in order of start. */
-  stops: (() => Promise<unknown> | void)[]
+  stops: AsyncDisposableStack
   everyMs?: number
   /** Clock whose monotonic time is used. On Postgres, its time of day is not used. */
   durations?: Clock
@@ -44,6 +44,6 @@ export async function startDatabaseClock(
       .catch((error: unknown) => logger.debug({ err: error }, "the database's clock could not be read"))
   }, everyMs)
   timer.unref()
-  stops.push(() => clearInterval(timer))
+  stops.defer(() => clearInterval(timer))
   return { now: () => Math.round(steady() + offset), steady }
 }
