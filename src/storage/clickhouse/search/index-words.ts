@@ -19,7 +19,11 @@ export interface IndexWhen {
 }
 
 /** The indexes of each table that inserts and merges do not build. All of a table are built together. */
-const INDEXES = { fragments: ['words'], run_fragments: ['words'], runs: ['words', ...FILTER_INDEXES] } as const
+const INDEXES = {
+  fragments: ['words'],
+  run_fragments: ['words'],
+  runs: ['words', ...FILTER_INDEXES],
+} as const
 const TABLES = ['fragments', 'run_fragments', 'runs'] as const
 
 /** Value of the setting `exclude_materialize_skip_indexes_on_insert`. */

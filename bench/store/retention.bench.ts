@@ -14,7 +14,7 @@ import { testClock } from '../../test/support/faults/test-clock.ts'
 import { fillRuns, RUNS_PER_TRACE } from '../load/fill-runs.ts'
 
 // One sweep of retention over all tables: three of thirty days expire. Fragments are stored as before ADR 0099 or by day:
-//   node scripts/launch.mjs bench/fragments/retention.bench.ts [runs] [old|new] [runs a page]
+//   node scripts/launch.mjs bench/store/retention.bench.ts [runs] [old|new] [runs a page]
 const RUNS = Number(process.argv[2] ?? 300_000)
 const TABLE = process.argv[3] === 'old' ? 'run_fragments' : 'fragments'
 const page = Number(process.argv[4] ?? 4_000)

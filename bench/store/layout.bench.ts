@@ -10,7 +10,7 @@ import {
 
 // The fragments of before ADR 0099 (run_fragments) against those by day (fragments), both filled by SQL with the same
 // rows: inserts, reads, and the retention of a tenth of the days:
-//   node scripts/launch.mjs bench/fragments/layout.bench.ts [runs] [old|new]
+//   node scripts/launch.mjs bench/store/layout.bench.ts [runs] [old|new]
 const RUNS = Number(process.argv[2] ?? 300_000)
 const LAYOUTS = (process.argv[3] ?? 'old,new').split(',')
 const DAYS = 30

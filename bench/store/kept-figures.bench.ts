@@ -1,24 +1,24 @@
-import { createLogger } from '../src/base/log.ts'
-import type { ListQuery } from '../src/ingest/store/trace-store.ts'
-import type { StatsQuery } from '../src/ingest/store/stats-store.ts'
-import { STORED_COLUMNS } from '../src/ingest/store/stored-columns.ts'
-import { type ClickHouse, connectClickHouse } from '../src/storage/clickhouse/connect.ts'
-import { fillHourChanges } from '../src/storage/clickhouse/hours/fill-hour-changes.ts'
-import { MAX_HOURS, rollHours } from '../src/storage/clickhouse/hours/roll-hours.ts'
-import { listSql } from '../src/storage/clickhouse/list-sql.ts'
-import { migrate } from '../src/storage/clickhouse/migrate.ts'
-import { createTraceStore } from '../src/storage/clickhouse/trace-store.ts'
-import { parseFilter } from '../src/trace/filter/filter.ts'
+import { createLogger } from '../../src/base/log.ts'
+import type { ListQuery } from '../../src/ingest/store/trace-store.ts'
+import type { StatsQuery } from '../../src/ingest/store/stats-store.ts'
+import { STORED_COLUMNS } from '../../src/ingest/store/stored-columns.ts'
+import { type ClickHouse, connectClickHouse } from '../../src/storage/clickhouse/connect.ts'
+import { fillHourChanges } from '../../src/storage/clickhouse/hours/fill-hour-changes.ts'
+import { MAX_HOURS, rollHours } from '../../src/storage/clickhouse/hours/roll-hours.ts'
+import { listSql } from '../../src/storage/clickhouse/list-sql.ts'
+import { migrate } from '../../src/storage/clickhouse/migrate.ts'
+import { createTraceStore } from '../../src/storage/clickhouse/trace-store.ts'
+import { parseFilter } from '../../src/trace/filter/filter.ts'
 import {
   startTestClickHouse,
   temporaryDir,
   until,
-} from '../test/support/stores/clickhouse/embedded-clickhouse.ts'
-import { fillRuns, RUNS_PER_TRACE } from './load/fill-runs.ts'
+} from '../../test/support/stores/clickhouse/embedded-clickhouse.ts'
+import { fillRuns, RUNS_PER_TRACE } from '../load/fill-runs.ts'
 
 // CPU of the engine for figures before and after they are kept by hour (ADR 0098), and for filters that find nothing with
 // and without indexes:
-//   node scripts/launch.mjs bench/kept-figures.bench.ts [runs]
+//   node scripts/launch.mjs bench/store/kept-figures.bench.ts [runs]
 const RUNS = Number(process.argv[2] ?? 1_000_000)
 const DAY = 86_400_000
 const HOUR = 3_600_000_000
@@ -46,11 +46,10 @@ async function measure(db: ClickHouse, what: string, work: () => Promise<unknown
     const after = await usedBy(db)
     used.push({ cpu: after.cpu - before.cpu, rows: after.rows - before.rows })
   }
-  const median = (of: 'cpu' | 'rows'): string =>
-    used
-      .map((one) => one[of])
-      .toSorted((a, b) => a - b)
-      [Math.floor(TIMES / 2)]!.toFixed(0)
+  const median = (of: 'cpu' | 'rows'): string => {
+    const sorted = used.map((one) => one[of]).toSorted((a, b) => a - b)
+    return sorted[Math.floor(TIMES / 2)]!.toFixed(0)
+  }
   console.log(`${what.padEnd(40)} ${median('cpu').padStart(6)} ms of CPU, ${median('rows').padStart(9)} rows`)
 }
 
