@@ -17,8 +17,7 @@ import {
 // Whether this checkout has become slower: three ratios, each to work of the same process that does not change, all
 // warm. Fails if one is above MOST times the kept one of guard.json. Ends with `N passed, N failed`:
 //   node scripts/launch.mjs bench/guard.bench.ts [--keep]
-// --keep writes the measured ratios to guard.json. They depend on the processor too: those kept are the highest that two
-// quiet machines gave for the same code.
+// --keep writes the measured ratios to guard.json.
 const MOST = 1.25
 const PASSES = 300
 const WAITED_RUNS = 400
