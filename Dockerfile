@@ -14,8 +14,9 @@ COPY hosts ./hosts
 COPY docs ./docs
 COPY src ./src
 COPY ui ./ui
-# The image already has Node 24, so the copy in node_modules is removed.
-RUN npm run build && npm prune --omit=dev && rm -rf node_modules/node-linux-*
+# The image already has Node 24, so the copy in node_modules is removed. The files of a clone may be only for their owner,
+# and the server is another user.
+RUN npm run build && npm prune --omit=dev && rm -rf node_modules/node-linux-* && chmod -R a+rX .
 
 FROM node:24.21-slim
 LABEL org.opencontainers.image.title="Weir" \

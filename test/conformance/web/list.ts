@@ -163,9 +163,11 @@ export function listTests({ server, used }: Used): void {
       await page.getByRole('columnheader', { name: 'Input' }).waitFor()
 
       await page.getByRole('button', { name: 'Export' }).click()
-      const file = page.waitForEvent('download')
-      await page.getByRole('dialog').getByRole('button', { name: 'Save the file' }).click()
-      const pieces: Buffer[] = await (await (await file).createReadStream()).toArray()
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('dialog').getByRole('button', { name: 'Save the file' }).click(),
+      ])
+      const pieces: Buffer[] = await (await file.createReadStream()).toArray()
       expect(Buffer.concat(pieces).toString('utf8').trim().split('\r\n')).toHaveLength(3)
 
       await page.getByLabel('Select the first 100 of the list').check()

@@ -135,9 +135,11 @@ export function panelTests({ server, used }: Used): void {
         const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
         await eventually(async () => expect(await copied()).toContain(part))
       }
-      const saved = page.waitForEvent('download')
-      await menu.getByRole('button', { name: 'Save as a file' }).click()
-      expect((await saved).suggestedFilename()).toBe(`${call.id}.json`)
+      const [saved] = await Promise.all([
+        page.waitForEvent('download'),
+        menu.getByRole('button', { name: 'Save as a file' }).click(),
+      ])
+      expect(saved.suggestedFilename()).toBe(`${call.id}.json`)
     })
   })
 
