@@ -75,7 +75,10 @@ export function useAgents() {
     const { client, request } = setup()
     // The setup checks that some response fits the document.
     expect((await request('/info')).status).toBe(200)
-    for (const { assistant_id, graph_id } of await client.assistants.search({}))
+    for (const { assistant_id, graph_id } of await client.assistants.search({
+      metadata: { created_by: 'system' },
+      limit: 100,
+    }))
       if (!ids.has(graph_id)) ids.set(graph_id, assistant_id)
   })
 
