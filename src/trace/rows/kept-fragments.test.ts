@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { tries } from '../../../test/support/properties.ts'
 import { newUuid } from '../../base/ids.ts'
 import { emptyFragment, readFragment, writeFragment } from './fragment.ts'
 import { byStoredId, withKeepDays } from './kept-fragments.ts'
@@ -39,5 +40,6 @@ it('every row is followed by the retention of its project', () => {
       expect(Buffer.concat(copied).equals(rows)).toBe(true)
       expect(days).toEqual(fragments.map(({ project }) => (project === 0 ? 14 : 0)))
     }),
+    tries(),
   )
 })

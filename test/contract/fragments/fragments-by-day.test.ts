@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import { inLong } from '../../support/length.ts'
+import { tries } from '../../support/properties.ts'
 import { FragmentWorld, step } from '../../support/stores/clickhouse/fragment-world.ts'
 import { migratedDatabase } from '../../support/stores/clickhouse/clickhouse-database.ts'
 
@@ -17,18 +18,15 @@ afterAll(() => drop())
 
 let worlds = 0
 
-async function checkWorlds(numRuns: number): Promise<void> {
+it('reads return each fragment that is kept, and no other, whatever day it came on and wherever a deletion was killed', async () => {
   const property = fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), async (steps) => {
     const world = new FragmentWorld(db, worlds++)
     for (const each of steps) await each(world)
     await world.check()
   })
-  await fc.assert(property, { numRuns })
-}
-
-const TITLE =
-  'reads return each fragment that is kept, and no other, whatever day it came on and wherever a deletion was killed'
-it(TITLE, () => checkWorlds(3), 120_000)
+  // The store executes some dozen statements for each input.
+  await fc.assert(property, tries(16, { longest: 2 }))
+})
 
 it('an expired day of a project is freed as a whole, without a statement that deletes fragments', async () => {
   const world = new FragmentWorld(db, worlds++)
@@ -61,8 +59,6 @@ it('an expired day of a project is freed as a whole, without a statement that de
 })
 
 inLong(() => {
-  it(`${TITLE}, in many orders`, () => checkWorlds(200), 3_600_000)
-
   it('a day in which another project keeps its runs longer stays, without what has expired', async () => {
     const world = new FragmentWorld(db, worlds++)
     world.keep.splice(0, 2, 2, 2)
