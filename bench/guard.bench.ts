@@ -99,7 +99,7 @@ async function measure(): Promise<Record<string, number>> {
       deriving(checkout, spans),
       parsing(spanTexts),
     ),
-    'waited run to the same graph behind a bare server': await waitedRunRatio(),
+    "waited run to LangGraph's invoke behind a bare server": await waitedRunRatio(),
   }
 }
 
