@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { json } from 'node:stream/consumers'
@@ -33,12 +33,13 @@ export async function startBareGraphServer(graph: string): Promise<BareGraphServ
 async function serve(graph: string): Promise<void> {
   const host = fork(THIS_FILE, ['host', graph])
   await once(host, 'message')
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     host.send((await json(request)) as object)
     const [state] = (await once(host, 'message')) as [object]
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(state))
-  })
+  }
+  const server = createServer((request, response) => void answer(request, response))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   process.send?.((server.address() as AddressInfo).port)
   process.once('disconnect', () => process.exit())
@@ -46,7 +47,7 @@ async function serve(graph: string): Promise<void> {
 
 async function host(path: string): Promise<void> {
   const { graph } = (await import(path)) as { graph: Graph }
-  process.on('message', async (input: object) => process.send?.(await graph.invoke(input)))
+  process.on('message', (input: object) => void graph.invoke(input).then((state) => process.send?.(state)))
   process.once('disconnect', () => process.exit())
   process.send?.('loaded')
 }

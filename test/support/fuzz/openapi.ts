@@ -51,6 +51,8 @@ const SLOW_MS = 1_000
  * Number of repetitions of a slow request: several, because other tests may use the processors for seconds at a time.
  */
 const TURNS_ALONE = 10
+/** SCIM has a type of its own. */
+const JSON_TYPE = /^application\/(scim\+)?json\b/
 const MAX_LEARNED_BYTES = 100_000
 const MAX_FAULTS = 20
 const MAX_SESSIONS = 100
@@ -107,7 +109,7 @@ export async function fuzzListener(campaign: Campaign): Promise<FuzzFindings> {
     return isFailure ? [`${method} ${path.split('?')[0]}: ${status}`, ...faults] : faults
   }
   const learn = (operation: string, { status, type, body }: Answer): void => {
-    if (status >= 300 || body.length > MAX_LEARNED_BYTES || !type.startsWith('application/json')) return
+    if (status >= 300 || body.length > MAX_LEARNED_BYTES || !JSON_TYPE.test(type)) return
     const path = operation.slice(operation.indexOf(' ') + 1)
     if (LOGS.test(path)) return
     records.learn(path, JSON.parse(Buffer.from(body).toString('utf8') || 'null'))

@@ -73,7 +73,7 @@ function recordsIn(answer: unknown): KnownRecord[] {
     const value = waiting[i]
     if (typeof value !== 'object' || value === null) continue
     const entries = Object.entries(value)
-    const ids = entries.filter(([name, id]) => ID_NAME.test(name) && typeof id === 'string')
+    const ids = entries.filter(([name, id]) => ID_NAME.test(name) && typeof id === 'string' && id !== '')
     if (ids.length > 0) found.push(Object.fromEntries(ids) as KnownRecord)
     waiting.push(...entries.map(([, inner]) => inner as unknown))
   }
