@@ -8,6 +8,7 @@ import {
   frameworks,
   isInstalled,
   javascriptClients,
+  langgraphServer,
   langsmithEnvironments,
   markOf,
   pythonClients,
@@ -55,6 +56,7 @@ if (python !== undefined) {
     ...langsmithEnvironments(),
     ...exporterEnvironments(),
     ...agentEnvironments(),
+    langgraphServer(),
     frameworks('python'),
   ])
     fill(folder, ({ path, wanted }) => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type ClientRow, CLIENTS, FRAMEWORKS, type Language } from './table.ts'
+import { type ClientRow, CLIENTS, FRAMEWORKS, LANGGRAPH_SERVER, type Language } from './table.ts'
 
 const FOLDER = fileURLToPath(new URL('../../.clients/field/', import.meta.url))
 
@@ -91,6 +91,14 @@ export function agentPython(row: ClientRow): string {
 
 function agentFolder(row: ClientRow): string {
   return join(FOLDER, `python-agents-${aliasOf(row)}`)
+}
+
+/** A virtual environment with LangGraph's server for development. */
+export function langgraphServer(): FieldFolder {
+  return {
+    path: join(FOLDER, 'python-langgraph-server'),
+    wanted: LANGGRAPH_SERVER.map(([name, version]) => `${name}==${version}`).join('\n'),
+  }
 }
 
 const isAgent = ([, name]: ClientRow): boolean => name === 'mcp' || name === 'a2a-sdk'

@@ -195,3 +195,10 @@ export const LAYOUTS: readonly LayoutRow[] = [
   ],
   ['javascript', 'path aliases of tsconfig.json, `src` layout', 'aliases', 'langgraph.json', 'src/model.mjs'],
 ]
+
+/** The packages of LangGraph's server for development, whose responses ours are compared with. */
+export const LANGGRAPH_SERVER: readonly (readonly [name: string, version: string])[] = [
+  ['langgraph-cli', '0.4.40'],
+  ['langgraph-api', '0.16.7'],
+  ['langgraph-runtime-inmem', '0.36.7'],
+]

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { builtInProcessors } from '../../../processors/index.ts'
 import { AppError } from '../../base/errors.ts'
@@ -83,6 +84,8 @@ export async function validate(args: string[], readProjectRuns: ReadProjectRuns)
   if (project === undefined && since !== undefined) throw misused('--since is for --project NAME.', HELP)
   if (project === undefined && positionals.length === 0)
     throw misused('Name a file, or - for standard input, or a project with --project.', HELP)
+  // EPIPE: a reader that has ended, such as `head`, does not change the exit code.
+  process.stdout.on('error', () => undefined)
   const report = startReport(writerOf(format, values))
   return project === undefined
     ? validateFiles(positionals, values.processors, report)
@@ -148,7 +151,10 @@ async function validateFiles(
       isUnreadable = true
       console.error(`weir validate: ${path === '-' ? 'standard input' : path}: ${fault}`)
     }
-    for (const run of reportRuns(fragments, context)) report.run(run)
+    for (const run of reportRuns(fragments, context)) {
+      report.run(run)
+      await whenPrinted()
+    }
     if (report.isEmpty()) return 2
     const code = report.end()
     return isUnreadable ? 2 : code
@@ -193,11 +199,19 @@ async function validateProject(
   options: Options & { project: string; since: string },
   report: StartedReport,
 ): Promise<number> {
-  for await (const run of readProjectRuns(options)) report.run(run)
+  for await (const run of readProjectRuns(options)) {
+    report.run(run)
+    await whenPrinted()
+  }
   if (!report.isEmpty()) return report.end()
   throw new AppError('not_found', {
     message: `Project "${options.project}" has no runs that started in the time that --since ${options.since} says. Does the client flush its traces before it ends?`,
   })
+}
+
+/** Resolves when the reader of a pipe has taken most of the output, which would wait in memory otherwise. */
+async function whenPrinted(): Promise<void> {
+  if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain').catch(() => undefined)
 }
 
 /** False if standard output is not a terminal, or if NO_COLOR or TERM disable colours. */

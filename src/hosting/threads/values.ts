@@ -17,11 +17,10 @@ export interface StatementThreadData {
 export interface LargeValuesStart {
   place: SqlPlace
   logger: Logger
-  stops: AsyncDisposableStack
 }
 
-/** Threads that read and write large values of an SQLite database, started with the first one; none for Postgres. */
-export function startLargeValues({ place, logger, stops }: LargeValuesStart): LargeValues | undefined {
+/** Threads that read and write large values of an SQLite database, started with the first one, and closed by the database; none for Postgres. */
+export function startLargeValues({ place, logger }: LargeValuesStart): LargeValues | undefined {
   if (place.url !== undefined) return undefined
   const thread = (name: string, readOnly: boolean): StatementThread => {
     const pool = createWorkerPool({
@@ -34,8 +33,10 @@ export function startLargeValues({ place, logger, stops }: LargeValuesStart): La
       idleMs: IDLE_MS,
       logger,
     })
-    stops.defer(() => pool.close())
-    return { run: <T>(task: StatementTask) => pool.run<T>({ name: 'run', input: task }) }
+    return {
+      run: <T>(task: StatementTask) => pool.run<T>({ name: 'run', input: task }),
+      close: () => pool.close(),
+    }
   }
   return { reads: thread('large-reads', true), writes: thread('large-writes', false) }
 }

@@ -25,16 +25,16 @@ export interface FoundTask extends TaskRun {
   state: TaskState
 }
 
-/** @throws A2aFault task_not_found, also for a task of another assistant or context */
+/** @throws A2aFault task_not_found, also for a task of another assistant or context; invalid_params */
 export async function findTask(
   context: DeploymentContext,
   assistant_id: string,
   { id, contextId }: { id: JsonValue | undefined; contextId?: JsonValue | undefined },
 ): Promise<FoundTask> {
+  if (typeof id !== 'string') throw new A2aFault('invalid_params', 'params.id must be the id of a task.')
   const place = readTaskId(id)
-  const unknown = (): A2aFault =>
-    new A2aFault('task_not_found', `Task not found: ${String(id).slice(0, 100)}`)
-  if (place === undefined || typeof id !== 'string') throw unknown()
+  const unknown = (): A2aFault => new A2aFault('task_not_found', `Task not found: ${id.slice(0, 100)}`)
+  if (place === undefined) throw unknown()
   if (typeof contextId === 'string' && contextId !== '' && contextId !== place.thread_id) throw unknown()
   const { runs, threads } = context.deps
   const call = callOf(context)

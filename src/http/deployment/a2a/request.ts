@@ -84,6 +84,8 @@ export function readA2aRequest({ id, message }: Envelope, headers: IncomingMessa
   const { jsonrpc, method } = message
   const params = message['params'] ?? {}
   if (jsonrpc !== '2.0') throw new A2aFault('invalid_request', 'jsonrpc must be "2.0".')
+  if (id === null)
+    throw new A2aFault('invalid_request', 'id must be a text or an integer: every method has a response.')
   if (typeof method !== 'string') throw new A2aFault('invalid_request', 'method must be a text.')
   const asked = headers['a2a-version']
   if (typeof asked === 'string' && !/^(1(\.\d+)*|0\.3(\.\d+)*|)$/.test(asked.trim()))

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
@@ -28,11 +28,16 @@ async function openWorld() {
       served[name] ??= serveStatements(file, { readOnly })
       return (await served[name].run(structuredClone(task))) as T
     },
+    async close() {
+      await served[name]?.close()
+    },
   })
   const large = { reads: thread('reads', true), writes: thread('writes', false) }
   const database = await openRunDatabase({ url: undefined, file }, large)
   onTestFinished(async () => {
-    await Promise.all([database, ...Object.values(served)].map((one) => one.close()))
+    await database.close()
+    // Without its log, which SQLite deletes with the last connection that may write.
+    expect(await readdir(dir)).toEqual(['runs.db'])
     await rm(dir, { recursive: true })
   })
   /** Replaces the writing thread, as after its unexpected end. */

@@ -202,6 +202,8 @@ export function openSqlite(file: string, options: SqliteOptions = {}, large?: La
     },
     async close() {
       while (lastTx !== undefined) await lastTx
+      // The connection that is closed last copies the log into the database, and deletes it.
+      await Promise.all([large?.reads.close(), large?.writes.close()])
       if (connection.isOpen) connection.close()
     },
   }

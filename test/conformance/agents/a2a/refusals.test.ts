@@ -54,6 +54,10 @@ describe('refusals', () => {
     expect((await ask('{')).error.code).toBe(-32700)
     expect((await ask('[]')).error.code).toBe(-32600)
     expect((await ask('{"method":"GetTask"}')).error.code).toBe(-32600)
+    const params = of({ messageId: crypto.randomUUID() })
+    const notification = JSON.stringify({ jsonrpc: '2.0', method: 'SendMessage', params })
+    expect(await ask(notification)).toMatchObject({ id: null, error: { code: -32600 } })
+    for (const method of ['tasks/get', 'CancelTask']) expect(await codeOf(method, {})).toBe(-32602)
   })
 
   it('A2A-5, A2A-7: every text of a message is in the history; fields that are null are not set', async () => {
