@@ -61,6 +61,8 @@ class HostChild {
   readonly #outbox: Outbox
   readonly #heart: Heart
   #deps: (ExecuteDeps & CallDeps) | undefined
+  /** While modules are loaded, `process.exit` throws. */
+  readonly #exit = process.exit.bind(process)
 
   constructor(openStorage: OpenStorage, version: string) {
     this.#openStorage = openStorage
@@ -156,7 +158,7 @@ class HostChild {
 
   async #stop(): Promise<void> {
     await this.#deps?.storage.close().catch(() => undefined)
-    process.exit(0)
+    this.#exit(0)
   }
 }
 

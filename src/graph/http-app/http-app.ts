@@ -13,6 +13,7 @@ import {
   startHostProcess,
 } from '../pool/process.ts'
 import { createStartPauses } from '../../base/background/start-pauses.ts'
+import { createToldFailures } from '../../base/background/told-failures.ts'
 import { pythonCommand } from '../python/interpreter.ts'
 import {
   type AppRoute,
@@ -77,6 +78,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   const [core, inner] = [socketPath(folder, 'core'), socketPath(folder, 'inner')]
   let { file } = options
   let life: Life | undefined
+  const told = createToldFailures()
   const pauses = createStartPauses(() => unavailable(ENDED))
   let lives = 0
   let stopped = false
@@ -90,13 +92,16 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
     life = begun
     begun.opened.catch((error: AppError) => {
       started.failed(error)
-      if (!stopped) logger.error({ reason: error.message }, 'the HTTP app of the deployment cannot be loaded')
+      if (!stopped && told.isDue('load', error.message))
+        logger.error({ reason: error.message }, 'the HTTP app of the deployment cannot be loaded')
     })
     void begun.process.exited.then(({ code, signal }) => {
       started.ended()
       if (life !== begun) return
       life = undefined
-      if (!stopped) logger.warn({ code, signal }, 'the process of the HTTP app has ended')
+      // Each process is another one, so a further end is told after the pause.
+      if (!stopped && told.isDue('end', `${begun.process.pid}`))
+        logger.warn({ code, signal }, 'the process of the HTTP app has ended')
     })
     return begun
   }
@@ -109,6 +114,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
     reload(next) {
       file = next
       pauses.reset()
+      told.reset()
       const old = life
       life = undefined
       if (old !== undefined) void end(old.process)

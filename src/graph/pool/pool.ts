@@ -346,7 +346,7 @@ class HostPool implements GraphHosts {
     const idleMs = this.#options.spareIdleMs ?? SPARE_IDLE_MS
     if (this.#use !== undefined && now - this.#use.last > idleMs) this.#use = undefined
     const able = this.#able()
-    if (this.#present().length < this.#wanted()) this.#start()
+    if (this.#present().length < this.#wanted() && this.#readiness.ownPauseMs <= 0) this.#start()
     for (const surplus of able.slice(this.#wanted())) {
       if (surplus.load === 0 && now - surplus.lastWork > SURPLUS_IDLE_MS) surplus.retire()
     }

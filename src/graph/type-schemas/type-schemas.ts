@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { createToldFailures } from '../../base/background/told-failures.ts'
 import { readBoundedFile } from '../../base/files/bounded-file.ts'
 import { isObject } from '../../schema/json.ts'
 import {
@@ -28,6 +29,8 @@ export interface TypeSchemasOptions extends ChildOptions {
   folder: string
   /** Time limit of the compiler for one graph, and again for all others. Default 60 s. */
   timeoutMs?: number
+  /** Pause before a file that could not be read is tried again. Default 60 s. */
+  pauseMs?: number
 }
 
 /** Schemas from TypeScript types, read in a separate process. */
@@ -54,7 +57,6 @@ interface Failure {
 const TIMEOUT_MS = 60_000
 /** Heap limit of the compiler. A project of usual size needs 300 to 500 MB. */
 const MAX_HEAP_MB = 1_536
-/** Pause before a file that could not be read is tried again. */
 const FAILURE_PAUSE_MS = 60_000
 const TYPESCRIPT = /\.[cm]?tsx?$/
 const NONE = 'null'
@@ -67,7 +69,9 @@ export function createTypeSchemas(options: TypeSchemasOptions): TypeSchemas {
 class TypeReader implements TypeSchemas {
   readonly #options: TypeSchemasOptions
   readonly #underWay = new Map<string, Promise<string>>()
+  /** Files that could not be read, with their content then. `at` is infinite while one of them is tried again. */
   readonly #failures = new Map<string, { at: number; hash: string }>()
+  readonly #told = createToldFailures()
   #living: HostProcess<ToTypeHost> | undefined
   #last: Promise<unknown> = Promise.resolve()
   #stopped = false
@@ -103,14 +107,24 @@ class TypeReader implements TypeSchemas {
     if (found !== undefined) return found
     const hash = await hashOf(graph.file)
     const failure = this.#failures.get(path)
-    if (failure?.hash === hash && performance.now() - failure.at < FAILURE_PAUSE_MS) return NONE
+    if (failure?.hash !== hash) return await this.#compileKept(graph, beside, hash)
+    if (performance.now() - failure.at >= (this.#options.pauseMs ?? FAILURE_PAUSE_MS)) {
+      this.#failures.set(path, { at: Infinity, hash })
+      void this.#compileKept(graph, beside, hash)
+    }
+    return NONE
+  }
+
+  /** Compiles a graph, and keeps in mind whether that failed. Never rejects. */
+  async #compileKept(graph: TypedGraph, beside: readonly TypedGraph[], hash: string): Promise<string> {
+    const path = this.#pathOf(graph)
     const answer = await this.#compileNext(graph, beside)
     if ('text' in answer) {
       this.#failures.delete(path)
       return answer.text
     }
     this.#failures.set(path, { at: performance.now(), hash })
-    if (!this.#stopped)
+    if (!this.#stopped && this.#told.isDue(path, answer.failed))
       this.#options.logger.warn(
         { file: graph.file, reason: answer.failed },
         'types of a graph cannot be read',

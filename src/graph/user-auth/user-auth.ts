@@ -15,6 +15,7 @@ import {
   startHostProcess,
 } from '../pool/process.ts'
 import { createStartPauses } from '../../base/background/start-pauses.ts'
+import { createToldFailures } from '../../base/background/told-failures.ts'
 import { type AuthRequest, FROM_USER_AUTH_HEADS, type FromUserAuth, type ToUserAuth } from './messages.ts'
 
 /** The part of langgraph.json about the auth file. */
@@ -69,6 +70,7 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
   const { logger, timeoutMs = TIMEOUT_MS } = options
   let { file } = options
   let life: Life | undefined
+  const told = createToldFailures()
   const pauses = createStartPauses(() => unavailable(ENDED))
   let stopped = false
   let lastId = 0
@@ -81,13 +83,15 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
     life = begun
     begun.opened.catch((error: AppError) => {
       started.failed(error)
-      if (!stopped)
+      if (!stopped && told.isDue('load', error.message))
         logger.error({ reason: error.message }, 'the auth file of the deployment cannot be loaded')
     })
     void begun.process.exited.then(({ code, signal }) => {
       if (life === begun) life = undefined
       started.ended()
-      if (!stopped) logger.warn({ code, signal }, 'the process of the auth file has ended')
+      // Each process is another one, so a further end is told after the pause.
+      if (!stopped && told.isDue('end', `${begun.process.pid}`))
+        logger.warn({ code, signal }, 'the process of the auth file has ended')
     })
     return begun
   }
@@ -115,6 +119,7 @@ export function createUserAuth(options: UserAuthOptions): UserAuth {
     reload(next) {
       file = next
       pauses.reset()
+      told.reset()
       life?.process.kill()
       life = undefined
     },

@@ -105,6 +105,32 @@ describe('schemas from TypeScript types', () => {
     })
   })
 
+  it('are tried again after a failure while nobody waits', async () => {
+    const starting: (() => void)[] = []
+    const held = Promise.withResolvers<void>()
+    let isHeld = false
+    const broken = createTypeSchemas({
+      folder: join(project, 'none'),
+      environment: process.env,
+      logger: createLogger({ level: 'silent' }),
+      async record() {
+        for (const tell of starting.splice(0)) tell()
+        return async () => void (isHeld && (await held.promise))
+      },
+      timeoutMs: 1,
+      pauseMs: 0,
+    })
+    expect(await broken.read(entry(), [])).toBe('null')
+    isHeld = true
+    const again = new Promise<void>((resolve) => void starting.push(resolve))
+    expect(await broken.read(entry(), [])).toBe('null')
+    await again
+    // A compiler is at work, and no further one waits for it.
+    expect(await broken.read(entry(), [])).toBe('null')
+    held.resolve()
+    await broken.stop()
+  })
+
   it('are empty for JavaScript', async () => {
     const other = reader()
     expect(await other.read(graph('agent.mjs'), [])).toBe('null')

@@ -24,11 +24,13 @@ interface OpenAuth extends Pick<UserAuthOptions, 'mask' | 'printed'> {
   log?: { write(line: string): void }
   startMs?: number
   env?: Record<string, string>
+  /** Called when a process has started. */
+  started?: () => void
 }
 
 /** Loads the auth file of the fixtures, or another export of it. */
 async function makeAuth(options: OpenAuth = {}) {
-  const { path, timeoutMs = 60_000, startMs = 60_000, log, env = {}, mask, printed } = options
+  const { path, timeoutMs = 60_000, startMs = 60_000, log, env = {}, mask, printed, started } = options
   const { auth, ...file } = await readDeploymentFile(FILE, {})
   if (auth === null) throw new Error('the fixture has no auth file')
   return createUserAuth({
@@ -39,7 +41,10 @@ async function makeAuth(options: OpenAuth = {}) {
     },
     environment: process.env,
     logger: createLogger(log === undefined ? { level: 'silent' } : { level: 'info', destination: log }),
-    record: async () => async () => undefined,
+    async record() {
+      started?.()
+      return async () => undefined
+    },
     mask,
     printed,
     timeoutMs,
@@ -138,6 +143,20 @@ describe('the process of an auth file', () => {
         await expect(doing(userAuth, 'nothing')).rejects.toMatchObject({ code, message: containing(message) })
       },
     )
+  })
+
+  it('AUTH-11: that cannot be loaded is tried again with each request, and told once', async () => {
+    const lines: { level: string; msg: string }[] = []
+    const log = { write: (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[number]) }
+    let starts = 0
+    const path = `${FILE.replace('langgraph.json', 'bad-auth.mjs')}:auth`
+    const broken = await openAuth({ path, env: { BAD_AUTH: 'throws' }, log, started: () => void starts++ })
+    await eventually(async () => {
+      await expect(broken.ready()).rejects.toMatchObject({ code: 'auth_unavailable' })
+      expect(starts).toBeGreaterThan(1)
+    })
+    const errors = lines.filter(({ level }) => level === 'error')
+    expect(errors.map(({ msg }) => msg)).toEqual(['the auth file of the deployment cannot be loaded'])
   })
 
   it('P-16: of a deployment, its messages are masked, and its log lines go to the log of the deployment', async () => {

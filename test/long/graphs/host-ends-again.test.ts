@@ -12,7 +12,7 @@ import { eventually } from '../../support/eventually.ts'
 const PAUSES_MS = [1_000, 2_000]
 
 // Hosts start again and again, each after a longer pause.
-vi.setConfig({ testTimeout: 120_000 })
+vi.setConfig({ testTimeout: 180_000 })
 
 let hosts: GraphHosts | undefined
 let folder: string
@@ -21,18 +21,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-it('D-64: a host that ends at once after each start is not started without a pause', async () => {
-  folder = await mkdtemp(join(tmpdir(), 'weir-ends-'))
-  const starts = join(folder, 'starts')
-  await writeFile(join(folder, 'langgraph.json'), JSON.stringify({ graphs: { g: './g.mjs:graph' } }))
-  await writeFile(
-    join(folder, 'g.mjs'),
-    `import { appendFileSync } from 'node:fs'
-    import { Annotation, START, StateGraph } from '@langchain/langgraph'
-    appendFileSync(${JSON.stringify(starts)}, Date.now() + '\\n')
-    setTimeout(() => process.exit(1), 50)
-    export const graph = new StateGraph(Annotation.Root({})).addNode('n', () => ({})).addEdge(START, 'n').compile()`,
-  )
+/** Starts the hosts of the project in `folder`. Resolves with what they write to the log. */
+async function start(level: 'silent' | 'info'): Promise<string[]> {
+  const lines: string[] = []
+  const destination = { write: (line: string) => void lines.push(line) }
   const file = await readDeploymentFile(join(folder, 'langgraph.json'), {})
   hosts = createGraphHosts({
     file,
@@ -41,14 +33,64 @@ it('D-64: a host that ends at once after each start is not started without a pau
     environment: { PATH: process.env['PATH'], NODE_COMPILE_CACHE },
     stallMs: 30_000,
     cancelGraceMs: 5_000,
-    logger: createLogger({ level: 'silent' }),
+    logger: createLogger({ level, destination }),
     record: async () => async () => undefined,
   })
+  return lines
+}
+
+/** Waits until the project was started often enough, and checks the pauses between its starts. */
+async function expectPauses(starts: string, pauses: readonly number[]): Promise<void> {
   const times = await eventually(async () => {
     const found = (await readFile(starts, 'utf8')).trim().split('\n').map(Number)
-    if (found.length < 2 + PAUSES_MS.length) throw new Error(`${found.length} starts`)
+    if (found.length < 2 + pauses.length) throw new Error(`${found.length} starts`)
     return found
-  }, 90_000)
+  }, 150_000)
   const gaps = times.slice(1).map((time, at) => time - (times[at] ?? 0))
-  for (const [at, ms] of PAUSES_MS.entries()) expect(gaps[at + 1]).toBeGreaterThan(ms)
+  for (const [at, ms] of pauses.entries()) expect(gaps[at + 1]).toBeGreaterThan(ms)
+}
+
+/** Writes a project whose graph notes the time of each load, and then does what `code` says. Resolves with the notes. */
+async function writeProject(code: string): Promise<string> {
+  folder = await mkdtemp(join(tmpdir(), 'weir-ends-'))
+  const starts = join(folder, 'starts')
+  await writeFile(join(folder, 'langgraph.json'), JSON.stringify({ graphs: { g: './g.mjs:graph' } }))
+  await writeFile(
+    join(folder, 'g.mjs'),
+    `import { appendFileSync } from 'node:fs'
+    appendFileSync(${JSON.stringify(starts)}, Date.now() + '\\n')
+    ${code}`,
+  )
+  return starts
+}
+
+/** Messages of the lines that say that something is wrong. */
+function faultsOf(lines: readonly string[]): string[] {
+  const told = lines.map((line) => JSON.parse(line) as { level: string; msg: string })
+  return told.filter(({ level }) => level !== 'info').map(({ msg }) => msg)
+}
+
+it('D-64: a host that ends at once after each start is not started without a pause', async () => {
+  const starts = await writeProject(
+    `import { Annotation, START, StateGraph } from '@langchain/langgraph'
+    setTimeout(() => process.exit(1), 50)
+    export const graph = new StateGraph(Annotation.Root({})).addNode('n', () => ({})).addEdge(START, 'n').compile()`,
+  )
+  await start('silent')
+  await expectPauses(starts, PAUSES_MS)
+})
+
+it('RUN-35: a project that cannot be loaded is tried less and less often, and told once', async () => {
+  const starts = await writeProject(`throw new Error('no database')`)
+  const lines = await start('info')
+  await expectPauses(starts, [2_000, 4_000, 8_000])
+  expect(faultsOf(lines)).toEqual(['a graph cannot be loaded'])
+})
+
+it('HOST-4: a host that is told to end while it loads a module ends without a word', async () => {
+  const starts = await writeProject('await new Promise(() => undefined)')
+  const lines = await start('info')
+  await eventually(async () => expect(await readFile(starts, 'utf8')).not.toBe(''))
+  await hosts?.stop()
+  expect(faultsOf(lines)).toEqual([])
 })

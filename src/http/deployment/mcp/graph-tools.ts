@@ -1,3 +1,4 @@
+import { within } from '../../../base/background/within.ts'
 import { isObject, type JsonObject } from '../../../schema/json.ts'
 import type { AskRoute } from '../../mcp/ask-route.ts'
 import { RpcFault } from '../../mcp/message.ts'
@@ -22,6 +23,11 @@ const PAGE = 100
 const MAX_ASSISTANTS = 1000
 const SEARCH_PAGE = 100
 const MAX_NAME = 128
+/**
+ * Time after which a list shows a tool without the schema of its graph. A compiler reads some schemas, which takes up to
+ * a minute; clients give up by then.
+ */
+const SCHEMAS_MS = 10_000
 const WRITES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true }
 
 /** The assistants of a deployment as tools of MCP: listing shows them, a call is a stateless run (rules MCP-6 to MCP-8). */
@@ -106,7 +112,7 @@ async function schemasOf({ assistant_id }: Assistant, ask: AskRoute): Promise<Js
 
 async function definitionOf(assistant: NamedAssistant, ask: AskRoute): Promise<McpTool> {
   const { tool, name, description } = assistant
-  const { input_schema } = await schemasOf(assistant, ask)
+  const { input_schema } = await within(schemasOf(assistant, ask), SCHEMAS_MS, (): JsonObject => ({}))
   return {
     name: tool,
     title: name,

@@ -14,6 +14,15 @@ it('MCP-7: messages that are no output are not the answer', () => {
   expect(toolResult({ messages, answer: 'yes' }, SCHEMA).structuredContent).toEqual({ answer: 'yes' })
 })
 
+it('MCP-7: an empty list of messages is no answer: the output is JSON', () => {
+  const output = { messages: [], answer: 'yes' }
+  expect(toolResult(output)).toEqual({
+    content: [{ type: 'text', text: JSON.stringify(output) }],
+    structuredContent: output,
+  })
+  expect(toolResult({ messages: [] }).content).toEqual([{ type: 'text', text: '{"messages":[]}' }])
+})
+
 it('MCP-7: a failed run is an error, whatever the output schema names', () => {
   const failed = { __error__: { error: 'QuotaError', message: 'no more' } }
   expect(toolResult(failed, SCHEMA)).toEqual({

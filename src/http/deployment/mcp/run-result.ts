@@ -5,7 +5,7 @@ import { messageFile } from '../reply/message-file.ts'
 
 /**
  * The result of a tool from the result of its run (rule MCP-7): the agent's text after the last user message if the
- * output has messages, otherwise the output as JSON; an error if the run failed. The output is what the output schema of
+ * output has messages (an empty list is none), otherwise the output as JSON; an error if the run failed. The output is what the output schema of
  * the graph names of the thread's values.
  */
 export function toolResult(values: JsonValue, outputSchema?: unknown): ToolResult {
@@ -18,7 +18,7 @@ export function toolResult(values: JsonValue, outputSchema?: unknown): ToolResul
   if (!isObject(output) || isExactInteger(output))
     return { content: [textBlock(typeof output === 'string' ? output : JSON.stringify(output))] }
   const { messages } = output
-  if (Array.isArray(messages)) return { content: answerBlocks(messages) }
+  if (Array.isArray(messages) && messages.length > 0) return { content: answerBlocks(messages) }
   return { content: [textBlock(JSON.stringify(output))], structuredContent: output }
 }
 
