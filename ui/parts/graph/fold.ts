@@ -6,6 +6,7 @@ export function subgraphsOf(id: string): string[] {
   return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join(':'))
 }
 
+/** The paths of all subgraphs, each after those around it. */
 export function allSubgraphs({ nodes }: GraphDrawing): string[] {
   return [...new Set(nodes.flatMap(({ id }) => subgraphsOf(String(id))))]
 }

@@ -5,4 +5,6 @@ export interface NodeState {
   count: number
   /** Milliseconds of all its executions that have ended. */
   ms?: number
+  /** When its oldest running execution began, in milliseconds of `performance.now()`; undefined if none is known to run. */
+  since?: number
 }

@@ -1,6 +1,5 @@
-import { durationText } from '../../../parts/format/numbers.ts'
 import css from '../trace.module.css'
-import { ticksOf, type ZoomRange } from '../zoom.ts'
+import { tickText, ticksOf, type ZoomRange } from '../zoom.ts'
 
 /** The times above the bars. Screen readers get the times from the rows instead. */
 export function Axis({ range }: { range: ZoomRange }) {
@@ -11,7 +10,7 @@ export function Axis({ range }: { range: ZoomRange }) {
       <span className={css['track']}>
         {ticksOf(range).map((time) => (
           <span key={time} style={{ left: `${((time - range.from) / width) * 100}%` }}>
-            {time === 0 ? '0' : durationText(time)}
+            {tickText(time)}
           </span>
         ))}
       </span>
