@@ -209,13 +209,18 @@ function OldData() {
 }
 
 function Top({ path, openPalette, openKeys }: { path: string; openPalette(): void; openKeys(): void }) {
+  const nav = useRef<HTMLElement>(null)
+  const page = findPage(path)?.page.path
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [page])
   return (
     <header className={css['top']}>
       <Link to={FIRST_PAGE} className={css['brand']}>
         <img src="/app/icon.svg" alt="" width="20" height="20" />
         <span className={css['word']}>Weir</span>
       </Link>
-      <nav className={css['nav']} aria-label="Pages">
+      <nav ref={nav} className={css['nav']} aria-label="Pages">
         {PAGES.map(
           ({ name, path: to }) =>
             name !== undefined && (
@@ -232,9 +237,11 @@ function Top({ path, openPalette, openKeys }: { path: string; openPalette(): voi
             Find <Key>⌘K</Key>
           </span>
         </Button>
-        <Button look="plain" onClick={openKeys} aria-label="Keys" title="Keys of this page">
-          ?
-        </Button>
+        <span className={css['keys']}>
+          <Button look="plain" onClick={openKeys} aria-label="Keys" title="Keys of this page">
+            ?
+          </Button>
+        </span>
         <ThemeButton />
         <SignOutButton />
       </div>

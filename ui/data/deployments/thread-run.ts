@@ -7,7 +7,12 @@ export interface ThreadRun {
   updated_at: string
   multitask_strategy?: string
   kwargs?: Record<string, unknown>
-  weir?: { trace_id?: string | null; error?: { error: string; message: string } | null }
+  weir?: {
+    trace_id?: string | null
+    error?: { error: string; message: string } | null
+    /** The run stopped at a question; its thread may have been answered since. */
+    interrupted?: boolean
+  }
 }
 
 /** The end or state of a run; `isWaiting` for the last run of a thread that waits for an answer. */

@@ -162,7 +162,10 @@ async function openNeighbour(
 ): Promise<void> {
   const run = await neighbourIn(queries, listQuery(root.session_id ?? '', list), root, to)
   if (run === undefined) notify(`There is no ${to} trace in ${list === '' ? 'this project' : 'the list'}.`)
-  else navigate(`/traces/${run.trace_id}${withParams('', { run: run.id, list: list || undefined })}`)
+  else {
+    const find = new URLSearchParams(location.search).get('find') ?? undefined
+    navigate(`/traces/${run.trace_id}${withParams('', { run: run.id, list: list || undefined, find })}`)
+  }
 }
 
 /** Does something with the root of a trace once it has been read; shows a message if that fails. */
