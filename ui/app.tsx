@@ -17,7 +17,7 @@ import { Link } from './router/link.tsx'
 import { Palette } from './parts/keyboard/palette.tsx'
 import { frozenAddress, RangeOfPage, type ShownRange } from './router/frozen-range.ts'
 import { matchPath, type PathParams } from './router/match.ts'
-import { findPage, INVITE_PAGE, type Page, type PageCode, PAGES, SHARED_PAGE } from './routes.tsx'
+import { findPage, INVITE_PAGE, type Page, PAGES, SHARED_PAGE } from './routes.tsx'
 import { Elsewhere, FIRST_PAGE, useChosenWorkspace, WORKSPACE, WorkspaceSwitch } from './workspace.tsx'
 
 const KeyHelp = lazy(() =>
@@ -171,16 +171,16 @@ function PageOf({ path }: { path: string }) {
  * the lines. @throws the error of loading, for the boundary around the page
  */
 function PageView({ page: { code }, params }: { page: Page; params: PathParams }) {
-  const [tried, setTried] = useState<{ code: PageCode; error?: Error }>()
+  const [tried, setTried] = useState<{ code: Page['code']; error?: Error }>()
   useEffect(() => {
-    if (code.view !== undefined) return
+    if (code.value !== undefined) return
     code.load().then(
       () => setTried({ code }),
       (error: unknown) =>
         setTried({ code, error: error instanceof Error ? error : new Error(String(error)) }),
     )
   }, [code])
-  if (code.view !== undefined) return <code.view params={params} />
+  if (code.value !== undefined) return <code.value params={params} />
   if (tried?.code === code && tried.error !== undefined) throw tried.error
   return <Skeleton />
 }

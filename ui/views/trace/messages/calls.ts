@@ -10,6 +10,21 @@ export function modelCalls(outline: Outline, { positions }: Tree): number[] {
     .map((place) => positions[place] ?? 0)
 }
 
+/**
+ * The place in `calls` of the model call that a run belongs to: the run itself, the first call below it, or the last call
+ * that began before it. -1 without any.
+ */
+export function callOf(selected: number, calls: readonly number[], outline: Outline, tree: Tree): number {
+  const own = calls.indexOf(selected)
+  if (own >= 0) return own
+  const end = tree.ends[selected] ?? 0
+  const below = calls.findIndex((position) => position > selected && position < end)
+  if (below >= 0) return below
+  const startOf = (position: number): number => outline.starts[tree.order[position] ?? 0] ?? 0
+  const before = calls.findLastIndex((position) => startOf(position) <= startOf(selected))
+  return before >= 0 ? before : calls.length > 0 ? 0 : -1
+}
+
 function pathTo({ above }: Tree, position: number): number[] {
   const path: number[] = []
   for (let at = above[position] ?? -1; at >= 0; at = above[at] ?? -1) path.unshift(at)
