@@ -119,6 +119,47 @@ describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
       await runKind('fail')
       await steps().first().getByText('respond failed').waitFor()
     })
+
+    it('Studio edits the values of a state in place, opens another thread from its list, and chats with one field', async () => {
+      const { json } = server.current()
+      const { page, open, broken } = used.current()
+      const { steps, runKind, studio } = useStudio(used)
+      const { thread_id } = await json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
+      const input = { kind: 'tool', messages: [{ role: 'user', content: 'Which box is mine?' }] }
+      await json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, { assistant_id: 'kinds', input })
+      const thread = await runKind('custom')
+      type Read = { values: { kind: string; log: string[] }; next: string[] }
+      const stateOf = (): Promise<Read> => json<Read>(`${DEPLOYMENT}/threads/${thread}/state`)
+      await steps().filter({ hasText: 'end' }).first().waitFor()
+      const { log } = (await stateOf()).values
+      expect(log.length).toBeGreaterThan(0)
+      await page.getByRole('button', { name: 'Edit the state' }).click()
+      const form = page.getByRole('form', { name: 'Edit the state' })
+      const kind = form.getByLabel('Value of kind')
+      await kind.waitFor()
+      expect(await kind.inputValue()).toBe('custom')
+      await kind.fill('edited in place')
+      expect(await broken()).toEqual([])
+      await form.getByRole('button', { name: 'Write as a new branch' }).click()
+      await form.waitFor({ state: 'detached' })
+      await eventually(async () =>
+        expect((await stateOf()).values).toMatchObject({ kind: 'edited in place', log }),
+      )
+      await page.getByRole('button', { name: 'Threads' }).click()
+      const list = page.getByRole('list', { name: 'Threads' })
+      await list.getByText('Which box is mine?').waitFor()
+      expect(await broken()).toEqual([])
+      await list.getByText('Which box is mine?').click()
+      await page.waitForURL(new RegExp(`${studio}/${thread_id}`))
+      await list.waitFor({ state: 'detached' })
+      await open(`${studio}/${thread_id}?assistant=kinds&mode=chat`)
+      await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor()
+      const inputs = page.getByRole('form', { name: 'Input' })
+      expect(await inputs.isVisible()).toBe(false)
+      await page.getByText('Other inputs and settings of a run').click()
+      await inputs.waitFor()
+      expect(await broken()).toEqual([])
+    })
   })
 
   it('USAGE-20: the usage page counts the runs and nodes of a deployment as the API does', async () => {

@@ -20,3 +20,15 @@ export function runWord(status: string, isWaiting: boolean): string {
   if (status === 'success' && isWaiting) return 'waits for an answer'
   return status === 'interrupted' ? 'cancelled' : status
 }
+
+const THREAD_WORDS: Readonly<Record<string, string>> = {
+  idle: 'idle',
+  busy: 'runs',
+  interrupted: 'waits for an answer',
+  error: 'failed',
+}
+
+/** The state of a thread. */
+export function threadWord(status: string): string {
+  return THREAD_WORDS[status] ?? status
+}

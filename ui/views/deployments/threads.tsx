@@ -1,40 +1,21 @@
 import { type DeploymentThread, useDeploymentList } from '../../data/deployments/contents.ts'
-import { wordsOf } from '../../data/deployments/words.ts'
+import { threadWord } from '../../data/deployments/thread-run.ts'
+import { firstWords, lastWords, READ_WORDS } from '../../data/deployments/thread-words.ts'
 import { Chip, Select } from '../../parts/controls.tsx'
 import { Time } from '../../parts/time.tsx'
 import { setParam, useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
 import { PagedTable } from './contents.tsx'
 import css from './deployments.module.css'
-import { threadWord } from './state-words.ts'
 import { StudioLink } from './studio-link.tsx'
 
 const STATUSES = ['any', 'interrupted', 'busy', 'error', 'idle'] as const
 type Status = (typeof STATUSES)[number]
 const STATE = wordParam<Status>('state', [...STATUSES])
 
-/** What the page of a thread's list reads of each thread. Its values may be large, so only two messages are read. */
-const READ = {
-  sort_by: 'updated_at',
-  select: ['thread_id', 'status', 'created_at', 'updated_at', 'metadata', 'interrupts', 'error'],
-  extract: { first: 'values.messages[0]', last: 'values.messages[-1]' },
-}
-
 /** Metadata that the server writes; the graph has a column. */
 const OF_SERVER = new Set(['graph_id', 'assistant_id', 'run_id'])
 const MOST_CHIPS = 4
-
-function messageWords(message: unknown): string {
-  return message === null || message === undefined ? '' : wordsOf({ messages: [message] })
-}
-
-/** What a thread waits for, why it failed, or what was said last. */
-function lastWords({ status, interrupts, error, extracted }: DeploymentThread): string {
-  const [question] = Object.values(interrupts ?? {}).flat()
-  if (status === 'interrupted' && question !== undefined) return wordsOf(question.value)
-  if (status === 'error' && error?.message !== undefined) return error.message
-  return messageWords(extracted?.last)
-}
 
 function lookOf(status: string): string | undefined {
   if (status === 'interrupted') return css['waits']
@@ -42,8 +23,8 @@ function lookOf(status: string): string | undefined {
 }
 
 function Row({ name, thread }: { name: string; thread: DeploymentThread }) {
-  const { thread_id, status, metadata, created_at, updated_at, extracted } = thread
-  const [first, last] = [messageWords(extracted?.first), lastWords(thread)]
+  const { thread_id, status, metadata, created_at, updated_at } = thread
+  const [first, last] = [firstWords(thread), lastWords(thread)]
   const labels = Object.entries(metadata).filter(
     ([key, value]) => !OF_SERVER.has(key) && typeof value !== 'object',
   )
@@ -81,7 +62,7 @@ function Row({ name, thread }: { name: string; thread: DeploymentThread }) {
 export function Threads({ name }: { name: string }) {
   const state = useParam(STATE)
   const threads = useDeploymentList<DeploymentThread>(name, '/threads/search', {
-    ...READ,
+    ...READ_WORDS,
     ...(state !== 'any' && { status: state }),
   })
   return (
