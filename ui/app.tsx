@@ -210,10 +210,9 @@ function OldData() {
 
 function Top({ path, openPalette, openKeys }: { path: string; openPalette(): void; openKeys(): void }) {
   const nav = useRef<HTMLElement>(null)
-  const page = findPage(path)?.page.path
   useEffect(() => {
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
-  }, [page])
+  })
   return (
     <header className={css['top']}>
       <Link to={FIRST_PAGE} className={css['brand']}>

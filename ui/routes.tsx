@@ -1,6 +1,6 @@
 import type { ComponentType } from 'react'
 import type { IconName } from './parts/icon.tsx'
-import { type LaterCode, laterCode } from './parts/later-code.ts'
+import { type LaterCode, laterCode } from './router/later-code.ts'
 import { matchPath, type PathParams } from './router/match.ts'
 
 type View = ComponentType<{ params: PathParams }>

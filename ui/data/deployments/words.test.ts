@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { wordsOf } from './words.ts'
 
-it('values of graphs are told in words: the last message in any form, else the fields', () => {
+it('values of graphs are told in words: the last message in any form, else their JSON', () => {
   for (const last of [
     'Where is it?',
     { role: 'user', content: 'Where is it?' },
@@ -10,8 +10,8 @@ it('values of graphs are told in words: the last message in any form, else the f
   ])
     expect(wordsOf({ messages: [{ role: 'user', content: 'Hello' }, last] })).toBe('Where is it?')
   expect(wordsOf({ messages: 'Hello' })).toBe('Hello')
-  expect(wordsOf({ kind: 'sub', n: 1 })).toBe('kind: sub, n: 1')
-  expect(wordsOf({ question: 'go on?' })).toBe('go on?')
+  expect(wordsOf({ kind: 'sub', n: 1 })).toBe('{"kind":"sub","n":1}')
+  expect(wordsOf({ question: 'go on?' })).toBe('{"question":"go on?"}')
   expect(
     wordsOf([
       { type: 'text', text: 'One' },

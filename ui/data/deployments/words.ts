@@ -1,5 +1,3 @@
-import { previewText } from '../../parts/format/preview-text.ts'
-
 /** Characters of a text in a list, at most; the rest would not be in sight. */
 const MOST = 300
 
@@ -21,7 +19,10 @@ function messageText(message: unknown): string {
     : ''
 }
 
-/** The beginning of a value in words: the last message of its `messages`, a text, or its fields. '' for nothing. */
+/**
+ * The beginning of a value in words: the last message of its `messages`, a text, or else its JSON, which `previewText`
+ * makes readable. '' for nothing.
+ */
 export function wordsOf(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'string') return value.slice(0, MOST)
@@ -29,5 +30,5 @@ export function wordsOf(value: unknown): string {
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : messages
   const text = messageText(last) || contentText(value)
   if (text !== '') return text.slice(0, MOST)
-  return previewText(JSON.stringify(value).slice(0, 2 * MOST)).slice(0, MOST)
+  return JSON.stringify(value).slice(0, MOST)
 }

@@ -2,8 +2,7 @@ import { memo, type KeyboardEvent, useEffect, useId, useMemo, useState } from 'r
 import { foldGraph } from './fold.ts'
 import css from './graph.module.css'
 import { type GraphDrawing, type PlacedEdge, type PlacedNode, placeGraph } from './layout.ts'
-import { noteOf } from './node-note.ts'
-import type { NodeState } from './node-state.ts'
+import { type NodeState, noteOf } from './node-state.ts'
 
 /** Minimum scale of the picture. A smaller picture would have unreadable labels, so it scrolls instead. */
 const LEAST_SCALE = 0.65

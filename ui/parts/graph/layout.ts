@@ -1,5 +1,5 @@
 import { graphlib, layout } from '@dagrejs/dagre'
-import { allSubgraphs, subgraphsOf } from './fold.ts'
+import { allSubgraphs, subgraphsOf } from './subgraphs.ts'
 
 /** A graph as the deployment API describes it. */
 export interface GraphDrawing {
@@ -102,7 +102,7 @@ export function placeGraph({ nodes, edges }: GraphDrawing): PlacedGraph {
   graph.setGraph({ rankdir: 'TB', nodesep: 28, ranksep: 40, marginx: 16, marginy: 16 })
   graph.setDefaultEdgeLabel(() => ({}))
   const ids = nodes.map(({ id }) => String(id))
-  const subgraphs = allSubgraphs({ nodes, edges })
+  const subgraphs = allSubgraphs(nodes)
   for (const id of ids) graph.setNode(id, { width: widthOf(id), height: HEIGHT })
   for (const id of subgraphs) graph.setNode(frameKey(id), {})
   for (const id of ids) placeInside(graph, id, id)

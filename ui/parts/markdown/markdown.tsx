@@ -1,5 +1,5 @@
 import { memo, useDeferredValue, useMemo } from 'react'
-import { laterCode, useLaterCode } from '../later-code.ts'
+import { laterCode, useLaterCode } from '../../router/later-code.ts'
 import css from './markdown.module.css'
 import { markdownPieces, plainPieces } from './pieces.ts'
 
@@ -47,8 +47,9 @@ export function useMarkdownSoon(): void {
 
 /** A piece of Markdown; it is plain while the parser is loaded. */
 function Parsed({ text, className }: { text: string; className?: string | undefined }) {
-  const View = useLaterCode(PARSER)
-  return View === undefined ? <PlainText text={text} /> : <View text={text} className={className} />
+  useLaterCode(PARSER)
+  if (PARSER.value === undefined) return <PlainText text={text} />
+  return <PARSER.value text={text} className={className} />
 }
 
 /** A text whose parsing would block the page: it is plain at first, and parsed piece by piece in between other work. */

@@ -12,7 +12,7 @@ function shareOf(text: string, usual: number): number {
 }
 
 /** The share in percent that the first of two neighbours has. It stays in this browser; undefined sets the usual one. */
-export function useShare(name: KeptText, usual: number) {
+export function useKeptShare(name: KeptText, usual: number) {
   const [share, setShare] = useState(() => shareOf(readKept(name), usual))
   const change = (wanted: number | undefined): void => {
     const next = wanted === undefined ? usual : Math.round(Math.min(MOST, Math.max(LEAST, wanted)) * 10) / 10
@@ -42,7 +42,7 @@ export function Splitter({
   className = '',
 }: {
   label: string
-  share: ReturnType<typeof useShare>
+  share: ReturnType<typeof useKeptShare>
   frame?(element: Element): Frame
   className?: string | undefined
 }) {

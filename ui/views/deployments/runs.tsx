@@ -12,6 +12,7 @@ import { usePermission } from '../../data/session.ts'
 import { Button, Select } from '../../parts/controls.tsx'
 import { Dialog } from '../../parts/forms/dialog.tsx'
 import { columnDuration } from '../../parts/format/numbers.ts'
+import { previewText } from '../../parts/format/preview-text.ts'
 import { microsBetween } from '../../parts/format/times.ts'
 import { Failure } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -146,7 +147,8 @@ const COLUMNS: readonly TableColumn[] = [
 function inputWords({ kwargs = {} }: ThreadRun): string {
   const { input, command } = kwargs
   const resume = (command as { resume?: unknown } | null | undefined)?.resume
-  return resume === undefined || resume === null ? wordsOf(input) : `answer: ${wordsOf(resume)}`
+  if (resume !== undefined && resume !== null) return `answer: ${previewText(wordsOf(resume))}`
+  return previewText(wordsOf(input))
 }
 
 const ACTIVE = ['pending', 'running']

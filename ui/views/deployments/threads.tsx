@@ -2,6 +2,7 @@ import { type DeploymentThread, useDeploymentList } from '../../data/deployments
 import { threadWord } from '../../data/deployments/thread-run.ts'
 import { firstWords, lastWords, READ_WORDS } from '../../data/deployments/thread-words.ts'
 import { Chip, Select } from '../../parts/controls.tsx'
+import { previewText } from '../../parts/format/preview-text.ts'
 import { Time } from '../../parts/time.tsx'
 import { setParam, useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
@@ -24,7 +25,7 @@ function lookOf(status: string): string | undefined {
 
 function Row({ name, thread }: { name: string; thread: DeploymentThread }) {
   const { thread_id, status, metadata, created_at, updated_at } = thread
-  const [first, last] = [firstWords(thread), lastWords(thread)]
+  const [first, last] = [previewText(firstWords(thread)), previewText(lastWords(thread))]
   const labels = Object.entries(metadata).filter(
     ([key, value]) => !OF_SERVER.has(key) && typeof value !== 'object',
   )

@@ -4,6 +4,7 @@ import { threadWord } from '../../data/deployments/thread-run.ts'
 import { firstWords, lastWords, READ_WORDS } from '../../data/deployments/thread-words.ts'
 import { Button } from '../../parts/controls.tsx'
 import { Dialog } from '../../parts/forms/dialog.tsx'
+import { previewText } from '../../parts/format/preview-text.ts'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Link } from '../../router/link.tsx'
@@ -26,10 +27,10 @@ function Row({
   return (
     <li onClick={close}>
       <Link to={mode === null ? path : `${path}?mode=${mode}`} aria-current={isOpen ? 'page' : undefined}>
-        <b dir="auto">{firstWords(thread) || thread_id}</b>
+        <b dir="auto">{previewText(firstWords(thread)) || thread_id}</b>
         <Time time={updated_at} />
         <p className={css['note']} dir="auto">
-          {lastWords(thread)}
+          {previewText(lastWords(thread))}
         </p>
         <span
           className={status === 'interrupted' ? css['warn'] : status === 'error' ? css['bad'] : css['note']}

@@ -19,7 +19,7 @@ import { buildTree, type Tree, visibleRows } from '../../data/tree.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
 import { notify } from '../../parts/notice.tsx'
-import { Splitter, useShare } from '../../parts/splitter/splitter.tsx'
+import { Splitter, useKeptShare } from '../../parts/splitter/splitter.tsx'
 import { Empty, PanelBoundary, Skeleton } from '../../parts/states.tsx'
 import { navigate, setParam, useParam } from '../../router/location.ts'
 import { textParam, withParams, wordParam } from '../../router/params.ts'
@@ -193,8 +193,8 @@ async function withRoot(
 
 /** The widths that the reader has set: of the tree beside the panel, and of the names beside the bars. */
 function useWidths() {
-  const left = useShare('trace-left', 55)
-  const names = useShare('trace-names', 64)
+  const left = useKeptShare('trace-left', 55)
+  const names = useKeptShare('trace-names', 64)
   const style = {
     '--left': left.share,
     '--names': `${names.share}fr`,
@@ -320,7 +320,7 @@ function Runs({
   ...acts
 }: {
   trace: string
-  names: ReturnType<typeof useShare>
+  names: ReturnType<typeof useKeptShare>
   outline: Outline
   state: ReturnType<typeof useTreeState>
   select(position: number): void

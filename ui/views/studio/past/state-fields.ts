@@ -12,6 +12,12 @@ export function stateFields(values: unknown): { fields: ArgumentField[]; large: 
   }
 }
 
+/** The values to write: the changed fields and those of a typed object, which win; or any other typed value by itself. */
+export function withTyped(changed: Record<string, unknown>, typed: unknown): unknown {
+  const isFields = typeof typed === 'object' && typed !== null && !Array.isArray(typed)
+  return isFields ? { ...changed, ...typed } : typed
+}
+
 const withPlainBreaks = (text: string): string => text.replaceAll('\r\n', '\n')
 
 /** The fields whose text was changed, with their new values. @throws what `parse` throws for a value that is not JSON */

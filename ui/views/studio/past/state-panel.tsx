@@ -13,7 +13,7 @@ import { Failure, Loaded } from '../../../parts/states.tsx'
 import { Link } from '../../../router/link.tsx'
 import type { RunSettings, StudioSession } from '../session.ts'
 import { UiComponents } from '../components/ui-components.tsx'
-import { changedValues, stateFields } from './state-fields.ts'
+import { changedValues, stateFields, withTyped } from './state-fields.ts'
 import { StepTrace } from './step-trace.tsx'
 import css from '../studio.module.css'
 import { type ShownThread, stepName } from '../thread.ts'
@@ -70,8 +70,8 @@ function Editor({
         const form = new FormData(event.currentTarget)
         try {
           const typed = (name: string): string => String(form.get(`value.${name}`) ?? '')
-          const others = parseTyped(String(form.get('values')), 'The change') as object
-          const values = { ...changedValues(fields, typed, parseTyped), ...others }
+          const others = parseTyped(String(form.get('values')), 'The change')
+          const values = withTyped(changedValues(fields, typed, parseTyped), others)
           const sent = { values, as_node: String(form.get('as_node')), checkpoint: selected?.checkpoint }
           setFault(undefined)
           change.mutate(

@@ -168,7 +168,7 @@ function StepIndex({
 }
 
 /** Brings the line of the selected run into sight once it is drawn, or that of its model call. */
-function useFollowing(selected: number, call: number | undefined, drawn: number) {
+function useFollowing(selected: number, call: number | undefined) {
   const frame = useRef<HTMLDivElement>(null)
   const followed = useRef<number>(undefined)
   useEffect(() => {
@@ -181,7 +181,7 @@ function useFollowing(selected: number, call: number | undefined, drawn: number)
     const [outer, inner] = [view.getBoundingClientRect(), line.getBoundingClientRect()]
     if (inner.top < outer.top + INDEX_PX || inner.bottom > outer.bottom)
       line.scrollIntoView({ block: 'start' })
-  }, [selected, call, drawn])
+  })
   return frame
 }
 
@@ -209,7 +209,7 @@ export function MessagesView(props: MessagesViewProps) {
   const shown = Math.max(wanted, followed)
   const ids = positions.slice(0, shown).map((position) => outline.ids[tree.order[position] ?? 0] ?? '')
   const { loaded, isLoading, failed } = useCalls(ids, share)
-  const frame = useFollowing(selected, positions[at], loaded.length)
+  const frame = useFollowing(selected, positions[at])
   const runs = new Map(loaded.map((run) => [run.id, run]))
   const calls = loaded.map((run) => {
     const { input, output } = llmOf(run)?.messages ?? {}

@@ -1,4 +1,4 @@
-import { Splitter, type useShare } from '../../../parts/splitter/splitter.tsx'
+import { Splitter, type useKeptShare } from '../../../parts/splitter/splitter.tsx'
 import css from '../trace.module.css'
 import { tickText, ticksOf, type ZoomRange } from '../zoom.ts'
 
@@ -10,7 +10,7 @@ function namesAndBars(splitter: Element): { left: number; width: number } {
 }
 
 /** The times above the bars, and the edge between names and bars. Screen readers get the times from the rows instead. */
-export function Axis({ range, names }: { range: ZoomRange; names: ReturnType<typeof useShare> }) {
+export function Axis({ range, names }: { range: ZoomRange; names: ReturnType<typeof useKeptShare> }) {
   const width = range.to - range.from
   return (
     <div className={css['axis']} data-axis="">

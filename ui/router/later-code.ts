@@ -17,8 +17,8 @@ export function laterCode<T>(read: () => Promise<T>): LaterCode<T> {
   return code
 }
 
-/** What the code has; undefined while it is loaded, and if it cannot be loaded. */
-export function useLaterCode<T>(code: LaterCode<T>): T | undefined {
+/** Loads the code, and draws the component again when it is loaded. A failure leaves its value undefined. */
+export function useLaterCode<T>(code: LaterCode<T>): void {
   const [, draw] = useReducer((count: number) => count + 1, 0)
   useEffect(() => {
     if (code.value !== undefined) return undefined
@@ -31,5 +31,4 @@ export function useLaterCode<T>(code: LaterCode<T>): T | undefined {
       isShown = false
     }
   }, [code])
-  return code.value
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { noteOf } from './node-note.ts'
+import { noteOf } from './node-state.ts'
 
 it('a running node has a clock, which begins with the time of its earlier executions', () => {
   expect(noteOf({ state: 'running', count: 1, ms: 0, since: 1000 }, 3500)).toBe('● running 2.5 s')
