@@ -67,7 +67,7 @@ describe('the picture of a graph', () => {
 
   it('gives every node room for its state and time', () => {
     const { nodes } = placeGraph(drawing([['__start__', 'f']]))
-    expect(nodes.find(({ id }) => id === 'f')?.width).toBeGreaterThanOrEqual(116)
+    expect(nodes.find(({ id }) => id === 'f')?.width).toBeGreaterThanOrEqual(96)
   })
 
   it('names nodes of subgraphs by their last part', () => {

@@ -62,8 +62,8 @@ export interface PlacedGraph {
 
 const CHAR_PX = 7.2
 const PADDING_PX = 44
-/** The note below the name of a node, such as `✗ failed × 12 343 ms`, has room. */
-const LEAST_WIDTH = 116
+/** The note below the name of a node, such as `✗ failed 343 ms`, has room. */
+const LEAST_WIDTH = 96
 const HEIGHT = 36
 const MARGIN = 8
 const MAX_LABEL = 28

@@ -77,4 +77,16 @@ describe('the conversations of a trace', () => {
       [['x', ['look']]],
     ])
   })
+
+  it('have the tools that were called after them, also when each model call begins a conversation of its own', () => {
+    const { outline, tree } = outlineOf()
+    const conversations = ['a', 'b', 'x'].map((id) => ({ steps: [{ id, messages: [], known: 0 }] }))
+    const names = placeConversations(conversations, outline, tree).map(({ tools }) =>
+      [...tools.values()].flat().map((position) => outline.names[tree.order[position] ?? 0]),
+    )
+    expect(names).toEqual([['search'], [], ['look']])
+    const late = { ...outline, starts: outline.starts.map((start, place) => (place === 2 ? 65 : start)) }
+    const moved = placeConversations(conversations, late, tree).map(({ tools }) => [...tools.keys()])
+    expect(moved).toEqual([[], ['b'], ['x']])
+  })
 })

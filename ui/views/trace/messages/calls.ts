@@ -69,17 +69,22 @@ export function placeConversations(
   for (const [place, type] of outline.types.entries()) {
     if (type !== 'tool') continue
     const position = tree.positions[place] ?? 0
-    const holders = placed.filter(
-      ({ run }) => run < 0 || (run < position && position < (tree.ends[run] ?? 0)),
-    )
-    const holder = holders.reduce<(typeof placed)[number] | undefined>(
-      (best, one) => (best === undefined || one.run > best.run ? one : best),
-      undefined,
-    )
-    const step = holder?.steps.findLastIndex((at) => startOf(at) <= startOf(position)) ?? -1
-    const id = holder?.conversation.steps[Math.max(0, step)]?.id
-    if (holder !== undefined && id !== undefined)
-      holder.tools.set(id, [...(holder.tools.get(id) ?? []), position])
+    const started = startOf(position)
+    // Of several conversations in the same run, the one whose model call was the last before the tool.
+    let holder: (typeof placed)[number] | undefined
+    let id = ''
+    let latest = -1
+    for (const one of placed) {
+      const { run, steps, conversation } = one
+      if (run >= 0 && (run >= position || position >= (tree.ends[run] ?? 0))) continue
+      const step = steps.findLastIndex((at) => startOf(at) <= started)
+      const time = step < 0 ? -1 : startOf(steps[step] ?? 0)
+      if (holder !== undefined && (run < holder.run || (run === holder.run && time <= latest))) continue
+      holder = one
+      id = conversation.steps[Math.max(0, step)]?.id ?? ''
+      latest = time
+    }
+    if (holder !== undefined && id !== '') holder.tools.set(id, [...(holder.tools.get(id) ?? []), position])
   }
   return placed.map(({ conversation, names, tools }) => ({ ...conversation, path: names, tools }))
 }
