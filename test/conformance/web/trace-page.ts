@@ -100,6 +100,12 @@ export function tracePageTests({ server, used }: Used): void {
         }
         await isSeen('search_45')
         await view.getByText('Step 45 of 45').waitFor()
+        // The tool stands after its own call, and the view stays there when all calls are read.
+        await view
+          .locator('li', { hasText: 'Question 45' })
+          .getByRole('button', { name: 'search_45' })
+          .waitFor()
+        await isSeen('search_45')
         expect(await broken()).toEqual([])
         await view.getByLabel('Step', { exact: true }).selectOption('3. think_3')
         await isSeen('think_3')

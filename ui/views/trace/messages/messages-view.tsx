@@ -175,8 +175,9 @@ function useFollowing(selected: number, call: number | undefined) {
     const view = frame.current
     if (view === null || followed.current === selected) return
     const step = view.querySelector(`[data-call="${call}"]`)
+    // Until the call is read, its tools stand after an earlier one.
+    if (step === null) return
     const line = view.querySelector('[aria-pressed="true"]') ?? step
-    if (line === null) return
     followed.current = selected
     const [outer, inner] = [view.getBoundingClientRect(), line.getBoundingClientRect()]
     if (inner.top < outer.top + INDEX_PX || inner.bottom > outer.bottom)
