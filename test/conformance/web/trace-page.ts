@@ -7,9 +7,9 @@ import type { UsedInterface } from '../../support/servers/web-interface.ts'
 import { sendAgentTrace } from './trace.ts'
 import { inLong } from '../../support/length.ts'
 
-const STEPS = 45
+const STEPS = 25
 
-/** Sends an agent of 45 steps, each a model call and a tool, of which the last one fails; returns the id of the trace. */
+/** Sends an agent of 25 steps, each a model call and a tool, of which the last one fails; returns the id of the trace. */
 async function sendSteps(weir: UsedWeir): Promise<string> {
   const root = randomUUID()
   const start = Date.now() - 60_000
@@ -83,11 +83,11 @@ export function tracePageTests({ server, used }: Used): void {
         const { page, open, broken } = used.current()
         await open(`/traces/${trace}?view=messages`)
         const view = page.getByRole('region', { name: 'Messages of the trace' })
-        await view.getByText('Step 1 of 45').waitFor()
+        await view.getByText('Step 1 of 25').waitFor()
         await view.locator('strong', { hasText: 'Question' }).first().waitFor()
-        expect(await view.getByText('Question 45').count()).toBe(0)
+        expect(await view.getByText('Question 25').count()).toBe(0)
         await page.keyboard.press('e')
-        await page.locator('#run').getByRole('heading', { name: 'search_45' }).waitFor()
+        await page.locator('#run').getByRole('heading', { name: 'search_25' }).waitFor()
         const isSeen = async (name: string): Promise<void> => {
           const line = view.getByRole('button', { name })
           await eventually(async () => {
@@ -98,14 +98,14 @@ export function tracePageTests({ server, used }: Used): void {
             )
           })
         }
-        await isSeen('search_45')
-        await view.getByText('Step 45 of 45').waitFor()
+        await isSeen('search_25')
+        await view.getByText('Step 25 of 25').waitFor()
         // The tool stands after its own call, and the view stays there when all calls are read.
         await view
-          .locator('li', { hasText: 'Question 45' })
-          .getByRole('button', { name: 'search_45' })
+          .locator('li', { hasText: 'Question 25' })
+          .getByRole('button', { name: 'search_25' })
           .waitFor()
-        await isSeen('search_45')
+        await isSeen('search_25')
         expect(await broken()).toEqual([])
         await view.getByLabel('Step', { exact: true }).selectOption('3. think_3')
         await isSeen('think_3')
