@@ -17,7 +17,7 @@ import { Link } from './router/link.tsx'
 import { Palette } from './parts/keyboard/palette.tsx'
 import { frozenAddress, RangeOfPage, type ShownRange } from './router/frozen-range.ts'
 import { matchPath, type PathParams } from './router/match.ts'
-import { findPage, INVITE_PAGE, type Page, type PageCode, PAGES, SHARED_PAGE } from './routes.tsx'
+import { findPage, INVITE_PAGE, type Page, PAGES, SHARED_PAGE } from './routes.tsx'
 import { Elsewhere, FIRST_PAGE, useChosenWorkspace, WORKSPACE, WorkspaceSwitch } from './workspace.tsx'
 
 const KeyHelp = lazy(() =>
@@ -171,16 +171,16 @@ function PageOf({ path }: { path: string }) {
  * the lines. @throws the error of loading, for the boundary around the page
  */
 function PageView({ page: { code }, params }: { page: Page; params: PathParams }) {
-  const [tried, setTried] = useState<{ code: PageCode; error?: Error }>()
+  const [tried, setTried] = useState<{ code: Page['code']; error?: Error }>()
   useEffect(() => {
-    if (code.view !== undefined) return
+    if (code.value !== undefined) return
     code.load().then(
       () => setTried({ code }),
       (error: unknown) =>
         setTried({ code, error: error instanceof Error ? error : new Error(String(error)) }),
     )
   }, [code])
-  if (code.view !== undefined) return <code.view params={params} />
+  if (code.value !== undefined) return <code.value params={params} />
   if (tried?.code === code && tried.error !== undefined) throw tried.error
   return <Skeleton />
 }
@@ -209,13 +209,17 @@ function OldData() {
 }
 
 function Top({ path, openPalette, openKeys }: { path: string; openPalette(): void; openKeys(): void }) {
+  const nav = useRef<HTMLElement>(null)
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  })
   return (
     <header className={css['top']}>
       <Link to={FIRST_PAGE} className={css['brand']}>
         <img src="/app/icon.svg" alt="" width="20" height="20" />
         <span className={css['word']}>Weir</span>
       </Link>
-      <nav className={css['nav']} aria-label="Pages">
+      <nav ref={nav} className={css['nav']} aria-label="Pages">
         {PAGES.map(
           ({ name, path: to }) =>
             name !== undefined && (
@@ -232,9 +236,11 @@ function Top({ path, openPalette, openKeys }: { path: string; openPalette(): voi
             Find <Key>⌘K</Key>
           </span>
         </Button>
-        <Button look="plain" onClick={openKeys} aria-label="Keys" title="Keys of this page">
-          ?
-        </Button>
+        <span className={css['keys']}>
+          <Button look="plain" onClick={openKeys} aria-label="Keys" title="Keys of this page">
+            ?
+          </Button>
+        </span>
         <ThemeButton />
         <SignOutButton />
       </div>

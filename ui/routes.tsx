@@ -1,20 +1,14 @@
 import type { ComponentType } from 'react'
 import type { IconName } from './parts/icon.tsx'
+import { type LaterCode, laterCode } from './router/later-code.ts'
 import { matchPath, type PathParams } from './router/match.ts'
 
 type View = ComponentType<{ params: PathParams }>
 
-export interface PageCode {
-  /** Loads the code. */
-  load(): Promise<void>
-  /** The page, once its code is loaded. */
-  view: View | undefined
-}
-
 /** A page: its path, its code, which is loaded when it is opened, and its place in the navigation. */
 export interface Page {
   path: string
-  code: PageCode
+  code: LaterCode<View>
   /** Name in the navigation and the palette; pages without one are opened from others. */
   name?: string
   /** Letter after `g` that opens it. */
@@ -24,56 +18,48 @@ export interface Page {
   stays?: string
 }
 
-function codeOf(read: () => Promise<View>): PageCode {
-  const code: PageCode = {
-    view: undefined,
-    async load() {
-      code.view = await read()
-    },
-  }
-  return code
-}
-
-const STUDIO = codeOf(() => import('./views/studio/studio.tsx').then(({ Studio }) => Studio))
+const STUDIO = laterCode(() => import('./views/studio/studio.tsx').then(({ Studio }) => Studio))
 
 export const PAGES: readonly Page[] = [
   {
     path: '/projects',
     name: 'Projects',
     key: 'p',
-    code: codeOf(() => import('./views/projects/projects.tsx').then(({ Projects }) => Projects)),
+    code: laterCode(() => import('./views/projects/projects.tsx').then(({ Projects }) => Projects)),
   },
   {
     path: '/projects/{id}',
-    code: codeOf(() => import('./views/project/project.tsx').then(({ Project }) => Project)),
+    code: laterCode(() => import('./views/project/project.tsx').then(({ Project }) => Project)),
   },
   {
     path: '/traces/{id}',
-    code: codeOf(() => import('./views/trace/trace.tsx').then(({ Trace }) => Trace)),
+    code: laterCode(() => import('./views/trace/trace.tsx').then(({ Trace }) => Trace)),
   },
   {
     path: '/runs/{id}',
-    code: codeOf(() => import('./views/trace/run-link.tsx').then(({ RunLink }) => RunLink)),
+    code: laterCode(() => import('./views/trace/run-link.tsx').then(({ RunLink }) => RunLink)),
   },
   {
     path: '/threads/{id}',
-    code: codeOf(() => import('./views/thread/thread.tsx').then(({ Thread }) => Thread)),
+    code: laterCode(() => import('./views/thread/thread.tsx').then(({ Thread }) => Thread)),
   },
   {
     path: '/playground',
     name: 'Playground',
     key: 'l',
-    code: codeOf(() => import('./views/playground/playground.tsx').then(({ Playground }) => Playground)),
+    code: laterCode(() => import('./views/playground/playground.tsx').then(({ Playground }) => Playground)),
   },
   {
     path: '/deployments',
     name: 'Deployments',
     key: 'd',
-    code: codeOf(() => import('./views/deployments/deployments.tsx').then(({ Deployments }) => Deployments)),
+    code: laterCode(() =>
+      import('./views/deployments/deployments.tsx').then(({ Deployments }) => Deployments),
+    ),
   },
   {
     path: '/deployments/{name}',
-    code: codeOf(() =>
+    code: laterCode(() =>
       import('./views/deployments/deployment.tsx').then(({ DeploymentPage }) => DeploymentPage),
     ),
   },
@@ -83,58 +69,58 @@ export const PAGES: readonly Page[] = [
     path: '/usage',
     name: 'Usage',
     key: 'u',
-    code: codeOf(() => import('./views/usage/usage.tsx').then(({ Usage }) => Usage)),
+    code: laterCode(() => import('./views/usage/usage.tsx').then(({ Usage }) => Usage)),
   },
   {
     path: '/usage/traces',
-    code: codeOf(() =>
+    code: laterCode(() =>
       import('./views/usage/lists/counted-traces.tsx').then(({ CountedTraces }) => CountedTraces),
     ),
   },
   {
     path: '/usage/runs',
-    code: codeOf(() => import('./views/usage/lists/summed-runs.tsx').then(({ SummedRuns }) => SummedRuns)),
+    code: laterCode(() => import('./views/usage/lists/summed-runs.tsx').then(({ SummedRuns }) => SummedRuns)),
   },
   {
     path: '/compare',
-    code: codeOf(() => import('./views/compare/compare.tsx').then(({ Compare }) => Compare)),
+    code: laterCode(() => import('./views/compare/compare.tsx').then(({ Compare }) => Compare)),
   },
   {
     path: '/prices',
     name: 'Prices',
     key: 'c',
-    code: codeOf(() => import('./views/prices/prices.tsx').then(({ Prices }) => Prices)),
+    code: laterCode(() => import('./views/prices/prices.tsx').then(({ Prices }) => Prices)),
   },
   {
     path: '/ingest',
     name: 'Ingest',
     key: 'i',
-    code: codeOf(() => import('./views/ingest/ingest.tsx').then(({ Ingest }) => Ingest)),
+    code: laterCode(() => import('./views/ingest/ingest.tsx').then(({ Ingest }) => Ingest)),
   },
   {
     path: '/validate',
     name: 'Validate',
     key: 'v',
-    code: codeOf(() => import('./views/validate/validate.tsx').then(({ Validate }) => Validate)),
+    code: laterCode(() => import('./views/validate/validate.tsx').then(({ Validate }) => Validate)),
   },
   {
     path: '/settings',
     name: 'Settings',
     key: 's',
-    code: codeOf(() => import('./views/settings/settings.tsx').then(({ Settings }) => Settings)),
+    code: laterCode(() => import('./views/settings/settings.tsx').then(({ Settings }) => Settings)),
   },
 ]
 
 /** The page of a shared trace. It is shown without the shell, since its readers need not be signed in. */
 export const SHARED_PAGE: Page = {
   path: '/public/{token}/r',
-  code: codeOf(() => import('./views/trace/trace.tsx').then(({ SharedTrace }) => SharedTrace)),
+  code: laterCode(() => import('./views/trace/trace.tsx').then(({ SharedTrace }) => SharedTrace)),
 }
 
 /** The page of an invitation's link, for people who are not signed in. */
 export const INVITE_PAGE: Page = {
   path: '/invite',
-  code: codeOf(() => import('./views/sign-in/invitation.tsx').then(({ Invitation }) => Invitation)),
+  code: laterCode(() => import('./views/sign-in/invitation.tsx').then(({ Invitation }) => Invitation)),
 }
 
 export function findPage(path: string): { page: Page; params: PathParams } | undefined {

@@ -42,8 +42,11 @@ export function usePreference<N extends PreferenceName>(name: N): Preferences[N]
   return useSyncExternalStore(onChange, () => readPreference(name))
 }
 
-/** Texts that this browser stores: the columns that were chosen last, and the filters of projects. */
-type KeptText = 'columns' | 'filters'
+/**
+ * Texts that this browser stores: the columns that were chosen last, the filters of projects, and of the page of a trace
+ * the shares of its left half and of the names in the tree.
+ */
+export type KeptText = 'columns' | 'filters' | 'trace-left' | 'trace-names'
 
 /** A text that this browser stores under a name; '' without one. */
 export function readKept(name: KeptText): string {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { HAS_BROWSER, NO_BROWSER } from '../../support/servers/web-interface.ts'
 import { DEPLOYMENT_NAME } from '../../support/servers/weir-pool.ts'
-import { DEPLOYMENT, useDeploymentPages } from './studio.ts'
-import { firstInShort } from '../../support/length.ts'
+import { DEPLOYMENT, useDeploymentPages, useStudio } from './studio.ts'
+import { firstInShort, inLong } from '../../support/length.ts'
 
 /** The first list of tools waits until the compiler has read the types of every graph. */
 const TYPES_MS = 60_000
@@ -50,6 +50,117 @@ describe.skipIf(!HAS_BROWSER)(`deployments in a browser${NO_BROWSER}`, () => {
     },
     2 * TYPES_MS,
   )
+
+  inLong(() => {
+    it('lists runs and threads with what was asked, and what a thread waits for', async () => {
+      const { json } = server.current()
+      const thread = async (): Promise<string> =>
+        (await json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, { metadata: { customer: 'c-17' } }))
+          .thread_id
+      const [asked, told] = [await thread(), await thread()]
+      const run = (id: string, input: object) =>
+        json(`${DEPLOYMENT}/threads/${id}/runs/wait`, { assistant_id: 'kinds', input })
+      await run(asked, { kind: 'ask' })
+      const said = [{ role: 'user', content: 'Where is **my box**?' }]
+      await run(told, { kind: 'tool', messages: said })
+      const { page, open, broken } = used.current()
+      await open(`${DEPLOYMENT}?view=threads`)
+      const row = page.getByRole('row').filter({ hasText: told })
+      await row.getByRole('link', { name: 'Where is my box?' }).waitFor()
+      await row.getByText('customer c-17').waitFor()
+      expect(await broken()).toEqual([])
+      await page.getByLabel('State').selectOption('interrupted')
+      await row.waitFor({ state: 'detached' })
+      const waiting = page.getByRole('row').filter({ hasText: asked })
+      await waiting.getByText('go on?').waitFor()
+      await waiting.getByText('waits for an answer').waitFor()
+      await page.getByRole('link', { name: 'Runs', exact: true }).click()
+      const one = page.getByRole('row').filter({ hasText: 'Where is my box?' }).first()
+      await one.getByText('kinds').waitFor()
+      await one.getByText(/\d (?:ms|s)$/).waitFor()
+      expect(await broken()).toEqual([])
+      await one.getByRole('link', { name: 'Where is my box?' }).click()
+      await page.waitForURL(new RegExp(`${DEPLOYMENT}/studio/${told}`))
+    })
+
+    it('has the main facts of a deployment in a narrow window, and the others on a click', async () => {
+      const { page, open, broken } = used.current()
+      await page.setViewportSize({ width: 390, height: 844 })
+      try {
+        await open(DEPLOYMENT)
+        await page.getByText('Host processes').waitFor()
+        expect(await page.getByText('Isolation').isVisible()).toBe(false)
+        await page.getByRole('button', { name: 'All facts' }).click()
+        await page.getByText('Isolation').waitFor()
+        expect(await broken()).toEqual([])
+      } finally {
+        await page.setViewportSize({ width: 1440, height: 900 })
+      }
+    })
+
+    it('Studio has a clock at a running node, a frame with its name around a subgraph, and the name of what asks', async () => {
+      const { page, broken } = used.current()
+      const { graph, steps, runKind } = useStudio(used)
+      await runKind('slow')
+      const node = graph().locator('[data-node="respond"]')
+      await node.getByText(/running [1-9]\d* ms/).waitFor()
+      await node.getByText(/running [1-9][.\d]* s/).waitFor()
+      const frame = graph().locator('[data-subgraph="nested"]')
+      await frame.getByText('nested').waitFor()
+      const [outer, inner] = [
+        await frame.boundingBox(),
+        await graph().locator('[data-node="nested:first"]').boundingBox(),
+      ]
+      expect(inner?.y).toBeGreaterThan(outer?.y ?? 0)
+      expect(await broken()).toEqual([])
+      await page.getByRole('region', { name: 'Runs' }).getByRole('button', { name: 'Roll back' }).click()
+      await runKind('ask')
+      await steps().first().getByText('respond asks').waitFor()
+      await runKind('fail')
+      await steps().first().getByText('respond failed').waitFor()
+    })
+
+    it('Studio edits the values of a state in place, opens another thread from its list, and chats with one field', async () => {
+      const { json } = server.current()
+      const { page, open, broken } = used.current()
+      const { steps, runKind, studio } = useStudio(used)
+      const { thread_id } = await json<{ thread_id: string }>(`${DEPLOYMENT}/threads`, {})
+      const input = { kind: 'tool', messages: [{ role: 'user', content: 'Which box is mine?' }] }
+      await json(`${DEPLOYMENT}/threads/${thread_id}/runs/wait`, { assistant_id: 'kinds', input })
+      const thread = await runKind('custom')
+      type Read = { values: { kind: string; log: string[] }; next: string[] }
+      const stateOf = (): Promise<Read> => json<Read>(`${DEPLOYMENT}/threads/${thread}/state`)
+      await steps().filter({ hasText: 'end' }).first().waitFor()
+      const { log } = (await stateOf()).values
+      expect(log.length).toBeGreaterThan(0)
+      await page.getByRole('button', { name: 'Edit the state' }).click()
+      const form = page.getByRole('form', { name: 'Edit the state' })
+      const kind = form.getByLabel('Value of kind')
+      await kind.waitFor()
+      expect(await kind.inputValue()).toBe('custom')
+      await kind.fill('edited in place')
+      expect(await broken()).toEqual([])
+      await form.getByRole('button', { name: 'Write as a new branch' }).click()
+      await form.waitFor({ state: 'detached' })
+      await eventually(async () =>
+        expect((await stateOf()).values).toMatchObject({ kind: 'edited in place', log }),
+      )
+      await page.getByRole('button', { name: 'Threads' }).click()
+      const list = page.getByRole('list', { name: 'Threads' })
+      await list.getByText('Which box is mine?').waitFor()
+      expect(await broken()).toEqual([])
+      await list.getByText('Which box is mine?').click()
+      await page.waitForURL(new RegExp(`${studio}/${thread_id}`))
+      await list.waitFor({ state: 'detached' })
+      await open(`${studio}/${thread_id}?assistant=kinds&mode=chat`)
+      await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor()
+      const inputs = page.getByRole('form', { name: 'Input' })
+      expect(await inputs.isVisible()).toBe(false)
+      await page.getByText('Other inputs and settings of a run').click()
+      await inputs.waitFor()
+      expect(await broken()).toEqual([])
+    })
+  })
 
   it('USAGE-20: the usage page counts the runs and nodes of a deployment as the API does', async () => {
     const run = { assistant_id: 'kinds', input: { kind: 'sub' } }

@@ -234,6 +234,84 @@ export function listTests({ server, used }: Used): void {
         await page.getByText('a run of the trace failed').waitFor()
       })
 
+      it('finds what has all of the words in any order, marks them in the rows and in the trace', async () => {
+        const { page, open, broken } = used.current()
+        await open(await sent())
+        await rows().nth(2).waitFor()
+        const field = page.getByRole('combobox', { name: 'Search or filter' })
+        await field.fill('arrived empty')
+        await page.getByRole('option', { name: 'all of these words' }).waitFor()
+        await page.getByRole('option', { name: 'exactly this text' }).waitFor()
+        await field.press('Enter')
+        await page.getByRole('button', { name: 'Remove text “arrived”' }).waitFor()
+        await page.getByRole('button', { name: 'Remove text “empty”' }).waitFor()
+        await page.getByLabel('Figures of the list').getByText('Traces').waitFor()
+        await rows().nth(2).waitFor()
+        // The suggestions do not cover the answer.
+        expect(await page.getByRole('listbox', { name: 'Search or filter' }).isVisible()).toBe(false)
+        await eventually(async () =>
+          expect(await rows().first().locator('mark').allInnerTexts()).toEqual(['empty', 'arrived']),
+        )
+        expect(await broken()).toEqual([])
+        await rows().first().click()
+        const found = page.getByRole('status').filter({ hasText: /found|of/ })
+        await found.getByText(/\d+ found|\d+ of \d+/).waitFor()
+        expect(new URL(page.url()).searchParams.get('find')).toBe('arrived')
+        await page.keyboard.press('Escape')
+        await field.fill('nowhere')
+        await field.press('Enter')
+        await page.getByText('No trace fits the filter').waitFor()
+        expect(await page.getByText('longer range').count()).toBe(0)
+        await page.getByRole('link', { name: 'Search all runs' }).click()
+        await page.getByText('No run fits the filter').waitFor()
+      })
+
+      it('sorts the projects by a column, keeps that in the address, and has rows of one height', async () => {
+        const { page, open, broken } = used.current()
+        await sent()
+        await open('/projects')
+        const head = page.getByRole('columnheader', { name: 'Name' })
+        const names = (): Promise<string[]> =>
+          page.getByRole('region', { name: 'Projects' }).locator('tbody td:first-child').allInnerTexts()
+        await page.getByRole('row', { name: PROJECT }).waitFor()
+        for (const [order, sign] of [
+          ['ascending', 1],
+          ['descending', -1],
+        ] as const) {
+          await head.getByRole('button').click()
+          await page.locator(`th[aria-sort="${order}"]`).waitFor()
+          await eventually(async () => {
+            const shown = await names()
+            expect(shown.length).toBeGreaterThan(1)
+            expect(shown).toEqual(shown.toSorted((a, b) => sign * (a < b ? -1 : 1)))
+          })
+        }
+        expect(new URL(page.url()).searchParams.get('sort')).toBe('-name')
+        expect(await broken()).toEqual([])
+        const box = await page.getByRole('row', { name: PROJECT }).boundingBox()
+        // 28 pixels and the line below.
+        expect(Math.round(box?.height ?? 0)).toBe(29)
+        await head.getByRole('button').click()
+        await page.locator('th[aria-sort]').waitFor({ state: 'detached' })
+      })
+
+      it('has its pages on one line in a narrow window, with the current one in sight', async () => {
+        const { page, open, broken } = used.current()
+        await page.setViewportSize({ width: 390, height: 844 })
+        try {
+          await open('/settings')
+          const current = page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current]')
+          await current.waitFor()
+          const [head, link] = [await page.getByRole('banner').boundingBox(), await current.boundingBox()]
+          expect(head?.height).toBeLessThanOrEqual(48)
+          expect((link?.x ?? 390) + (link?.width ?? 0)).toBeLessThanOrEqual(300)
+          expect(link?.x).toBeGreaterThanOrEqual(0)
+          expect(await broken()).toEqual([])
+        } finally {
+          await page.setViewportSize({ width: 1440, height: 900 })
+        }
+      })
+
       it('greys the rows of the filter before, until those of the new one have come', async () => {
         const { page, open } = used.current()
         await open(await sent())

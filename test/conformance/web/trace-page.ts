@@ -1,9 +1,61 @@
+import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
+import { drained } from '../../support/servers/server.ts'
 import type { UsedWeir } from '../../support/servers/use-weir.ts'
 import type { UsedInterface } from '../../support/servers/web-interface.ts'
 import { sendAgentTrace } from './trace.ts'
 import { inLong } from '../../support/length.ts'
+
+const STEPS = 25
+
+/** Sends an agent of 25 steps, each a model call and a tool, of which the last one fails; returns the id of the trace. */
+async function sendSteps(weir: UsedWeir): Promise<string> {
+  const root = randomUUID()
+  const start = Date.now() - 60_000
+  const at = (ms: number): string => new Date(start + ms).toISOString()
+  const shared = { trace_id: root, parent_run_id: root, session_name: 'long agents' }
+  const steps = Array.from({ length: STEPS }, (_, n) => [
+    {
+      ...shared,
+      id: randomUUID(),
+      name: `think_${n + 1}`,
+      run_type: 'llm',
+      start_time: at(n * 1000 + 100),
+      end_time: at(n * 1000 + 500),
+      inputs: { messages: [{ role: 'user', content: `**Question** ${n + 1}` }] },
+      outputs: { choices: [{ message: { role: 'assistant', content: 'line\n\n'.repeat(10) } }] },
+    },
+    {
+      ...shared,
+      id: randomUUID(),
+      name: `search_${n + 1}`,
+      run_type: 'tool',
+      start_time: at(n * 1000 + 600),
+      end_time: at(n * 1000 + 900),
+      inputs: { query: `words ${n + 1}` },
+      ...(n === STEPS - 1 ? { error: 'the search is down' } : { outputs: { found: n } }),
+    },
+  ]).flat()
+  const { parent_run_id: _, ...ofRoot } = shared
+  const post = [
+    {
+      ...ofRoot,
+      id: root,
+      name: 'long_agent',
+      run_type: 'chain',
+      start_time: at(0),
+      end_time: at(46_000),
+      inputs: {},
+    },
+    ...steps,
+  ]
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ post })
+  expect((await weir.request('/api/v1/runs/batch', { method: 'POST', headers, body })).status).toBe(202)
+  await drained(weir)
+  return root
+}
 
 interface Used {
   server: { current(): UsedWeir }
@@ -24,6 +76,74 @@ export function tracePageTests({ server, used }: Used): void {
         await page.getByText('“日本語” is in inputs.messages[0].content').waitFor()
         await page.getByRole('searchbox', { name: 'Find in the trace' }).fill('nowhere')
         await page.getByText('No run has “nowhere”').waitFor()
+      })
+
+      it('follows the failed run and a chosen step in the messages of a long trace', async () => {
+        const trace = await sendSteps(server.current())
+        const { page, open, broken } = used.current()
+        await open(`/traces/${trace}?view=messages`)
+        const view = page.getByRole('region', { name: 'Messages of the trace' })
+        await view.getByText('Step 1 of 25').waitFor()
+        await view.locator('strong', { hasText: 'Question' }).first().waitFor()
+        expect(await view.getByText('Question 25').count()).toBe(0)
+        await page.keyboard.press('e')
+        await page.locator('#run').getByRole('heading', { name: 'search_25' }).waitFor()
+        const isSeen = async (name: string): Promise<void> => {
+          const line = view.getByRole('button', { name })
+          await eventually(async () => {
+            const [outer, inner] = [await view.boundingBox(), await line.boundingBox()]
+            expect(inner?.y ?? 0).toBeGreaterThanOrEqual(outer?.y ?? Number.POSITIVE_INFINITY)
+            expect((inner?.y ?? 0) + (inner?.height ?? 0)).toBeLessThanOrEqual(
+              (outer?.y ?? 0) + (outer?.height ?? 0),
+            )
+          })
+        }
+        await isSeen('search_25')
+        await view.getByText('Step 25 of 25').waitFor()
+        // The tool stands after its own call, and the view stays there when all calls are read.
+        await view
+          .locator('li', { hasText: 'Question 25' })
+          .getByRole('button', { name: 'search_25' })
+          .waitFor()
+        await isSeen('search_25')
+        expect(await broken()).toEqual([])
+        await view.getByLabel('Step', { exact: true }).selectOption('3. think_3')
+        await isSeen('think_3')
+        await view.getByRole('button', { name: 'Next step' }).click()
+        await page.locator('#run').getByRole('heading', { name: 'think_4' }).waitFor()
+        await isSeen('think_4')
+      })
+
+      it('has panes and columns that can be resized and stay so, and an axis of whole times', async () => {
+        const trace = await sendSteps(server.current())
+        const { page, open, broken } = used.current()
+        await open(`/traces/${trace}`)
+        const edge = page.getByRole('separator', { name: 'Width of the tree' })
+        const names = page.getByRole('separator', { name: 'Width of the names' })
+        const widthOf = async (): Promise<number> => (await page.locator('#tree').boundingBox())?.width ?? 0
+        const bars = async (): Promise<number> =>
+          (await edge.boundingBox())!.x - (await names.boundingBox())!.x
+        await edge.waitFor()
+        await page.getByText('15 s', { exact: true }).waitFor()
+        const [width, bar] = [await widthOf(), await bars()]
+        await edge.focus()
+        for (let n = 0; n < 5; n += 1) await page.keyboard.press('ArrowRight')
+        expect(await edge.getAttribute('aria-valuenow')).toBe('65')
+        expect(await widthOf()).toBeGreaterThan(width + 100)
+        const box = (await names.boundingBox())!
+        await page.mouse.move(box.x + box.width / 2, box.y + 5)
+        await page.mouse.down()
+        await page.mouse.move(box.x - 250, box.y + 5)
+        await page.mouse.up()
+        await eventually(async () => expect(await bars()).toBeGreaterThan(bar + 250))
+        expect(await broken()).toEqual([])
+        const after = [await widthOf(), await bars()]
+        await page.reload()
+        await edge.waitFor()
+        expect([await widthOf(), await bars()]).toEqual(after)
+        await names.dblclick()
+        await edge.dblclick()
+        expect([await widthOf(), await bars()]).toEqual([width, bar])
       })
 
       it('N5: POST /traces/{id}/search names the runs of a trace with a text, in any script, and its paths', async () => {

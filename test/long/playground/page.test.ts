@@ -163,6 +163,11 @@ describe.skipIf(!HAS_BROWSER)(`more of the playground in a browser (N15)${NO_BRO
       ['Be brief.', 'common, changed'],
       ['Be brief.', 'own'],
     ])
+    // The answer under a prompt of its own stays above the fold, beside that of the common prompt.
+    for (const place of [1, 2]) {
+      const box = await column(place).getByText('ok', { exact: true }).last().boundingBox()
+      expect((box?.y ?? Number.POSITIVE_INFINITY) + (box?.height ?? 0)).toBeLessThan(900)
+    }
     await column(2).getByRole('button', { name: 'Add to the prompt' }).click()
     expect(await message('3 of Model 2').inputValue()).toBe('ok')
     expect(await message('3').count()).toBe(0)

@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { useDeploymentApi } from './deployment-api.ts'
 import { FALLBACK_MS, LIVE } from './live.ts'
 
@@ -8,6 +9,11 @@ export interface DeploymentThread {
   created_at: string
   updated_at: string
   metadata: Record<string, unknown>
+  /** Open questions by task. */
+  interrupts?: Record<string, { value?: unknown }[]>
+  error?: { message?: string } | null
+  /** The first and the last message of its values, if these have messages. */
+  extracted?: { first?: unknown; last?: unknown }
 }
 
 /** An assistant: a graph with settings. */
@@ -27,6 +33,19 @@ export interface Assistant {
 /** Path of the drawing of a graph with its subgraphs; `id` is that of an assistant, or the name of the graph. */
 export function drawingPath(id: string): string {
   return `/assistants/${encodeURIComponent(id)}/graph?xray=true`
+}
+
+const MOST_ASSISTANTS = 1000
+
+/** The names of the graphs of the newest 1,000 assistants, by the id of the assistant. */
+export function useGraphNames(name: string): ReadonlyMap<string, string> {
+  const body = { select: ['assistant_id', 'graph_id'], limit: MOST_ASSISTANTS }
+  const { data } = useDeploymentRead<Pick<Assistant, 'assistant_id' | 'graph_id'>[]>(
+    name,
+    '/assistants/search',
+    { body },
+  )
+  return useMemo(() => new Map(data?.map((one) => [one.assistant_id, one.graph_id])), [data])
 }
 
 export interface Cron {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseFilter } from '../../../src/trace/filter/filter.ts'
 import { tries } from '../../../test/support/properties.ts'
-import { clauseText, joinFilter, splitFilter, suggest } from './filter.ts'
+import { clauseText, joinFilter, searchedTexts, splitFilter, suggest } from './filter.ts'
 
 describe('chips of a filter', () => {
   it('are the clauses that and() joins', () => {
@@ -40,6 +40,19 @@ describe('chips of a filter', () => {
       }),
       tries(100),
     )
+  })
+
+  it('for several words search for all of them in any order, then for exactly the text', () => {
+    const [all, exactly] = suggest(' empty box  box ')
+    expect([all?.clause, all?.hint]).toEqual(['and(search("empty"), search("box"))', 'all of these words'])
+    expect([exactly?.clause, exactly?.hint]).toEqual(['search("empty box  box")', 'exactly this text'])
+    expect(clauseText(all?.clause ?? '')).toBe('text “empty” and text “box”')
+    expect(searchedTexts(joinFilter(['eq(run_type, "llm")', ...splitFilter(all?.clause ?? '')]))).toEqual([
+      'empty',
+      'box',
+    ])
+    expect(searchedTexts('or(search("a"), search("b"))')).toEqual([])
+    expect(suggest('box')[0]?.clause).toBe('search("box")')
   })
 
   it('are suggested before anything is typed', () => {

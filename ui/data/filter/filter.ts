@@ -75,6 +75,8 @@ const FLAG_TEXTS: Readonly<Record<string, string>> = {
 export function clauseText(clause: string): string {
   const flag = FLAG_TEXTS[clause]
   if (flag !== undefined) return flag
+  const parts = splitFilter(clause)
+  if (parts.length > 1) return parts.map(clauseText).join(' and ')
   const { operator, first, value, isPair } = clauseParts(clause)
   if (operator === 'search' && !isPair && first !== '') return `text “${unquoted(first)}”`
   if (operator === 'has' && isPair)
@@ -116,8 +118,31 @@ export function searchFor(text: string): Suggestion {
   return { clause: `search(${quoted(text)})`, hint: 'in inputs, outputs and errors' }
 }
 
+/** Words of one search, at most. */
+const MOST_WORDS = 8
+
+/** Searches for a text: for its words in any order if it has several, and for exactly this text. */
+function searchesFor(text: string): Suggestion[] {
+  const whole = searchFor(text)
+  const words = [...new Set(text.split(/\s+/))]
+  if (words.length < 2 || words.length > MOST_WORDS) return [whole]
+  const all = joinFilter(words.map((word) => searchFor(word).clause))
+  return [
+    { clause: all, hint: 'all of these words' },
+    { ...whole, hint: 'exactly this text' },
+  ]
+}
+
+/** The texts that a filter searches for with `search("…")`. */
+export function searchedTexts(filter: string): string[] {
+  return splitFilter(filter).flatMap((clause) => {
+    const { operator, first, isPair } = clauseParts(clause)
+    return operator === 'search' && !isPair && first !== '' ? unquoted(first) : []
+  })
+}
+
 /**
- * Suggestions for typed text. For an expression, the expression itself. For any other text, a search for it, and
+ * Suggestions for typed text. For an expression, the expression itself. For any other text, searches for it, and
  * clauses in which usual fields have it as their value.
  */
 export function suggest(typed: string): Suggestion[] {
@@ -126,7 +151,7 @@ export function suggest(typed: string): Suggestion[] {
   if (isExpression(text)) return [{ clause: text, hint: 'filter expression' }]
   const value = quoted(text)
   return [
-    searchFor(text),
+    ...searchesFor(text),
     { clause: `eq(name, ${value})`, hint: 'name of the run' },
     { clause: `eq(model, ${value})`, hint: 'model' },
     { clause: `has(tags, ${value})`, hint: 'tag' },

@@ -8,13 +8,20 @@ import {
 import { call } from '../../api/call.ts'
 import { nextOffset, PROJECTS_PER_PAGE, projectsOf, readEveryMs } from './project-pages.ts'
 
-/** Projects whose name contains a text, newest first, with their figures, in pages of 100. */
-export function useProjects(nameContains: string) {
+/** What the server can sort projects by. */
+export type ProjectOrder = 'name' | 'last_run_start_time' | 'error_rate' | 'latency_p50' | 'latency_p99'
+
+/** An order of projects; undefined for the newest first. */
+export type ProjectSort = { by: ProjectOrder; isDescending: boolean } | undefined
+
+/** Projects whose name contains a text, with their figures, in pages of 100. */
+export function useProjects(nameContains: string, sort?: ProjectSort) {
   return useInfiniteQuery({
-    queryKey: ['projects', nameContains],
+    queryKey: ['projects', nameContains, sort],
     queryFn: ({ signal, pageParam: offset }) => {
       const page = { limit: PROJECTS_PER_PAGE, offset }
-      const query = { ...page, include_stats: true, name_contains: nameContains || undefined }
+      const order = sort && { sort_by: sort.by, sort_by_desc: sort.isDescending }
+      const query = { ...page, include_stats: true, name_contains: nameContains || undefined, ...order }
       return call('GET /api/v1/sessions', { query, signal })
     },
     initialPageParam: 0,

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { Chip } from '../controls.tsx'
 import { bytesText } from '../format/numbers.ts'
-import { RemoteMedia } from '../markdown/markdown.tsx'
+import { RemoteMedia } from '../markdown/outer-link.tsx'
 import type { Block } from '../../api/messages.ts'
 import css from './chat.module.css'
 

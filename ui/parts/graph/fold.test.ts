@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { allSubgraphs, foldGraph, ownNodes } from './fold.ts'
+import { foldGraph, ownNodes } from './fold.ts'
+import { allSubgraphs } from './subgraphs.ts'
 
 const edge = (source: string, target: string) => ({ source, target })
 const DRAWING = {
@@ -15,7 +16,7 @@ const DRAWING = {
 
 describe('folding subgraphs', () => {
   it('draws a folded subgraph as one node with the edges that lead into it and out of it', () => {
-    expect(allSubgraphs(DRAWING)).toEqual(['nested', 'nested:deep'])
+    expect(allSubgraphs(DRAWING.nodes)).toEqual(['nested', 'nested:deep'])
     const { nodes, edges } = foldGraph(DRAWING, new Set(['nested']))
     expect(nodes.map(({ id }) => id)).toEqual(['begin', 'nested', 'end'])
     expect(edges).toEqual([edge('begin', 'nested'), edge('nested', 'end'), edge('begin', 'begin')])

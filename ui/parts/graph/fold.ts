@@ -1,14 +1,5 @@
 import type { GraphDrawing } from './layout.ts'
-
-/** The subgraphs around a node, from the outermost: `a:b:first` is in `a` and `a:b`. */
-export function subgraphsOf(id: string): string[] {
-  const parts = id.split(':')
-  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join(':'))
-}
-
-export function allSubgraphs({ nodes }: GraphDrawing): string[] {
-  return [...new Set(nodes.flatMap(({ id }) => subgraphsOf(String(id))))]
-}
+import { subgraphsOf } from './subgraphs.ts'
 
 /** Names of the nodes of the graph itself, without START, END and the nodes in its subgraphs. */
 export function ownNodes({ nodes }: GraphDrawing): string[] {

@@ -1,8 +1,8 @@
-import { memo, type KeyboardEvent, useId, useMemo } from 'react'
+import { memo, type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react'
 import { foldGraph } from './fold.ts'
 import css from './graph.module.css'
 import { type GraphDrawing, type PlacedEdge, type PlacedNode, placeGraph } from './layout.ts'
-import type { NodeState } from './node-state.ts'
+import { type NodeState, noteOf } from './node-state.ts'
 
 /** Minimum scale of the picture. A smaller picture would have unreadable labels, so it scrolls instead. */
 const LEAST_SCALE = 0.65
@@ -31,7 +31,6 @@ function NodeShape({ node, state, isChosen, isBreak, isFolded, choose, fold }: N
     else return
     event.preventDefault()
   }
-  const note = state === undefined ? '' : noteOf(state)
   const isButton = choose !== undefined && kind === 'node'
   return (
     <g
@@ -56,27 +55,30 @@ function NodeShape({ node, state, isChosen, isBreak, isFolded, choose, fold }: N
           <title>Breakpoint</title>
         </circle>
       )}
-      <text x={width / 2} y={note === '' ? height / 2 + 4 : height / 2 - 2} textAnchor="middle">
+      <text x={width / 2} y={state === undefined ? height / 2 + 4 : height / 2 - 2} textAnchor="middle">
         {label}
       </text>
-      {note !== '' && (
-        <text className={css['note']} x={width / 2} y={height / 2 + 12} textAnchor="middle">
-          {note}
-        </text>
-      )}
+      {state !== undefined && <Note state={state} x={width / 2} y={height / 2 + 12} />}
     </g>
   )
 }
 
-function noteOf({ state, count, ms }: NodeState): string {
-  const time =
-    ms === undefined || state === 'interrupted'
-      ? ''
-      : ms < 1000
-        ? `${Math.round(ms)} ms`
-        : `${(ms / 1000).toFixed(1)} s`
-  const word = { running: '● running', success: '✓ done', error: '✗ failed', interrupted: 'waits' }[state]
-  return [word, count > 1 && `× ${count}`, time].filter(Boolean).join(' ')
+const CLOCK_MS = 100
+
+/** The note of a node; that of a running node is a clock. */
+function Note({ state, x, y }: { state: NodeState; x: number; y: number }) {
+  const [now, setNow] = useState(() => performance.now())
+  const isRunning = state.state === 'running' && state.since !== undefined
+  useEffect(() => {
+    if (!isRunning) return
+    const timer = setInterval(() => setNow(performance.now()), CLOCK_MS)
+    return () => clearInterval(timer)
+  }, [isRunning])
+  return (
+    <text className={css['note']} x={x} y={y} textAnchor="middle">
+      {noteOf(state, now)}
+    </text>
+  )
 }
 
 function Edges({ edges }: { edges: readonly PlacedEdge[] }) {
@@ -145,6 +147,14 @@ export const Graph = memo(function Graph({
         role={choose === undefined ? 'img' : 'group'}
         aria-label={label}
       >
+        {placed.frames.map(({ id, label: name, x, y, width, height }) => (
+          <g key={id} className={css['subgraph']} data-subgraph={id}>
+            <rect x={x} y={y} width={width} height={height} rx={6} />
+            <text x={x + 8} y={y + 14}>
+              {name}
+            </text>
+          </g>
+        ))}
         <Edges edges={placed.edges} />
         {placed.nodes.map((node) => (
           <NodeShape

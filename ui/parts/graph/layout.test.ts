@@ -28,6 +28,48 @@ describe('the picture of a graph', () => {
     expect(side + 32).toBeLessThan(left + width)
   })
 
+  it('draws a frame with a name around each subgraph, and nothing else inside', () => {
+    const { nodes, frames, width, height } = placeGraph(
+      drawing([
+        ['__start__', 'plan'],
+        ['plan', 'nested:first'],
+        ['plan', 'beside'],
+        ['nested:first', 'nested:deep:second'],
+        ['nested:deep:second', 'nested:__end__'],
+        ['nested:__end__', '__end__'],
+        ['beside', '__end__'],
+      ]),
+    )
+    expect(frames.map(({ id, label }) => [id, label])).toEqual([
+      ['nested', 'nested'],
+      ['nested:deep', 'deep'],
+    ])
+    for (const frame of frames) {
+      const inside = nodes.filter(
+        (node) =>
+          node.x + node.width / 2 > frame.x &&
+          node.x - node.width / 2 < frame.x + frame.width &&
+          node.y + node.height / 2 > frame.y &&
+          node.y - node.height / 2 < frame.y + frame.height,
+      )
+      expect(inside.every(({ id }) => id.startsWith(`${frame.id}:`))).toBe(true)
+      const members = nodes.filter(({ id }) => id.startsWith(`${frame.id}:`))
+      expect(inside).toHaveLength(members.length)
+      // The name has a line of its own above the nodes.
+      expect(Math.min(...members.map(({ y }) => y - 18)) - frame.y).toBeGreaterThanOrEqual(16)
+      expect([frame.x >= 0, frame.x + frame.width <= width, frame.y + frame.height <= height]).toEqual([
+        true,
+        true,
+        true,
+      ])
+    }
+  })
+
+  it('gives every node room for its state and time', () => {
+    const { nodes } = placeGraph(drawing([['__start__', 'f']]))
+    expect(nodes.find(({ id }) => id === 'f')?.width).toBeGreaterThanOrEqual(96)
+  })
+
   it('names nodes of subgraphs by their last part', () => {
     const { nodes } = placeGraph(drawing([['nested:first', 'nested:__end__']]))
     expect(nodes.map(({ label }) => label)).toEqual(['first', 'END'])

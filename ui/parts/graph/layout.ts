@@ -1,4 +1,5 @@
 import { graphlib, layout } from '@dagrejs/dagre'
+import { allSubgraphs, subgraphsOf } from './subgraphs.ts'
 
 /** A graph as the deployment API describes it. */
 export interface GraphDrawing {
@@ -37,9 +38,21 @@ export interface PlacedEdge {
   label: string
 }
 
+/** The frame around the nodes of a subgraph; x and y are its corner. */
+export interface PlacedFrame {
+  id: string
+  label: string
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
 /** A laid out graph. */
 export interface PlacedGraph {
   nodes: PlacedNode[]
+  /** From the outermost to the innermost. */
+  frames: PlacedFrame[]
   edges: PlacedEdge[]
   /** The smallest x of the picture, at most 0. */
   left: number
@@ -49,6 +62,8 @@ export interface PlacedGraph {
 
 const CHAR_PX = 7.2
 const PADDING_PX = 44
+/** The note below the name of a node, such as `✗ failed 343 ms`, has room. */
+const LEAST_WIDTH = 96
 const HEIGHT = 36
 const MARGIN = 8
 const MAX_LABEL = 28
@@ -67,14 +82,31 @@ function labelOf(id: string): string {
   return name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1)}…` : name
 }
 
+function widthOf(id: string): number {
+  const isNamed = kindOf(id) === 'node'
+  return Math.max(labelOf(id).length * CHAR_PX + PADDING_PX, isNamed ? LEAST_WIDTH : 0)
+}
+
+/** The key of the frame around a subgraph; no node has an empty first part in its path. */
+const frameKey = (id: string): string => `:${id}`
+
+/** Puts a node or frame into the frame of the innermost subgraph around `id`. */
+function placeInside(graph: graphlib.Graph, key: string, id: string): void {
+  const around = subgraphsOf(id).at(-1)
+  if (around !== undefined) graph.setParent(key, frameKey(around))
+}
+
 /** Places a graph from top to bottom. END is drawn even when no edge leads to it, so that every end can be seen. */
 export function placeGraph({ nodes, edges }: GraphDrawing): PlacedGraph {
-  const graph = new graphlib.Graph({ multigraph: true })
+  const graph = new graphlib.Graph({ multigraph: true, compound: true })
   graph.setGraph({ rankdir: 'TB', nodesep: 28, ranksep: 40, marginx: 16, marginy: 16 })
   graph.setDefaultEdgeLabel(() => ({}))
   const ids = nodes.map(({ id }) => String(id))
-  for (const id of ids)
-    graph.setNode(id, { width: labelOf(id).length * CHAR_PX + PADDING_PX, height: HEIGHT })
+  const subgraphs = allSubgraphs(nodes)
+  for (const id of ids) graph.setNode(id, { width: widthOf(id), height: HEIGHT })
+  for (const id of subgraphs) graph.setNode(frameKey(id), {})
+  for (const id of ids) placeInside(graph, id, id)
+  for (const id of subgraphs) placeInside(graph, frameKey(id), id)
   const known = new Set(ids)
   const drawn = onceEach(edges).filter(
     ({ source, target }) => known.has(String(source)) && known.has(String(target)),
@@ -85,6 +117,10 @@ export function placeGraph({ nodes, edges }: GraphDrawing): PlacedGraph {
   const placed = ids.map((id): PlacedNode => {
     const { x = 0, y = 0, width = 0, height = HEIGHT } = graph.node(id)
     return { id, label: labelOf(id), kind: kindOf(id), x, y, width, height }
+  })
+  const frames = subgraphs.map((id): PlacedFrame => {
+    const { x = 0, y = 0, width = 0, height = 0 } = graph.node(frameKey(id))
+    return { id, label: labelOf(id), x: x - width / 2, y: y - height / 2, width, height }
   })
   const lines: PlacedEdge[] = []
   const reached: number[] = []
@@ -106,7 +142,7 @@ export function placeGraph({ nodes, edges }: GraphDrawing): PlacedGraph {
   // Curves may leave the box that the nodes fill.
   const left = Math.min(0, ...reached.map((x) => x - MARGIN))
   const right = Math.max(width, ...reached.map((x) => x + MARGIN))
-  return { nodes: placed, edges: lines, left, width: right - left, height }
+  return { nodes: placed, frames, edges: lines, left, width: right - left, height }
 }
 
 /** One edge for each pair of nodes; graphs may declare the same edge twice. */

@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react'
+import { Icon } from '../icon.tsx'
 import css from './table.module.css'
 
 /**
- * A column: its name alone, or its name with further properties. The cells of numbers have the class `number`. A hidden
- * name is for screen readers only.
+ * A column: its name alone, or its name with further properties. The cells of numbers have the class `number`, those
+ * with the name of a row `name`. A hidden name is for screen readers only.
  */
 export type TableColumn = string | ColumnHead
 
@@ -12,15 +13,28 @@ interface ColumnHead {
   title?: string | undefined
   isNumber?: boolean
   isHidden?: boolean
+  /** How the rows are sorted by this column, and a function that sorts them by it. */
+  sort?: { order: 'ascending' | 'descending' | undefined; change(): void }
 }
 
 /** The column of the buttons that change a row. */
 export const CHANGE: TableColumn = { name: 'Change', isHidden: true }
 
-function Head({ name, title, isNumber, isHidden }: ColumnHead) {
+function Head({ name, title, isNumber, isHidden, sort }: ColumnHead) {
   return (
-    <th scope="col" title={title} className={isNumber ? 'number' : undefined}>
-      {isHidden ? <span className="out-of-sight">{name}</span> : name}
+    <th scope="col" title={title} className={isNumber ? 'number' : undefined} aria-sort={sort?.order}>
+      {sort === undefined ? (
+        isHidden ? (
+          <span className="out-of-sight">{name}</span>
+        ) : (
+          name
+        )
+      ) : (
+        <button type="button" className={css['sort']} onClick={sort.change}>
+          {sort.order !== undefined && <Icon name={sort.order === 'descending' ? 'fold' : 'up'} />}
+          {name}
+        </button>
+      )}
     </th>
   )
 }

@@ -2,7 +2,6 @@ import { type ReactNode, useState } from 'react'
 import {
   type Assistant,
   type Cron,
-  type DeploymentThread,
   type StoreItem,
   useDeploymentList,
   useVersionChoice,
@@ -13,9 +12,8 @@ import { Dialog } from '../../parts/forms/dialog.tsx'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Empty, Failure, Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
-import { Table } from '../../parts/table/table.tsx'
+import { Table, type TableColumn } from '../../parts/table/table.tsx'
 import css from './deployments.module.css'
-import { threadWord } from './state-words.ts'
 import { StudioLink } from './studio-link.tsx'
 
 /** A table of records of a deployment, with a button that loads the next page. */
@@ -26,7 +24,7 @@ export function PagedTable<T>({
   children,
 }: {
   label: string
-  columns: readonly string[]
+  columns: readonly TableColumn[]
   from: ReturnType<typeof useDeploymentList<T>>
   children(record: T): ReactNode
 }) {
@@ -52,36 +50,6 @@ export function PagedTable<T>({
         )
       }}
     </Loaded>
-  )
-}
-
-/** The threads of a deployment, the latest activity first. */
-export function Threads({ name }: { name: string }) {
-  const select = ['thread_id', 'status', 'created_at', 'updated_at', 'metadata']
-  const threads = useDeploymentList<DeploymentThread>(name, '/threads/search', {
-    sort_by: 'updated_at',
-    select,
-  })
-  return (
-    <PagedTable label="Threads" from={threads} columns={['Thread', 'Status', 'Graph', 'Created', 'Updated']}>
-      {({ thread_id, status, metadata, created_at, updated_at }) => (
-        <tr key={thread_id}>
-          <td>
-            <StudioLink name={name} thread={thread_id}>
-              <code>{thread_id}</code>
-            </StudioLink>
-          </td>
-          <td className={status === 'interrupted' ? css['waits'] : undefined}>{threadWord(status)}</td>
-          <td>{String(metadata['graph_id'] ?? '–')}</td>
-          <td>
-            <Time time={created_at} />
-          </td>
-          <td>
-            <Time time={updated_at} />
-          </td>
-        </tr>
-      )}
-    </PagedTable>
   )
 }
 

@@ -7,7 +7,7 @@ import { Loaded } from '../../parts/states.tsx'
 import { useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
 import { Agents } from './agents.tsx'
-import { Assistants, Crons, Store, Threads } from './contents.tsx'
+import { Assistants, Crons, Store } from './contents.tsx'
 import { ReadyMark } from './deployments.tsx'
 import css from './deployments.module.css'
 import { Log } from './log.tsx'
@@ -15,6 +15,7 @@ import { DeploymentOverview } from './overview.tsx'
 import { Revisions } from './revisions.tsx'
 import { Runs } from './runs.tsx'
 import { StudioLink } from './studio-link.tsx'
+import { Threads } from './threads.tsx'
 
 const VIEWS = [
   'overview',

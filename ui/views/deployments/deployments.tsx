@@ -5,7 +5,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { useRowKeys } from '../../parts/keyboard/row-keys.ts'
 import { Empty, Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
-import { Table } from '../../parts/table/table.tsx'
+import { Table, type TableColumn } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
 import css from './deployments.module.css'
 import { hasFailed, revisionWord } from './state-words.ts'
@@ -33,13 +33,24 @@ export function ReadyMark({ deployment }: { deployment: Deployment }) {
   )
 }
 
+const COLUMNS: readonly TableColumn[] = [
+  'Name',
+  'State',
+  'Graphs',
+  { name: 'Running', isNumber: true, title: 'Runs that are active' },
+  { name: 'Hosts', isNumber: true, title: 'Processes that execute its graphs' },
+  { name: 'Revision', isNumber: true },
+  'Type',
+  'Updated',
+]
+
 function Row({ deployment }: { deployment: Deployment }) {
   const { name, weir, source_config, updated_at } = deployment
   const path = `/deployments/${encodeURIComponent(name)}`
   const broken = weir.graphs.filter(({ unavailable }) => unavailable !== null).length
   return (
     <tr>
-      <td>
+      <td className="name">
         <Link to={path}>{name}</Link>
       </td>
       <td>
@@ -49,9 +60,9 @@ function Row({ deployment }: { deployment: Deployment }) {
         {weir.graphs.map(({ graph_id }) => graph_id).join(', ') || '–'}
         {broken > 0 && <span className={css['bad']}> ({broken} cannot be loaded)</span>}
       </td>
-      <td>{weir.runs}</td>
-      <td>{weir.hosts}</td>
-      <td>{weir.managed_by === 'server' ? 'GRAPHS' : (weir.active_revision ?? '–')}</td>
+      <td className="number">{weir.runs}</td>
+      <td className="number">{weir.hosts}</td>
+      <td className="number">{weir.managed_by === 'server' ? 'GRAPHS' : (weir.active_revision ?? '–')}</td>
       <td>{source_config.deployment_type}</td>
       <td>
         <Time time={updated_at} />
@@ -71,10 +82,7 @@ export function Deployments() {
       <Loaded from={deployments}>
         {(found) =>
           found.length > 0 ? (
-            <Table
-              label="Deployments"
-              columns={['Name', 'State', 'Graphs', 'Running', 'Hosts', 'Revision', 'Type', 'Updated']}
-            >
+            <Table label="Deployments" columns={COLUMNS}>
               {found.map((deployment) => (
                 <Row key={deployment.id} deployment={deployment} />
               ))}

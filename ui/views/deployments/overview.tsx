@@ -182,17 +182,35 @@ function useFacts(deployment: Deployment): readonly (readonly [string, ReactNode
   ]
 }
 
+/** Facts that are looked at often; the others are folded in a narrow window. */
+const FIRST = new Set([
+  'Address',
+  'Traces',
+  'Revision',
+  'Runs now',
+  'Runs begun in the last minute',
+  'Host processes',
+])
+
 function Facts({ deployment }: { deployment: Deployment }) {
   const facts = useFacts(deployment)
+  const [isOpen, setOpen] = useState(false)
   return (
-    <dl className={css['facts']}>
-      {facts.map(([term, fact]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{fact}</dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      <dl className={css['facts']} data-open={isOpen}>
+        {facts.map(([term, fact]) => (
+          <div key={term} data-first={FIRST.has(term)}>
+            <dt>{term}</dt>
+            <dd>{fact}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className={css['moreFacts']}>
+        <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Fewer facts' : 'All facts'}
+        </Button>
+      </div>
+    </>
   )
 }
 

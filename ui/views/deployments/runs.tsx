@@ -4,14 +4,19 @@ import {
   useBulkCancel,
   useDeploymentList,
   useDeploymentRead,
+  useGraphNames,
 } from '../../data/deployments/contents.ts'
 import { runWord, type ThreadRun } from '../../data/deployments/thread-run.ts'
+import { wordsOf } from '../../data/deployments/words.ts'
 import { usePermission } from '../../data/session.ts'
 import { Button, Select } from '../../parts/controls.tsx'
 import { Dialog } from '../../parts/forms/dialog.tsx'
+import { columnDuration } from '../../parts/format/numbers.ts'
+import { previewText } from '../../parts/format/preview-text.ts'
+import { microsBetween } from '../../parts/format/times.ts'
 import { Failure } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
-import { Table } from '../../parts/table/table.tsx'
+import { Table, type TableColumn } from '../../parts/table/table.tsx'
 import { Link } from '../../router/link.tsx'
 import { setParam, useParam } from '../../router/location.ts'
 import { wordParam } from '../../router/params.ts'
@@ -128,6 +133,70 @@ function waitingRuns(runs: readonly ThreadRun[], waiting: ReadonlySet<string>): 
   return new Set([...newest].flatMap(([thread, run]) => (waiting.has(thread) ? run : [])))
 }
 
+const COLUMNS: readonly TableColumn[] = [
+  'Input',
+  'Status',
+  'Graph',
+  'Started',
+  { name: 'Took', isNumber: true, title: 'From its creation to its end' },
+  'Trace',
+  'Run',
+]
+
+/** What a run was given, in words. */
+function inputWords({ kwargs = {} }: ThreadRun): string {
+  const { input, command } = kwargs
+  const resume = (command as { resume?: unknown } | null | undefined)?.resume
+  if (resume !== undefined && resume !== null) return `answer: ${previewText(wordsOf(resume))}`
+  return previewText(wordsOf(input))
+}
+
+const ACTIVE = ['pending', 'running']
+
+function Row({
+  name,
+  run,
+  isWaiting,
+  graph,
+}: {
+  name: string
+  run: ThreadRun
+  isWaiting: boolean
+  graph: string | undefined
+}) {
+  const words = inputWords(run)
+  const error = run.weir?.error?.message
+  return (
+    <tr>
+      <td className={`name ${css['words']}`} dir="auto" title={words}>
+        <StudioLink name={name} thread={run.thread_id}>
+          {words === '' ? 'no input' : words}
+        </StudioLink>
+      </td>
+      <td className={stateLook(run.status, isWaiting)} title={error}>
+        {runWord(run.status, isWaiting)}
+        {error !== undefined && `: ${error.slice(0, MOST_OF_ERROR)}`}
+      </td>
+      <td>{graph ?? '–'}</td>
+      <td>
+        <Time time={run.created_at} />
+      </td>
+      <td className="number">
+        {ACTIVE.includes(run.status) ? '–' : columnDuration(microsBetween(run.created_at, run.updated_at))}
+      </td>
+      <td>
+        <Link to={`/runs/${run.run_id}`}>trace</Link>
+      </td>
+      <td>
+        <code>{run.run_id}</code>
+      </td>
+    </tr>
+  )
+}
+
+/** Characters of an error in the list; all of it is shown on hover. */
+const MOST_OF_ERROR = 60
+
 /** The runs of all threads of a deployment, newest first. */
 export function Runs({ name }: { name: string }) {
   const status = useParam(STATUS)
@@ -135,6 +204,7 @@ export function Runs({ name }: { name: string }) {
   const { isAllowed, reason } = usePermission('threads:update')
   const runs = useDeploymentList<ThreadRun>(name, '/runs/search', status === 'any' ? {} : { status })
   const waiting = useWaitingThreads(name)
+  const graphs = useGraphNames(name)
   const waits = waitingRuns(runs.data?.pages.flatMap(({ rows }) => rows) ?? [], waiting)
   return (
     <section className={css['section']}>
@@ -149,27 +219,15 @@ export function Runs({ name }: { name: string }) {
           Cancel many
         </Button>
       </div>
-      <PagedTable label="Runs" from={runs} columns={['Run', 'Status', 'Thread', 'Created', 'Trace']}>
+      <PagedTable label="Runs" from={runs} columns={COLUMNS}>
         {(run) => (
-          <tr key={run.run_id}>
-            <td>
-              <code>{run.run_id}</code>
-            </td>
-            <td className={stateLook(run.status, waits.has(run.run_id))}>
-              {runWord(run.status, waits.has(run.run_id))}
-            </td>
-            <td>
-              <StudioLink name={name} thread={run.thread_id}>
-                <code>{run.thread_id.slice(0, 13)}…</code>
-              </StudioLink>
-            </td>
-            <td>
-              <Time time={run.created_at} />
-            </td>
-            <td>
-              <Link to={`/runs/${run.run_id}`}>trace</Link>
-            </td>
-          </tr>
+          <Row
+            key={run.run_id}
+            name={name}
+            run={run}
+            isWaiting={waits.has(run.run_id)}
+            graph={graphs.get(run.assistant_id)}
+          />
         )}
       </PagedTable>
       {isCancelling && <CancelDialog name={name} close={() => setCancelling(false)} />}

@@ -22,14 +22,3 @@ export function revisionWord(status: string): string {
 export function hasFailed(status: string): boolean {
   return status.endsWith('_FAILED')
 }
-
-const THREAD_WORDS: Readonly<Record<string, string>> = {
-  idle: 'idle',
-  busy: 'runs',
-  interrupted: 'waits for an answer',
-  error: 'failed',
-}
-
-export function threadWord(status: string): string {
-  return THREAD_WORDS[status] ?? status
-}

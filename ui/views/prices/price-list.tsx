@@ -52,7 +52,7 @@ function RowButtons({ price, changes, remove }: { price: OwnPrice; changes: List
     <td className={css['buttons']}>
       <IconButton icon="edit" {...labelled('Edit')} onClick={() => changes.edit(price)} />
       <IconButton icon="clock" {...labelled('Add a later price for')} onClick={() => changes.follow(price)} />
-      <IconButton icon="close" {...labelled('Remove')} onClick={remove} />
+      <IconButton icon="remove" {...labelled('Remove')} onClick={remove} />
     </td>
   )
 }

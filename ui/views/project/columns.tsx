@@ -1,8 +1,10 @@
 import type { ReactNode } from 'react'
+import { searchedTexts } from '../../data/filter/filter.ts'
 import { listPart } from '../../data/filter/list-address.ts'
 import type { ListedRun, OrderedBy } from '../../data/run-pages.ts'
 import { Chip } from '../../parts/controls.tsx'
 import { columnDuration, countText, shortCount, UNKNOWN } from '../../parts/format/numbers.ts'
+import { foundParts } from '../../parts/format/found-parts.ts'
 import { previewText } from '../../parts/format/preview-text.ts'
 import { microsBetween } from '../../parts/format/times.ts'
 import { Icon, StatusIcon, TypeIcon } from '../../parts/icon.tsx'
@@ -10,6 +12,7 @@ import { exactText } from '../../parts/json/json-text.ts'
 import { MoneyCell } from '../../parts/money.tsx'
 import { Time } from '../../parts/time.tsx'
 import { Link } from '../../router/link.tsx'
+import { withParams } from '../../router/params.ts'
 import { type ColumnId, isColumnId, metadataKey } from './column-ids.ts'
 import { Deviation } from './deviation.tsx'
 import css from './project.module.css'
@@ -74,23 +77,36 @@ function valueText(value: unknown): string {
   return typeof value === 'string' ? value : exactText(value, 0)
 }
 
-/** The path of a run in the interface, with the list of the present address, in which it has its neighbours. */
+/** The texts that the list of the present address searches for. */
+function searchedHere(): string[] {
+  return searchedTexts(new URLSearchParams(location.search).get('q') ?? '')
+}
+
+/**
+ * The path of a run in the interface, with the list of the present address, in which it has its neighbours. The trace
+ * marks the runs with the first text that the list searches for.
+ */
 export function pathOf(run: ListedRun): string {
   const list = listPart(location.search)
-  const where = list === '' ? '' : `&list=${encodeURIComponent(list)}`
-  return `/traces/${run.trace_id}?run=${run.id}${where}`
+  const [find = ''] = searchedHere()
+  return `/traces/${run.trace_id}${withParams('', { run: run.id, list: list || undefined, find: find || undefined })}`
 }
 
 const MUTED = css['muted']
 
-/** The beginning of a payload in words; what the server has of it is shown on hover, with its lines. */
-function Preview({ text }: { text: string | null | undefined }) {
-  const shown = previewText(text ?? '')
+/** A text with the searched words marked; all of it is shown on hover, with its lines. */
+function Words({ text, className }: { text: string; className?: string | undefined }) {
+  const parts = foundParts(text, searchedHere())
   return (
-    <span dir="auto" title={shown === '' ? undefined : shown}>
-      {shown}
+    <span dir="auto" title={text === '' ? undefined : text} className={className}>
+      {parts.map((part, at) => (part.isFound ? <mark key={at}>{part.text}</mark> : part.text))}
     </span>
   )
+}
+
+/** The beginning of a payload in words; what the server has of it is shown on hover. */
+function Preview({ text }: { text: string | null | undefined }) {
+  return <Words text={previewText(text ?? '')} />
 }
 
 /** The state of a run; a check mark only if nothing below it failed. */
@@ -156,9 +172,7 @@ const COLUMNS: Readonly<Record<ColumnId, Omit<RunColumn, 'id'>>> = {
     look: MUTED,
     cell: (run) =>
       run.error ? (
-        <span className={css['error']} title={run.error}>
-          {run.error}
-        </span>
+        <Words text={run.error} className={css['error']} />
       ) : (
         <Preview text={run.outputs_preview} />
       ),

@@ -47,7 +47,7 @@ function FilterChips({ filter, query, change }: BarProps) {
   }
   const add = (clause: string): void => {
     type('')
-    change(joinFilter(clauses.includes(clause) ? clauses : swapped(clauses, replaced, clause)))
+    change(joinFilter(swapped(clauses, replaced, splitFilter(clause))))
   }
   const edit = (clause: string, text: string): void => {
     setTyped(text)
@@ -86,10 +86,16 @@ function FilterChips({ filter, query, change }: BarProps) {
   )
 }
 
-/** The clauses with `clause` in place of `replaced`, or at the end. */
-function swapped(clauses: readonly string[], replaced: string | undefined, clause: string): string[] {
-  if (replaced === undefined || !clauses.includes(replaced)) return [...clauses, clause]
-  return clauses.map((one) => (one === replaced ? clause : one))
+/** The clauses with those of `added` that they lack, in place of `replaced` or at the end. */
+function swapped(
+  clauses: readonly string[],
+  replaced: string | undefined,
+  added: readonly string[],
+): string[] {
+  const others = added.filter((one) => !clauses.includes(one))
+  if (replaced === undefined || others.length === 0 || !clauses.includes(replaced))
+    return [...clauses, ...others]
+  return clauses.flatMap((one) => (one === replaced ? others : one))
 }
 
 /** A clause that can be removed; one that compares a field with a value can be changed to other values. */

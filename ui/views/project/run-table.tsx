@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import { searchedTexts } from '../../data/filter/filter.ts'
 import type { LiveRuns } from '../../data/live/live-runs.ts'
 import { MOST_SELECTED, toggled, withRange } from '../../data/list/selected-runs.ts'
 import type { ListedRun, RunQuery } from '../../data/run-pages.ts'
@@ -10,7 +11,9 @@ import { useKeys } from '../../parts/keyboard/keys.ts'
 import { placeAfter } from '../../parts/keyboard/place-after.ts'
 import { rowHeight } from '../../parts/row-height.ts'
 import { Empty, Failure, Skeleton, StillReading } from '../../parts/states.tsx'
-import { navigate, setParam, useParam } from '../../router/location.ts'
+import { Link } from '../../router/link.tsx'
+import { currentPath, navigate, setParam, useParam } from '../../router/location.ts'
+import { withParams } from '../../router/params.ts'
 import { layoutOf, pathOf, type RunColumn } from './columns.tsx'
 import css from './project.module.css'
 import { NoRun } from './no-run.tsx'
@@ -41,10 +44,23 @@ function NewRuns({ live, show }: { live: LiveRuns; show(): void }) {
 
 function NoRuns({ query }: { query: RunQuery }) {
   const { filter, since, until, isRoot } = query
-  if (filter !== '' || since !== '' || until !== '')
+  const isLimited = since !== '' || until !== ''
+  const isSearch = searchedTexts(filter).length > 0
+  if (filter !== '' || isLimited)
     return (
       <Empty title={isRoot ? 'No trace fits the filter' : 'No run fits the filter'}>
-        <p>Choose a longer range, or remove a part of the filter.</p>
+        <p>
+          {isLimited && filter === '' ? 'Choose a longer range.' : 'Remove a part of the filter'}
+          {filter !== '' && (isLimited ? ', or choose a longer range.' : '.')}
+        </p>
+        {isRoot && isSearch && (
+          <p>
+            Words are looked for in the first run of each trace.{' '}
+            <Link to={`${currentPath()}${withParams(location.search, { view: 'runs' })}`}>
+              Search all runs
+            </Link>
+          </p>
+        )}
       </Empty>
     )
   return <NoRun {...(isRoot && { title: 'No trace has arrived yet' })} />

@@ -1,6 +1,6 @@
 import { type RefObject, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import type { Reply } from '../../api/call.ts'
-import { useProjects } from '../../data/projects/projects.ts'
+import { type ProjectOrder, type ProjectSort, useProjects } from '../../data/projects/projects.ts'
 import { type ProjectTrend, useProjectTrends } from '../../data/projects/project-trends.ts'
 import { usePermission } from '../../data/session.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
@@ -25,13 +25,23 @@ type Edit = (project: EditedProject) => void
 
 const SEARCH = textParam('q')
 
-const COLUMNS: readonly TableColumn[] = [
-  'Name',
+const SORT = textParam('sort')
+
+/** A column, and what it sorts the projects by. */
+type Column = Exclude<TableColumn, string> & { by?: ProjectOrder }
+
+const COLUMNS: readonly Column[] = [
+  { name: 'Name', by: 'name' },
   { name: 'Traces', title: 'Traces that it has', isNumber: true },
-  { name: 'Last run', title: 'When the newest run started', isNumber: true },
-  { name: 'Errors', title: 'Share of the ended traces whose root failed', isNumber: true },
-  { name: 'p50', title: 'Median of the time that a trace took', isNumber: true },
-  { name: 'p99', title: '99th percentile of the same', isNumber: true },
+  { name: 'Last run', title: 'When the newest run started', isNumber: true, by: 'last_run_start_time' },
+  {
+    name: 'Errors',
+    title: 'Share of the ended traces whose root failed',
+    isNumber: true,
+    by: 'error_rate',
+  },
+  { name: 'p50', title: 'Median of the time that a trace took', isNumber: true, by: 'latency_p50' },
+  { name: 'p99', title: '99th percentile of the same', isNumber: true, by: 'latency_p99' },
   {
     name: 'First token',
     title: 'Median of the time to the first token of streamed model calls',
@@ -49,8 +59,31 @@ const COLUMNS: readonly TableColumn[] = [
     isNumber: true,
   },
   { name: 'Last 7 days', title: 'Traces, each bar a quarter of a day', isNumber: true },
-  CHANGE,
 ]
+
+/** The order of the address: `name` from the lowest, `-name` from the highest; undefined for the newest project first. */
+function sortOf(text: string): ProjectSort {
+  const by = COLUMNS.find((column) => column.by === text.replace(/^-/, ''))?.by
+  return by && { by, isDescending: text.startsWith('-') }
+}
+
+/** The order after a click on a column: names from A, figures from the highest; then the other way; then none. */
+function nextSort(by: ProjectOrder, sort: ProjectSort): string {
+  const isFirstDown = by !== 'name'
+  if (sort?.by !== by) return isFirstDown ? `-${by}` : by
+  if (sort.isDescending !== isFirstDown) return ''
+  return isFirstDown ? by : `-${by}`
+}
+
+function headsOf(sort: ProjectSort): TableColumn[] {
+  const heads = COLUMNS.map(({ by, ...head }): TableColumn => {
+    if (by === undefined) return head
+    const order = sort?.by === by ? (sort.isDescending ? 'descending' : 'ascending') : undefined
+    const change = (): void => setParam(SORT, nextSort(by, sort), { step: true })
+    return { ...head, sort: { order, change } }
+  })
+  return [...heads, CHANGE]
+}
 
 const micros = (seconds: number | null): number | undefined =>
   seconds === null ? undefined : Math.round(seconds * 1e6)
@@ -68,7 +101,7 @@ function Row({
   const rate = project.error_rate
   return (
     <tr>
-      <td className={css['name']}>
+      <td className="name">
         <Link to={`/projects/${project.id}`} title={project.description ?? undefined}>
           {project.name}
         </Link>
@@ -107,11 +140,19 @@ function Row({
   )
 }
 
-function ProjectTable({ projects, edit }: { projects: readonly ListedProject[]; edit: Edit }) {
+function ProjectTable({
+  projects,
+  sort,
+  edit,
+}: {
+  projects: readonly ListedProject[]
+  sort: ProjectSort
+  edit: Edit
+}) {
   const ids = useMemo(() => projects.map(({ id }) => id), [projects])
   const trends = useProjectTrends(ids)
   return (
-    <Table label="Projects" columns={COLUMNS}>
+    <Table label="Projects" columns={headsOf(sort)}>
       {projects.map((project) => (
         <Row key={project.id} project={project} trend={trends.get(project.id)} edit={edit} />
       ))}
@@ -188,7 +229,9 @@ function More({
 
 export function Projects() {
   const search = useParam(SEARCH)
-  const projects = useProjects(useDeferredValue(search))
+  const sorting = useParam(SORT)
+  const sort = useMemo(() => sortOf(sorting), [sorting])
+  const projects = useProjects(useDeferredValue(search), sort)
   const [edited, edit] = useState<EditedProject>()
   const field = useRef<HTMLInputElement>(null)
   const page = useRef<HTMLDivElement>(null)
@@ -212,7 +255,7 @@ export function Projects() {
       </div>
       <Loaded from={projects}>
         {(found) => {
-          if (found.length > 0) return <ProjectTable projects={found} edit={edit} />
+          if (found.length > 0) return <ProjectTable projects={found} sort={sort} edit={edit} />
           if (search !== '') return <Empty title={`No project has “${search}” in its name`} />
           return <FirstTrace />
         }}

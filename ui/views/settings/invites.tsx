@@ -111,7 +111,7 @@ export function Invites({ isAllowed }: { isAllowed: boolean }) {
               </td>
               <td className={css['buttons']}>
                 <IconButton icon="refresh" label={`New link for ${who}`} onClick={() => renew(invite)} />
-                <IconButton icon="close" label={`Revoke ${who}`} onClick={() => revoke.mutate(invite.id)} />
+                <IconButton icon="remove" label={`Revoke ${who}`} onClick={() => revoke.mutate(invite.id)} />
               </td>
             </tr>
           )

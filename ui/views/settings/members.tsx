@@ -92,7 +92,7 @@ function MemberRow({
       <td>{names?.join(', ') ?? 'all'}</td>
       <td className={css['buttons']}>
         <IconButton icon="edit" {...button('Change')} onClick={() => open({ form: member })} />
-        <IconButton icon="close" {...button('Remove')} onClick={() => open({ removed: member })} />
+        <IconButton icon="remove" {...button('Remove')} onClick={() => open({ removed: member })} />
       </td>
     </tr>
   )

@@ -32,7 +32,7 @@ function SecretRow({ entry, replace, remove }: { entry: WorkspaceSecret; replace
       <td>{updated_at === created_at ? 'not since' : <Time time={updated_at} />}</td>
       <td className={css['buttons']}>
         <IconButton icon="edit" label={`Replace ${key}`} onClick={replace} />
-        <IconButton icon="close" label={`Delete ${key}`} onClick={remove} />
+        <IconButton icon="remove" label={`Delete ${key}`} onClick={remove} />
       </td>
     </tr>
   )

@@ -46,7 +46,7 @@ export function Sessions() {
                 </td>
                 <td className={css['buttons']}>
                   <IconButton
-                    icon="close"
+                    icon="remove"
                     label={`End the session of ${nameOf(one)}`}
                     onClick={() => end.mutate(one.id)}
                   />

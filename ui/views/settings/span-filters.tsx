@@ -41,7 +41,7 @@ export function SpanFiltersDialog({ project, close }: { project: FilteredProject
             <li key={filterText(filter)}>
               <code>{filterText(filter)}</code>
               <IconButton
-                icon="close"
+                icon="remove"
                 label={`Remove ${filterText(filter)}`}
                 disabled={change.isPending}
                 onClick={() => change.mutate({ id, filters: filters.filter((one) => one !== filter) })}

@@ -73,7 +73,7 @@ function WorkspaceRow({ workspace, open }: { workspace: WorkspaceRead; open(open
       </td>
       <td className={css['buttons']}>
         <IconButton icon="edit" {...button('Rename')} onClick={() => open({ name: workspace })} />
-        <IconButton icon="close" {...button('Delete')} onClick={() => open({ deleted: workspace })} />
+        <IconButton icon="remove" {...button('Delete')} onClick={() => open({ deleted: workspace })} />
       </td>
     </tr>
   )

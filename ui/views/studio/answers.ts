@@ -152,7 +152,7 @@ export function reviewOf(value: unknown): Review | undefined {
 
 type Parse = (text: string) => unknown
 
-interface ArgumentField {
+export interface ArgumentField {
   name: string
   /** A text is edited as it is, any other value as JSON. */
   isText: boolean

@@ -1,10 +1,10 @@
 import { type ComponentProps, memo, useCallback, useDeferredValue, useMemo, useState } from 'react'
 import { type Assistant, drawingPath, useDeploymentRead } from '../../data/deployments/contents.ts'
 import { Button } from '../../parts/controls.tsx'
-import { allSubgraphs, subgraphsOf } from '../../parts/graph/fold.ts'
 import { Graph, shortName } from '../../parts/graph/graph.tsx'
 import type { GraphDrawing } from '../../parts/graph/layout.ts'
 import type { NodeState } from '../../parts/graph/node-state.ts'
+import { allSubgraphs, subgraphsOf } from '../../parts/graph/subgraphs.ts'
 import { JsonView } from '../../parts/json/json-view.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { type RunEvents, useFollowed } from './run-events.ts'
@@ -59,7 +59,7 @@ function FoldButtons({
   chosen: string | undefined
   folding: ReturnType<typeof useFolded>
 }) {
-  const all = allSubgraphs(drawing)
+  const all = allSubgraphs(drawing.nodes)
   const around = chosen === undefined ? undefined : subgraphsOf(chosen).at(-1)
   if (all.length === 0) return null
   return (

@@ -5,7 +5,7 @@ describe('the states of nodes', () => {
   it('count executions and add up their times; #57 an error stays at its node', () => {
     const states = createNodeStates()
     states.add({ id: '1', name: 'plan', triggers: [] } as never, undefined, 0)
-    expect(states.snapshot().get('plan')).toMatchObject({ state: 'running', count: 1 })
+    expect(states.snapshot().get('plan')).toMatchObject({ state: 'running', count: 1, since: 0 })
     states.add({ id: '1', name: 'plan', result: [], interrupts: [] }, undefined, 10)
     states.add({ id: '2', name: 'plan', triggers: [] } as never, undefined, 20)
     states.add({ id: '2', name: 'plan', error: 'no', interrupts: [] }, undefined, 25)

@@ -23,8 +23,10 @@ export function createNodeStates(): NodeStates {
   const begun = new Map<string, number>()
   const begin = (name: string, id: string, now: number): void => {
     begun.set(id, now)
-    const { count = 0, ms = 0 } = states.get(name) ?? {}
-    states.set(name, { state: 'running', count: count + 1, ms })
+    const { count = 0, ms = 0, state, since } = states.get(name) ?? {}
+    // Of several executions at the same time, the one that began first counts.
+    const first = state === 'running' ? (since ?? now) : now
+    states.set(name, { state: 'running', count: count + 1, ms, since: first })
   }
   return {
     add(event, _namespace, now) {

@@ -21,6 +21,7 @@ import { type RunSettings, type StudioSession, useStudioSession } from './sessio
 import { StatePanel } from './past/state-panel.tsx'
 import css from './studio.module.css'
 import { CheckpointTimeline } from './past/timeline.tsx'
+import { ThreadMenu } from './thread-menu.tsx'
 import { type ShownThread, useThread } from './thread.ts'
 import { UserToken } from './user-token.tsx'
 
@@ -95,6 +96,7 @@ function Head({ name, thread, assistants, chosen, isGone, more, usedToken }: Hea
         </span>
       )}
       <UserToken name={name} used={usedToken} />
+      <ThreadMenu name={name} thread={thread} />
       <Button icon="plus" onClick={() => navigate(withSearch(pathOf(name)))}>
         New thread
       </Button>
@@ -182,7 +184,14 @@ const Panels = memo(function Panels({
         )}
         <ReplayPanel replay={session.replay} rows={shown.rows} choose={choose} />
         <Interrupts key={shown.head?.checkpoint.checkpoint_id} shown={shown} session={session} />
-        <InputPanel name={name} assistant={assistant} session={session} run={run} />
+        {mode === 'graph' ? (
+          <InputPanel name={name} assistant={assistant} session={session} run={run} />
+        ) : (
+          <details className={css['inputs']}>
+            <summary>Other inputs and settings of a run</summary>
+            <InputPanel name={name} assistant={assistant} session={session} run={run} />
+          </details>
+        )}
       </div>
       <div className={css['column']}>
         {thread === undefined ? <NoThread /> : <Past {...{ name, assistant, thread, shown, session, run }} />}
@@ -243,6 +252,7 @@ function Opened({ params, usedToken }: StudioProps & { usedToken(): void }) {
       <>
         <Failure error={assistants.error} heading="h1" />
         <UserToken name={name} used={usedToken} />
+        <ThreadMenu name={name} thread={thread} />
       </>
     )
   return (

@@ -1,5 +1,14 @@
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ComponentProps, lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import {
+  type ComponentProps,
+  type CSSProperties,
+  lazy,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useState,
+} from 'react'
 import { criticalPath } from '../../data/trace/critical-path.ts'
 import { listQuery } from '../../data/filter/list-address.ts'
 import type { Outline } from '../../data/outline.ts'
@@ -10,6 +19,7 @@ import { buildTree, type Tree, visibleRows } from '../../data/tree.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
 import { notify } from '../../parts/notice.tsx'
+import { Splitter, useKeptShare } from '../../parts/splitter/splitter.tsx'
 import { Empty, PanelBoundary, Skeleton } from '../../parts/states.tsx'
 import { navigate, setParam, useParam } from '../../router/location.ts'
 import { textParam, withParams, wordParam } from '../../router/params.ts'
@@ -162,7 +172,10 @@ async function openNeighbour(
 ): Promise<void> {
   const run = await neighbourIn(queries, listQuery(root.session_id ?? '', list), root, to)
   if (run === undefined) notify(`There is no ${to} trace in ${list === '' ? 'this project' : 'the list'}.`)
-  else navigate(`/traces/${run.trace_id}${withParams('', { run: run.id, list: list || undefined })}`)
+  else {
+    const find = new URLSearchParams(location.search).get('find') ?? undefined
+    navigate(`/traces/${run.trace_id}${withParams('', { run: run.id, list: list || undefined, find })}`)
+  }
 }
 
 /** Does something with the root of a trace once it has been read; shows a message if that fails. */
@@ -176,6 +189,18 @@ async function withRoot(
   } catch (error) {
     notify(`The list cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+/** The widths that the reader has set: of the tree beside the panel, and of the names beside the bars. */
+function useWidths() {
+  const left = useKeptShare('trace-left', 55)
+  const names = useKeptShare('trace-names', 64)
+  const style = {
+    '--left': left.share,
+    '--names': `${names.share}fr`,
+    '--bars': `${100 - names.share}fr`,
+  } as CSSProperties
+  return { left, names, style }
 }
 
 /** The outline of a trace as a tree or as messages, and the selected run. `share` is the token of a shared trace. */
@@ -197,6 +222,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
     [setFolded, idAt],
   )
   const before = useCallsBefore(outline, tree)
+  const widths = useWidths()
   const root = useQuery(runOptions(idAt(0), share)).data
   const queries = useQueryClient()
   const list = useParam(LIST)
@@ -220,7 +246,7 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
     Enter: () => document.querySelector<HTMLElement>('#run')?.focus(),
   })
   return (
-    <div className={css['page']}>
+    <div className={css['page']} style={widths.style}>
       <TraceHead {...{ outline, root, view, share, list, step }} />
       <UnknownRun id={state.unknown} isPart={outline.is_truncated} />
       <div className={css['body']}>
@@ -233,9 +259,11 @@ export function TracePage({ outline, share }: { outline: Outline; share?: string
         ) : (
           <Runs
             trace={share === undefined ? outline.trace_id : ''}
+            names={widths.names}
             {...{ outline, state, select, fold, hover }}
           />
         )}
+        <Splitter label="Width of the tree" share={widths.left} className={css['between']} />
         <SelectedRun
           {...{ id: idAt(selected), previous: before(selected), share }}
           foundIn={state.foundIn(idAt(selected))}
@@ -286,11 +314,13 @@ function useMatches(
 
 function Runs({
   trace,
+  names,
   outline,
   state,
   ...acts
 }: {
   trace: string
+  names: ReturnType<typeof useKeptShare>
   outline: Outline
   state: ReturnType<typeof useTreeState>
   select(position: number): void
@@ -337,7 +367,7 @@ function Runs({
         <Empty title={`No run has “${text}” in name, type, model or contents`} />
       ) : (
         <>
-          <Axis range={range} />
+          <Axis range={range} names={names} />
           <TreeGrid {...{ trace, outline, tree, rows, folded, found, path, range, selected }} {...acts} />
         </>
       )}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { barOf, dragged, zoomed, ticksOf } from './zoom.ts'
+import { barOf, dragged, tickText, ticksOf, zoomed } from './zoom.ts'
 
 describe('the zoom of a trace', () => {
   it('stays inside the trace', () => {
@@ -24,4 +24,13 @@ it('the axis has round times in the range, from the beginning of the trace', () 
   expect(ticksOf({ from: 0, to: 2_480_000 })).toEqual([0, 800_000, 1_600_000])
   expect(ticksOf({ from: 1_000_000, to: 1_000_400 })).toEqual([1_000_000, 1_000_100, 1_000_200, 1_000_300])
   expect(ticksOf({ from: 0, to: 1 }).length).toBeGreaterThan(0)
+})
+
+it('the axis of a long trace has whole minutes, hours or days', () => {
+  const seconds = (to: number) => ticksOf({ from: 0, to: to * 1e6 }).map((time) => time / 1e6)
+  expect(ticksOf({ from: 0, to: 1e9 }).map(tickText)).toEqual(['0', '5 m', '10 m', '15 m'])
+  expect(seconds(45)).toEqual([0, 15, 30])
+  expect(seconds(1000)).toEqual([0, 300, 600, 900])
+  expect(seconds(9000)).toEqual([0, 3600, 7200])
+  expect(seconds(800_000)).toEqual([0, 345_600, 691_200])
 })

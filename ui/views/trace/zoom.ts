@@ -1,4 +1,5 @@
 import { topOf } from '../../parts/chart/scale.ts'
+import { durationText } from '../../parts/format/numbers.ts'
 
 /** The part of a trace's time that is drawn, in microseconds from the beginning of the trace. */
 export interface ZoomRange {
@@ -47,10 +48,27 @@ const STEPS = 4
 /** A time closer to the right edge than this share has no room for its text. */
 const LAST_SHARE = 0.9
 
+const SECOND = 1_000_000
+/** Steps of an axis of a minute or more, in seconds, up to a day. */
+const LONG_STEPS = [15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400]
+
+/** The distance of two ticks at least `micros` apart: a round number, of seconds, minutes or hours where it is long. */
+function stepOf(micros: number): number {
+  if (micros <= 10 * SECOND) return topOf(micros)
+  const day = LONG_STEPS.at(-1) ?? 0
+  const seconds = LONG_STEPS.find((step) => step * SECOND >= micros)
+  return (seconds ?? day * topOf(micros / SECOND / day)) * SECOND
+}
+
 /** Round times in a range, in microseconds from the beginning of the trace. */
 export function ticksOf({ from, to }: ZoomRange): number[] {
-  const step = topOf((to - from) / STEPS)
+  const step = stepOf((to - from) / STEPS)
   const first = Math.ceil(from / step)
   const count = Math.floor((from + (to - from) * LAST_SHARE) / step) - first + 1
   return Array.from({ length: Math.max(0, count) }, (_, place) => (first + place) * step)
+}
+
+/** The text of a tick; `5 m`, not `5 m 0 s`. */
+export function tickText(micros: number): string {
+  return micros === 0 ? '0' : durationText(micros).replace(/ 0 [ms]$/, '')
 }

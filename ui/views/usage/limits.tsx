@@ -65,7 +65,7 @@ function LimitRow({ limit, name, used }: { limit: Limit; name: string; used: num
       <td>{limit.mode === 'hard' ? 'refuses new traces' : 'warns'}</td>
       <td>
         <IconButton
-          icon="close"
+          icon="remove"
           label={isAllowed ? `Remove the limit of ${name}` : (reason ?? '')}
           disabled={!isAllowed || remove.isPending}
           onClick={() => remove.mutate(limit.id)}

@@ -44,7 +44,9 @@ export function OwnPrompt({
   return (
     <details className={css['more']} open>
       <summary>Own prompt</summary>
-      <MessageList messages={messages} edits={edits} of={` of ${name}`} />
+      <div className={css['own']} data-scrolls="true">
+        <MessageList messages={messages} edits={edits} of={` of ${name}`} />
+      </div>
       <div>
         <Button look="plain" onClick={() => change({ messages: undefined })}>
           Use the common prompt

@@ -51,7 +51,7 @@ function ViewRow({
         />
       )}
       <IconButton
-        icon="close"
+        icon="remove"
         label={reason ?? `Delete ${view.display_name}`}
         disabled={isLocked || remove.isPending}
         onClick={() => remove.mutate(view.id)}

@@ -53,7 +53,7 @@ function KeyRow({
       <td>{entry.expires_at === null ? 'never' : <Time time={entry.expires_at} />}</td>
       <td className={css['buttons']}>
         <IconButton
-          icon="close"
+          icon="remove"
           label={reason ?? `Revoke ${name}`}
           disabled={reason !== undefined}
           onClick={revoke}

@@ -13,6 +13,7 @@ import { Failure, Loaded } from '../../../parts/states.tsx'
 import { Link } from '../../../router/link.tsx'
 import type { RunSettings, StudioSession } from '../session.ts'
 import { UiComponents } from '../components/ui-components.tsx'
+import { changedValues, stateFields, withTyped } from './state-fields.ts'
 import { StepTrace } from './step-trace.tsx'
 import css from '../studio.module.css'
 import { type ShownThread, stepName } from '../thread.ts'
@@ -44,6 +45,9 @@ function NodeNames({ name, assistant }: Pick<StatePanelProps, 'name' | 'assistan
   )
 }
 
+/** Lines of a value that are in sight. */
+const MOST_LINES = 10
+
 function Editor({
   name,
   assistant,
@@ -54,7 +58,8 @@ function Editor({
 }: Omit<StatePanelProps, 'session' | 'run' | 'copied' | 'compare'> & { close(): void }) {
   const change = useThreadChange(name, thread)
   const [fault, setFault] = useState<unknown>()
-  const { selected, parent } = shown
+  const { selected, parent, state } = shown
+  const { fields, large } = useMemo(() => stateFields(state.data?.values), [state.data])
   const ran = parent?.tasks.map((task) => task.name) ?? []
   return (
     <form
@@ -64,7 +69,9 @@ function Editor({
         event.preventDefault()
         const form = new FormData(event.currentTarget)
         try {
-          const values = parseTyped(String(form.get('values')), 'The change')
+          const typed = (name: string): string => String(form.get(`value.${name}`) ?? '')
+          const others = parseTyped(String(form.get('values')), 'The change')
+          const values = withTyped(changedValues(fields, typed, parseTyped), others)
           const sent = { values, as_node: String(form.get('as_node')), checkpoint: selected?.checkpoint }
           setFault(undefined)
           change.mutate(
@@ -82,9 +89,27 @@ function Editor({
         }
       }}
     >
+      {fields.map(({ name: field, text, isText }) => (
+        <label key={field}>
+          {field}
+          <textarea
+            name={`value.${field}`}
+            aria-label={`Value of ${field}`}
+            rows={Math.min(MOST_LINES, text.split('\n').length)}
+            spellCheck={isText}
+            dir="auto"
+            defaultValue={text}
+          />
+        </label>
+      ))}
+      <p className={css['note']}>
+        Only fields that you change are written. A field with a reducer, such as a list of messages, gets what
+        you write added by its rule.
+        {large.length > 0 && ` Too large to edit here: ${large.join(', ')}.`}
+      </p>
       <label>
-        Values to write
-        <textarea name="values" rows={8} spellCheck={false} defaultValue="{}" />
+        Values to write, as JSON
+        <textarea name="values" rows={3} spellCheck={false} defaultValue="{}" />
       </label>
       <label>
         As if this node had written them

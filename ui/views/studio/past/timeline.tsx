@@ -72,6 +72,11 @@ interface RowProps extends Place {
   measure: Ref<HTMLLIElement>
 }
 
+/** The nodes of tasks, which are not those that ran before the checkpoint, but those after it. */
+function namesOf(tasks: ThreadStep['tasks']): string {
+  return [...new Set(tasks.map(({ name }) => name))].join(', ')
+}
+
 const Row = memo(function Row({
   name,
   thread,
@@ -85,8 +90,8 @@ const Row = memo(function Row({
   measure,
 }: RowProps) {
   const { step, lane, isFork, ran } = row
-  const failed = step.tasks.some(({ error }) => error !== null)
-  const open = step.tasks.some(({ interrupts }) => interrupts.length > 0)
+  const failed = namesOf(step.tasks.filter(({ error }) => error !== null))
+  const open = namesOf(step.tasks.filter(({ interrupts }) => interrupts.length > 0))
   return (
     <li
       ref={measure}
@@ -112,14 +117,14 @@ const Row = memo(function Row({
           {ran.map((node, place) => (
             <Chip key={`${node}${place}`}>{node}</Chip>
           ))}
-          {failed && (
+          {failed !== '' && (
             <span className={css['bad']}>
-              <Icon name="error" /> failed
+              <Icon name="error" /> {failed} failed
             </span>
           )}
-          {open && (
+          {open !== '' && (
             <span className={css['warn']}>
-              <Icon name="pending" /> asks
+              <Icon name="pending" /> {open} asks
             </span>
           )}
         </span>

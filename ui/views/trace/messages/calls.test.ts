@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { readOutline } from '../../../data/outline.ts'
 import { buildTree } from '../../../data/tree.ts'
-import { modelCalls, placeConversations } from './calls.ts'
+import { callOf, modelCalls, placeConversations } from './calls.ts'
 
 // agent ─ a (llm), search (tool), critic ─ x (llm) ─ look (tool), b (llm)
 const NAMES = ['agent', 'a', 'search', 'critic', 'x', 'look', 'b']
@@ -49,6 +49,22 @@ describe('the conversations of a trace', () => {
     expect(names).toEqual(['a', 'x', 'b'])
   })
 
+  it('are followed to the call of a selected run: its own, the first below it, or the last before it', () => {
+    const { outline, tree } = outlineOf()
+    const calls = modelCalls(outline, tree)
+    const followed = NAMES.map((_, place) => callOf(tree.positions[place] ?? 0, calls, outline, tree))
+    expect(NAMES.map((name, place) => [name, followed[place]])).toEqual([
+      ['agent', 0],
+      ['a', 0],
+      ['search', 0],
+      ['critic', 1],
+      ['x', 1],
+      ['look', 1],
+      ['b', 2],
+    ])
+    expect(callOf(0, [], outline, tree)).toBe(-1)
+  })
+
   it('stand under the run that holds all of their calls, with the tools that were called there', () => {
     const { outline, tree } = outlineOf()
     const step = (id: string) => ({ id, messages: [], known: 0 })
@@ -60,5 +76,17 @@ describe('the conversations of a trace', () => {
       [['a', ['search']]],
       [['x', ['look']]],
     ])
+  })
+
+  it('have the tools that were called after them, also when each model call begins a conversation of its own', () => {
+    const { outline, tree } = outlineOf()
+    const conversations = ['a', 'b', 'x'].map((id) => ({ steps: [{ id, messages: [], known: 0 }] }))
+    const names = placeConversations(conversations, outline, tree).map(({ tools }) =>
+      [...tools.values()].flat().map((position) => outline.names[tree.order[position] ?? 0]),
+    )
+    expect(names).toEqual([['search'], [], ['look']])
+    const late = { ...outline, starts: outline.starts.map((start, place) => (place === 2 ? 65 : start)) }
+    const moved = placeConversations(conversations, late, tree).map(({ tools }) => [...tools.keys()])
+    expect(moved).toEqual([[], ['b'], ['x']])
   })
 })

@@ -10,6 +10,21 @@ export function modelCalls(outline: Outline, { positions }: Tree): number[] {
     .map((place) => positions[place] ?? 0)
 }
 
+/**
+ * The place in `calls` of the model call that a run belongs to: the run itself, the first call below it, or the last call
+ * that began before it. -1 without any.
+ */
+export function callOf(selected: number, calls: readonly number[], outline: Outline, tree: Tree): number {
+  const own = calls.indexOf(selected)
+  if (own >= 0) return own
+  const end = tree.ends[selected] ?? 0
+  const below = calls.findIndex((position) => position > selected && position < end)
+  if (below >= 0) return below
+  const startOf = (position: number): number => outline.starts[tree.order[position] ?? 0] ?? 0
+  const before = calls.findLastIndex((position) => startOf(position) <= startOf(selected))
+  return before >= 0 ? before : calls.length > 0 ? 0 : -1
+}
+
 function pathTo({ above }: Tree, position: number): number[] {
   const path: number[] = []
   for (let at = above[position] ?? -1; at >= 0; at = above[at] ?? -1) path.unshift(at)
@@ -54,17 +69,22 @@ export function placeConversations(
   for (const [place, type] of outline.types.entries()) {
     if (type !== 'tool') continue
     const position = tree.positions[place] ?? 0
-    const holders = placed.filter(
-      ({ run }) => run < 0 || (run < position && position < (tree.ends[run] ?? 0)),
-    )
-    const holder = holders.reduce<(typeof placed)[number] | undefined>(
-      (best, one) => (best === undefined || one.run > best.run ? one : best),
-      undefined,
-    )
-    const step = holder?.steps.findLastIndex((at) => startOf(at) <= startOf(position)) ?? -1
-    const id = holder?.conversation.steps[Math.max(0, step)]?.id
-    if (holder !== undefined && id !== undefined)
-      holder.tools.set(id, [...(holder.tools.get(id) ?? []), position])
+    const started = startOf(position)
+    // Of several conversations in the same run, the one whose model call was the last before the tool.
+    let holder: (typeof placed)[number] | undefined
+    let id = ''
+    let latest = -1
+    for (const one of placed) {
+      const { run, steps, conversation } = one
+      if (run >= 0 && (run >= position || position >= (tree.ends[run] ?? 0))) continue
+      const step = steps.findLastIndex((at) => startOf(at) <= started)
+      const time = step < 0 ? -1 : startOf(steps[step] ?? 0)
+      if (holder !== undefined && (run < holder.run || (run === holder.run && time <= latest))) continue
+      holder = one
+      id = conversation.steps[Math.max(0, step)]?.id ?? ''
+      latest = time
+    }
+    if (holder !== undefined && id !== '') holder.tools.set(id, [...(holder.tools.get(id) ?? []), position])
   }
   return placed.map(({ conversation, names, tools }) => ({ ...conversation, path: names, tools }))
 }

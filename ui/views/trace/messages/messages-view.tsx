@@ -1,5 +1,5 @@
 import { useQueries } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { conversationsOf, type ConversationStep } from '../../../data/messages/conversation.ts'
 import { llmOf } from '../../../data/llm-facts.ts'
 import type { Outline } from '../../../data/outline.ts'
@@ -7,13 +7,13 @@ import { type ReadRun, runOptions } from '../../../data/runs.ts'
 import type { Tree } from '../../../data/tree.ts'
 import { Messages } from '../../../parts/chat/messages.tsx'
 import { type ToolResults, toolResults } from '../../../parts/chat/tool-results.ts'
-import { Button } from '../../../parts/controls.tsx'
+import { Button, IconButton, Select } from '../../../parts/controls.tsx'
 import { countText, durationText } from '../../../parts/format/numbers.ts'
 import { Icon, StatusIcon, TypeIcon } from '../../../parts/icon.tsx'
 import { Money } from '../../../parts/money.tsx'
 import { readPreference } from '../../../parts/preferences.ts'
 import { Empty, Failure, PanelBoundary, Skeleton } from '../../../parts/states.tsx'
-import { modelCalls, placeConversations, type PlacedConversation } from './calls.ts'
+import { callOf, modelCalls, placeConversations, type PlacedConversation } from './calls.ts'
 import css from './messages.module.css'
 
 /** Model calls that are read at first, and with each further click. */
@@ -37,6 +37,7 @@ function RunLine({ position, ...props }: MessagesViewProps & { position: number 
     <button
       type="button"
       className={css['line']}
+      data-status={status}
       aria-pressed={position === selected}
       onClick={() => select(position)}
     >
@@ -69,7 +70,7 @@ function StepView({
   const position = tree.positions[outline.ids.indexOf(step.id)] ?? 0
   const isMarkdown = readPreference('text') === 'markdown'
   return (
-    <li className={css['step']}>
+    <li className={css['step']} data-call={position}>
       <RunLine position={position} {...props} />
       {step.known > 0 && <p className={css['note']}>after the {step.known} messages above</p>}
       <PanelBoundary>
@@ -120,42 +121,119 @@ function ConversationView({
   )
 }
 
+/** A selected run is followed as far as this model call; all calls before it are read. */
+const MOST_FOLLOWED = 400
+/** Model calls in the list of steps. */
+const MOST_LISTED = 1000
+
+/** The list of steps: which is shown, and the one before and after it. */
+function StepIndex({
+  calls,
+  at,
+  outline,
+  tree,
+  select,
+}: Pick<MessagesViewProps, 'outline' | 'tree' | 'select'> & { calls: readonly number[]; at: number }) {
+  const to = (place: number): void => {
+    const position = calls[place]
+    if (position !== undefined) select(position)
+  }
+  const textOf = (position: number, place: number): string => {
+    const run = tree.order[position] ?? 0
+    const failed = outline.statuses[run] === 'error' ? ', failed' : ''
+    return `${place + 1}. ${outline.names[run] ?? ''}${failed}`
+  }
+  return (
+    <div className={css['index']}>
+      <Select
+        label="Step"
+        value={String(at)}
+        options={calls
+          .slice(0, MOST_LISTED)
+          .map((position, place) => [String(place), textOf(position, place)] as const)}
+        onChange={(place) => to(Number(place))}
+      />
+      <span role="status">
+        Step {countText(at + 1)} of {countText(calls.length)}
+      </span>
+      <IconButton icon="up" label="Step before" disabled={at <= 0} onClick={() => to(at - 1)} />
+      <IconButton
+        icon="fold"
+        label="Next step"
+        disabled={at >= calls.length - 1}
+        onClick={() => to(at + 1)}
+      />
+    </div>
+  )
+}
+
+/** Brings the line of the selected run into sight once it is drawn, or that of its model call. */
+function useFollowing(selected: number, call: number | undefined) {
+  const frame = useRef<HTMLDivElement>(null)
+  const followed = useRef<number>(undefined)
+  useEffect(() => {
+    const view = frame.current
+    if (view === null || followed.current === selected) return
+    const step = view.querySelector(`[data-call="${call}"]`)
+    // Until the call is read, its tools stand after an earlier one.
+    if (step === null) return
+    const line = view.querySelector('[aria-pressed="true"]') ?? step
+    followed.current = selected
+    const [outer, inner] = [view.getBoundingClientRect(), line.getBoundingClientRect()]
+    if (inner.top < outer.top + INDEX_PX || inner.bottom > outer.bottom)
+      line.scrollIntoView({ block: 'start' })
+  })
+  return frame
+}
+
+/** Height of the list of steps, which stays at the top. */
+const INDEX_PX = 36
+
+/** The runs of the first model calls that have been read, without a gap between them. */
+function useCalls(ids: readonly string[], share: string | undefined) {
+  const reads = useQueries({ queries: ids.map((id) => runOptions(id, share)) })
+  const gap = reads.findIndex(({ isLoading }) => isLoading)
+  const loaded = (gap < 0 ? reads : reads.slice(0, gap)).flatMap(({ data }) => data ?? [])
+  return { loaded, isLoading: gap >= 0, failed: reads.find(({ error }) => error !== null) }
+}
+
 /**
  * The model calls of a trace as conversations: every message once, subagents separately, and tool calls in their
- * places.
+ * places. The view follows the selected run.
  */
 export function MessagesView(props: MessagesViewProps) {
-  const { outline, tree, share } = props
-  const [shown, setShown] = useState(PAGE)
-  const ids = useMemo(
-    () => modelCalls(outline, tree).map((position) => outline.ids[tree.order[position] ?? 0] ?? ''),
-    [outline, tree],
-  )
-  const reads = useQueries({ queries: ids.slice(0, shown).map((id) => runOptions(id, share)) })
-  const loaded = reads.flatMap(({ data }) => data ?? [])
-  const isLoading = reads.some(({ isLoading: loading }) => loading)
-  const failed = reads.find(({ error }) => error !== null)
+  const { outline, tree, selected, share } = props
+  const [wanted, setWanted] = useState(PAGE)
+  const positions = useMemo(() => modelCalls(outline, tree), [outline, tree])
+  const at = useMemo(() => callOf(selected, positions, outline, tree), [selected, positions, outline, tree])
+  const followed = at < MOST_FOLLOWED ? Math.ceil((at + 1) / PAGE) * PAGE : 0
+  const shown = Math.max(wanted, followed)
+  const ids = positions.slice(0, shown).map((position) => outline.ids[tree.order[position] ?? 0] ?? '')
+  const { loaded, isLoading, failed } = useCalls(ids, share)
+  const frame = useFollowing(selected, positions[at])
   const runs = new Map(loaded.map((run) => [run.id, run]))
   const calls = loaded.map((run) => {
     const { input, output } = llmOf(run)?.messages ?? {}
     return { id: run.id, input: input ?? [], output: output ?? [] }
   })
-  if (ids.length === 0)
+  if (positions.length === 0)
     return (
       <Empty title="No model was called in this trace">
         <p>The tree shows its runs with inputs and outputs.</p>
       </Empty>
     )
-  if (isLoading) return <Skeleton />
+  if (isLoading && loaded.length === 0) return <Skeleton />
   const conversations = placeConversations(conversationsOf(calls), outline, tree)
   return (
     <div
+      ref={frame}
       className={css['view']}
       tabIndex={0}
       role="region"
       aria-label="Messages of the trace"
       data-scrolls="true"
     >
+      <StepIndex calls={positions} at={at} {...props} />
       {failed !== undefined && <Failure error={failed.error} retry={() => void failed.refetch()} />}
       {conversations.map((conversation) => (
         <ConversationView
@@ -165,10 +243,11 @@ export function MessagesView(props: MessagesViewProps) {
           {...props}
         />
       ))}
-      {ids.length > shown && (
+      {isLoading && <Skeleton />}
+      {positions.length > shown && (
         <p className={css['more']}>
-          <Button onClick={() => setShown(shown + PAGE)}>
-            Show the next of {countText(ids.length - shown)} model calls
+          <Button onClick={() => setWanted(shown + PAGE)}>
+            Show the next of {countText(positions.length - shown)} model calls
           </Button>
         </p>
       )}

@@ -88,7 +88,7 @@ function Row({ feedback, changes: { change, remove }, reason }: RowProps) {
           onClick={() => setEdited(true)}
         />
         <IconButton
-          icon="close"
+          icon="remove"
           label={`Delete ${feedback.key}`}
           disabled={isLocked}
           title={reason ?? `Delete ${feedback.key}`}

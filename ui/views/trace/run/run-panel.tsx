@@ -13,6 +13,7 @@ import { repeatedMessages } from '../../../data/messages/conversation.ts'
 import { CopyMenu } from './copy-menu.tsx'
 import { type LlmFacts, llmOf } from '../../../data/llm-facts.ts'
 import { Messages } from '../../../parts/chat/messages.tsx'
+import { useMarkdownSoon } from '../../../parts/markdown/markdown.tsx'
 import { EventSection, MetadataSection, RawSection } from './more-sections.tsx'
 import { PayloadSection } from './payload-section.tsx'
 import css from './run.module.css'
@@ -181,6 +182,7 @@ export function RunPanel({
   const { data, error } = useQuery(runOptions(previous, share))
   const before = previous === '' || error !== null ? 'none' : data
   const look = useTextLook()
+  useMarkdownSoon()
   return (
     <Loaded from={found}>
       {(run) => (
