@@ -21,7 +21,7 @@ const NAME = 'fuzzed'
 const GROWTH = { times: 2, bytes: 300 << 20 }
 const WARM_UP = 1_000
 /** Maximum number of operations that always succeed, or always fail, in the campaign. */
-const MAX_ONE_SIDED = 13
+const MAX_ONE_SIDED = 9
 /** Operations that cannot both succeed and fail in a campaign, grouped by the reason. */
 const ONE_SIDED: readonly string[] = [
   // They need a registry of images, or a revision that is being built.
