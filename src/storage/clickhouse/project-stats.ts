@@ -4,7 +4,7 @@ import type { ClickHouse, SqlParams } from './connect.ts'
 import { KEPT_FROM, type KeptFrom, knownRunHours } from './hours/known-run-hours.ts'
 import { keptSource } from './stats/kept-stats.ts'
 import { MERGED, type RunHours } from './stats/run-hours-sql.ts'
-import { countedSql, isCallSql, type UsageShape, usageShape } from './usage/counted-sql.ts'
+import { addsToSql, hasDoubles } from './usage/counted-sql.ts'
 import { ESTIMATED_COLUMNS, USAGE_SUMS } from './usage/sums-sql.ts'
 
 const SCOPE = 'workspace_id = {workspace_id:UUID} AND project_id IN {project_ids:Array(UUID)}'
@@ -28,7 +28,7 @@ function share(part: string, whole: string): string {
   return `if(countIf(${whole}) = 0, NULL, countIf(${whole} AND ${part}) / countIf(${whole}))`
 }
 
-const statsSql = (shape: UsageShape): string => `SELECT ${COUNTS},
+const statsSql = (doubles: boolean): string => `SELECT ${COUNTS},
   uniqExactIf(trace_id, ${IS_ROOT}) AS trace_count,
   countIf(is_call) AS llm_runs,
   ${seconds('end_time', IS_ROOT)} AS latency,
@@ -36,9 +36,8 @@ const statsSql = (shape: UsageShape): string => `SELECT ${COUNTS},
   ${USAGE_SUMS},
   ${share("status = 'error'", `${IS_ROOT} AND ${HAS_ENDED}`)} AS error_rate,
   ${share('isNotNull(first_token_time)', `${IS_LLM} AND ${HAS_ENDED}`)} AS streaming_rate
-FROM (SELECT *, ${countedSql(SCOPE, shape)} AS counted, ${isCallSql(SCOPE, shape.doubles)} AS is_call,
-  ${ESTIMATED_COLUMNS}
-  FROM runs FINAL WHERE ${SCOPE})
+FROM (SELECT *, has(adds_to, 'usage') AS counted, has(adds_to, 'call') AS is_call, ${ESTIMATED_COLUMNS}
+  FROM (SELECT *, ${addsToSql(SCOPE, doubles)} AS adds_to FROM runs FINAL WHERE ${SCOPE}))
 GROUP BY project_id`
 
 const { sum, percentiles } = MERGED
@@ -118,8 +117,8 @@ export function readingProjects(clickhouse: ClickHouse, least = KEPT_FROM) {
       const params = { workspace_id, project_ids }
       const kept = await keptOf(clickhouse, workspace_id, project_ids, ['trace', 'run'], least)
       const direct = async (): Promise<StatsRow[]> => {
-        const shape = await usageShape(clickhouse, SCOPE, { params })
-        return await clickhouse.rows<StatsRow>(statsSql(shape), { params })
+        const doubles = await hasDoubles(clickhouse, SCOPE, { params })
+        return await clickhouse.rows<StatsRow>(statsSql(doubles), { params })
       }
       const rows = kept ? await clickhouse.rows<StatsRow>(keptStatsSql(kept.sql), kept) : await direct()
       return new Map(rows.map(({ project_id, ...row }): [string, ProjectStats] => [project_id, toStats(row)]))

@@ -7,8 +7,11 @@ export const LINE = `arrayMap(part -> toUUIDOrZero(right(part, 36)), splitByChar
 /** SQL condition: the row has tokens or a cost. Besides calls of models, reranks and sums of calls have tokens. */
 export const HAS_USAGE = '(isNotNull(input_tokens) OR isNotNull(output_tokens) OR isNotNull(total_cost))'
 
-/** SQL that gives one row for each TraceRun above the row's own, with its id. */
-const ABOVE = `arrayJoin(arrayPopBack(${LINE}))`
+/** SQL condition: the row is a call of a model. */
+const IS_CALL = `run_type = 'llm' AND call_id NOT IN (${NO_CALL}, ${REQUEST})`
+
+/** SQL of the ids of the TraceRuns above the row's own TraceRun. */
+const ABOVE = `arrayPopBack(${LINE})`
 const CALL = 'workspace_id, trace_id, call_id'
 
 /**
@@ -22,99 +25,79 @@ function severalSql(columns: string, scope: string): string {
       AND (call_id < ${UNANSWERED} OR (min(call_facts) < ${FACTS.known_side} AND max(call_facts) >= ${FACTS.known_side})))`
 }
 
-/** SQL condition: a TraceRun below this one has usage of another call. */
-function holdsOthersSql(scope: string): string {
-  const below = `SELECT workspace_id, project_id, ${ABOVE} AS ancestor, call_id FROM runs FINAL
-    WHERE ${scope} AND ${HAS_USAGE} AND (workspace_id, trace_id) IN (${severalSql('workspace_id, trace_id', scope)})`
-  return `((workspace_id, project_id, run_id) IN (SELECT workspace_id, project_id, ancestor FROM (${below}))
-    AND (workspace_id, project_id, run_id, call_id) NOT IN (
-      SELECT workspace_id, project_id, ancestor, min(call_id) AS only FROM (${below})
-      GROUP BY workspace_id, project_id, ancestor HAVING only = max(call_id)))`
-}
-
 const STARTS = 'toUnixTimestamp64Micro(start_time)'
 const ENDS = `greatest(toUnixTimestamp64Micro(ifNull(end_time, start_time)), ${STARTS} + 1)`
+const VIEW = ['trace_id', 'call_id', 'call_facts', 'starts', 'ends', 'input_tokens', 'output_tokens']
+
+/**
+ * Selects the rows of traces in which several rows may record a call, with the range of the calls whose usage the
+ * TraceRuns below have. Also has rows without a call, whose call_id is 0.
+ */
+function viewsSql(scope: string): string {
+  return `SELECT workspace_id, node AS run_id, ${VIEW.map((name) => `anyIf(row.${name}, is_self) AS ${name}`).join(', ')},
+      countIf(is_below) AS below, minIf(row.call_id, is_below) AS least, maxIf(row.call_id, is_below) AS most
+    FROM (SELECT workspace_id, project_id, trace_id, call_id, call_facts, input_tokens, output_tokens,
+        ${STARTS} AS starts, ${ENDS} AS ends, arrayJoin(arrayPushBack(${ABOVE}, run_id)) AS node,
+        node = run_id AS is_self, NOT is_self AND ${HAS_USAGE} AS is_below
+      FROM runs FINAL
+      WHERE ${scope} AND (call_id > ${REQUEST} OR ${HAS_USAGE})
+        AND (workspace_id, trace_id) IN (${severalSql('workspace_id, trace_id', scope)})) AS row
+    GROUP BY workspace_id, project_id, node`
+}
 
 /**
  * Selects workspace_id and run_id of the rows of `scope` that do not count because another row records the same answer
- * of the model.
+ * of the model, or, for a failed call without messages, because it lies within the time of a failed call with messages.
  */
-function answersSql(scope: string): string {
-  const inOrder = `PARTITION BY ${CALL} ORDER BY start_time, toString(run_id)`
+function sameCallsSql(scope: string): string {
+  const inOrder = `PARTITION BY ${CALL} ORDER BY starts, has_known_side DESC, toString(run_id)`
+  const before = `${inOrder} ROWS BETWEEN UNBOUNDED PRECEDING AND`
   const differs = (side: string): string => `ifNull(min(${side}) OVER whole != max(${side}) OVER whole, 0)`
   return `SELECT workspace_id, run_id FROM (
-    SELECT workspace_id, run_id, row_number() OVER (PARTITION BY ${CALL}, island
-      ORDER BY holds_others, without_vendors_count, call_facts DESC, start_time, toString(run_id)) AS place
+    SELECT *, row_number() OVER (PARTITION BY ${CALL}, island
+      ORDER BY holds_others, without_vendors_count, call_facts DESC, starts, toString(run_id)) AS place
     FROM (
       SELECT *, if(${differs('input_tokens')} OR ${differs('output_tokens')},
         1 - bitAnd(call_facts, ${FACTS.vendors_count}), 0) AS without_vendors_count
       FROM (
         SELECT *, sum(begins) OVER (${inOrder}) AS island FROM (
-          SELECT ${CALL}, run_id, start_time, call_facts, input_tokens, output_tokens,
-            ${holdsOthersSql(scope)} AS holds_others,
-            ${STARTS} >= max(${ENDS}) OVER (${inOrder} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS begins
-          FROM runs FINAL
-          WHERE ${scope} AND call_id BETWEEN ${REQUEST + 1} AND ${UNANSWERED - 1} AND (${CALL}) IN (${severalSql(CALL, scope)})))
+          SELECT *, call_facts >= ${FACTS.known_side} AS has_known_side,
+            below > 0 AND (least != call_id OR most != call_id) AS holds_others,
+            starts >= max(ends) OVER (${before} 1 PRECEDING) AS begins,
+            max(if(has_known_side, ends, starts)) OVER (${before} CURRENT ROW) AS reached
+          FROM (${viewsSql(scope)}) WHERE call_id > ${REQUEST}))
       WINDOW whole AS (PARTITION BY ${CALL}, island)))
-    WHERE place > 1`
-}
-
-/** Selects the rows below a request whose answer is recorded by another span. They do not count. */
-function belowRequestsSql(scope: string): string {
-  return `SELECT workspace_id, run_id FROM (
-      SELECT workspace_id, project_id, run_id, ${ABOVE} AS ancestor FROM runs FINAL
-      WHERE ${scope} AND run_type = 'llm'
-        AND (workspace_id, trace_id) IN (SELECT workspace_id, trace_id FROM runs WHERE ${scope} AND call_id = ${REQUEST}))
-    WHERE (workspace_id, project_id, ancestor) IN (
-      SELECT workspace_id, project_id, run_id FROM runs FINAL WHERE ${scope} AND call_id = ${REQUEST})`
-}
-
-/**
- * Selects the rows of failed calls without messages that lie within the time of a call with messages. They do not
- * count.
- */
-function unansweredSql(scope: string): string {
-  const hasKnownSide = `call_facts >= ${FACTS.known_side}`
-  return `SELECT workspace_id, run_id FROM (
-      SELECT workspace_id, run_id, ${hasKnownSide} AS has_known_side, ${ENDS} AS until,
-        max(if(${hasKnownSide}, ${ENDS}, ${STARTS})) OVER (PARTITION BY ${CALL}
-          ORDER BY start_time, has_known_side DESC, toString(run_id) ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS reached
-      FROM runs FINAL WHERE ${scope} AND call_id >= ${UNANSWERED})
-    WHERE NOT has_known_side AND until <= reached`
-}
-
-/**
- * Applies the rules of findDoubles in trace/derive/same-call.ts to the rows of `scope`: selects workspace_id and run_id
- * of the rows that do not count.
- */
-function doublesSql(scope: string): string {
-  return [answersSql(scope), belowRequestsSql(scope), unansweredSql(scope), nestedSql(scope)].join(
-    ' UNION ALL ',
-  )
-}
-
-/** Selects calls of `scope` that have usage, with the columns that `nestedSql` compares. */
-function callsSql(scope: string): string {
-  return `SELECT workspace_id, project_id, run_id, parent_run_id, model, call_id, call_facts,
-      ifNull(input_tokens, 0) AS input, ifNull(output_tokens, 0) AS output
-    FROM runs FINAL WHERE ${scope} AND run_type = 'llm' AND call_id NOT IN (${NO_CALL}, ${REQUEST}) AND model != ''
-      AND (isNotNull(input_tokens) OR isNotNull(output_tokens))`
+    WHERE if(call_id < ${UNANSWERED}, place > 1, NOT has_known_side AND ends <= reached)`
 }
 
 /** Selects calls that are the only child of a call with the same model and more detail. They do not count. */
 function nestedSql(scope: string): string {
-  return `SELECT child.workspace_id AS workspace_id, child.run_id AS run_id
-    FROM (${callsSql(scope)}) AS child
-    INNER JOIN (${callsSql(scope)}) AS parent
-      ON child.workspace_id = parent.workspace_id AND child.project_id = parent.project_id
-        AND child.parent_run_id = parent.run_id
-    WHERE (startsWith(child.model, parent.model) OR startsWith(parent.model, child.model))
+  const rows = `SELECT workspace_id, project_id, run_id, parent_run_id, model, call_id, call_facts,
+      ifNull(input_tokens, 0) AS input, ifNull(output_tokens, 0) AS output,
+      ${IS_CALL} AND model != '' AND (isNotNull(input_tokens) OR isNotNull(output_tokens)) AS is_call
+    FROM runs FINAL WHERE ${scope}`
+  return `SELECT workspace_id, any(child.run_id) AS run_id
+    FROM (${rows}) AS child
+    INNER JOIN (${rows} AND is_call) AS parent
+      ON child.workspace_id = parent.workspace_id AND child.parent_run_id = parent.run_id
+    GROUP BY parent.workspace_id AS workspace_id, parent.project_id, parent.run_id
+    HAVING count() = 1 AND any(child.is_call AND child.project_id = parent.project_id
+      AND (startsWith(child.model, parent.model) OR startsWith(parent.model, child.model))
       AND (child.call_id = 0 OR child.call_id != parent.call_id)
       AND child.input <= parent.input AND child.output <= parent.output
       AND (parent.call_facts > child.call_facts OR (parent.call_facts = child.call_facts
-        AND parent.input + parent.output > child.input + child.output))
-      AND (parent.workspace_id, parent.run_id) IN (SELECT workspace_id, parent_run_id FROM runs FINAL
-        WHERE ${scope} GROUP BY workspace_id, parent_run_id HAVING count() = 1)`
+        AND parent.input + parent.output > child.input + child.output)))`
+}
+
+/**
+ * SQL condition for the rows that do not count by the rules of findDoubles in trace/derive/same-call.ts, applied to the
+ * rows of `scope`: another row records the same call, or the row is below a request whose answer is recorded by another
+ * span.
+ */
+function isDoubleSql(scope: string): string {
+  return `((workspace_id, run_id) IN (${sameCallsSql(scope)} UNION ALL ${nestedSql(scope)})
+    OR (run_type = 'llm' AND arrayExists(ancestor -> (workspace_id, project_id, ancestor) IN (
+      SELECT workspace_id, project_id, run_id FROM runs FINAL WHERE ${scope} AND call_id = ${REQUEST}), ${ABOVE})))`
 }
 
 /** True if a call of `scope` may be nested in a call. The sums of such rows are only slower if none is. */
@@ -194,32 +177,39 @@ async function isNested(clickhouse: ClickHouse, scope: string, options: Statemen
   return found.length > 0
 }
 
-/** SQL condition: no other TraceRun records the same call in more detail. */
-function isOwnSql(scope: string): string {
-  return `(workspace_id, run_id) NOT IN (${doublesSql(scope)})`
-}
-
 /**
  * The condition under which a row of table `runs` adds to sums, as in trace/derive/roll-up.ts (rule N6, D-17). The row
  * must have usage, and no other row may record its call in more detail. It must not repeat the usage of a descendant
  * that satisfies both conditions. Only rows of the same workspace count as other rows, and only rows of the same
  * project as descendants, because an id may exist in several workspaces. `scope` is a condition that limits the rows.
  */
-export function countedSql(scope: string, shape = ANY_SHAPE): string {
-  return addsSql(HAS_USAGE, scope, shape)
+export function countedSql(scope: string, { doubles, nested } = ANY_SHAPE): string {
+  return doubles || nested ? `(${HAS_USAGE} AND ${addsSql(HAS_USAGE, scope, doubles)})` : HAS_USAGE
 }
 
 /** The condition under which a row counts as a model call, as in trace/derive/roll-up.ts. */
-export function isCallSql(scope: string, doubles = true): string {
-  return addsSql(`run_type = 'llm' AND call_id NOT IN (${NO_CALL}, ${REQUEST})`, scope, {
-    doubles,
-    nested: true,
-  })
+export function isCallSql(scope: string, doubles: boolean): string {
+  return `(${IS_CALL} AND ${addsSql(IS_CALL, scope, doubles)})`
 }
 
-function addsSql(bears: string, scope: string, { doubles, nested }: UsageShape): string {
-  const own = doubles ? `${bears} AND ${isOwnSql(scope)}` : bears
-  if (!nested) return `(${own})`
-  return `(${own} AND (workspace_id, project_id, run_id) NOT IN (
-    SELECT workspace_id, project_id, ${ABOVE} FROM runs FINAL WHERE ${scope} AND ${own}))`
+/**
+ * SQL of a list with 'usage' if countedSql is true for a row, and 'call' if isCallSql is. Faster than both conditions if
+ * there are doubles.
+ */
+export function addsToSql(scope: string, doubles: boolean): string {
+  const kinds = `arrayFilter(kind -> if(kind = 'usage', ${HAS_USAGE}, ${IS_CALL}), ['usage', 'call'])`
+  return `arrayFilter(kind -> (workspace_id, project_id, run_id, kind) NOT IN (
+    SELECT workspace_id, project_id, arrayJoin(${leftOutSql(scope, doubles)}), arrayJoin(${kinds}) FROM runs FINAL
+    WHERE ${scope} AND (${HAS_USAGE} OR ${IS_CALL})), ${kinds})`
+}
+
+/** SQL condition for rows that satisfy `bears`: the row is no double, and no such row below it counts. */
+function addsSql(bears: string, scope: string, doubles: boolean): string {
+  return `(workspace_id, project_id, run_id) NOT IN (
+    SELECT workspace_id, project_id, arrayJoin(${leftOutSql(scope, doubles)}) FROM runs FINAL WHERE ${scope} AND ${bears})`
+}
+
+/** SQL of the ids that a row leaves out of sums: its own if it is a double, otherwise those above. */
+function leftOutSql(scope: string, doubles: boolean): string {
+  return doubles ? `if(${isDoubleSql(scope)}, [run_id], ${ABOVE})` : ABOVE
 }

@@ -6,7 +6,7 @@ import type {
   UsageSums,
 } from '../../../usage/report/details-source.ts'
 import type { ClickHouse } from '../connect.ts'
-import { countedSql, hasDoubles, isCallSql } from './counted-sql.ts'
+import { addsToSql, hasDoubles } from './counted-sql.ts'
 import { MAX_ROWS, nearOf, scope, slices } from './details-scope.ts'
 import { ESTIMATED_COLUMNS, USAGE_SUMS } from './sums-sql.ts'
 import { PROVIDER } from '../provider-sql.ts'
@@ -43,10 +43,10 @@ function detailsSql(group_by: DetailGrouping, doubles: boolean): string {
     sumMapIf(${KNOWN_UNITS}, counted) AS units,
     ${USAGE_SUMS}
   FROM (
-    SELECT *, ${countedSql(scope('near_start', 'near_end'), { doubles, nested: true })} AS counted,
-      ${isCallSql(scope('near_start', 'near_end'), doubles)} AS is_call, isNull(total_cost) AS is_unpriced,
+    SELECT *, has(adds_to, 'usage') AS counted, has(adds_to, 'call') AS is_call, isNull(total_cost) AS is_unpriced,
       toFloat64(ifNull(input_tokens, 0)) + toFloat64(ifNull(output_tokens, 0)) AS all_tokens, ${ESTIMATED_COLUMNS}
-    FROM runs FINAL WHERE ${scope('start', 'end')})
+    FROM (SELECT *, ${addsToSql(scope('near_start', 'near_end'), doubles)} AS adds_to
+      FROM runs FINAL WHERE ${scope('start', 'end')}))
   WHERE counted OR is_call
   GROUP BY slot, group_workspace, group_dimension, group_provider, group_model`
 }
