@@ -209,6 +209,7 @@ describe.skipIf(!HAS_BROWSER)(`Studio in a browser${NO_BROWSER}`, () => {
   it(`loses none of ${EVENTS} tokens of an answer`, async () => {
     const { page, open } = used.current()
     await open(`${STUDIO}?assistant=busy&mode=chat`)
+    await page.getByText('Other inputs and settings of a run').click()
     const input = page.getByRole('form', { name: 'Input' })
     await input.getByRole('textbox', { name: 'tokens' }).fill(String(EVENTS))
     await input.getByRole('button', { name: 'Run', exact: true }).click()
