@@ -119,7 +119,7 @@ class LaneTraceReads implements TraceReads {
     if (found.length === 0) return undefined
     // Read after the rows, so that the totals include at least all TraceRuns on the page.
     const [roll_up, root] = await Promise.all([
-      store.rollUpRows(workspace_id, [trace_id]),
+      store.rollUpRows(workspace_id, [trace_id], []),
       options.cursor === undefined ? NONE : store.row(workspace_id, trace_id),
     ])
     const first = found.slice(0, TRACE_PAGE)

@@ -239,8 +239,9 @@ function rollUpOf(
 ): Promise<Uint8Array> {
   const sums = (usage === 'subtree' || shape === 'traces') && showsOfTrace(selects, 'sums')
   const threads = showsOfTrace(selects, 'thread')
-  const traces = found.filter((row) => sums || (threads && isThreadOfTrace(row))).map((row) => row.trace_id)
-  return traces.length === 0 ? Promise.resolve(NONE) : store.rollUpRows(workspace_id, [...new Set(traces)])
+  const known = found.filter((row) => sums || (threads && isThreadOfTrace(row)))
+  const traces = new Set(known.map((row) => row.trace_id))
+  return traces.size === 0 ? Promise.resolve(NONE) : store.rollUpRows(workspace_id, [...traces], known)
 }
 
 /** Plans the fragments of the rows that need them; `shown` is the number of rows that fit into a response. */

@@ -82,7 +82,8 @@ export function createReadSteps({ store, readLane }: ReadStepsDeps): ReadSteps {
         const [among, of] = [calls.map((row) => row.trace_id), calls.map((row) => row.call_id)]
         for (const id of await store.tracesWithDoubles(workspace_id, among, of)) traces.add(id)
       }
-      return traces.size === 0 ? NONE : store.rollUpRows(workspace_id, [...traces])
+      const known = rows.filter((row) => traces.has(row.trace_id))
+      return traces.size === 0 ? NONE : store.rollUpRows(workspace_id, [...traces], known)
     },
     answer(plan, make) {
       if (plan.wants.length === 0) return make(plan.fragments)

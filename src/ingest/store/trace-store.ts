@@ -1,9 +1,13 @@
 import type { UsageSums } from '../../usage/report/details-source.ts'
 import type { TraceGlimpse } from '../../trace/json/row-fields.ts'
 import type { Filter } from '../../trace/filter/filter.ts'
+import type { TraceRunRow } from '../../trace/rows/trace-run-row.ts'
 import type { ThreadSelection } from './thread-store.ts'
 
 export type StoredTable = 'run_fragments' | 'runs' | 'feedback' | 'waiting_children'
+
+/** The sort key of a row of table `runs` within its workspace. */
+export type RowPlace = Pick<TraceRunRow, 'project_id' | 'sort_time' | 'run_id'>
 
 /** Values by which a list can be ordered. Tokens and costs include those of the TraceRuns below, as in responses. */
 export type OrderedBy = 'latency' | 'total_tokens' | 'total_cost'
@@ -136,8 +140,15 @@ export interface TraceStore {
   row(workspace_id: string, run_id: string): Promise<Uint8Array>
   /** Lean rows of one trace in dotted order from `after` (a dotted_order) on. */
   traceRows(workspace_id: string, trace_id: string, after: string, limit: number): Promise<Uint8Array>
-  /** Columns for a roll-up of every TraceRun of the given traces (ROLL_UP_COLUMNS). */
-  rollUpRows(workspace_id: string, trace_ids: readonly string[]): Promise<Uint8Array>
+  /**
+   * Columns for a roll-up of every TraceRun of the given traces (ROLL_UP_COLUMNS), also of rows that were read a moment
+   * ago, whose `known` places may not be stored yet.
+   */
+  rollUpRows(
+    workspace_id: string,
+    trace_ids: readonly string[],
+    known: readonly RowPlace[],
+  ): Promise<Uint8Array>
   /** What lists show of these traces that their roots do not say, by root. */
   traceGlimpses(workspace_id: string, trace_ids: readonly string[]): Promise<Map<string, TraceGlimpse>>
   /**

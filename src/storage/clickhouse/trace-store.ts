@@ -3,6 +3,7 @@ import type {
   FeedbackQuery,
   ListQuery,
   PayloadQuery,
+  RowPlace,
   StoredTable,
   TraceStore,
 } from '../../ingest/store/trace-store.ts'
@@ -19,7 +20,7 @@ import { fewSql, listSql, timeAtSql } from './list-sql.ts'
 import { orderedPlacesSql, rowsOfPlacesSql, type RunPlace } from './trace/ordered-list.ts'
 import { readGlimpses } from './trace/glimpses.ts'
 import { readingOutlines } from './trace/outline.ts'
-import { FIRST_OF_ORDER, PLACES_OF_TRACES } from './trace/scope.ts'
+import { FIRST_OF_ORDER, PLACES_AND_KNOWN, PLACES_OF_TRACES } from './trace/scope.ts'
 import { readingProjects } from './project-stats.ts'
 import { BUILT_LATER } from './search/index-words.ts'
 import { isSearch, searchByWords, searchInSteps, type SearchSteps } from './search/search-steps.ts'
@@ -232,12 +233,20 @@ function readingRows(clickhouse: ClickHouse, columns: StoreColumns) {
         { params: { workspace_id, trace_id, traces: [trace_id], after, limit } },
       ),
 
-    rollUpRows: (workspace_id: string, traces: readonly string[]) =>
+    rollUpRows: (workspace_id: string, traces: readonly string[], known: readonly RowPlace[]) =>
       clickhouse.rowBinary(
         `${select('roll_up')} runs FINAL
-         WHERE workspace_id = {workspace_id:UUID} AND ${PLACES_OF_TRACES} AND trace_id IN {traces:Array(UUID)}
+         WHERE workspace_id = {workspace_id:UUID} AND ${PLACES_AND_KNOWN} AND trace_id IN {traces:Array(UUID)}
          LIMIT ${MAX_ROLL_UP_ROWS}`,
-        { params: { workspace_id, traces } },
+        {
+          params: {
+            workspace_id,
+            traces,
+            projects: known.map(({ project_id }) => project_id),
+            times: known.map(({ sort_time }) => sort_time),
+            run_ids: known.map(({ run_id }) => run_id),
+          },
+        },
       ),
 
     traceGlimpses: (workspace_id: string, traces: readonly string[]) =>

@@ -352,8 +352,15 @@ export function costNumber(value: bigint | null): number | null {
   return value === null ? null : Number(formatDecimal(value))
 }
 
-/** Columns of every list: where the next page begins, and whether previews come from other TraceRuns. */
-const OF_LISTS: readonly Column[] = ['sort_time', 'run_id', 'trace_id', 'parent_run_id', 'run_type']
+/** Columns of every list: where its rows are, where the next page begins, and whether previews come from other TraceRuns. */
+const OF_LISTS: readonly Column[] = [
+  'project_id',
+  'sort_time',
+  'run_id',
+  'trace_id',
+  'parent_run_id',
+  'run_type',
+]
 
 /** The columns of table `runs` that a list of these fields needs. */
 export function columnsOfFields(fields: readonly RowField[]): Column[] {

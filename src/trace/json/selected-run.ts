@@ -211,7 +211,7 @@ function attachmentsJson(traceRun: TraceRun | undefined, links: RunLinks): Recor
 }
 
 /** Columns that every response needs: the row's place in the order and in its trace. */
-const ALWAYS: readonly Column[] = ['sort_time', 'run_id', 'trace_id']
+const ALWAYS: readonly Column[] = ['project_id', 'sort_time', 'run_id', 'trace_id']
 /** Columns that are needed to derive a TraceRun again. */
 const DERIVE: readonly Column[] = [
   'version',

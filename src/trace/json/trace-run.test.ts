@@ -96,7 +96,16 @@ describe('events of a TraceRun as read', () => {
 describe('a list with select', () => {
   it('reads only the columns of the selected fields', () => {
     expect(listNeeds(['id', 'app_path'])).toEqual({
-      columns: ['sort_time', 'run_id', 'trace_id', 'parent_run_id', 'run_type', 'name', 'start_time'],
+      columns: [
+        'project_id',
+        'sort_time',
+        'run_id',
+        'trace_id',
+        'parent_run_id',
+        'run_type',
+        'name',
+        'start_time',
+      ],
       payloads: false,
       traces: false,
       feedback: false,

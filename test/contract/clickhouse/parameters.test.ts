@@ -80,7 +80,7 @@ it.each(firstInShort([2_000, 10_000]))(
     expect(await store.waitingChildren(workspace_id, ids)).toEqual([])
     expect(await store.belowRoots(workspace_id, ids)).toEqual([])
     expect(await store.payloads(workspace_id, { run_ids: ids, hashes, columns: ['inputs'] })).toEqual(empty)
-    expect(await store.rollUpRows(workspace_id, ids)).toEqual(empty)
+    expect(await store.rollUpRows(workspace_id, ids, [])).toEqual(empty)
     expect(await store.tracesWithDoubles(workspace_id, ids, [1, 2])).toEqual([])
     expect(await usage.claims(workspace_id, ids)).toEqual(empty)
     await usage.mark(ids.map((_, hour) => ({ workspace_id, hour })))

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { dottedSegment } from '../../../src/trace/derive/lineage/dotted-order.ts'
+import { createReadSteps } from '../../../src/query/steps.ts'
+import { rollUps } from '../../../src/query/derive-read.ts'
+import { listNeeds } from '../../../src/trace/json/trace-run.ts'
 import { parseFilter } from '../../../src/trace/filter/filter.ts'
 import { parseDecimal } from '../../../src/trace/price/decimal.ts'
 import { FEEDBACK_ROWS } from '../../../src/trace/rows/feedback.ts'
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
-import type { TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
+import { TRACE_RUN_ROWS, type TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
 import {
   SECOND,
   START,
@@ -129,4 +132,28 @@ it('figures of feedback have any key', async () => {
   await db.store.insert('feedback', [writer.finish()])
   const figures = (await db.store.feedbackOfRuns(WORKSPACE, [run_id])).get(run_id)
   expect(Object.keys(figures ?? {}).sort()).toEqual(keys)
+})
+
+it('a list has the sums of its rows before the views have written where they are', async () => {
+  const project_id = newUuid()
+  const root = rootRow(project_id, START)
+  const call = {
+    ...root,
+    run_id: newUuid(),
+    parent_run_id: root.run_id,
+    run_type: 'llm',
+    input_tokens: 3,
+    output_tokens: 4,
+  }
+  await db.insert([root, call])
+  // ClickHouse writes the rows first, and then what views make of them.
+  await db.clickhouse.command('DELETE FROM trace_runs WHERE trace_id = {trace_id:UUID}', {
+    params: { trace_id: root.trace_id },
+  })
+  const steps = createReadSteps({ store: db.store, readLane: undefined as never })
+  const query = { project_ids: [project_id], order: 'desc', limit: 10 } as const
+  const columns = listNeeds(['total_tokens']).columns
+  const found = [...TRACE_RUN_ROWS.read(await steps.list(WORKSPACE, query, undefined, columns), columns)]
+  const sums = rollUps(await steps.rollUpFor(WORKSPACE, found as TraceRunRow[])).get(root.trace_id)
+  expect(sums?.trace).toMatchObject({ prompt_tokens: 3, completion_tokens: 4 })
 })

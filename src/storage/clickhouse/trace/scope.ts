@@ -52,7 +52,13 @@ const BY_TIME = `${OF_TRACE} AND project_id = {project:UUID}
   AND sort_time >= fromUnixTimestamp64Micro({scope_from:Int64})
   AND sort_time <= fromUnixTimestamp64Micro({scope_to:Int64})`
 
+const OF_TRACES = `SELECT project_id, sort_time, run_id FROM trace_runs FINAL
+  WHERE workspace_id = {workspace_id:UUID} AND trace_id IN {traces:Array(UUID)}`
+
 /** The sort keys of the rows of some traces. */
-export const PLACES_OF_TRACES = `(project_id, sort_time, run_id) IN (
-  SELECT project_id, sort_time, run_id FROM trace_runs FINAL
-  WHERE workspace_id = {workspace_id:UUID} AND trace_id IN {traces:Array(UUID)})`
+export const PLACES_OF_TRACES = `(project_id, sort_time, run_id) IN (${OF_TRACES})`
+
+/** PLACES_OF_TRACES and the known places: a row can be read a moment before its place, which a view writes. */
+export const PLACES_AND_KNOWN = `(project_id, sort_time, run_id) IN (${OF_TRACES} UNION ALL
+  SELECT known.1, fromUnixTimestamp64Micro(known.2, 'UTC'), known.3 FROM (SELECT arrayJoin(arrayZip(
+    {projects:Array(UUID)}, {times:Array(Int64)}, {run_ids:Array(UUID)})) AS known))`
