@@ -154,6 +154,6 @@ it('a list has the sums of its rows before the views have written where they are
   const query = { project_ids: [project_id], order: 'desc', limit: 10 } as const
   const columns = listNeeds(['total_tokens']).columns
   const found = [...TRACE_RUN_ROWS.read(await steps.list(WORKSPACE, query, undefined, columns), columns)]
-  const sums = rollUps(await steps.rollUpFor(WORKSPACE, found as TraceRunRow[])).get(root.trace_id)
+  const sums = rollUps(await steps.rollUpFor(WORKSPACE, found)).get(root.trace_id)
   expect(sums?.trace).toMatchObject({ prompt_tokens: 3, completion_tokens: 4 })
 })
