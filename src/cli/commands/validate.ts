@@ -45,7 +45,7 @@ Options:
 ${API_HELP}
   -h, --help       print this
 
-Exit code: 0 all valid, 1 something is invalid or would be rejected, 2 something could not be read, or there are no runs.`
+Exit code: 0 all valid, 1 something is invalid or would be rejected, 2 something could not be read or written, or there are no runs.`
 
 const FLAGS = {
   ...API_FLAGS,
@@ -84,8 +84,7 @@ export async function validate(args: string[], readProjectRuns: ReadProjectRuns)
   if (project === undefined && since !== undefined) throw misused('--since is for --project NAME.', HELP)
   if (project === undefined && positionals.length === 0)
     throw misused('Name a file, or - for standard input, or a project with --project.', HELP)
-  // EPIPE: a reader that has ended, such as `head`, does not change the exit code.
-  process.stdout.on('error', () => undefined)
+  process.stdout.off('error', endUnlessClosed).on('error', endUnlessClosed)
   const report = startReport(writerOf(format, values))
   return project === undefined
     ? validateFiles(positionals, values.processors, report)
@@ -207,6 +206,13 @@ async function validateProject(
   throw new AppError('not_found', {
     message: `Project "${options.project}" has no runs that started in the time that --since ${options.since} says. Does the client flush its traces before it ends?`,
   })
+}
+
+/** A reader that has ended, such as `head`, does not change the exit code; a full disk does. */
+function endUnlessClosed(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return
+  console.error(`weir validate: the report cannot be written: ${error.message}`)
+  process.exit(2)
 }
 
 /** Resolves when the reader of a pipe has taken most of the output, which would wait in memory otherwise. */

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -70,6 +72,19 @@ async function fileOf(content: string | Uint8Array): Promise<string> {
 }
 
 describe('weir validate', () => {
+  it.skipIf(!existsSync('/dev/full'))(
+    'exits 2 when the report cannot be written; a reader that ends early changes nothing',
+    async () => {
+      const into = async (target: string): Promise<string> => {
+        const command = `"$0" src/main.ts validate --format json ${VALID} ${target}`
+        const child = spawn('bash', ['-c', `set -o pipefail; ${command}`, process.execPath], { cwd: ROOT })
+        const [code] = (await once(child, 'close')) as [number]
+        return `${target}: ${code}`
+      }
+      expect(await Promise.all(['>/dev/full', '| true'].map(into))).toEqual(['>/dev/full: 2', '| true: 0'])
+    },
+  )
+
   it('exits 0 for valid runs and prints them', async () => {
     const { code, stdout, stderr } = await weir(['validate', VALID])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
