@@ -164,7 +164,9 @@ describe('the tables of ClickHouse', () => {
     )
     // A deletion that a backup interrupts begins again in the restored store, and stores its ids there.
     const notCopied = ['schema_migrations', 'deleting_runs']
-    const own = tables.filter(({ engine, name }) => engine !== 'MaterializedView' && !notCopied.includes(name))
+    const own = tables.filter(
+      ({ engine, name }) => engine !== 'MaterializedView' && !notCopied.includes(name),
+    )
     expect(own.map(({ name }) => name).sort()).toEqual([...COPIED_TABLES, ...VIEWED_TABLES].sort())
     const loader = createClickHouseLoader(db, { place: 'It', logger: createLogger({ level: 'silent' }) })
     await expect(loader.assertEmpty()).rejects.toMatchObject({ code: 'store_not_empty' })
