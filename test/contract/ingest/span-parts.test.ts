@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/deletion.ts'
+import { NOT_HIDDEN } from '../../../src/storage/clickhouse/fragments/hidden-fragments.ts'
 import { RANK } from '../../../src/trace/rows/fragment.ts'
 import {
   idOf,
@@ -43,7 +44,7 @@ async function store(name: string, run_id: string, head: Record<string, string>)
 
 async function left(): Promise<string[]> {
   const rows = await traces.clickhouse.rows<{ extra: string }>(
-    'SELECT extra FROM (SELECT extra FROM run_fragments UNION ALL SELECT extra FROM fragments) ORDER BY extra',
+    `SELECT extra FROM (SELECT extra FROM run_fragments UNION ALL SELECT extra FROM fragments WHERE ${NOT_HIDDEN}) ORDER BY extra`,
   )
   return rows.map(({ extra }) => extra)
 }

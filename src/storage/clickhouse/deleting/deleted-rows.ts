@@ -44,17 +44,23 @@ export async function freeDeletedRows(
       `ALTER TABLE ${table} APPLY DELETED MASK IN PARTITION ID {partition_id:String}`,
       { params: { partition_id }, settings: { mutations_sync: 0 } },
     )
-    await rewritten(clickhouse, table, signal)
+    await mutated(clickhouse, table, 'APPLY DELETED MASK', signal)
   }
 }
 
 /**
- * Waits for the rewriting. Later deletions wait for it in ClickHouse, beyond the time limit of a statement, so one that
- * fails is ended.
+ * Waits for the mutations of a table whose command contains the text. Later deletions wait for them in ClickHouse, beyond
+ * the time limit of a statement, so one that fails is ended.
+ * @throws AppError store_unavailable when ClickHouse cannot execute one
  */
-async function rewritten(clickhouse: ClickHouse, table: string, signal: AbortSignal): Promise<void> {
-  const which = `database = currentDatabase() AND table = {table:String} AND command LIKE '%APPLY DELETED MASK%'`
-  const params = { table }
+export async function mutated(
+  clickhouse: ClickHouse,
+  table: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const which = `database = currentDatabase() AND table = {table:String} AND position(command, {text:String}) > 0`
+  const params = { table, text }
   while (!signal.aborted) {
     const running = await clickhouse.rows<{ reason: string }>(
       `SELECT latest_fail_reason AS reason FROM system.mutations WHERE ${which} AND NOT is_done`,
