@@ -1,4 +1,3 @@
-import type { StorageBroker } from '../../graph/broker/storage-broker.ts'
 import type { GrantStorage } from '../../graph/pool/launch.ts'
 import type { GraphHosts } from '../../graph/pool/pool.ts'
 import type { DeploymentFile } from '../../graph/project/deployment-file.ts'
@@ -17,7 +16,7 @@ const MAX_FOUND_BYTES = 64 << 20
  * long-term memory.
  */
 export function brokeredStorage(
-  { broker, state, config }: { broker: StorageBroker; state: RunState } & Pick<DeploymentParts, 'config'>,
+  { state, config }: { state: RunState } & Pick<DeploymentParts, 'config'>,
   { tenant, file, hosts }: { tenant: Tenant; file: DeploymentFile; hosts: Promise<GraphHosts> },
 ): GrantStorage {
   const embed = async (texts: readonly string[]): Promise<number[][]> => (await hosts).embed(texts)
@@ -28,7 +27,7 @@ export function brokeredStorage(
     tenant,
   )
   return () => {
-    const { place, revoke } = broker.grant(operations)
+    const { place, revoke } = state.broker.grant(operations)
     return { storage: { broker: { ...place } }, revoke }
   }
 }

@@ -15,9 +15,9 @@ afterEach(() => rm(dir, { recursive: true, force: true }))
 async function open(settings: object): Promise<unknown> {
   const file = { graphs: { agent: './agent.ts:graph' }, ...settings }
   await writeFile(join(dir, 'langgraph.json'), JSON.stringify(file))
-  const hosted = { environment: { SECRETS_KEY: 'of the server', LG_WEBHOOK_TOKEN: 'of the server' } }
+  const runs = { environment: { SECRETS_KEY: 'of the server', LG_WEBHOOK_TOKEN: 'of the server' } }
   return await openRevision(
-    { hosted } as unknown as RevisionParts,
+    { config: { runs }, shared: {} } as unknown as RevisionParts,
     {
       deployment: { id: 'd', name: 'bot', workspace_id: 'w', limits: { memory_bytes: 1 << 30 } } as never,
       revision: { id: 'r', number: 1, dir, config_path: 'langgraph.json', env: {} },
