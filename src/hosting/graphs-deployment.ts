@@ -5,11 +5,10 @@ import type { Config } from '../config.ts'
 import { NO_COMMANDS } from '../deploy/model.ts'
 import type { ServerDeployment } from '../deploy/stores/server-deployment.ts'
 import { type DeploymentFile, readDeploymentFile } from '../graph/project/deployment-file.ts'
-import type { Tenant } from '../runs/model.ts'
 import { readWebhookRules } from '../runs/webhooks/rules.ts'
 import { connectionShares } from '../storage/sql/driver/postgres/connection-budget.ts'
 import { beginServing, type DeploymentApis, type OpenRevision, openServed } from './revision/revision.ts'
-import { ensureAssistants } from './revision/serving.ts'
+import { ensureAssistants, type OpenDeployment } from './revision/serving.ts'
 import { startProcesses } from './revision/start-processes.ts'
 import type { DeploymentParts } from './run-state/run-state.ts'
 import { shareGraphs } from './run-state/shared-graphs.ts'
@@ -57,7 +56,7 @@ export async function openGraphsDeployment(
   const stops = new AsyncDisposableStack()
   parts.stops.defer(() => stops.disposeAsync())
   const own = { ...parts, stops, watch: config.hosted?.watch }
-  const processes = await startProcesses(
+  const open = await startProcesses(
     { ...own, state },
     {
       tenant,
@@ -68,72 +67,55 @@ export async function openGraphsDeployment(
       maxHosts: connectionShares(config.databaseConnections).hosts,
     },
   )
-  await ensureAssistants(state, { name, ...processes })
-  const { store, clock } = state
+  await ensureAssistants(state, open)
   // Other servers may have different graphs while they are restarted one by one.
   const others =
     servers &&
     shareGraphs({
       deployment: { ...tenant, name },
-      own: () => processes.host.graphs().map(({ graph_id }) => graph_id),
-      ...{ servers, store, clock, logger, stops },
+      own: () => open.host.graphs().map(({ graph_id }) => graph_id),
+      servers,
+      store: state.store,
+      clock: state.clock,
+      logger,
+      stops,
     })
-  const served = openServed(own, state, {
-    name,
-    revision_id: null,
-    open: processes,
-    isFirst: true,
-    graphs: others?.claimed,
-  })
+  const served = openServed(own, state, open, { revision_id: null, isFirst: true, graphs: others?.claimed })
   // The worker, which starts here, sets the state of threads whose runs an earlier process has left.
   state.served.set(tenant.deployment_id, served)
   const shared = await startSharedRuns(parts, state, file)
-  const record = recordOf({ ...tenant, name, file, created_at: parts.created_at })
+  const record = recordOf(open, parts.created_at)
   const { revision } = record
-  const open = beginServing(own, shared, { served, open: processes, revision, hasGraph: others?.has })
-  return { ...record, shared, open, openApi: (apis) => apis.open(open.running, stops) }
+  const serving = beginServing(own, shared, { served, open, revision, hasGraph: others?.has })
+  return { ...record, shared, open: serving, openApi: (apis) => apis.open(serving.running, stops) }
 }
 
-function recordOf({
-  workspace_id,
-  deployment_id,
-  name,
-  file,
-  created_at,
-}: Tenant & { name: string; file: DeploymentFile; created_at: number }): ServerDeployment {
-  const revision_id = uuidOfName('GRAPHS', deployment_id)
+function recordOf({ tenant, name, file }: OpenDeployment, created_at: number): ServerDeployment {
+  const { workspace_id, deployment_id: id } = tenant
+  const revision_id = uuidOfName('GRAPHS', id)
   const started_at = systemClock.now()
+  const graphs = file.graphs.map(({ graph_id }) => graph_id)
+  const commands = NO_COMMANDS
+  const identity = {
+    id,
+    workspace_id,
+    organization_id: '',
+    name,
+    type: 'prod',
+    managed_by: 'server',
+  } as const
+  const revisions = { latest_revision_id: revision_id, active_revision_id: revision_id }
+  const state = { number: 1, status: 'DEPLOYED', error: null, graphs, created_by: 'GRAPHS' } as const
+  const source = { source_path: null, source_sha256: null, config_path: basename(file.path), commands }
+  const build = { artifact_sha256: null, rolled_back_from: null, timings: {}, builds: 0 }
   return {
-    deployment: {
-      id: deployment_id,
-      managed_by: 'server',
-      organization_id: '',
-      workspace_id,
-      name,
-      type: 'prod',
-      secrets: [],
-      commands: NO_COMMANDS,
-      latest_revision_id: revision_id,
-      active_revision_id: revision_id,
-      created_at,
-      updated_at: created_at,
-    },
+    deployment: { ...identity, ...revisions, secrets: [], commands, created_at, updated_at: created_at },
     revision: {
       id: revision_id,
-      deployment_id,
-      number: 1,
-      status: 'DEPLOYED',
-      source_path: null,
-      config_path: basename(file.path),
-      commands: NO_COMMANDS,
-      source_sha256: null,
-      artifact_sha256: null,
-      error: null,
-      created_by: 'GRAPHS',
-      graphs: file.graphs.map(({ graph_id }) => graph_id),
-      rolled_back_from: null,
-      timings: {},
-      builds: 0,
+      deployment_id: id,
+      ...state,
+      ...source,
+      ...build,
       created_at: started_at,
       updated_at: started_at,
     },

@@ -1,15 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { assertBoundedCors } from '../../http/server/browser/cors.ts'
 import { openRevision, type RevisionParts } from './revision.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 let dir: string
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-revision-'))
-})
-afterEach(() => rm(dir, { recursive: true, force: true }))
+beforeEach(async () => void (dir = await newFolder()))
 
 /** Opens a revision with these settings; no process is started, since the settings are refused. */
 async function open(settings: object): Promise<unknown> {

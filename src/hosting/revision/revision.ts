@@ -16,7 +16,6 @@ import type { JsonObject } from '../../schema/json.ts'
 import { startProcesses } from './start-processes.ts'
 import type { DeploymentParts, RunState, ServedDeployment } from '../run-state/run-state.ts'
 import {
-  itemsOf,
   type OpenDeployment,
   openUseCases,
   type RunningDeployment,
@@ -77,8 +76,7 @@ export async function openRevision(
     await until(check(open), signal)
     const checked_ms = elapsed()
     log(`checked: ${open.file.graphs.map(({ graph_id }) => graph_id).join(', ')}`)
-    const { name } = deployment
-    const served = openServed(own, parts.shared.state, { name, revision_id: revision.id, open, isFirst })
+    const served = openServed(own, parts.shared.state, open, { revision_id: revision.id, isFirst })
     const ready = beginServing(own, parts.shared, { served, open, revision })
     await apis.open(ready.running, stops)
     signal.throwIfAborted()
@@ -191,28 +189,27 @@ function failureOf(error: unknown, signal: AbortSignal): unknown {
 export function openServed(
   parts: DeploymentParts,
   state: RunState,
+  open: OpenDeployment,
   {
-    name,
     revision_id,
-    open,
     isFirst,
     graphs,
-  }: Pick<ServedDeployment, 'name' | 'revision_id'> & {
-    open: OpenDeployment
-    isFirst: boolean
+  }: Pick<WantedRevision, 'isFirst'> & {
+    revision_id: string | null
     /** See `Deployment.graphs`. */
     graphs?: ServedDeployment['graphs'] | undefined
   },
 ): ServedDeployment {
+  const { tenant, name, host } = open
   const served: ServedDeployment = {
-    ...open.tenant,
+    ...tenant,
     name,
     webhooks: openWebhooks(parts, state, { ...open, isFirst }),
     host: {
-      ...open.host,
+      ...host,
       async call(of, call) {
         const leave = state.use.enter(served)
-        return open.host.call(of, call).finally(leave)
+        return host.call(of, call).finally(leave)
       },
     },
     revision_id,
@@ -228,13 +225,12 @@ export function beginServing(
   { state, working, listsOf, checks }: SharedRuns,
   { served, open, revision, hasGraph }: UseCaseParts & Pick<OpenRevision, 'revision'>,
 ): OpenRevision {
-  const { tenant, file, userAuth, project, ownApi } = open
+  const { tenant, name, file, items, userAuth, project, ownApi } = open
   const host: GraphHosts = { ...open.host, call: served.host.call }
   const useCases = openUseCases(parts, { state, working }, { served, open, hasGraph })
-  const items = itemsOf(parts, state, { file, host })
   const running: RunningDeployment = {
     ...useCases,
-    name: served.name,
+    name,
     tenant,
     items,
     host,

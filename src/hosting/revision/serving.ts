@@ -40,8 +40,10 @@ import {
 /** One revision of a deployment, before it is served. */
 export interface OpenDeployment {
   tenant: Tenant
+  name: string
   file: DeploymentFile
   host: GraphHosts
+  items: KvStore
   /** Undefined without an auth file. */
   userAuth: UserAuth | undefined
   project: ProjectProcesses
@@ -77,7 +79,7 @@ export interface RunningDeployment extends Reachable {
 /** Stores the default assistants of the graphs (P-32), and the deployment's name for reports of usage. */
 export async function ensureAssistants(
   { assistants, usage }: Pick<RunState, 'assistants' | 'usage'>,
-  { name, tenant, host }: Pick<OpenDeployment, 'tenant' | 'host'> & { name: string },
+  { name, tenant, host }: Pick<OpenDeployment, 'name' | 'tenant' | 'host'>,
 ): Promise<void> {
   await usage.keepName({ ...tenant, name })
   await assistants.ensure(tenant, systemAssistants(host.graphs()))

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/deletion.ts'
 import { RANK } from '../../../src/trace/rows/fragment.ts'
 import {
   idOf,
   PROJECT,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
@@ -13,10 +13,7 @@ import {
 import { spanUuid } from '../../../src/trace/otel/span/ids.ts'
 
 let traces: TestTraceStore
-beforeAll(async () => {
-  traces = await startTestTraceStore()
-})
-afterAll(() => traces?.stop())
+useTraceStore((store) => void (traces = store))
 
 let stored = 0
 

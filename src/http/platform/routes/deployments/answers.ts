@@ -3,7 +3,7 @@ import type { ControlPlane, Deployer } from '../../../../deploy/control-plane.ts
 import type { BuildCommands, Revision, StoredDeployment } from '../../../../deploy/model.ts'
 import type { Principal } from '../../../../identity/principal.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
-import { integerParameter } from '../../../api/parameters.ts'
+import { partQuery } from '../../../api/parameters.ts'
 import { actorOf } from '../../actor.ts'
 import type { PlatformContext } from '../../route.ts'
 import { ownAddress, pagesOrigin } from '../../../server/browser/own-address.ts'
@@ -12,14 +12,7 @@ import { ownAddress, pagesOrigin } from '../../../server/browser/own-address.ts'
 export type DeploymentContext = Pick<PlatformContext, 'deps' | 'principal' | 'req'>
 
 /** Query parameters that select a page of a list. */
-export const PART_QUERY = {
-  limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 100, otherwise: 20 }),
-  offset: integerParameter('Number of records to skip.', {
-    minimum: 0,
-    maximum: 1_000_000_000,
-    otherwise: 0,
-  }),
-}
+export const PART_QUERY = partQuery(20)
 
 /** The caller of a request, in the form of the control plane. */
 export function deployerOf({ organization_id, workspace_id, short_key }: Principal): Deployer {
