@@ -13,7 +13,6 @@ import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/de
 import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
 import { createDeletionStore } from '../../../src/storage/sql/deletion/deletion-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
 import { createShareStore } from '../../../src/storage/sql/shares/share-store.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -61,8 +60,7 @@ describeOnSql('retention', (engine) => {
 
   async function open(): Promise<Database> {
     clock.time = RECEIVED + DAY
-    const database = await engine.open()
-    await migrate(database)
+    const database = await engine.openPlatform()
     const store = createProjectStore(database, clock)
     for (const [name, days] of [
       ['days', 3],

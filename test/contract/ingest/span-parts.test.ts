@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/deletion.ts'
 import { NOT_HIDDEN } from '../../../src/storage/clickhouse/fragments/hidden-fragments.ts'
@@ -6,7 +6,7 @@ import { RANK } from '../../../src/trace/rows/fragment.ts'
 import {
   idOf,
   PROJECT,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
@@ -14,10 +14,7 @@ import {
 import { spanUuid } from '../../../src/trace/otel/span/ids.ts'
 
 let traces: TestTraceStore
-beforeAll(async () => {
-  traces = await startTestTraceStore()
-})
-afterAll(() => traces?.stop())
+useTraceStore((store) => void (traces = store))
 
 let stored = 0
 
