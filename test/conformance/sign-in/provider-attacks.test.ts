@@ -175,6 +175,27 @@ describe('TEAM-3: with real providers', () => {
     expect(await isSignedIn(browser)).toBe(isGood)
   })
 
+  it('TEAM-14: sign-ins and refusals are in the audit, without a code, a token or a secret', async () => {
+    const [browser, refused] = [world.browser(), world.browser()]
+    const seen: string[] = [CLIENT.secret]
+    provider.forge = (token) => {
+      seen.push(token)
+      return token
+    }
+    const good = await comeToCallback(browser, await begin(browser))
+    expect(await sentTo(browser, good)).toBe('/app/')
+    const bad = await comeToCallback(refused, await begin(refused))
+    expect(await sentTo(refused, changed(bad, { iss: second.issuer }))).toBe(REFUSED)
+    const { host, port } = new URL(world.url)
+    seen.push(browser.cookies.get(`${host}/`)?.get(`weir_session_${port}`) ?? 'none')
+    for (const url of [good, bad]) seen.push(parameter(url, 'code'), parameter(url, 'state'))
+    const entries = await world.audit('session.sign_in')
+    expect(entries.map(({ details }) => details['result'])).toEqual(['refused', 'ok'])
+    const text = await (await world.fixture.request('/orgs/current/audit-logs')).text()
+    expect(seen).toHaveLength(7)
+    for (const secret of seen) expect(text).not.toContain(secret)
+  })
+
   it('open redirect: neither return_to nor a changed redirect_uri leads elsewhere', async () => {
     const browser = world.browser()
     for (const return_to of [

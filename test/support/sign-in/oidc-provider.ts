@@ -2,7 +2,13 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ClientMetadata, type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider'
+import {
+  type ClientAuthMethod,
+  type ClientMetadata,
+  type Configuration,
+  type KoaContextWithOIDC,
+  Provider,
+} from 'oidc-provider'
 import { token } from './forging-provider.ts'
 
 /** A person at the provider; each test changes the claims as it needs. */
@@ -37,11 +43,22 @@ export interface OidcProvider {
 function configuration(
   provider: () => OidcProvider,
   clients: ClientMetadata[],
-  { refreshTokens, inToken, key }: { refreshTokens: boolean; inToken: boolean; key: object },
+  {
+    refreshTokens,
+    inToken,
+    authMethods,
+    key,
+  }: {
+    refreshTokens: boolean
+    inToken: boolean
+    authMethods: ClientAuthMethod[] | undefined
+    key: object
+  },
 ): Configuration {
   return {
     clients,
     jwks: { keys: [key] },
+    ...(authMethods !== undefined && { clientAuthMethods: authMethods }),
     claims: {
       openid: ['sub'],
       email: ['email', 'email_verified'],
@@ -101,7 +118,14 @@ export async function startOidcProvider(
     refreshTokens = true,
     inToken = true,
     client = {},
-  }: { refreshTokens?: boolean; inToken?: boolean; client?: Partial<ClientMetadata> } = {},
+    authMethods,
+  }: {
+    refreshTokens?: boolean
+    inToken?: boolean
+    client?: Partial<ClientMetadata>
+    /** How clients may prove themselves; absent: as usual. */
+    authMethods?: ClientAuthMethod[]
+  } = {},
 ): Promise<OidcProvider> {
   let asked = 0
   let answer: (req: IncomingMessage, res: ServerResponse) => void = () => undefined
@@ -119,6 +143,7 @@ export async function startOidcProvider(
       redirect_uris: redirects,
       post_logout_redirect_uris: redirects.map((one) => `${new URL(one).origin}/app/`),
       grant_types: ['authorization_code', 'refresh_token'],
+      ...(authMethods?.[0] !== undefined && { token_endpoint_auth_method: authMethods[0] }),
       ...own,
     }),
   )
@@ -147,7 +172,7 @@ export async function startOidcProvider(
     () =>
       new Provider(
         issuer,
-        configuration(() => own, clients, { refreshTokens, inToken, key }),
+        configuration(() => own, clients, { refreshTokens, inToken, authMethods, key }),
       ),
   )
   provider.use(async (ctx, next) => {

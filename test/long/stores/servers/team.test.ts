@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -18,9 +19,15 @@ vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 /** Milliseconds within which a change on another server has its effect on open streams, and on requests. */
 const EFFECT_MS = 10_000
 const KNOWN_MS = 30_000
+/** Milliseconds that the requests themselves may take, on a busy machine. */
+const ASKING_MS = 2_000
+const FILE = `version: 1
+workspaces: [{name: ml}, {name: research}]
+service_keys: [{name: ci, role: user, workspaces: [ml], key: {env: CI_KEY}}]
+`
 const REASON = withoutPostgres()
 
-describe.skipIf(REASON !== '')(`SCIM at one of two servers with one Postgres${REASON}`, () => {
+describe.skipIf(REASON !== '')(`a set-up file and SCIM at servers with one Postgres${REASON}`, () => {
   const databases = postgresDatabases()
   let folder: Awaited<ReturnType<typeof temporaryDir>>
   let provider: OidcProvider
@@ -31,10 +38,12 @@ describe.skipIf(REASON !== '')(`SCIM at one of two servers with one Postgres${RE
   beforeAll(async () => {
     folder = await temporaryDir()
     url = await databases.take()
-    const addresses = await Promise.all([fixedPort(), fixedPort()])
+    const SETUP_FILE = join(folder.dir, 'weir.yaml')
+    await writeFile(SETUP_FILE, FILE)
+    const addresses = await Promise.all([fixedPort(), fixedPort(), fixedPort()])
     const origins = addresses.map((port) => `http://127.0.0.1:${port}`)
     provider = await startOidcProvider(origins.map((one) => `${one}/api/v1/oauth/custom-oidc/callback`))
-    const start = (at: 0 | 1): Promise<WeirProcess> =>
+    const start = (at: 0 | 1 | 2): Promise<WeirProcess> =>
       startWeir(join(folder.dir, String(at)), {
         PORT: String(addresses[at]),
         PUBLIC_URL: origins[at] ?? '',
@@ -47,8 +56,12 @@ describe.skipIf(REASON !== '')(`SCIM at one of two servers with one Postgres${RE
         OAUTH_GROUP_ROLES: 'ml=operator',
         OAUTH_DEFAULT_ROLE: 'viewer',
         OAUTH_SIGN_UP: 'off',
+        SETUP_FILE,
+        CI_KEY: 'the_key_of_ci_0123456789',
       })
-    servers = [await start(0), await start(1)]
+    const [first, second, third] = await Promise.all([start(0), start(1), start(2)])
+    servers = [first, second]
+    await third.kill()
     const made = await servers[0].json<SchemaTypes['scim-token-created']>(
       '/orgs/current/scim-tokens',
       jsonBody('POST', {}),
@@ -60,6 +73,18 @@ describe.skipIf(REASON !== '')(`SCIM at one of two servers with one Postgres${RE
     await provider?.close()
     databases.giveBack(url)
     await folder?.remove()
+  })
+
+  it('TEAM-11: three servers that start at once apply SETUP_FILE once', async () => {
+    const [one, two] = servers
+    const { audit_logs: runs } = await one.json<{ audit_logs: { details: object }[] }>(
+      '/orgs/current/audit-logs?action=setup.apply',
+    )
+    expect(runs).toMatchObject([{ details: { create: 3 } }])
+    const all = await two.json<{ display_name: string }[]>('/workspaces')
+    expect(all.map(({ display_name }) => display_name).toSorted()).toEqual(['Default', 'ml', 'research'])
+    for (const server of servers)
+      expect(await server.json('/setup/file')).toEqual({ has_file: true, error: null, kept: 3, steps: [] })
   })
 
   async function scim<T>(server: WeirProcess, method: string, path: string, body: object): Promise<T> {
@@ -123,13 +148,13 @@ describe.skipIf(REASON !== '')(`SCIM at one of two servers with one Postgres${RE
     const ms = (await ended) - from
     await eventually(async () => {
       expect([(await session(browser)).status, await byToken()]).toEqual([401, 401])
-    }, KNOWN_MS)
+    }, KNOWN_MS + ASKING_MS)
     const out = performance.now() - from
     console.log(
       `deactivated at another server: stream after ${Math.round(ms)} ms, requests ${Math.round(out)} ms`,
     )
     expect(ms).toBeLessThan(EFFECT_MS)
-    expect(out).toBeLessThan(KNOWN_MS + 1000)
+    expect(out).toBeLessThan(KNOWN_MS + ASKING_MS)
     expect(await signInAt(two, 'ada', createHttpBrowser())).toMatch(/^\/app\/sign-in\?error=/)
     // And back again, through the other server; the token is gone for good.
     await setActive(two, id, true)
@@ -145,7 +170,10 @@ describe.skipIf(REASON !== '')(`SCIM at one of two servers with one Postgres${RE
       displayName: 'ml',
       members: [{ value: id }],
     })
-    await eventually(async () => expect(await session(browser)).toMatchObject({ role: 'operator' }), KNOWN_MS)
+    await eventually(
+      async () => expect(await session(browser)).toMatchObject({ role: 'operator' }),
+      KNOWN_MS + ASKING_MS,
+    )
     await scim(servers[1], 'PATCH', `/Groups/${group}`, {
       Operations: [{ op: 'remove', path: `members[value eq "${id}"]` }],
     })
