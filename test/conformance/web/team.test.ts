@@ -112,6 +112,36 @@ describe.skipIf(!HAS_BROWSER)(`a team in the web interface${NO_BROWSER}`, () => 
     await page.getByText('No workspace and no key has a limit').waitFor()
   })
 
+  it('TEAM-9: an invitation lets its person in at the provider, once, and shows no one its secret again', async () => {
+    const { page, open, broken, browser } = used.current()
+    await open('/settings?view=members')
+    await page.getByRole('button', { name: 'Invite', exact: true }).click()
+    await page.getByLabel('Email, verified by the provider').fill('zoe@acme.test')
+    await page.getByRole('dialog').getByLabel('Role').selectOption('operator')
+    await page.getByRole('button', { name: 'Make the link' }).click()
+    const link = await page.getByRole('dialog').locator('code').innerText()
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.getByRole('region', { name: 'Invitations' }).getByText('zoe@acme.test').waitFor()
+    expect(await page.content()).not.toContain(link)
+    const invited = await (await browser.newContext()).newPage()
+    await invited.goto(link)
+    await invited.getByText('with the address zoe@acme.test').waitFor()
+    expect(invited.url()).toBe(`${current().url}/app/invite`)
+    provider.person = 'zoe'
+    const claims = { email: 'zoe@acme.test', email_verified: true, name: 'Zoe' }
+    provider.accounts.set('zoe', { sub: 'zoe', claims })
+    await invited.getByRole('button', { name: /^Sign in with / }).click()
+    await invited.getByRole('button', { name: 'Sign out zoe@acme.test' }).waitFor()
+    await open('/settings?view=members')
+    const row = page.getByRole('row', { name: 'zoe@acme.test' })
+    await row.getByRole('cell', { name: 'operator' }).waitFor()
+    expect(await page.getByRole('region', { name: 'Invitations' }).count()).toBe(0)
+    expect(await broken()).toEqual([])
+    await invited.goto(link)
+    await invited.getByRole('alert').waitFor()
+    await invited.context().close()
+  })
+
   it('TEAM-10: a token of SCIM is shown once, opens SCIM until it is revoked', async () => {
     const { page, open, broken } = used.current()
     await open('/settings?view=members')

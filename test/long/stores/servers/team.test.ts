@@ -135,9 +135,12 @@ describe.skipIf(REASON !== '')(`a set-up file and SCIM at servers with one Postg
       jsonBody('POST', { description: 'of ada', user_id: id }),
     )
     const headers = { 'x-api-key': made.key }
-    const byToken = async (): Promise<number> => (await fetch(`${two.url}/sessions`, { headers })).status
+    const byToken = async (): Promise<number> => (await fetch(`${two.url}/auth/session`, { headers })).status
     await eventually(async () => expect(await byToken()).toBe(200))
-    const stream = await browser.fetch(`${two.url}/live?topic=ingest`)
+    const [workspace] = await two.json<{ id: string }[]>('/workspaces')
+    const stream = await browser.fetch(`${two.url}/live?topic=ingest`, {
+      headers: { 'x-tenant-id': workspace?.id ?? '' },
+    })
     expect([stream.status, (await session(browser)).status]).toEqual([200, 200])
     const ended = stream.text().then(
       () => performance.now(),
