@@ -70,7 +70,7 @@ import { createApplySetup } from '../setup/apply-setup.ts'
 import { createExportSetup } from '../setup/export-setup.ts'
 import { createReadSecret } from '../setup/read-secret.ts'
 import { startAuditRetention } from './identity/audit-retention.ts'
-import { applySetupFile } from './identity/setup-file.ts'
+import { applySetupFile, createSetupFilePlan } from './identity/setup-file.ts'
 import { createServerRegistry } from '../storage/sql/server-registry.ts'
 import { openSqlStores, type SqlStores } from './sql-stores.ts'
 import { startRates } from './ingest-rates.ts'
@@ -319,18 +319,21 @@ function sqlDeps(stores: SqlStores) {
 async function startSetup(
   base: Base,
   { database, identity }: SqlStores,
-): Promise<Pick<AppDeps, 'applySetup' | 'exportSetup'>> {
+): Promise<Pick<AppDeps, 'applySetup' | 'exportSetup' | 'planSetupFile'>> {
   const { config, logger } = base
   const inOneTransaction = createSetupTransaction(database, systemClock)
-  const applySetup = createApplySetup({
+  const apply = createApplySetup({
     inOneTransaction,
     registry: createRegistry(),
     clock: systemClock,
   })
-  const { id: organization_id } = identity.organization
-  const readSecret = createReadSecret(config.runs.environment)
-  await applySetupFile(config.setupFile, applySetup, { organization_id, readSecret, logger })
-  return { applySetup, exportSetup: createExportSetup(inOneTransaction) }
+  const file = { apply, readSecret: createReadSecret(config.runs.environment) }
+  await applySetupFile(config.setupFile, { ...file, organization_id: identity.organization.id, logger })
+  return {
+    applySetup: apply,
+    exportSetup: createExportSetup(inOneTransaction),
+    planSetupFile: createSetupFilePlan(config.setupFile, file),
+  }
 }
 
 function readPrices(deps: PricePreviewDeps): Pick<AppDeps, 'findPrice' | 'previewPrices'> {
