@@ -47,6 +47,8 @@ export interface Config {
   readonly blobUrl: string | undefined
   /** Cluster of the replicas at `clickhouseUrl`; undefined for a single server. */
   readonly clickhouseCluster: string | undefined
+  /** Undefined if all fragments stay on the disks of ClickHouse's default policy. */
+  readonly coldStorage: { readonly policy: string; readonly days: number } | undefined
   readonly bootstrapApiKey: string | undefined
   /** False only on a loopback host. */
   readonly auth: boolean
@@ -248,12 +250,23 @@ function crossMistakes(settings: Settings, effective: readonly EffectiveSetting[
     mistakes.push(
       `CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL, the address of a server of the cluster "${settings.CLICKHOUSE_CLUSTER}"; without it the embedded ClickHouse is used`,
     )
+  if (settings.CLICKHOUSE_STORAGE_POLICY !== undefined && settings.CLICKHOUSE_URL === undefined)
+    mistakes.push(
+      'CLICKHOUSE_STORAGE_POLICY: needs CLICKHOUSE_URL; the embedded ClickHouse has no storage policies',
+    )
   return mistakes
 }
 
 function configError(mistakes: readonly string[]): AppError {
   const message = `The configuration is not valid:\n${mistakes.map((line) => `  ${line}`).join('\n')}`
   return new AppError('config_invalid', { message, details: mistakes })
+}
+
+function toColdStorage({
+  CLICKHOUSE_STORAGE_POLICY: policy,
+  CLICKHOUSE_COLD_AFTER_DAYS: days,
+}: Settings): Config['coldStorage'] {
+  return policy === undefined ? undefined : Object.freeze({ policy, days })
 }
 
 function toHosted({ GRAPHS: graphs, DEPLOYMENT_NAME: name }: Settings): HostedConfig | undefined {
@@ -302,6 +315,7 @@ function toConfig(
     dataDir: settings.DATA_DIR,
     clickhouseUrl: settings.CLICKHOUSE_URL,
     clickhouseCluster: settings.CLICKHOUSE_CLUSTER,
+    coldStorage: toColdStorage(settings),
     databaseUrl: settings.DATABASE_URL,
     databaseConnections: settings.DATABASE_CONNECTIONS,
     redisUrl: settings.REDIS_URL,

@@ -413,6 +413,7 @@ function startClickHouse(base: Base): Promise<OpenedClickHouse> {
   const opening = openClickHouse({
     url: config.clickhouseUrl,
     cluster: config.clickhouseCluster,
+    cold: config.coldStorage,
     turns: config.clickhouseCluster === undefined ? undefined : openTurns(base),
     asLeader,
     dataDir: resolve(config.dataDir),
