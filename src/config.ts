@@ -97,8 +97,8 @@ export interface Config {
   readonly misspelt: readonly MisspeltName[]
 }
 
-/** Settings of the deployment of `GRAPHS`. */
-export interface HostedConfig extends RunsConfig {
+/** The project of `GRAPHS`. */
+export interface HostedConfig {
   /** Path of its langgraph.json, relative to the working directory. */
   readonly graphs: string
   /** Whether graphs are reloaded when their files change. */
@@ -256,9 +256,8 @@ function configError(mistakes: readonly string[]): AppError {
   return new AppError('config_invalid', { message, details: mistakes })
 }
 
-function toHosted(settings: Settings, runs: RunsConfig): HostedConfig | undefined {
-  const { GRAPHS: graphs, DEPLOYMENT_NAME: name } = settings
-  return graphs === undefined ? undefined : Object.freeze({ ...runs, graphs, watch: false, name })
+function toHosted({ GRAPHS: graphs, DEPLOYMENT_NAME: name }: Settings): HostedConfig | undefined {
+  return graphs === undefined ? undefined : Object.freeze({ graphs, watch: false, name })
 }
 
 function toDeploy(settings: Settings): DeployConfig {
@@ -339,7 +338,7 @@ function toConfig(
     granularUsage:
       settings.DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING && settings.GRANULAR_USAGE_TABLE_ENABLED,
     runs,
-    hosted: toHosted(settings, runs),
+    hosted: toHosted(settings),
     deploy: toDeploy(settings),
     logLevel: settings.LOG_LEVEL,
     settings: Object.freeze(effective),

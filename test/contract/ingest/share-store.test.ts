@@ -1,7 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import type { ShareStore } from '../../../src/ingest/share-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { serverSecret } from '../../../src/storage/sql/shares/server-secret.ts'
 import { createShareStore } from '../../../src/storage/sql/shares/share-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
@@ -14,8 +13,7 @@ describeOnSql('shares', (engine) => {
   let database: Database
   let store: ShareStore
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     store = createShareStore(database, testClock())
     await database.query(`INSERT INTO organizations (id, display_name, created_at) VALUES ('o', 'o', 0)`)
     for (const id of ['w', 'v'])

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { AppError } from '../../../src/base/errors.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
@@ -8,6 +8,7 @@ import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import { readFewTurns, summarize, TURN_COLUMNS } from '../../../src/query/threads/sums.ts'
 import type { ClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/deletion.ts'
+import { namedRuns } from '../../../src/storage/clickhouse/deleting/run-set.ts'
 import {
   markForeignDeletions,
   markingDeletedHours,
@@ -24,7 +25,7 @@ import {
   PROJECT,
   SECOND,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
@@ -42,11 +43,10 @@ const unending = new AbortController().signal
 const logger = createLogger({ level: 'silent' })
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
+useTraceStore(async (store) => {
+  db = store
   await fillHourChanges(db.clickhouse, unending, logger)
 })
-afterAll(() => db?.stop())
 
 const roll = () => rollHours(db.clickhouse, unending, 'all', 0)
 const deletion = () => createTraceDeletion(db.clickhouse, STORED_COLUMNS.runs)
@@ -329,7 +329,7 @@ it('hours are not computed while their rows are being deleted', async () => {
   const workspace_id = newUuid()
   await db.insert(root(workspace_id, 1))
   const live = async () => (await knownHours(db.clickhouse, workspace_id, window))?.live.length
-  await markingDeletedHours(db.clickhouse, workspace_id, [idOf(IDS)], async () => {
+  await markingDeletedHours(db.clickhouse, namedRuns(workspace_id, [idOf(IDS)]), async () => {
     await roll()
     expect(await live()).toBe(1)
   })

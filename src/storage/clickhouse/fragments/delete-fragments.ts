@@ -1,13 +1,8 @@
 import type { ClickHouse } from '../connect.ts'
+import type { RunSet } from '../deleting/run-set.ts'
+import { hideFragments } from './hidden-fragments.ts'
 
-const OF_RUNS = 'workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}'
 const DAY_MS = 24 * 3_600_000
-
-/** TraceRuns of one workspace; at most as many as one statement takes. */
-interface Runs {
-  workspace_id: string
-  run_ids: readonly string[]
-}
 
 /** A partition of `fragments`, and the range of `begun` (epoch seconds) in which it has fragments of some TraceRuns. */
 export interface FragmentRange {
@@ -31,27 +26,28 @@ export interface FragmentsToDelete {
 /** Deletes fragments of TraceRuns. When it resolves, no read returns them. */
 export async function deleteFragments(
   clickhouse: ClickHouse,
-  runs: Runs,
+  runs: RunSet,
   { only, expired_at }: FragmentsToDelete = {},
 ): Promise<void> {
+  const params = { ...runs.params, ...only?.params, ...(expired_at !== undefined && { expired_at }) }
+  const some = { ...runs, params }
+  const staying = expired_at === undefined ? '1' : STAYING
   const condition = only?.sql ?? '1'
-  const params = { ...runs, ...only?.params }
-  await clickhouse.command(`DELETE FROM run_fragments WHERE ${OF_RUNS} AND ${condition}`, { params })
-  const ranges = await rangesOf(clickhouse, runs)
-  const deleted = ranges.filter(
-    ({ keep_days, day }) => expired_at === undefined || !isLeaving(keep_days, day, expired_at),
-  )
-  for (const range of deleted) await deleteInRange(clickhouse, range, params, condition)
-  if (only !== undefined || ranges.length === 0) return
+  await clickhouse.command(`DELETE FROM run_fragments WHERE ${runs.sql} AND ${condition}`, { params })
+  if (clickhouse.cluster === undefined && only === undefined)
+    return await hideFragments(clickhouse, some, staying)
+  const ranges = await rangesOf(clickhouse, some, staying)
+  if (clickhouse.cluster === undefined) return await deleteAtOnce(clickhouse, ranges, some, condition)
+  for (const range of ranges) await deleteInRange(clickhouse, range, some, condition)
+  if (only !== undefined) return
   // Places go after the fragments, because an interrupted deletion finds the rest of the fragments through them.
-  await clickhouse.command(`DELETE FROM fragment_places WHERE ${OF_RUNS}`, { params })
-  for (const range of deleted) await restorePlaces(clickhouse, range, params)
+  await clickhouse.command(`DELETE FROM fragment_places WHERE ${runs.sql}`, { params })
+  for (const range of ranges) await restorePlaces(clickhouse, range, some)
 }
 
-/** Whether the partition is freed as a whole within a day after `time`. */
-function isLeaving(keep_days: number, day: string, time: number): boolean {
-  return keep_days > 0 && freedAt(keep_days, day) <= time + DAY_MS + FREED_LATER_MS
-}
+/** Condition on places: their partition is not freed as a whole within a day after `expired_at`. */
+const STAYING = `NOT (keep_days > 0
+  AND toInt64(toUnixTimestamp(toDateTime(day, 'UTC'))) * 1000 + keep_days * ${DAY_MS} <= {expired_at:Int64})`
 
 /** Time between the end of a partition's last day of retention and its removal: what is late in a log is there by then. */
 const FREED_LATER_MS = 3_600_000
@@ -61,25 +57,44 @@ export function freedAt(keep_days: number, day: string): number {
   return Date.parse(`${day}T00:00:00Z`) + (1 + keep_days) * DAY_MS + FREED_LATER_MS
 }
 
-async function rangesOf(clickhouse: ClickHouse, { workspace_id, run_ids }: Runs): Promise<FragmentRange[]> {
+async function rangesOf(
+  clickhouse: ClickHouse,
+  { sql, params }: RunSet,
+  condition: string,
+): Promise<FragmentRange[]> {
   return await clickhouse.rows<FragmentRange>(
     `SELECT keep_days, toString(day) AS day, toUnixTimestamp(min(begun)) AS first, toUnixTimestamp(max(begun)) AS last
-     FROM fragment_places WHERE ${OF_RUNS} GROUP BY keep_days, day`,
-    { params: { workspace_id, run_ids } },
+     FROM fragment_places WHERE ${sql} AND ${condition} GROUP BY keep_days, day`,
+    { params },
   )
 }
 
-const IN_RANGE = `${OF_RUNS} AND begun >= fromUnixTimestamp({first:UInt32}) AND begun <= fromUnixTimestamp({last:UInt32})`
+const IN_RANGE = 'begun >= fromUnixTimestamp({first:UInt32}) AND begun <= fromUnixTimestamp({last:UInt32})'
 
-/** Deletes fragments in one partition. `params` has the TraceRuns. */
+/** Deletes fragments in all partitions: without a cluster, a deletion in one partition costs as much. */
+async function deleteAtOnce(
+  clickhouse: ClickHouse,
+  ranges: readonly FragmentRange[],
+  { sql, params }: RunSet,
+  condition: string,
+): Promise<void> {
+  if (ranges.length === 0) return
+  const first = Math.min(...ranges.map((range) => range.first))
+  const last = Math.max(...ranges.map((range) => range.last))
+  await clickhouse.command(`DELETE FROM fragments WHERE ${sql} AND ${IN_RANGE} AND ${condition}`, {
+    params: { ...params, first, last },
+  })
+}
+
+/** Deletes fragments in one partition. */
 export async function deleteInRange(
   clickhouse: ClickHouse,
   { keep_days, day, first, last }: FragmentRange,
-  params: Runs & Record<string, unknown>,
+  { sql, params }: RunSet,
   condition = '1',
 ): Promise<void> {
   await clickhouse.command(
-    `DELETE FROM fragments IN PARTITION (${keep_days}, '${day}') WHERE ${IN_RANGE} AND ${condition}`,
+    `DELETE FROM fragments IN PARTITION (${keep_days}, '${day}') WHERE ${sql} AND ${IN_RANGE} AND ${condition}`,
     { params: { ...params, first, last } },
   )
 }
@@ -88,12 +103,12 @@ export async function deleteInRange(
 async function restorePlaces(
   clickhouse: ClickHouse,
   { keep_days, day, first, last }: FragmentRange,
-  { workspace_id, run_ids }: Runs,
+  { sql, params }: RunSet,
 ): Promise<void> {
   await clickhouse.command(
     `INSERT INTO fragment_places (workspace_id, run_id, keep_days, day, begun)
      SELECT DISTINCT workspace_id, run_id, keep_days, day, begun FROM fragments
-     WHERE keep_days = {keep_days:UInt16} AND day = toDate({day:String}) AND ${IN_RANGE}`,
-    { params: { workspace_id, run_ids, keep_days, day, first, last } },
+     WHERE keep_days = {keep_days:UInt16} AND day = toDate({day:String}) AND ${sql} AND ${IN_RANGE}`,
+    { params: { ...params, keep_days, day, first, last } },
   )
 }

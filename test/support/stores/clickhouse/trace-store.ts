@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from 'vitest'
 import type { ReadStore } from '../../../../src/ingest/store/stats-store.ts'
 import type { ListQuery } from '../../../../src/ingest/store/trace-store.ts'
 import { NIL_UUID } from '../../../../src/base/ids.ts'
@@ -94,7 +95,7 @@ export interface TestTraceStore {
 /** Creates a database in the shared engine. */
 export async function startTestTraceStore(): Promise<TestTraceStore> {
   const { db, drop } = await migratedDatabase()
-  const store = createTraceStore(db, STORED_COLUMNS, async () => new Map())
+  const store = createTraceStore(db, STORED_COLUMNS)
   const list: TestTraceStore['list'] = async (workspace_id, query) => [
     ...TRACE_RUN_ROWS.readAll(await store.list(workspace_id, query)),
   ]
@@ -116,4 +117,14 @@ export async function startTestTraceStore(): Promise<TestTraceStore> {
       await drop()
     },
   }
+}
+
+/** Gives the tests of a file one store, which `use` may fill, within `hookMs` milliseconds. */
+export function useTraceStore(use: (store: TestTraceStore) => void | Promise<void>, hookMs?: number): void {
+  let store: TestTraceStore | undefined
+  beforeAll(async () => {
+    store = await startTestTraceStore()
+    await use(store)
+  }, hookMs)
+  afterAll(() => store?.stop())
 }
