@@ -4,7 +4,7 @@ import os from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { quantile } from '../../test/support/neighbours.ts'
+import { quantile } from '../../test/support/deployments/neighbours.ts'
 import { jsonBody, startWeir } from '../../test/support/servers/weir-process.ts'
 import { temporaryDir } from '../../test/support/stores/clickhouse/embedded-clickhouse.ts'
 
