@@ -23,6 +23,8 @@ const RATE = 10
 const rounds = Number(process.argv[2] ?? 8)
 const seconds = Number(process.argv[3] ?? 6)
 
+/** Milliseconds in which the processes that send start: their start must not slow down what is measured. */
+const START_MS = 3000
 const SENDER = fileURLToPath(new URL('send-steadily.ts', import.meta.url))
 const run = promisify(execFile)
 const folder = await temporaryDir()
@@ -34,7 +36,8 @@ interface Sent {
 }
 
 async function send(key: string, rate: number, traces: number): Promise<Sent> {
-  const args = [SENDER, weir.url, key, rate, seconds, traces].map(String)
+  const begin = Date.now() + START_MS
+  const args = [SENDER, weir.url, key, rate, seconds, traces, begin].map(String)
   return JSON.parse((await run(process.execPath, args, { maxBuffer: 1e8 })).stdout) as Sent
 }
 

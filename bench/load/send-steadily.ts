@@ -4,9 +4,10 @@ import { BOUNDARY, createTraceBodies } from './trace-bodies.ts'
 
 // An open loop: requests begin at a steady rate, whether or not earlier ones have been answered, and nobody waits for
 // Retry-After:
-//   node bench/load/send-steadily.ts URL KEY REQUESTS_A_SECOND SECONDS TRACES_A_REQUEST
+//   node bench/load/send-steadily.ts URL KEY REQUESTS_A_SECOND SECONDS TRACES_A_REQUEST BEGIN
+// BEGIN is a time in epoch milliseconds, so that several senders begin together, after their own start.
 // Prints one JSON line: the milliseconds of each request, and the number of each status.
-const [url = '', key = '', rate = '10', seconds = '10', perRequest = '1'] = process.argv.slice(2)
+const [url = '', key = '', rate = '10', seconds = '10', perRequest = '1', begin = '0'] = process.argv.slice(2)
 const agent = new Agent({ keepAlive: true, maxSockets: 256, noDelay: true })
 const nextBodies = createTraceBodies(Number(perRequest))
 const ms: number[] = []
@@ -32,6 +33,8 @@ function send(body: Buffer): Promise<void> {
   })
 }
 
+for (let n = 0; n < 20; n++) nextBodies()
+await delay(Math.max(0, Number(begin) - Date.now()))
 const total = Number(rate) * Number(seconds)
 const started = performance.now()
 const sent: Promise<void>[] = []
