@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { usePermission } from '../../data/session.ts'
 import { useShare } from '../../data/shares.ts'
-import { Button, CopyButton, Field } from '../../parts/controls.tsx'
+import { Button, CopyButton, Field, Select } from '../../parts/controls.tsx'
 import { Dialog } from '../../parts/forms/dialog.tsx'
 import { Failure, Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -10,37 +10,37 @@ import css from './trace.module.css'
 const DAY_MS = 86_400_000
 /** Days until the link ends; 0 for never. */
 const CHOICES = [
-  [1, 'after 1 day'],
-  [7, 'after 7 days'],
-  [30, 'after 30 days'],
-  [0, 'never'],
+  ['1', 'after 1 day'],
+  ['7', 'after 7 days'],
+  ['30', 'after 30 days'],
+  ['0', 'never'],
 ] as const
-const FIRST_CHOICE = 7
+const CHANGES = [
+  ['', 'Change when it ends …'],
+  ['1', 'in 1 day'],
+  ['7', 'in 7 days'],
+  ['30', 'in 30 days'],
+  ['0', 'never'],
+] as const
 
-function endAfter(days: number): string | null {
-  return days === 0 ? null : new Date(Date.now() + days * DAY_MS).toISOString()
+function endAfter(days: string): string | null {
+  return days === '0' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString()
 }
 
 type Shared = ReturnType<typeof useShare>
 
 function NewLink({ share, reason }: { share: Shared['share']; reason: string | undefined }) {
-  const [days, setDays] = useState<number>(FIRST_CHOICE)
+  const [days, setDays] = useState<string>('7')
   return (
     <>
       <p>
         Everybody who has the link can read the whole trace without a key: inputs, outputs, metadata and
         costs. Attachments stay private.
       </p>
-      <label className={css['ends']}>
+      <div className={css['ends']}>
         The link ends
-        <select value={days} onChange={({ target }) => setDays(Number(target.value))}>
-          {CHOICES.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </label>
+        <Select label="The link ends" value={days} options={CHOICES} onChange={setDays} />
+      </div>
       <div>
         <Button
           look="primary"
@@ -84,22 +84,14 @@ function OpenLink({
         <CopyButton text={link} label="Copy the link" />
       </div>
       <div className={css['ends']}>
-        <select
-          aria-label="Change when the link ends"
-          value=""
-          disabled={isBusy}
-          title={reason}
-          onChange={({ target }) => share.mutate(endAfter(Number(target.value)))}
-        >
-          <option value="" disabled hidden>
-            Change when it ends …
-          </option>
-          {CHOICES.map(([value, text]) => (
-            <option key={value} value={value}>
-              {value === 0 ? text : text.replace('after', 'in')}
-            </option>
-          ))}
-        </select>
+        {!isBusy && (
+          <Select
+            label="Change when the link ends"
+            value=""
+            options={CHANGES}
+            onChange={(days) => days !== '' && share.mutate(endAfter(days))}
+          />
+        )}
         <Button disabled={isBusy} title={reason} onClick={() => end.mutate()}>
           Stop sharing
         </Button>

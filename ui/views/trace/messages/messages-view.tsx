@@ -18,6 +18,8 @@ import css from './messages.module.css'
 
 /** Model calls that are read at first, and with each further click. */
 const PAGE = 20
+/** Tools that a folded step names. */
+const MOST_NAMED = 5
 
 interface MessagesViewProps {
   outline: Outline
@@ -54,6 +56,27 @@ function RunLine({ position, ...props }: MessagesViewProps & { position: number 
   )
 }
 
+/** Names of the first tools of a folded step, and lines of those that failed. */
+function FoldedTools({ tools, ...props }: MessagesViewProps & { tools: readonly number[] }) {
+  const { outline, tree } = props
+  const placeOf = (position: number): number => tree.order[position] ?? 0
+  const failed = tools.filter((position) => outline.statuses[placeOf(position)] === 'error')
+  const names = tools.slice(0, MOST_NAMED).map((position) => outline.names[placeOf(position)])
+  return (
+    <>
+      {names.length > 0 && (
+        <p className={css['note']}>
+          {names.join(', ')}
+          {tools.length > MOST_NAMED && ` and ${countText(tools.length - MOST_NAMED)} more`}
+        </p>
+      )}
+      {failed.map((position) => (
+        <RunLine key={position} position={position} {...props} />
+      ))}
+    </>
+  )
+}
+
 function StepView({
   step,
   conversation,
@@ -77,7 +100,7 @@ function StepView({
     return (
       <li className={css['step']} data-call={position}>
         <RunLine position={position} {...props} />
-        {tools.length > 0 && <p className={css['note']}>{countText(tools.length)} calls of tools</p>}
+        <FoldedTools tools={tools} {...props} />
       </li>
     )
   return (
