@@ -26,7 +26,7 @@ const to = Date.UTC(2026, 0, 1)
  * Fills each row of table `runs` with 6.5 KB of words from a vocabulary of 60,000, in which some words are more
  * frequent than others.
  */
-const FILL = `INSERT INTO run_fragments (workspace_id, run_id, rank, hash, received_at, inputs, outputs)
+const FILL = `INSERT INTO fragments (workspace_id, run_id, rank, hash, received_at, inputs, outputs)
   WITH sipHash64(run_id) AS seed,
     arrayMap(i -> toUInt32(exp((sipHash64(seed, i) % 1000000) / 1000000 * log(60000))), range(1000)) AS numbers,
     arrayMap(x -> substring(lower(hex(sipHash64(x))), 1, 3 + x % 6), numbers) AS words
@@ -70,7 +70,7 @@ try {
   const all = async (when: string): Promise<void> => {
     await measure(`${when}: bare scan`, () =>
       db.rows(
-        "SELECT countSubstrings(inputs, 'zq') + countSubstrings(outputs, 'zq') AS n, count() FROM run_fragments GROUP BY n",
+        "SELECT countSubstrings(inputs, 'zq') + countSubstrings(outputs, 'zq') AS n, count() FROM fragments GROUP BY n",
       ),
     )
     for (const [what, expression] of Object.entries(searches))
@@ -95,7 +95,7 @@ try {
   console.log(
     await db.rows(
       `SELECT sum(rows) AS rows, sum(bytes_on_disk) AS bytes, sum(secondary_indices_compressed_bytes) AS index_bytes
-       FROM system.parts WHERE active AND table = 'run_fragments'`,
+       FROM system.parts WHERE active AND table = 'fragments'`,
     ),
   )
   await all('indexed')

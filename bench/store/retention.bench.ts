@@ -17,7 +17,8 @@ import { fillRuns, RUNS_PER_TRACE } from '../load/fill-runs.ts'
 //   node scripts/launch.mjs bench/store/retention.bench.ts [runs] [old|new] [runs a page]
 const RUNS = Number(process.argv[2] ?? 300_000)
 const TABLE = process.argv[3] === 'old' ? 'run_fragments' : 'fragments'
-const page = Number(process.argv[4] ?? 4_000)
+/** 0: as the product does. */
+const PAGE = Number(process.argv[4] ?? 0)
 const DAYS = 30
 const DAY = 86_400_000
 const STEP = 5_000
@@ -78,7 +79,7 @@ try {
   const traceDeletion = createTraceDeletion(counted, STORED_COLUMNS.runs)
   const sweep = retentionSweep(
     {
-      traces: traceDeletion,
+      traces: { ...traceDeletion, page: PAGE || traceDeletion.page },
       deletions: {
         forget: async () => undefined,
         expiring: async () => [{ workspace_id, project_id, days: DAYS }],
@@ -88,7 +89,6 @@ try {
       ready: Promise.resolve(),
       deletePage: (workspace, run_ids, expired_at) =>
         traceDeletion.deleteRuns(workspace, run_ids, { expired_at }),
-      page,
     },
     3_600_000,
   )
@@ -98,7 +98,7 @@ try {
   await sweep.work(new AbortController().signal)
   const [used, took] = [(await cpu()) - before, performance.now() - began]
   console.log(
-    `${TABLE}, ${page} a page: ${RUNS} runs, ${await count('runs')} left, ${await count(TABLE)} fragments; ${used.toFixed(2)} s CPU, ${(took / 1000).toFixed(1)} s, ${commands} statements; disk ${disk} MB, at most ${most} MB`,
+    `${TABLE}, ${PAGE || traceDeletion.page} a page: ${RUNS} runs, ${await count('runs')} left, ${await count(TABLE)} fragments; ${used.toFixed(2)} s CPU, ${(took / 1000).toFixed(1)} s, ${commands} statements; disk ${disk} MB, at most ${most} MB`,
   )
 } finally {
   await db.close()

@@ -60,6 +60,10 @@ const COMMANDS: Readonly<Record<string, { summary: string; load: () => Promise<C
     summary: 'Encrypt the stored secrets again with a new key.',
     load: async () => (await import('./commands/secrets/rotate.ts')).secrets,
   },
+  cluster: {
+    summary: 'Try servers that share their stores.',
+    load: async () => (await import('./commands/cluster/verify.ts')).cluster,
+  },
   backup: {
     summary: 'Write a backup of all data into a folder, also while the server runs.',
     load: async () => (await import('./commands/backups/backup.ts')).backup,

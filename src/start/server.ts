@@ -226,8 +226,7 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const { blobs, checks: blobChecks } = await openBlobs(base, { ...sql, servers })
   const clickhouse = await claimClickHouse(base, await opening, installation)
   const checkFolders = await claimFolders(config, installation)
-  const isShared = config.clickhouseUrl !== undefined
-  const store = openTraceStore(base, clickhouse.connection, { deletions: sql.deletions, isShared })
+  const store = openTraceStore(base, clickhouse.connection, sql.deletions)
   startUpkeep(base, clickhouse)
   const limits = decodeLimits(config)
   const lanes = await startTraceLanes(base)

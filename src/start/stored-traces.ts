@@ -71,16 +71,12 @@ export function createSharing(database: Database, clock = systemClock): Sharing 
   }
 }
 
-/**
- * The store of traces. Servers of an earlier release do not read fragments by day (docs/adr/0099), so a ClickHouse that
- * they may share gets fragments as they write them.
- */
 export function openTraceStore(
   { logger }: Pick<Background, 'logger'>,
   connection: OpenedClickHouse['connection'],
-  { deletions, isShared }: Pick<DeleterDeps, 'deletions'> & { isShared: boolean },
+  deletions: DeleterDeps['deletions'],
 ): ReadStore {
-  const keepDays = isShared ? undefined : createKeepDays({ deletions, clock: systemClock, logger })
+  const keepDays = createKeepDays({ deletions, clock: systemClock, logger })
   return createTraceStore(connection, STORED_COLUMNS, keepDays)
 }
 

@@ -41,11 +41,10 @@ export interface DeleterDeps {
 
 /** Maximum number of jobs of single traces that are worked on together. */
 const JOBS_AT_ONCE = 500
-/** Number of TraceRuns that are deleted together: the maximum number of ids in one statement. */
-const PAGE = 4_000
 const TRACES_PAGE = 500
-/** Number of deleted TraceRuns after which their space is freed. */
-const FREED_AFTER = 5 * PAGE
+/** Number of deleted TraceRuns after which their space is freed, and when that is done at the end of a job. */
+const FREED_AFTER = 20_000
+const FREED_AT_END = 4_000
 /** Time for which data of a deleted trace is refused. */
 const REFUSED_MS = 24 * 3_600_000
 /** Time within which data that was in flight at the request arrives. A job searches once more after this time. */
@@ -88,7 +87,7 @@ class JobRunner implements Deleter {
   constructor(deps: DeleterDeps) {
     this.#deps = deps
     const deletePage: RetentionDeps['deletePage'] = (...of) => this.#deletePage(...of)
-    this.#retention = deps.sweeps.start(retentionSweep({ ...deps, page: PAGE, deletePage }, SWEEP_MS))
+    this.#retention = deps.sweeps.start(retentionSweep({ ...deps, deletePage }, SWEEP_MS))
     this.#attachments = deps.sweeps.start({
       name: 'attachments',
       everyMs: SWEEP_MS,
@@ -175,7 +174,7 @@ class JobRunner implements Deleter {
       if (signal.aborted || late.length === 0) return
       await this.#attachments.now()
       if ((await deletions.notedBlobs(clock.now())).length > 0) return
-      if (this.#deleted >= PAGE) await this.#freeSpace()
+      if (this.#deleted >= FREED_AT_END) await this.#freeSpace()
       ended.push(...late)
       for (const job of late) Object.assign(job, { status: 'done', finished_at: clock.now() })
     } catch (thrown) {
@@ -206,7 +205,7 @@ class JobRunner implements Deleter {
     const { workspace_id, scope } = job
     if (scope.kind === 'project') {
       const before = job.created_at + ARRIVED_MS
-      await this.#pages(job, () => traces.runsOfProject(workspace_id, scope.project_id, before, PAGE))
+      await this.#pages(job, () => traces.runsOfProject(workspace_id, scope.project_id, before, traces.page))
       await traces.deleteProjectFeedback(workspace_id, scope.project_id)
     } else if (scope.kind === 'trace') {
       await this.#single(jobs)
@@ -221,7 +220,7 @@ class JobRunner implements Deleter {
   async #traces(job: DeletionJob, trace_ids: readonly string[]): Promise<void> {
     const { traces } = this.#deps
     await this.#pages(job, async () =>
-      (await traces.runsOfTraces(job.workspace_id, trace_ids, PAGE)).map(({ run_id }) => run_id),
+      (await traces.runsOfTraces(job.workspace_id, trace_ids, traces.page)).map(({ run_id }) => run_id),
     )
   }
 
@@ -231,7 +230,7 @@ class JobRunner implements Deleter {
     const byTrace = Map.groupBy(jobs, ({ scope }) => (scope.kind === 'trace' ? scope.trace_id : ''))
     const workspace_id = jobs[0]?.workspace_id ?? ''
     for (;;) {
-      const found = await traces.runsOfTraces(workspace_id, [...byTrace.keys()], PAGE)
+      const found = await traces.runsOfTraces(workspace_id, [...byTrace.keys()], traces.page)
       if (found.length === 0 || this.#turns.signal.aborted) return
       await this.#deleteRefused(
         workspace_id,

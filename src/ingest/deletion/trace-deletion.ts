@@ -17,6 +17,8 @@ export interface HowToDelete {
 
 /** The reads and changes of deletions in the trace store. Repeating a deletion changes nothing. */
 export interface TraceDeletion {
+  /** Maximum number of TraceRuns that are deleted together. */
+  readonly page: number
   /** Ids of TraceRuns of the project that were received before the time (epoch milliseconds). */
   runsOfProject(workspace_id: string, project_id: string, before: number, limit: number): Promise<string[]>
   runsOfTraces(workspace_id: string, trace_ids: readonly string[], limit: number): Promise<RunOfTrace[]>

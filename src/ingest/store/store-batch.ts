@@ -71,7 +71,7 @@ class BatchSteps {
       await this.#timed('insert_feedback', () => this.#insert('feedback', feedback, signal))
     if (fragments.length === 0) return 0
     const inserting = this.#timed('insert_fragments', async () => {
-      for (const part of insertParts(fragments)) await this.#insert('run_fragments', part, signal)
+      for (const part of insertParts(fragments)) await this.#insert('fragments', part, signal)
     })
     // Deriving may take minutes on a busy machine, and what it derives is of no use after a failed insert.
     const failed = new AbortController()
@@ -157,7 +157,7 @@ class BatchSteps {
   async #storeRows(derived: readonly Derived[], signal: AbortSignal): Promise<number> {
     const { usage } = this.#deps
     const adopted = derived.filter((part) => part.adopted_count > 0).map((part) => part.adopted)
-    if (adopted.length > 0) await this.#insert('run_fragments', adopted, signal)
+    if (adopted.length > 0) await this.#insert('fragments', adopted, signal)
     const rows = derived.filter((part) => part.count > 0).map((part) => part.rows)
     const claims = derived.filter((part) => part.claims_count > 0).map((part) => part.claims)
     const works: Promise<void>[] = []

@@ -7,7 +7,7 @@ import { WAITING_CHILD_ROWS } from '../../trace/derive/lineage/waiting-child.ts'
 
 /** Column order of each encoding, passed to the store when it is opened. */
 export const STORED_COLUMNS = {
-  run_fragments: FRAGMENT_COLUMNS,
+  fragments: FRAGMENT_COLUMNS,
   outlines: OUTLINE_COLUMNS,
   payloads: PAYLOAD_COLUMNS,
   runs: TRACE_RUN_ROWS.columns,

@@ -4,7 +4,7 @@ import type { Filter } from '../../trace/filter/filter.ts'
 import type { TraceRunRow } from '../../trace/rows/trace-run-row.ts'
 import type { ThreadSelection } from './thread-store.ts'
 
-export type StoredTable = 'run_fragments' | 'runs' | 'feedback' | 'waiting_children'
+export type StoredTable = 'fragments' | 'runs' | 'feedback' | 'waiting_children'
 
 /** The sort key of a row of table `runs` within its workspace. */
 export type RowPlace = Pick<TraceRunRow, 'project_id' | 'sort_time' | 'run_id'>

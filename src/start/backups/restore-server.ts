@@ -137,7 +137,7 @@ async function repeatSince(
     maxBytes: Number.MAX_SAFE_INTEGER,
     logger,
   })
-  const late = { columns: STORED_COLUMNS.run_fragments, since: time }
+  const late = { columns: STORED_COLUMNS.fragments, since: time }
   try {
     for await (const { count, rows } of lateFragments(clickhouse, late))
       await log.append({ kind: RECORD.fragments, count, received_at: time.getTime(), payload: rows })

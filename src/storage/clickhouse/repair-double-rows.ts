@@ -3,6 +3,7 @@ import { NIL_UUID } from '../../base/ids.ts'
 import type { Logger } from '../../base/log.ts'
 import type { ClickHouse } from './connect.ts'
 import { fillAttachmentUses } from './deleting/attachment-uses.ts'
+import { fragmentsSql } from './fragments/fragments-sql.ts'
 import { fillThreadRuns } from './threads/fill-thread-runs.ts'
 
 const NAME = 'double_rows'
@@ -123,14 +124,19 @@ async function keepOne(
     if (name === 'version') return 'highest + 1'
     return name === 'is_deleted' ? 'toUInt8(place > 1)' : name
   })
-  const scope = 'workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}'
+  const ofRuns = 'run_id IN {run_ids:Array(UUID)}'
+  const scope = `workspace_id = {workspace_id:UUID} AND ${ofRuns}`
+  const named = fragmentsSql({
+    columns: 'run_id, project_id, rank, received_at, hash',
+    ofRuns,
+    where: [`project_id != toUUID('${NIL_UUID}')`],
+  })
   await clickhouse.command(
     `INSERT INTO runs (${names.join(', ')}) SELECT ${values.join(', ')} FROM (
        SELECT *, max(version) OVER (PARTITION BY run_id) AS highest, row_number() OVER (
          PARTITION BY run_id
          ORDER BY (run_id, project_id) IN (
-           SELECT run_id, argMax(project_id, (rank, received_at, hash)) FROM run_fragments FINAL
-           WHERE ${scope} AND project_id != toUUID('${NIL_UUID}') GROUP BY run_id) DESC,
+           SELECT run_id, argMax(project_id, (rank, received_at, hash)) FROM (${named}) GROUP BY run_id) DESC,
          version DESC, toString(project_id), sort_time) AS place
        FROM runs FINAL WHERE ${scope} AND ${IN_SLICE})`,
     { params },

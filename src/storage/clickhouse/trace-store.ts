@@ -34,7 +34,7 @@ import { readingThreads } from './threads/thread-lists.ts'
 
 /** The columns of each table in the order of their encoding. The modules that encode rows define them. */
 export interface StoreColumns {
-  run_fragments: readonly string[]
+  fragments: readonly string[]
   outlines: readonly string[]
   payloads: readonly string[]
   runs: readonly string[]
@@ -48,13 +48,13 @@ export interface StoreColumns {
 const MAX_ROLL_UP_ROWS = 200_000
 
 /**
- * The ReadStore over a ClickHouse whose schema is migrated. With `keepDays` it stores fragments by day (docs/adr/0099),
- * which servers of an earlier release do not read.
+ * The ReadStore over a ClickHouse whose schema is migrated. `keepDays` returns the retention of projects, by which
+ * fragments are filed (docs/adr/0099); default: all are kept for ever.
  */
 export function createTraceStore(
   clickhouse: ClickHouse,
   columns: StoreColumns,
-  keepDays?: () => Promise<KeepDays>,
+  keepDays: () => Promise<KeepDays> = async () => new Map(),
 ): ReadStore {
   return {
     ...storing(clickhouse, columns, keepDays),
@@ -85,20 +85,15 @@ const ANY_MONTHS = { max_partitions_per_insert_block: 0 }
 const INSERT_SETTINGS = { ...ANY_MONTHS, exclude_materialize_skip_indexes_on_insert: BUILT_LATER }
 
 /** The writes, and the check whether writing is possible. */
-function storing(
-  clickhouse: ClickHouse,
-  columns: StoreColumns,
-  keepDays: (() => Promise<KeepDays>) | undefined,
-) {
+function storing(clickhouse: ClickHouse, columns: StoreColumns, keepDays: () => Promise<KeepDays>) {
   const rowsOf = async (
     table: StoredTable,
     body: readonly Uint8Array[],
   ): Promise<Pick<InsertBytes, 'table' | 'columns' | 'body'>> => {
-    if (table !== 'run_fragments' || keepDays === undefined) return { table, columns: columns[table], body }
-    const days = byStoredId(await keepDays())
-    if (days.size === 0) return { table: 'fragments', columns: columns[table], body }
+    const days = table === 'fragments' ? byStoredId(await keepDays()) : undefined
+    if (days === undefined || days.size === 0) return { table, columns: columns[table], body }
     return {
-      table: 'fragments',
+      table,
       columns: [...columns[table], 'keep_days'],
       body: body.map((rows) => withKeepDays(rows, days)),
     }

@@ -61,7 +61,7 @@ const hashKey: Codec<unknown> = {
   size: HASH_BYTES,
 }
 
-/** Rows of table `run_fragments`. */
+/** Rows of table `fragments`, and of `run_fragments` of earlier releases. */
 const FRAGMENT_ROWS = rowFormat<Fragment & { hash?: unknown }>({
   workspace_id: uuid,
   run_id: uuid,
@@ -80,7 +80,7 @@ const FRAGMENT_ROWS = rowFormat<Fragment & { hash?: unknown }>({
   serialized: bytes,
   attachments: bytes,
 })
-/** Columns of `run_fragments` in the order of the encoding. */
+/** Columns of `fragments` in the order of the encoding. */
 export const FRAGMENT_COLUMNS = FRAGMENT_ROWS.columns
 
 const HASH_OFFSET = FRAGMENT_ROWS.offsetOf('hash')

@@ -23,6 +23,7 @@ import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
 import { TRACE_RUN_ROWS } from '../../../src/trace/rows/trace-run-row.ts'
 import { WAITING_CHILD_ROWS } from '../../../src/trace/derive/lineage/waiting-child.ts'
 import { newDatabase } from '../../support/stores/clickhouse/clickhouse-database.ts'
+import { insertEarlierFragments } from '../../support/stores/clickhouse/earlier-fragments.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
 import { idOf, START, traceRunRow, WORKSPACE } from '../../support/stores/clickhouse/trace-store.ts'
 import { inLong } from '../../support/length.ts'
@@ -37,7 +38,7 @@ beforeAll(async () => {
   folder = await temporaryDir()
   ;({ db, drop } = await newDatabase())
   await migrate(db, { logger, dir: await migrationsBefore('0007') })
-  await createTraceStore(db, STORED_COLUMNS).insert('run_fragments', [rowsOf([OLD])])
+  await insertEarlierFragments(db, [rowsOf([OLD])])
   await migrate(db, { logger })
 })
 afterAll(async () => {
@@ -53,8 +54,8 @@ async function migrationsBefore(number: string): Promise<string> {
   return dir
 }
 
-const store = () => createTraceStore(db, STORED_COLUMNS, async () => new Map())
-const insert = (rows: Uint8Array): Promise<void> => store().insert('run_fragments', [rows])
+const store = () => createTraceStore(db, STORED_COLUMNS)
+const insert = (rows: Uint8Array): Promise<void> => store().insert('fragments', [rows])
 
 function rowsOf(fragments: readonly (Partial<Fragment> & { run_id: string })[]): Uint8Array {
   const writer = new RowWriter()

@@ -9,6 +9,7 @@ import { createTraceStore } from '../../../src/storage/clickhouse/trace-store.ts
 import { emptyFragment, RANK, writeFragment } from '../../../src/trace/rows/fragment.ts'
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
 import { migratedDatabase } from '../../support/stores/clickhouse/clickhouse-database.ts'
+import { insertEarlierFragments } from '../../support/stores/clickhouse/earlier-fragments.ts'
 
 const [FIRST, SECOND, UNUSED] = ['first', 'second', 'unused'].map((text) =>
   createHash('sha256').update(text).digest('hex'),
@@ -35,12 +36,12 @@ it('attachments are in use until the last TraceRun that has them is deleted, als
     })
     return [writer.finish()]
   }
-  const byDay = createTraceStore(db, STORED_COLUMNS, async () => new Map())
-  await createTraceStore(db, STORED_COLUMNS).insert('run_fragments', rowOf(before, SECOND))
+  const byDay = createTraceStore(db, STORED_COLUMNS)
+  await insertEarlierFragments(db, rowOf(before, SECOND))
   // A release without the view has stored this.
   await db.command('TRUNCATE TABLE attachment_uses')
-  await byDay.insert('run_fragments', rowOf(own, FIRST))
-  await byDay.insert('run_fragments', rowOf(shared, FIRST, SECOND))
+  await byDay.insert('fragments', rowOf(own, FIRST))
+  await byDay.insert('fragments', rowOf(shared, FIRST, SECOND))
 
   const deletion = createTraceDeletion(db, STORED_COLUMNS.runs)
   const used = async (): Promise<string[]> =>

@@ -52,7 +52,7 @@ async function store(
       attachments: bytes(),
     })
   }
-  await db.store.insert('run_fragments', [writer.finish()])
+  await db.store.insert('fragments', [writer.finish()])
   await db.insert(runs.map((_, n) => traceRunRow(n, { workspace_id, name: '№' })))
 }
 

@@ -8,6 +8,7 @@ import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import { readFewTurns, summarize, TURN_COLUMNS } from '../../../src/query/threads/sums.ts'
 import type { ClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/deletion.ts'
+import { namedRuns } from '../../../src/storage/clickhouse/deleting/run-set.ts'
 import {
   markForeignDeletions,
   markingDeletedHours,
@@ -329,7 +330,7 @@ it('hours are not computed while their rows are being deleted', async () => {
   const workspace_id = newUuid()
   await db.insert(root(workspace_id, 1))
   const live = async () => (await knownHours(db.clickhouse, workspace_id, window))?.live.length
-  await markingDeletedHours(db.clickhouse, workspace_id, [idOf(IDS)], async () => {
+  await markingDeletedHours(db.clickhouse, namedRuns(workspace_id, [idOf(IDS)]), async () => {
     await roll()
     expect(await live()).toBe(1)
   })

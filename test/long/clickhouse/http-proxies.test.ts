@@ -46,7 +46,7 @@ describe.each(NAMES.map((name) => ({ name, reason: withoutProxy(name) })))(
         }
         await weir.drained()
         const counts = await direct.rows(
-          'SELECT count() AS fragments, uniqExact(run_id) AS runs FROM run_fragments',
+          'SELECT count() AS fragments, uniqExact(run_id) AS runs FROM fragments',
         )
         expect(counts).toEqual([{ fragments: TRACES, runs: TRACES }])
         expect(await (await weir.fetch('/ok?check_db=1')).json()).toMatchObject({ ok: true })

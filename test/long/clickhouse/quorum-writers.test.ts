@@ -85,7 +85,7 @@ async function storeWith(writers: number, sqlUrl: string | undefined): Promise<S
     await proxy.close()
     await own.drop()
   })
-  for (const table of ['run_fragments', 'usage_claims']) await own.db.command(`SYSTEM STOP MERGES ${table}`)
+  for (const table of ['fragments', 'usage_claims']) await own.db.command(`SYSTEM STOP MERGES ${table}`)
   const batches = Array.from({ length: BATCHES }, (_, n) => batchOf(n))
   let repeated = 0
   const work = async (storeBatch: StoreBatch): Promise<void> => {
@@ -104,7 +104,7 @@ async function storeWith(writers: number, sqlUrl: string | undefined): Promise<S
   const seconds = (performance.now() - from) / 1000
   const total = BATCHES * TRACES_A_BATCH
   const [counts] = await own.db.rows(
-    `SELECT (SELECT count() FROM run_fragments) AS fragments, (SELECT uniqExact(run_id) FROM run_fragments) AS runs,
+    `SELECT (SELECT count() FROM fragments) AS fragments, (SELECT uniqExact(run_id) FROM fragments) AS runs,
        (SELECT count() FROM runs FINAL) AS rows, (SELECT count() FROM usage_claims) AS claims,
        (SELECT countIf(is_deleted = 0) FROM usage_traces FINAL) AS counted`,
   )

@@ -137,7 +137,7 @@ it('reads are not ready when data waits and none was stored for a minute', async
 it('a batch that is tried again inserts nothing that is confirmed', async () => {
   const direct = connectClickHouse({ ...store.engine, database: new URL(url).pathname.slice(1) })
   onTestFinished(() => direct.close())
-  const tables = ['run_fragments', 'usage_claims', 'usage_traces']
+  const tables = ['fragments', 'usage_claims', 'usage_traces']
   for (const table of tables) await direct.command(`SYSTEM STOP MERGES ${table}`)
   const rows = (): Promise<{ n: number }[][]> =>
     Promise.all(tables.map((table) => direct.rows<{ n: number }>(`SELECT count() AS n FROM ${table}`)))

@@ -53,7 +53,7 @@ describe('TraceRuns that an earlier release listed in two projects', () => {
       [2, OTHER_PROJECT],
     ] as const)
       writeFragment(fragments, { ...emptyFragment(workspace_id, idOf(n), RANK.create, 1), project_id })
-    await createTraceStore(db.clickhouse, STORED_COLUMNS).insert('run_fragments', [fragments.finish()])
+    await createTraceStore(db.clickhouse, STORED_COLUMNS).insert('fragments', [fragments.finish()])
 
     expect(await repairDoubleRows(db.clickhouse, options)).toBe(3)
 

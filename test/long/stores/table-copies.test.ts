@@ -156,14 +156,16 @@ describe('a table loader', () => {
 })
 
 describe('the tables of ClickHouse', () => {
-  it('are all copied, or filled by views from those that are', async () => {
+  it('are all copied, or filled by views from those that are, but for ids of running deletions', async () => {
     const { db, drop } = await migratedDatabase()
     onTestFinished(drop)
     const tables = await db.rows<{ name: string; engine: string }>(
       'SELECT name, engine FROM system.tables WHERE database = currentDatabase()',
     )
+    // A deletion that a backup interrupts begins again in the restored store, and stores its ids there.
+    const notCopied = ['schema_migrations', 'deleting_runs']
     const own = tables.filter(
-      ({ engine, name }) => engine !== 'MaterializedView' && name !== 'schema_migrations',
+      ({ engine, name }) => engine !== 'MaterializedView' && !notCopied.includes(name),
     )
     expect(own.map(({ name }) => name).sort()).toEqual([...COPIED_TABLES, ...VIEWED_TABLES].sort())
     const loader = createClickHouseLoader(db, { place: 'It', logger: createLogger({ level: 'silent' }) })

@@ -162,7 +162,7 @@ function traceStore(tables: Tables, gate: Gate): Partial<TraceStore> {
     insert: (table, rows) =>
       gate(() => {
         for (const row of rows) {
-          if (table === 'run_fragments') {
+          if (table === 'fragments') {
             for (const fragment of readFragments(Uint8Array.from(row)))
               fragments.set(fragment.key, [...(fragments.get(fragment.key) ?? []), fragment])
           } else if (table === 'waiting_children') {

@@ -1,5 +1,6 @@
 import { chunksOf } from '../../../base/chunks.ts'
 import type { ClickHouse } from '../connect.ts'
+import type { RunSet } from './run-set.ts'
 
 const NAME = 'attachment_uses'
 /** Maximum number of hashes in one statement, of which a server takes 256 KB. */
@@ -28,14 +29,15 @@ export async function usedAttachments(
 /** Deletes that these TraceRuns use these attachments. */
 export async function deleteAttachmentUses(
   clickhouse: ClickHouse,
-  of: { workspace_id: string; run_ids: readonly string[]; sha256s: readonly string[] },
+  { sql, params }: RunSet,
+  sha256s: readonly string[],
 ): Promise<void> {
-  for (const some of chunksOf(of.sha256s, HASHES)) {
+  for (const some of chunksOf(sha256s, HASHES)) {
     const hashes = some.map((sha256) => `unhex('${sha256}')`)
     await clickhouse.command(
       `DELETE FROM attachment_uses WHERE sha256 IN (${hashes.join(', ')})
-         AND workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}`,
-      { params: { workspace_id: of.workspace_id, run_ids: of.run_ids } },
+         AND ${sql}`,
+      { params },
     )
   }
 }

@@ -6,6 +6,7 @@ import { fragmentsSql } from '../fragments/fragments-sql.ts'
 import { freeExpiredFragments } from '../fragments/free-expired.ts'
 import { deleteAttachmentUses, SHA256, usedAttachments } from './attachment-uses.ts'
 import { freeDeletedRows } from './deleted-rows.ts'
+import { mostRuns, runSet } from './run-set.ts'
 import { deleteSpanParts } from './span-parts.ts'
 import { MARKED, markingDeletedHours } from '../hours/deleted-hours.ts'
 import { listSql } from '../list-sql.ts'
@@ -38,6 +39,7 @@ export function createTraceDeletion(clickhouse: ClickHouse, columns: readonly st
     return rows.flatMap((row) => row[name] ?? [])
   }
   return {
+    page: mostRuns(clickhouse),
     runsOfProject: (workspace_id, project_id, before, limit) =>
       ids(
         'run_id',
@@ -71,18 +73,17 @@ export function createTraceDeletion(clickhouse: ClickHouse, columns: readonly st
         })})`,
         { workspace_id, run_ids },
       ),
-    deleteRuns: (workspace_id, run_ids, { attachments: sha256s = [], expired_at } = {}) =>
-      markingDeletedHours(clickhouse, workspace_id, run_ids, async () => {
-        await deleteAttachmentUses(clickhouse, { workspace_id, run_ids, sha256s })
-        await deleteSpanParts(clickhouse, workspace_id, run_ids)
-        await deleteFragments(clickhouse, { workspace_id, run_ids }, { expired_at })
-        for (const table of TABLES) {
-          await clickhouse.command(
-            `DELETE FROM ${table} WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)} AND ${MARKED}`,
-            { params: { workspace_id, run_ids } },
-          )
-        }
-      }),
+    async deleteRuns(workspace_id, run_ids, { attachments = [], expired_at } = {}) {
+      const runs = await runSet(clickhouse, workspace_id, run_ids)
+      const { sql, params } = runs
+      await markingDeletedHours(clickhouse, runs, async () => {
+        await deleteAttachmentUses(clickhouse, runs, attachments)
+        await deleteSpanParts(clickhouse, runs, run_ids)
+        await deleteFragments(clickhouse, runs, { expired_at })
+        for (const table of TABLES)
+          await clickhouse.command(`DELETE FROM ${table} WHERE ${sql} AND ${MARKED}`, { params })
+      })
+    },
     async freeSpace(signal) {
       for (const table of [...FRAGMENTS, ...TABLES]) await freeDeletedRows(clickhouse, table, signal)
     },

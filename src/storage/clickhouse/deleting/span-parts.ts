@@ -3,10 +3,10 @@ import { spanUuid } from '../../../trace/otel/span/ids.ts'
 import type { ClickHouse } from '../connect.ts'
 import { deleteFragments } from '../fragments/delete-fragments.ts'
 import { fragmentsSql } from '../fragments/fragments-sql.ts'
+import { namedRuns, type RunSet } from './run-set.ts'
 
 const fieldOf = (name: string): string => `JSONExtractString(head, '${name}')`
 const [TRACE, OWNER] = [fieldOf(PART_FIELDS.trace), fieldOf(PART_FIELDS.alias)]
-const ofRuns = 'run_id IN {run_ids:Array(UUID)}'
 
 interface Part {
   run_id: string
@@ -21,7 +21,7 @@ interface Part {
  */
 export async function deleteSpanParts(
   clickhouse: ClickHouse,
-  workspace_id: string,
+  { ofRuns, params }: RunSet,
   run_ids: readonly string[],
 ): Promise<void> {
   const spans = await clickhouse.rows<{ span_id: string }>(
@@ -30,27 +30,28 @@ export async function deleteSpanParts(
       ofRuns,
       where: [`${fieldOf('span_id')} != ''`],
     }),
-    { params: { workspace_id, run_ids } },
+    { params },
   )
   const own = new Set(run_ids)
   const aliases = spans.map(({ span_id }) => spanUuid(span_id)).filter((id) => !own.has(id))
   if (aliases.length === 0) return
+  const named = namedRuns(params.workspace_id, aliases)
   const parts = await clickhouse.rows<Part>(
     fragmentsSql({
       columns: `DISTINCT run_id, ${TRACE} AS trace, ${OWNER} AS owner`,
-      ofRuns,
+      ofRuns: named.ofRuns,
       where: [`(${TRACE} != '' OR ${OWNER} != '')`],
     }),
-    { params: { workspace_id, run_ids: aliases } },
+    { params: named.params },
   )
   // A root has the id of its trace. Other TraceRuns are named by the alias of their span.
-  const named = new Set(parts.filter(({ owner }) => own.has(owner)).map(({ run_id }) => run_id))
+  const owners = new Set(parts.filter(({ owner }) => own.has(owner)).map(({ run_id }) => run_id))
   const gone = parts.filter(
-    ({ run_id, trace, owner }) => own.has(trace) || own.has(owner) || named.has(run_id),
+    ({ run_id, trace, owner }) => own.has(trace) || own.has(owner) || owners.has(run_id),
   )
   if (gone.length === 0) return
   const distinct = (values: readonly string[]): string[] => [...new Set(values)]
-  const runs = { workspace_id, run_ids: distinct(gone.map(({ run_id }) => run_id)) }
+  const runs = namedRuns(params.workspace_id, distinct(gone.map(({ run_id }) => run_id)))
   await deleteFragments(clickhouse, runs, {
     only: {
       sql: `(has({traces:Array(String)}, ${TRACE}) OR has({owners:Array(String)}, ${OWNER}))`,

@@ -1,13 +1,7 @@
 import type { ClickHouse } from '../connect.ts'
+import type { RunSet } from '../deleting/run-set.ts'
 
-const OF_RUNS = 'workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}'
 const DAY_MS = 24 * 3_600_000
-
-/** TraceRuns of one workspace; at most as many as one statement takes. */
-interface Runs {
-  workspace_id: string
-  run_ids: readonly string[]
-}
 
 /** A partition of `fragments`, and the range of `begun` (epoch seconds) in which it has fragments of some TraceRuns. */
 export interface FragmentRange {
@@ -31,21 +25,21 @@ export interface FragmentsToDelete {
 /** Deletes fragments of TraceRuns. When it resolves, no read returns them. */
 export async function deleteFragments(
   clickhouse: ClickHouse,
-  runs: Runs,
+  runs: RunSet,
   { only, expired_at }: FragmentsToDelete = {},
 ): Promise<void> {
   const condition = only?.sql ?? '1'
-  const params = { ...runs, ...only?.params }
-  await clickhouse.command(`DELETE FROM run_fragments WHERE ${OF_RUNS} AND ${condition}`, { params })
+  const params = { ...runs.params, ...only?.params }
+  await clickhouse.command(`DELETE FROM run_fragments WHERE ${runs.sql} AND ${condition}`, { params })
   const ranges = await rangesOf(clickhouse, runs)
   const deleted = ranges.filter(
     ({ keep_days, day }) => expired_at === undefined || !isLeaving(keep_days, day, expired_at),
   )
-  for (const range of deleted) await deleteInRange(clickhouse, range, params, condition)
+  for (const range of deleted) await deleteInRange(clickhouse, range, { ...runs, params }, condition)
   if (only !== undefined || ranges.length === 0) return
   // Places go after the fragments, because an interrupted deletion finds the rest of the fragments through them.
-  await clickhouse.command(`DELETE FROM fragment_places WHERE ${OF_RUNS}`, { params })
-  for (const range of deleted) await restorePlaces(clickhouse, range, params)
+  await clickhouse.command(`DELETE FROM fragment_places WHERE ${runs.sql}`, { params })
+  for (const range of deleted) await restorePlaces(clickhouse, range, runs)
 }
 
 /** Whether the partition is freed as a whole within a day after `time`. */
@@ -61,25 +55,25 @@ export function freedAt(keep_days: number, day: string): number {
   return Date.parse(`${day}T00:00:00Z`) + (1 + keep_days) * DAY_MS + FREED_LATER_MS
 }
 
-async function rangesOf(clickhouse: ClickHouse, { workspace_id, run_ids }: Runs): Promise<FragmentRange[]> {
+async function rangesOf(clickhouse: ClickHouse, { sql, params }: RunSet): Promise<FragmentRange[]> {
   return await clickhouse.rows<FragmentRange>(
     `SELECT keep_days, toString(day) AS day, toUnixTimestamp(min(begun)) AS first, toUnixTimestamp(max(begun)) AS last
-     FROM fragment_places WHERE ${OF_RUNS} GROUP BY keep_days, day`,
-    { params: { workspace_id, run_ids } },
+     FROM fragment_places WHERE ${sql} GROUP BY keep_days, day`,
+    { params },
   )
 }
 
-const IN_RANGE = `${OF_RUNS} AND begun >= fromUnixTimestamp({first:UInt32}) AND begun <= fromUnixTimestamp({last:UInt32})`
+const IN_RANGE = 'begun >= fromUnixTimestamp({first:UInt32}) AND begun <= fromUnixTimestamp({last:UInt32})'
 
-/** Deletes fragments in one partition. `params` has the TraceRuns. */
+/** Deletes fragments in one partition. */
 export async function deleteInRange(
   clickhouse: ClickHouse,
   { keep_days, day, first, last }: FragmentRange,
-  params: Runs & Record<string, unknown>,
+  { sql, params }: RunSet,
   condition = '1',
 ): Promise<void> {
   await clickhouse.command(
-    `DELETE FROM fragments IN PARTITION (${keep_days}, '${day}') WHERE ${IN_RANGE} AND ${condition}`,
+    `DELETE FROM fragments IN PARTITION (${keep_days}, '${day}') WHERE ${sql} AND ${IN_RANGE} AND ${condition}`,
     { params: { ...params, first, last } },
   )
 }
@@ -88,12 +82,12 @@ export async function deleteInRange(
 async function restorePlaces(
   clickhouse: ClickHouse,
   { keep_days, day, first, last }: FragmentRange,
-  { workspace_id, run_ids }: Runs,
+  { sql, params }: RunSet,
 ): Promise<void> {
   await clickhouse.command(
     `INSERT INTO fragment_places (workspace_id, run_id, keep_days, day, begun)
      SELECT DISTINCT workspace_id, run_id, keep_days, day, begun FROM fragments
-     WHERE keep_days = {keep_days:UInt16} AND day = toDate({day:String}) AND ${IN_RANGE}`,
-    { params: { workspace_id, run_ids, keep_days, day, first, last } },
+     WHERE keep_days = {keep_days:UInt16} AND day = toDate({day:String}) AND ${sql} AND ${IN_RANGE}`,
+    { params: { ...params, keep_days, day, first, last } },
   )
 }

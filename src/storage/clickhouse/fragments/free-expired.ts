@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../connect.ts'
+import { namedRuns } from '../deleting/run-set.ts'
 import { deleteInRange, freedAt } from './delete-fragments.ts'
 
 /** Maximum number of placed TraceRuns of a partition that are looked at to find out whether it can be freed. */
@@ -99,6 +100,6 @@ async function deleteHidden(
       )
     for (let page = await next(); page.length > 0 && !signal.aborted; page = await next())
       for (const { workspace_id, run_ids, ...range } of page)
-        await deleteInRange(clickhouse, { ...partition, ...range }, { workspace_id, run_ids })
+        await deleteInRange(clickhouse, { ...partition, ...range }, namedRuns(workspace_id, run_ids))
   }
 }

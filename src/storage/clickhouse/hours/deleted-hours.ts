@@ -1,4 +1,5 @@
 import type { ClickHouse } from '../connect.ts'
+import type { RunSet } from '../deleting/run-set.ts'
 import { RUN_HOUR, TRACE_HOUR } from './trace-hour.ts'
 
 interface ChangedHour {
@@ -17,18 +18,17 @@ export const MARKED = "'hours' != ''"
  */
 export async function markingDeletedHours(
   clickhouse: ClickHouse,
-  workspace_id: string,
-  run_ids: readonly string[],
+  { sql, params }: RunSet,
   remove: () => Promise<void>,
 ): Promise<void> {
   const hours = await clickhouse.rows<ChangedHour>(
     `SELECT DISTINCT project_id, arrayJoin(arrayDistinct([${TRACE_HOUR}, ${RUN_HOUR}])) AS hour, ${RUN_HOUR} AS run_hour
-     FROM runs WHERE workspace_id = {workspace_id:UUID} AND run_id IN {run_ids:Array(UUID)}`,
-    { params: { workspace_id, run_ids } },
+     FROM runs WHERE ${sql}`,
+    { params },
   )
-  await mark(clickhouse, workspace_id, hours, 1)
+  await mark(clickhouse, params.workspace_id, hours, 1)
   await remove()
-  await mark(clickhouse, workspace_id, hours, -1)
+  await mark(clickhouse, params.workspace_id, hours, -1)
 }
 
 async function mark(

@@ -215,7 +215,7 @@ describe.skipIf(REASON !== '')(`${SERVERS} servers behind HAProxy for ${MINUTES}
     const gone = [...sent.expiring, ...sent.deleted]
     for (const server of servers) await server.drained()
     await eventually(async () => {
-      expect(await countOf('run_fragments', gone)).toEqual({ rows: 0, ids: 0 })
+      expect(await countOf('fragments', gone)).toEqual({ rows: 0, ids: 0 })
       expect(await countOf('runs FINAL', gone)).toEqual({ rows: 0, ids: 0 })
       expect(await attachments()).toBe(sent.kept.length)
       const pg = openPostgres(database)
@@ -234,7 +234,7 @@ describe.skipIf(REASON !== '')(`${SERVERS} servers behind HAProxy for ${MINUTES}
 
     const twice = { rows: 2 * sent.kept.length, ids: 2 * sent.kept.length }
     expect(await countOf('runs FINAL', sent.kept)).toEqual(twice)
-    expect(await countOf('run_fragments', sent.kept)).toEqual(twice)
+    expect(await countOf('fragments', sent.kept)).toEqual(twice)
     const runs = await json<{ created_at: string; status: string; metadata: { cron: number } }[]>(
       `${DEPLOYED}/threads/${cronThread.thread_id}/runs?limit=1000`,
     )

@@ -6,9 +6,9 @@ import { type ProxiedStore, startProxiedStore } from './proxied-store.ts'
 import { sample, storedFaults, traceFaults } from '../../traces/stored-traces.ts'
 import { startWeir, type WeirProcess } from '../../servers/weir-process.ts'
 
-const FRAGMENTS = /^INSERT INTO run_fragments\b/
+const FRAGMENTS = /^INSERT INTO fragments\b/
 const ROWS = /^INSERT INTO runs\b/
-const READ_BACK = /^SELECT[\s\S]*\bFROM run_fragments\b/
+const READ_BACK = /^SELECT[\s\S]*\bFROM fragments\b/
 
 /** A title, the fault, and the statements that it affects. */
 type StoreFault = readonly [title: string, fault: Fault, scope: Required<FaultScope>]

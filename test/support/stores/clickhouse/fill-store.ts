@@ -45,7 +45,7 @@ export async function fillStore(store: TraceStore, filling: Filling): Promise<vo
   const end = filling.first + Math.ceil(filling.runs / RUNS_OF_TRACE)
   for (let from = filling.first; from < end; from += TRACES_OF_BATCH) {
     const rows = encodeTraces(filling, from, Math.min(end, from + TRACES_OF_BATCH))
-    await store.insert('run_fragments', [rows])
+    await store.insert('fragments', [rows])
     let step = deriver.begin([rows], new Set(), [])
     while (step.kind === 'needs') step = deriver.goOn({ outlines: [], payloads: [], children: [], below: [] })
     await store.insert('runs', [step.rows])

@@ -18,6 +18,7 @@ import {
 import { RowWriter } from '../../../../src/trace/rows/row-binary.ts'
 import { TRACE_RUN_ROWS } from '../../../../src/trace/rows/trace-run-row.ts'
 import { settableClock } from '../../faults/test-clock.ts'
+import { insertEarlierFragments } from './earlier-fragments.ts'
 import { traceRunRow } from './trace-store.ts'
 
 const HOUR = 3_600_000
@@ -46,7 +47,6 @@ export class FragmentWorld {
   readonly keep = [0, 0]
   readonly clock = settableClock()
   readonly #byDay: TraceStore
-  readonly #before: TraceStore
   /** For each TraceRun the texts of its fragments, with their times of receipt. */
   readonly #expected = new Map<string, Map<string, number>>()
   #version = 0
@@ -56,7 +56,6 @@ export class FragmentWorld {
     this.#db = db
     this.clock.time = Date.UTC(2030, 0, 1) + n * 100 * DAY
     this.#byDay = createTraceStore(db, STORED_COLUMNS, async () => this.#keepDays())
-    this.#before = createTraceStore(db, STORED_COLUMNS)
   }
 
   #keepDays(): Map<string, number> {
@@ -78,7 +77,8 @@ export class FragmentWorld {
       head: Buffer.from(JSON.stringify(head)),
       inputs: Buffer.from(JSON.stringify(text)),
     })
-    await (before ? this.#before : this.#byDay).insert('run_fragments', [fragment.finish()])
+    const rows = [fragment.finish()]
+    await (before ? insertEarlierFragments(this.#db, rows) : this.#byDay.insert('fragments', rows))
     const known = this.#expected.get(run_id) ?? new Map<string, number>()
     this.#expected.set(run_id, known)
     known.set(`${JSON.stringify(head)}${text}`, received_at)
@@ -117,7 +117,7 @@ export class FragmentWorld {
   /** One sweep of retention, as the server does it every hour. */
   async sweep(killedAfter: number | undefined): Promise<void> {
     const once = async (on: ClickHouse): Promise<void> => {
-      const traces = createTraceDeletion(on, STORED_COLUMNS.runs)
+      const traces = { ...createTraceDeletion(on, STORED_COLUMNS.runs), page: 4 }
       const sweep = retentionSweep(
         {
           traces,
@@ -135,7 +135,6 @@ export class FragmentWorld {
           ready: Promise.resolve(),
           deletePage: (workspace_id, run_ids, expired_at) =>
             traces.deleteRuns(workspace_id, run_ids, { expired_at }),
-          page: 4,
         },
         HOUR,
       )

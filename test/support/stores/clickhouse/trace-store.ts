@@ -94,7 +94,7 @@ export interface TestTraceStore {
 /** Creates a database in the shared engine. */
 export async function startTestTraceStore(): Promise<TestTraceStore> {
   const { db, drop } = await migratedDatabase()
-  const store = createTraceStore(db, STORED_COLUMNS, async () => new Map())
+  const store = createTraceStore(db, STORED_COLUMNS)
   const list: TestTraceStore['list'] = async (workspace_id, query) => [
     ...TRACE_RUN_ROWS.readAll(await store.list(workspace_id, query)),
   ]
