@@ -86,7 +86,7 @@ function OpenLink({
       <div className={css['ends']}>
         {!isBusy && (
           <Select
-            label="Change when the link ends"
+            label="Change when it ends"
             value=""
             options={CHANGES}
             onChange={(days) => days !== '' && share.mutate(endAfter(days))}

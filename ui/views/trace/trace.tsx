@@ -1,3 +1,4 @@
+import { useMemo } from 'react'
 import { ApiError } from '../../api/problem.ts'
 import { useSharedOutline } from '../../data/shares.ts'
 import { useOutline } from '../../data/traces.ts'
@@ -7,6 +8,7 @@ import { Link } from '../../router/link.tsx'
 import type { PathParams } from '../../router/match.ts'
 import css from './trace.module.css'
 import { TracePage } from './page.tsx'
+import { withSummedCosts } from './summed-costs.ts'
 
 /** A trace: all of its runs as a tree with times, and the selected run in full. */
 export function Trace({ params }: { params: PathParams }) {
@@ -38,10 +40,11 @@ export function Trace({ params }: { params: PathParams }) {
 export function SharedTrace({ params }: { params: PathParams }) {
   const token = params['token'] ?? ''
   const outline = useSharedOutline(token)
+  const summed = useMemo(() => outline.data && withSummedCosts(outline.data), [outline.data])
   return (
     <main id="main" className={css['shared']}>
       <Loaded from={outline} heading="h1">
-        {(data) => <TracePage outline={data} share={token} />}
+        {(data) => <TracePage outline={summed ?? data} share={token} />}
       </Loaded>
     </main>
   )
