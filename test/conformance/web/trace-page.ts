@@ -259,7 +259,7 @@ function graphAndCommentTests({ server, used }: Used): void {
       const run = page.locator('#run')
       await run.getByText('Comments', { exact: true }).click()
       await run.getByRole('button', { name: 'Comment', exact: true }).click()
-      const text = run.getByRole('combobox', { name: 'Comment' })
+      const text = run.getByRole('textbox', { name: 'Comment' })
       await text.pressSequentially('Look, @ada')
       await run.getByRole('option', { name: 'Ada Lovelace' }).waitFor()
       expect(await broken()).toEqual([])

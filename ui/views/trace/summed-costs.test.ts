@@ -19,7 +19,7 @@ it('gives runs above model calls the exact sum of the costs below them', () => {
     run('ffffff', 'eeeee', 0.5),
     run('ggggggg', 'a'),
   ]
-  const { ids, costs } = withSummedCosts(outlineOfRuns(runs as Parameters<typeof outlineOfRuns>[0], {}))
+  const { ids, costs } = withSummedCosts(outlineOfRuns(runs, {}))
   expect(Object.fromEntries(ids.map((id, at) => [id.length, costs[at]]))).toEqual({
     1: '1.3',
     2: '0.3',

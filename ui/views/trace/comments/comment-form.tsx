@@ -122,10 +122,9 @@ export function CommentForm({
           maxLength={10_000}
           defaultValue={text}
           autoFocus
-          role="combobox"
           aria-autocomplete="list"
-          aria-expanded={isOpen}
-          aria-controls={list}
+          aria-haspopup="listbox"
+          aria-controls={isOpen ? list : undefined}
           aria-activedescendant={isOpen ? `${list}-${marked}` : undefined}
           onInput={look}
           onClick={look}
