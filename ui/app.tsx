@@ -23,6 +23,9 @@ import { Elsewhere, FIRST_PAGE, useChosenWorkspace, WORKSPACE, WorkspaceSwitch }
 const KeyHelp = lazy(() =>
   import('./parts/keyboard/key-help.tsx').then((file) => ({ default: file.KeyHelp })),
 )
+const Mentions = lazy(() =>
+  import('./views/trace/comments/mentions.tsx').then((file) => ({ default: file.Mentions })),
+)
 const SignIn = lazy(() => import('./views/sign-in/sign-in.tsx').then((file) => ({ default: file.SignIn })))
 
 /** The interface. Each workspace has a separate cache, and pages are mounted again when another workspace is chosen. */
@@ -241,10 +244,22 @@ function Top({ path, openPalette, openKeys }: { path: string; openPalette(): voi
             ?
           </Button>
         </span>
+        <MentionsButton />
         <ThemeButton />
         <SignOutButton />
       </div>
     </header>
+  )
+}
+
+/** The mentions of a signed-in member; draws nothing for others. */
+function MentionsButton() {
+  const { data } = useSession()
+  if (data?.user === undefined || data.user === null) return null
+  return (
+    <Suspense>
+      <Mentions />
+    </Suspense>
   )
 }
 

@@ -7,10 +7,10 @@ import { uiConfig } from '../ui/config.ts'
 import { entryOf, filesOf, MANIFEST, type Manifest } from '../ui/first-pages.ts'
 
 /**
- * Limits in bytes of JavaScript and CSS after gzip: for the first page that is opened, and for a page that is opened
+ * Limits in bytes of JavaScript, CSS and the font after gzip: for the first page that is opened, and for a page that is opened
  * later. Studio contains LangGraph's SDK, and does not count as a first page.
  */
-const BUDGETS = { first: { aim: 150_000, most: 180_000 }, page: 60_000, studio: 150_000 }
+const BUDGETS = { first: { aim: 153_600, most: 180_000 }, page: 60_000, studio: 150_000 }
 const STUDIO = 'views/studio/studio.tsx'
 
 async function gzipped(folder: string, file: string): Promise<number> {

@@ -34,6 +34,8 @@ const FIRST_PAGES: readonly FirstPage[] = [
 export interface Chunk {
   file: string
   css?: string[]
+  /** Files that its styles refer to. */
+  assets?: string[]
   imports?: string[]
   dynamicImports?: string[]
   isEntry?: boolean
@@ -50,7 +52,7 @@ export function filesOf(manifest: Manifest, key: string, found = new Set<string>
   const chunk = manifest[key]
   if (chunk === undefined || found.has(chunk.file)) return found
   found.add(chunk.file)
-  for (const css of chunk.css ?? []) found.add(css)
+  for (const file of [...(chunk.css ?? []), ...(chunk.assets ?? [])]) found.add(file)
   for (const other of chunk.imports ?? []) filesOf(manifest, other, found)
   return found
 }

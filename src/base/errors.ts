@@ -78,6 +78,7 @@ export const ERRORS = {
     'This key has several workspaces and no default, and requires workspace specification: name one in X-Tenant-Id, or use a key of one workspace.',
   ),
   not_found: kind(404, 'Not found'),
+  share_ended: kind(404, 'What this link shared is no longer shared. Ask for a new link.'),
   usage_disabled: kind(
     404,
     'Granular usage reporting is not enabled. Set DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING and GRANULAR_USAGE_TABLE_ENABLED to true.',

@@ -58,7 +58,7 @@ export interface TracePlace {
 
 /** The data from which the links of responses are made. */
 export interface LinkSource {
-  shares: Pick<ShareStore, 'tokensOfTraces'>
+  shares: Pick<ShareStore, 'ofTraces'>
   attachmentKey(): Promise<string>
 }
 
@@ -223,10 +223,10 @@ async function linksOf(
   found: readonly TraceRunRow[],
 ): Promise<RunLinks> {
   const traces = new Set(selects.includes('SHARE_URL') ? found.map((row) => row.trace_id) : [])
+  const known = traces.size === 0 ? [] : await shares.ofTraces(about.workspace_id, [...traces])
   return {
     ...about,
-    share_tokens:
-      traces.size === 0 ? new Map() : await shares.tokensOfTraces(about.workspace_id, [...traces]),
+    share_tokens: new Map([...known].map(([trace_id, { token }]) => [trace_id, token])),
     key: selects.includes('ATTACHMENTS') ? await attachmentKey() : '',
   }
 }

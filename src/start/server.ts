@@ -300,10 +300,11 @@ function baseDeps({ config: { publicUrl, deploymentsOrigin, deploy }, metrics, l
 
 /** The stores that routes use as they are. */
 function sqlDeps(stores: SqlStores) {
-  const { sharing, projects, projectViews, prices, usageLimits, ingestLimits, identityStore, managed, scim } =
-    stores
+  const { sharing, comments, projects, projectViews, prices, usageLimits, ingestLimits } = stores
+  const { identityStore, managed, scim } = stores
   return {
     sharing,
+    comments,
     projects,
     projectViews,
     prices,

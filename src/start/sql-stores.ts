@@ -22,6 +22,7 @@ import { createPriceStore } from '../storage/sql/prices/price-store.ts'
 import { connectionShares } from '../storage/sql/driver/postgres/connection-budget.ts'
 import { withAuditLines } from './identity/audit-lines.ts'
 import { createSharing } from './stored-traces.ts'
+import { createCommentStore } from '../storage/sql/comments/comment-store.ts'
 import { createDeletionStore } from '../storage/sql/deletion/deletion-store.ts'
 import { createProjectStore } from '../storage/sql/projects/store.ts'
 import { createProjectViewStore } from '../storage/sql/projects/view-store.ts'
@@ -78,6 +79,7 @@ export async function openSqlStores({ config, logger, stops, acceptEmptyStore, a
     installation,
     check: await installation.claim(sqlStore('sql', place, database)),
     sharing: createSharing(database),
+    comments: createCommentStore(database, systemClock),
     deletions: createDeletionStore(database, systemClock),
     projects: createProjectStore(database, systemClock, {
       retention_days: config.defaultRetentionDays,

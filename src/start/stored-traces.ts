@@ -80,7 +80,7 @@ export function openTraceStore(
   return createTraceStore(connection, STORED_COLUMNS, keepDays)
 }
 
-interface DeletingParts extends Pick<DeleterDeps, 'deletions' | 'ingester' | 'blobs'> {
+interface DeletingParts extends Pick<DeleterDeps, 'deletions' | 'comments' | 'ingester' | 'blobs'> {
   sharing: Sharing
   clickhouse: Pick<OpenedClickHouse, 'connection' | 'ready'>
 }
@@ -88,16 +88,14 @@ interface DeletingParts extends Pick<DeleterDeps, 'deletions' | 'ingester' | 'bl
 /** Starts the deletions, and the sweeps of expired TraceRuns, in the background. */
 export function startDeleting(
   { logger, sweeps, stops }: Background,
-  { clickhouse: { connection, ready }, deletions, sharing: { shares }, ingester, blobs }: DeletingParts,
+  { clickhouse: { connection, ready }, sharing: { shares }, ...parts }: DeletingParts,
 ): Deleter {
   const traces = createTraceDeletion(connection, STORED_COLUMNS.runs)
   const deleter = startDeleter({
+    ...parts,
     traces,
     ready,
-    deletions,
     shares,
-    ingester,
-    blobs,
     clock: systemClock,
     logger,
     sweeps,

@@ -44,6 +44,7 @@ export const ERROR_TEXTS: Readonly<Record<string, string>> = {
   "websockets_unsupported": "WebSockets are not supported here.",
   "workspace_required": "This key has several workspaces and no default, and requires workspace specification: name one in X-Tenant-Id, or use a key of one workspace.",
   "not_found": "Not found",
+  "share_ended": "What this link shared is no longer shared. Ask for a new link.",
   "usage_disabled": "Granular usage reporting is not enabled. Set DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING and GRANULAR_USAGE_TABLE_ENABLED to true.",
   "method_not_allowed": "This method is not allowed here.",
   "not_implemented": "This server does not support this request.",

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { call } from '../api/call.ts'
+import { call, type Reply } from '../api/call.ts'
 import { ApiError } from '../api/problem.ts'
 import type { TraceRunPublicSelect } from '../api/platform.gen.ts'
 import { outlineOfRuns } from './outline.ts'
@@ -17,6 +17,8 @@ const SELECTS: TraceRunPublicSelect[] = [
   'TOTAL_COST',
   'TRACE_ID',
 ]
+
+type Share = Reply<'PUT /api/v1/runs/{id}/share'>
 
 /** Figures of the root; undefined for a shared thread. */
 async function totalsOf(token: string, signal: AbortSignal): Promise<Record<string, unknown>> {
@@ -59,13 +61,15 @@ export function useShare(run_id: string) {
   const params = { id: run_id }
   const found = useQuery({
     queryKey,
-    queryFn: async ({ signal }) =>
-      (await call('GET /api/v1/runs/{id}/share', { params, signal }))?.share_token ?? null,
+    queryFn: async ({ signal }): Promise<Share | null> =>
+      await call('GET /api/v1/runs/{id}/share', { params, signal }),
   })
-  const keep = (token: string | null): void => void queries.setQueryData(queryKey, token)
+  const keep = (share: Share | null): void => void queries.setQueryData(queryKey, share)
+  /** Makes the share, or changes when it ends: ISO 8601, null for never. */
   const share = useMutation({
-    mutationFn: () => call('PUT /api/v1/runs/{id}/share', { params, body: {} }),
-    onSuccess: ({ share_token }) => keep(share_token),
+    mutationFn: (expires_at: string | null) =>
+      call('PUT /api/v1/runs/{id}/share', { params, body: { expires_at } }),
+    onSuccess: keep,
   })
   const end = useMutation({
     mutationFn: () => call('DELETE /api/v1/runs/{id}/share', { params }),

@@ -43,10 +43,10 @@ export function usePreference<N extends PreferenceName>(name: N): Preferences[N]
 }
 
 /**
- * Texts that this browser stores: the columns that were chosen last, the filters of projects, and of the page of a trace
- * the shares of its left half and of the names in the tree.
+ * Texts that this browser stores: the columns that were chosen last, the filters of projects, of the page of a trace the
+ * shares of its left half and of the names in the tree, and when the newest mention that was shown was written.
  */
-export type KeptText = 'columns' | 'filters' | 'trace-left' | 'trace-names'
+export type KeptText = 'columns' | 'filters' | 'trace-left' | 'trace-names' | 'mentions-seen'
 
 /** A text that this browser stores under a name; '' without one. */
 export function readKept(name: KeptText): string {

@@ -53,6 +53,7 @@ function titleOf(error: unknown): string {
   if (!(error instanceof ApiError)) return 'This part of the page failed'
   if (error.status === 0) return 'The server does not answer'
   if (error.status === 403) return 'You may not see this'
+  if (error.code === 'share_ended') return 'This link has ended'
   if (error.status === 404) return 'Not found'
   if (error.status === 503) return 'The server cannot answer now'
   return 'The request failed'

@@ -26,6 +26,7 @@ import type { Playground } from '../../playground/playground.ts'
 import type { WorkspaceSecrets } from '../../playground/secrets.ts'
 import type { PricedModels } from '../../ingest/prices/priced-models.ts'
 import type { ProjectStore } from '../../ingest/project-store.ts'
+import type { CommentStore } from '../../ingest/comment-store.ts'
 import type { ProjectViewStore } from '../../ingest/project-views.ts'
 import type { RateGate } from '../../ingest/rates/rate-gate.ts'
 import type { Repricer } from '../../ingest/prices/repricer.ts'
@@ -116,6 +117,7 @@ export interface AppDeps {
   reads: TraceReads
   feedback: Feedback
   sharing: Sharing
+  comments: CommentStore
   /** Reads of API v2. */
   selectedReads: SelectedReads
   threadReads: ThreadReads

@@ -79,6 +79,12 @@ export const ROUTE_NEEDS: RouteNeeds = {
   'GET /sessions/{id}': 'projects:read',
   'PATCH /sessions/{id}': 'projects:create',
 
+  'GET /traces/{trace_id}/comments': 'runs:read',
+  'POST /runs/{id}/comments': 'runs:create',
+  'PATCH /comments/{id}': 'runs:create',
+  'DELETE /comments/{id}': 'runs:create',
+  'GET /comments/mentions': 'runs:read',
+
   'GET /sessions/{id}/views': 'projects:read',
   'POST /sessions/{id}/views': 'projects:create',
   'PATCH /sessions/{id}/views/{view_id}': 'projects:create',

@@ -11,6 +11,7 @@ import { deploymentLogRoutes } from './routes/deployments/logs.ts'
 import { deploymentRoutes } from './routes/deployments/deployments.ts'
 import { revisionRoutes } from './routes/deployments/revisions.ts'
 import { serverFactRoutes } from './routes/deployments/server-facts.ts'
+import { commentRoutes } from './routes/feedback/comments.ts'
 import { feedbackConfigRoutes } from './routes/feedback/configs.ts'
 import { feedbackRoutes } from './routes/feedback/records.ts'
 import { feedbackTokenRoutes } from './routes/feedback/tokens.ts'
@@ -78,6 +79,7 @@ export function platformRoutes(): GuardedPlatformRoute[] {
       ...feedbackRoutes(),
       ...feedbackConfigRoutes(),
       ...feedbackTokenRoutes(),
+      ...commentRoutes(),
       ...shareRoutes(),
       ...publicRoutes(),
       sessionListRoute(),

@@ -2,7 +2,7 @@
 export interface FirstPage {
   /** Path below `/app`, such as `/traces/{id}`. */
   path: string
-  /** Scripts and styles below `/app`; the script of all pages is first. */
+  /** Scripts, styles and fonts below `/app`; the script of all pages is first. */
   files: readonly string[]
   /** Paths of the API with the parameters of `path`, such as `/api/v1/traces/{id}?view=outline`. */
   reads: readonly string[]
@@ -21,7 +21,9 @@ function idIn(path: string, page: string): string | undefined {
 
 function fileLink(file: string): string {
   const url = `</app/${file}>`
-  return file.endsWith('.css') ? `${url}; rel=preload; as=style; crossorigin` : `${url}; rel=modulepreload`
+  if (file.endsWith('.css')) return `${url}; rel=preload; as=style; crossorigin`
+  if (file.endsWith('.woff2')) return `${url}; rel=preload; as=font; type="font/woff2"; crossorigin`
+  return `${url}; rel=modulepreload`
 }
 
 /**

@@ -36,6 +36,7 @@ const policyOf = (pagesOrigin: string | null): string =>
     "style-src 'self'",
     "img-src 'self' blob:",
     "media-src 'self' blob:",
+    "font-src 'self'",
     "connect-src 'self'",
     "worker-src 'self'",
     "base-uri 'none'",
@@ -58,6 +59,7 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   svg: 'image/svg+xml',
   html: 'text/html; charset=utf-8',
+  woff2: 'font/woff2',
 }
 /** Endings of compressed files in order of preference. */
 const ENCODINGS = [
@@ -66,7 +68,7 @@ const ENCODINGS = [
 ] as const
 
 /** Names of assets contain a hash of their content, so an asset never changes. */
-const ASSET = /^\/app\/(assets\/[\w-]+(?:\.[\w-]+)*\.(?:js|css|svg))$/
+const ASSET = /^\/app\/(assets\/[\w-]+(?:\.[\w-]+)*\.(?:js|css|svg|woff2))$/
 /** Paths of shares in the links of LangSmith's clients. */
 const SHARED = /^\/public\/[^/]+\/r(?:\/[^/]+)?$/
 /** Paths of projects and runs in the links of LangSmith's clients; `tenant` is a workspace. */

@@ -6,6 +6,7 @@ import type { Logger } from '../../base/log.ts'
 import type { StartedSweep, Sweeps } from '../../base/background/sweeps.ts'
 import { parseFilter } from '../../trace/filter/filter.ts'
 import type { Ingester } from '../ingester.ts'
+import type { CommentStore } from '../comment-store.ts'
 import type { ShareStore } from '../share-store.ts'
 import type { BlobStore } from '../store/blob-store.ts'
 import type { DeletionJob, DeletionScope, DeletionStore } from './deletion-store.ts'
@@ -28,6 +29,7 @@ export interface DeleterDeps {
   traces: TraceDeletion
   deletions: DeletionStore
   shares: Pick<ShareStore, 'removeTraces' | 'removeProject'>
+  comments: Pick<CommentStore, 'removeRuns'>
   blobs: BlobStore
   ingester: Pick<Ingester, 'settled' | 'settledSoon'>
   /** Resolves when the store can be read. */
@@ -298,7 +300,8 @@ class JobRunner implements Deleter {
   }
 
   async #deletePage(workspace_id: string, run_ids: readonly string[], expired_at?: number): Promise<void> {
-    const { traces, deletions, clock } = this.#deps
+    const { traces, deletions, comments, clock } = this.#deps
+    await comments.removeRuns(workspace_id, run_ids)
     const sha256s = await traces.attachmentsOf(workspace_id, run_ids)
     await deletions.noteBlobs(sha256s, clock.now() + HELD_MS)
     await traces.deleteRuns(workspace_id, run_ids, { attachments: sha256s, expired_at })

@@ -152,6 +152,28 @@ describe('a shared trace (SHARE-1 to SHARE-3)', () => {
       expect(run.start_time).toMatch(/\d$/)
   })
 
+  it('SHARE-7: ends at the time that was asked for, and says so to its readers', async () => {
+    const path = `/api/v1/runs/${second.root}/share`
+    const share = (expires_at: string | null) =>
+      setup().weir.request(path, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ expires_at }),
+      })
+    expect((await share(new Date(Date.now() - 1).toISOString())).status).toBe(422)
+    const expires_at = new Date(Date.now() + 3600_000).toISOString()
+    const { share_token, ...made } = (await (await share(expires_at)).json()) as Record<string, string>
+    expect(made).toEqual({ expires_at })
+    expect(await setup().weir.json(path)).toEqual({ run_id: second.root, share_token, expires_at })
+    await share(new Date(Date.now() + 300).toISOString())
+    await eventually(async () => {
+      const { status, text } = await openly(`/public/${share_token}/run`)
+      expect([status, JSON.parse(text)]).toMatchObject([404, { code: 'share_ended' }])
+    })
+    expect(await client.shareRun(second.root)).not.toContain(share_token)
+    await client.unshareRun(second.root)
+  })
+
   it('is the only trace that its token gives access to', async () => {
     const { share_token } = await client.runs.share.create(first.root, {
       session_id: project_id,

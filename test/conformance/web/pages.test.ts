@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
 import { HAS_BROWSER, NO_BROWSER, useInterface } from '../../support/servers/web-interface.ts'
+import { defectTests } from './defects.ts'
 import { ingestTests } from './ingest.ts'
 import { listTests } from './list.ts'
 import { priceTests } from './prices.ts'
@@ -147,7 +148,9 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
       const { page, open, browser } = used.current()
       await open(`/traces/${call.trace_id}`)
       await page.getByRole('button', { name: 'Share' }).click()
+      await page.getByLabel('The link ends').selectOption('after 1 day')
       await page.getByRole('button', { name: 'Make a link' }).click()
+      await page.getByText('Everybody who has this link can read the whole trace until').waitFor()
       const link = await page.getByLabel('Link').inputValue()
       const other = await browser.newContext()
       const reader = await other.newPage()
@@ -159,6 +162,16 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
       await page.getByRole('button', { name: 'Make a link' }).waitFor()
       await reader.goto(link)
       await reader.getByText('Not found').waitFor()
+      const answer = await server.current().request(`/api/v1/runs/${call.id}/share`, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ expires_at: new Date(Date.now() + 300).toISOString() }),
+      })
+      const short = (await answer.json()) as { share_token: string }
+      await eventually(async () => {
+        await reader.goto(new URL(`/public/${short.share_token}/r`, link).href)
+        await reader.getByText('This link has ended').waitFor({ timeout: 1000 })
+      })
       await other.close()
     })
   })
@@ -196,6 +209,7 @@ describe.skipIf(!HAS_BROWSER)(`the web interface in a browser${NO_BROWSER}`, () 
   })
 
   listTests({ server, used })
+  defectTests({ server, used })
   tracePageTests({ server, used })
   usageTests({ server, used, sent })
   priceTests({ server, used })

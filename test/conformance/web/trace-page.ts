@@ -4,6 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import { drained } from '../../support/servers/server.ts'
 import type { UsedWeir } from '../../support/servers/use-weir.ts'
 import type { UsedInterface } from '../../support/servers/web-interface.ts'
+import { signIn } from '../../support/servers/web-interface.ts'
 import { sendAgentTrace } from './trace.ts'
 import { inLong } from '../../support/length.ts'
 
@@ -52,6 +53,42 @@ async function sendSteps(weir: UsedWeir): Promise<string> {
   ]
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ post })
+  expect((await weir.request('/api/v1/runs/batch', { method: 'POST', headers, body })).status).toBe(202)
+  await drained(weir)
+  return root
+}
+
+/** Sends a crew of three agents, each with a model call and a search; the last search fails, and a call repeats why. */
+async function sendCrew(weir: UsedWeir): Promise<string> {
+  const root = randomUUID()
+  const start = Date.now() - 60_000
+  const time = (ms: number): string => new Date(start + ms).toISOString()
+  const shared = { trace_id: root, session_name: 'crews' }
+  const run = (name: string, run_type: string, [from, to]: [number, number], parent?: string) => ({
+    ...shared,
+    id: parent === undefined ? root : randomUUID(),
+    ...(parent !== undefined && { parent_run_id: parent }),
+    name,
+    run_type,
+    start_time: time(from),
+    end_time: time(to),
+    inputs: { query: name },
+  })
+  const call = (content: string, times: [number, number], parent: string) => ({
+    ...run('think', 'llm', times, parent),
+    inputs: { messages: [{ role: 'user', content }] },
+    outputs: { choices: [{ message: { role: 'assistant', content: 'I search for it.' } }] },
+  })
+  const agents = [0, 1000, 2000].flatMap((at) => {
+    const agent = run('agent', 'chain', [at, at + 900], root)
+    const search = run('search', 'tool', [at + 200, at + 400], agent.id)
+    const failed = { ...search, error: 'the search is down' }
+    const again = call('the search is down', [at + 500, at + 600], agent.id)
+    const begin = [agent, call(`where is it? ${at}`, [at, at + 100], agent.id)]
+    return at < 2000 ? [...begin, search] : [...begin, failed, again]
+  })
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ post: [run('crew', 'chain', [0, 3000]), ...agents] })
   expect((await weir.request('/api/v1/runs/batch', { method: 'POST', headers, body })).status).toBe(202)
   await drained(weir)
   return root
@@ -168,8 +205,98 @@ export function tracePageTests({ server, used }: Used): void {
   })
 }
 
+/** The graph of a trace, folding, and comments. The browser is signed in as an admin. */
+function graphAndCommentTests({ server, used }: Used): void {
+  describe('a trace of a crew', () => {
+    it('has a graph that filters the tree, folds at once, and searches new texts before repeated ones', async () => {
+      const trace = await sendCrew(server.current())
+      const { page, open, broken } = used.current()
+      await open(`/traces/${trace}`)
+      const rows = page.getByRole('treegrid').getByRole('row')
+      await eventually(async () => expect(await rows.count()).toBe(11))
+      await page.getByRole('button', { name: 'Graph' }).click()
+      const graph = page.getByRole('region', { name: 'Graph of the trace' })
+      const node = (name: string) => graph.getByRole('button', { name: new RegExp(`^${name}`) })
+      await node('search').getByText('× 3 · 1 failed').waitFor()
+      await node('agent').getByText('× 3 · 2.7 s').waitFor()
+      expect(await broken()).toEqual([])
+      await node('search').click()
+      await eventually(async () => expect(await rows.count()).toBe(7))
+      expect(new URL(page.url()).searchParams.get('node')).toBe('tool search')
+      await page.getByRole('button', { name: 'Graph', exact: true }).click()
+      await graph.waitFor({ state: 'detached' })
+      await eventually(async () => expect(await rows.count()).toBe(11))
+      await page.getByRole('button', { name: 'Fold all' }).click()
+      await eventually(async () => expect(await rows.count()).toBe(4))
+      await page.getByRole('button', { name: 'Unfold all' }).click()
+      await page.getByRole('button', { name: '1 failed' }).click()
+      await eventually(async () => expect(await rows.count()).toBe(3))
+      await page.getByRole('button', { name: '1 failed' }).click()
+      const field = page.getByRole('searchbox', { name: 'Find in the trace' })
+      await field.fill('search is down')
+      const matches = page.getByRole('status').filter({ hasText: /found|of/ })
+      await matches.getByText('2 found (1 repeat)').waitFor()
+      await field.press('Enter')
+      await matches.getByText('1 of 2 (1 repeat)').waitFor()
+      await page.locator('#run').getByRole('heading', { name: 'search' }).waitFor()
+      await open(`/traces/${trace}?view=messages`)
+      const view = page.getByRole('region', { name: 'Messages of the trace' })
+      await view.getByText('where is it?').first().waitFor()
+      await view.getByRole('button', { name: 'Fold all' }).click()
+      await eventually(async () => expect(await view.getByText('where is it?').count()).toBeLessThan(2))
+      expect(await broken()).toEqual([])
+      await view.getByRole('button', { name: 'Unfold all' }).click()
+      await eventually(async () => expect(await view.getByText('where is it?').count()).toBe(3))
+    })
+
+    it('COMMENT-1, COMMENT-2: has comments on its runs, which mention members and are changed by their authors', async () => {
+      const weir = server.current()
+      const trace = await sendCrew(weir)
+      const ada = { email: 'ada@example.com', full_name: 'Ada Lovelace', role: 'user' }
+      const { user_id } = await weir.json<{ user_id: string }>('/api/v1/orgs/current/members', ada)
+      const { page, open, broken, browser } = used.current()
+      await open(`/traces/${trace}`)
+      const run = page.locator('#run')
+      await run.getByText('Comments', { exact: true }).click()
+      await run.getByRole('button', { name: 'Comment', exact: true }).click()
+      const text = run.getByRole('textbox', { name: 'Comment' })
+      await text.pressSequentially('Look, @ada')
+      await run.getByRole('option', { name: 'Ada Lovelace' }).waitFor()
+      expect(await broken()).toEqual([])
+      await text.press('Enter')
+      await text.pressSequentially('the search')
+      expect(await text.inputValue()).toBe('Look, @Ada Lovelace the search')
+      await run.getByRole('button', { name: 'Save' }).click()
+      await run.locator('b', { hasText: '@Ada Lovelace' }).waitFor()
+      await page.getByRole('treegrid').getByTitle('1 comment').waitFor()
+      await run.getByRole('button', { name: 'Edit the comment' }).click()
+      await text.fill('Look, @Ada Lovelace: the third search')
+      await text.press('Control+Enter')
+      await run.getByText('edited').waitFor()
+      expect(await broken()).toEqual([])
+      const token = { description: 'k', role: 'user', user_id }
+      const { key } = await weir.json<{ key: string }>('/api/v1/orgs/current/personal-access-tokens', token)
+      const other = await browser.newContext()
+      const reader = await other.newPage()
+      const request: UsedWeir['request'] = (path, init) =>
+        fetch(weir.url + path, { ...init, headers: { 'content-type': 'application/json', 'x-api-key': key } })
+      await signIn(reader, { ...weir, request })
+      await reader.getByRole('button', { name: 'Mentions: new ones' }).click()
+      const mention = reader.getByRole('dialog', { name: 'Mentions' }).getByRole('listitem')
+      await mention.getByText('the third search').waitFor()
+      await mention.getByRole('link').click()
+      await reader.locator('#run').getByText('the third search').waitFor()
+      expect(await reader.getByRole('button', { name: 'Edit the comment' }).count()).toBe(0)
+      await other.close()
+      await run.getByRole('button', { name: 'Delete the comment' }).click()
+      await eventually(async () => expect(await page.getByTitle('1 comment').count()).toBe(0))
+    })
+  })
+}
+
 /** The critical path of a trace. The browser is signed in. */
 export function moreTracePageTests({ server, used }: Used): void {
+  graphAndCommentTests({ server, used })
   describe('the critical path', () => {
     it('marks the critical path of a trace, and keeps that in the address', async () => {
       const call = await sendAgentTrace(server.current())

@@ -14,6 +14,7 @@ import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
 import { createDeletionStore } from '../../../src/storage/sql/deletion/deletion-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
+import { createCommentStore } from '../../../src/storage/sql/comments/comment-store.ts'
 import { createShareStore } from '../../../src/storage/sql/shares/share-store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { temporaryDir } from '../../support/stores/clickhouse/embedded-clickhouse.ts'
@@ -125,6 +126,7 @@ describeOnSql('retention', (engine) => {
       traces: createTraceDeletion(traces.clickhouse, STORED_COLUMNS.runs),
       deletions: createDeletionStore(database, time),
       shares: createShareStore(database, time),
+      comments: createCommentStore(database, time),
       blobs: createFileBlobStore(dir.dir, time),
       ingester: { settled: async () => undefined, settledSoon: async () => undefined },
       ready: Promise.resolve(),
@@ -156,7 +158,7 @@ describeOnSql('retention', (engine) => {
     await deleter.stop()
   })
 
-  it('removes what was received longer ago than its project keeps traces, with all that belongs to it', async () => {
+  it('COMMENT-3: removes what was received longer ago than its project keeps traces, with all that belongs to it', async () => {
     const database = await open()
     const blobs = createFileBlobStore(dir.dir, clock)
     await blobs.put([{ sha256: SHA256, bytes: BYTES }])
@@ -172,12 +174,17 @@ describeOnSql('retention', (engine) => {
       number[],
     ]
     const all = (numbers: number[]) => Object.fromEntries(TABLES.map((table) => [table, numbers]))
+    const comments = createCommentStore(database, clock)
+    const by = { workspace_id: WORKSPACE, trace_id: idOf(first), user_id: null, api_key_id: 'k', author: 'k' }
+    for (const n of [days[0]!, days[1]!])
+      await comments.create({ ...by, run_id: idOf(n), text: String(n), mentions: [] })
     const gone = (numbers: number[], rest: number[]) => ({ ...all(rest), usage_traces: numbers })
 
     clock.time = RECEIVED + 3 * DAY + HOUR
     let deleter = sweep(database)
     await eventually(async () => expect(await left(days)).toEqual(gone(days, days.slice(1))))
     await deleter.stop()
+    expect(await comments.ofTrace(WORKSPACE, idOf(first))).toMatchObject([{ run_id: idOf(days[1]!) }])
     expect([await left(longer), await left(kept)]).toEqual([all(longer), all(kept)])
 
     clock.time = RECEIVED + 400 * DAY

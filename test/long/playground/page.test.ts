@@ -148,9 +148,12 @@ describe.skipIf(!HAS_BROWSER)(`more of the playground in a browser (N15)${NO_BRO
     await message('2').fill('common')
     await useHeldVendor()
     await page.getByRole('button', { name: 'Add a model' }).click()
-    await column(2).getByRole('button', { name: 'Own prompt' }).click()
+    await column(2).getByRole('button', { name: 'Different prompt' }).click()
     await message('2 of Model 2').fill('own')
     await message('2').fill('common, changed')
+    await column(2).getByRole('button', { name: 'Differences' }).click()
+    await column(2).locator('del', { hasText: 'common, changed' }).waitFor()
+    await column(2).locator('ins', { hasText: 'own' }).waitFor()
     expect(await broken()).toEqual([])
     const texts: unknown[] = []
     for (const place of [1, 2]) {

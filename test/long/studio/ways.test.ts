@@ -85,6 +85,24 @@ describe.skipIf(!HAS_BROWSER)(`the main ways through Studio in a browser${NO_BRO
     await eventually(async () => expect(await chat.getByText('hello', { exact: true }).count()).toBe(0))
   })
 
+  it('hides the question of a later run while an earlier one is replayed', async () => {
+    const thread = await runKind('custom')
+    await steps().filter({ hasText: 'end' }).first().waitFor()
+    await server
+      .current()
+      .json(`${DEPLOYMENT}/threads/${thread}/runs/wait`, { assistant_id: 'kinds', input: { kind: 'ask' } })
+    const { page } = used.current()
+    await page.reload()
+    const questions = page.getByRole('form', { name: 'Questions' })
+    await questions.waitFor()
+    await page.getByRole('region', { name: 'Runs' }).getByRole('button', { name: 'Replay' }).last().click()
+    const replay = page.getByRole('region', { name: 'Replay' })
+    await replay.waitFor()
+    await questions.waitFor({ state: 'hidden' })
+    await replay.getByRole('button', { name: 'End the replay' }).click()
+    await questions.waitFor()
+  })
+
   it('ui §9.5: replays a run, with its nodes, events, tokens and states', async () => {
     await runKind('custom')
     const { page, open, broken } = used.current()

@@ -121,8 +121,8 @@ export function panelTests({ server, used }: Used): void {
       const [call] = await sendAgent()
       const { page, open, broken } = used.current()
       await open(`/traces/${call.trace_id}?run=${call.id}`)
-      await page.getByRole('button', { name: 'Copy or save' }).click()
-      const menu = page.getByRole('group', { name: 'Copy or save' })
+      await page.getByRole('button', { name: 'Copy as …' }).click()
+      const menu = page.getByRole('group', { name: 'Copy as …' })
       expect(await broken()).toEqual([])
       for (const [name, part] of [
         ['curl', `/api/v1/runs/${call.id}`],

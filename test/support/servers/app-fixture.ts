@@ -44,6 +44,7 @@ import { createLiveFeed } from '../../../src/ingest/live/live-feed.ts'
 import { createEventStreams } from '../../../src/http/platform/reply/event-streams.ts'
 import { createLiveStreams } from '../../../src/http/platform/reply/live-streams.ts'
 import { createOauth, createSignIn } from '../../../src/http/platform/sign-in.ts'
+import { createCommentStore } from '../../../src/storage/sql/comments/comment-store.ts'
 import { createFeedback, createSharing } from '../../../src/start/stored-traces.ts'
 import { createLocalBuckets } from '../../../src/ingest/rates/buckets.ts'
 import { createRateGate } from '../../../src/ingest/rates/rate-gate.ts'
@@ -281,6 +282,7 @@ export async function startApp(options: FixtureOptions = {}) {
     feedback: createFeedback(database, { store: createMemoryFeedback(), ingester: SETTLED }, clock),
     selectedReads: { ...NO_SELECTED_READS, ...options.selectedReads },
     sharing: createSharing(database, clock),
+    comments: createCommentStore(database, clock),
     threadReads: NO_THREAD_READS,
     projects: createProjectStore(database, clock),
     projectViews: createProjectViewStore(database, clock),

@@ -23,7 +23,8 @@ interface NodeShapeProps {
 }
 
 function NodeShape({ node, state, isChosen, isBreak, isFolded, choose, fold }: NodeShapeProps) {
-  const { x, y, width, height, label, kind } = node
+  const { x, y, width, height, label, kind, note } = node
+  const hasNote = state !== undefined || note !== undefined
   const pressed = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' || event.key === ' ') choose?.(node.id)
     else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight')
@@ -37,7 +38,7 @@ function NodeShape({ node, state, isChosen, isBreak, isFolded, choose, fold }: N
       className={css['node']}
       data-node={node.id}
       data-kind={kind}
-      data-state={state?.state}
+      data-state={state?.state ?? node.mark}
       data-folded={isFolded || undefined}
       transform={`translate(${x - width / 2},${y - height / 2})`}
       {...(isButton && {
@@ -55,10 +56,15 @@ function NodeShape({ node, state, isChosen, isBreak, isFolded, choose, fold }: N
           <title>Breakpoint</title>
         </circle>
       )}
-      <text x={width / 2} y={state === undefined ? height / 2 + 4 : height / 2 - 2} textAnchor="middle">
+      <text x={width / 2} y={hasNote ? height / 2 - 2 : height / 2 + 4} textAnchor="middle">
         {label}
       </text>
       {state !== undefined && <Note state={state} x={width / 2} y={height / 2 + 12} />}
+      {state === undefined && note !== undefined && (
+        <text className={css['note']} x={width / 2} y={height / 2 + 12} textAnchor="middle">
+          {note}
+        </text>
+      )}
     </g>
   )
 }
@@ -101,6 +107,14 @@ function Edges({ edges }: { edges: readonly PlacedEdge[] }) {
           markerEnd={`url(#${arrow})`}
         />
       ))}
+      {edges.map(
+        ({ id, label, middle }) =>
+          label !== '' && (
+            <text key={id} className={css['count']} x={middle.x} y={middle.y + 3} textAnchor="middle">
+              {label}
+            </text>
+          ),
+      )}
     </>
   )
 }
@@ -149,8 +163,8 @@ export const Graph = memo(function Graph({
       >
         {placed.frames.map(({ id, label: name, x, y, width, height }) => (
           <g key={id} className={css['subgraph']} data-subgraph={id}>
-            <rect x={x} y={y} width={width} height={height} rx={6} />
-            <text x={x + 8} y={y + 14}>
+            <rect x={x - width / 2} y={y - height / 2} width={width} height={height} rx={6} />
+            <text x={x - width / 2 + 8} y={y - height / 2 + 14}>
               {name}
             </text>
           </g>

@@ -44,7 +44,8 @@ describe('the picture of a graph', () => {
       ['nested', 'nested'],
       ['nested:deep', 'deep'],
     ])
-    for (const frame of frames) {
+    for (const { x, y, ...box } of frames) {
+      const frame = { ...box, x: x - box.width / 2, y: y - box.height / 2 }
       const inside = nodes.filter(
         (node) =>
           node.x + node.width / 2 > frame.x &&

@@ -3,7 +3,15 @@ import { allSubgraphs, subgraphsOf } from './subgraphs.ts'
 
 /** A graph as the deployment API describes it. */
 export interface GraphDrawing {
-  nodes: readonly { id: string | number; data?: unknown }[]
+  nodes: readonly {
+    id: string | number
+    data?: unknown
+    /** Shown in place of the last part of the id. */
+    label?: string
+    /** The line below the name. */
+    note?: string
+    mark?: 'error'
+  }[]
   edges: readonly {
     source: string | number
     target: string | number
@@ -12,15 +20,20 @@ export interface GraphDrawing {
   }[]
 }
 
-/** A node in the picture: `name` is its path, as `outer:inner`; x and y are its centre. */
-export interface PlacedNode {
+/** A box in the picture; x and y are its centre. The id of a node or subgraph is its path, as `outer:inner`. */
+interface Box {
   id: string
   label: string
   x: number
   y: number
   width: number
   height: number
+}
+
+export interface PlacedNode extends Box {
   kind: 'start' | 'end' | 'node'
+  note: string | undefined
+  mark: 'error' | undefined
 }
 
 interface Point {
@@ -36,23 +49,15 @@ export interface PlacedEdge {
   path: string
   isConditional: boolean
   label: string
-}
-
-/** The frame around the nodes of a subgraph; x and y are its corner. */
-export interface PlacedFrame {
-  id: string
-  label: string
-  x: number
-  y: number
-  width: number
-  height: number
+  /** Where the label stands. */
+  middle: Point
 }
 
 /** A laid out graph. */
 export interface PlacedGraph {
   nodes: PlacedNode[]
-  /** From the outermost to the innermost. */
-  frames: PlacedFrame[]
+  /** The frames around the nodes of subgraphs, from the outermost to the innermost. */
+  frames: Box[]
   edges: PlacedEdge[]
   /** The smallest x of the picture, at most 0. */
   left: number
@@ -62,6 +67,8 @@ export interface PlacedGraph {
 
 const CHAR_PX = 7.2
 const PADDING_PX = 44
+const NOTE_CHAR_PX = 5.6
+const NOTE_PADDING_PX = 16
 /** The note below the name of a node, such as `✗ failed 343 ms`, has room. */
 const LEAST_WIDTH = 96
 const HEIGHT = 36
@@ -75,16 +82,20 @@ function kindOf(id: string): PlacedNode['kind'] {
   return last === '__start__' ? 'start' : last === '__end__' ? 'end' : 'node'
 }
 
-function labelOf(id: string): string {
+function labelOf(id: string, label?: string): string {
   const kind = kindOf(id)
   if (kind !== 'node') return kind === 'start' ? 'START' : 'END'
-  const name = id.split(':').at(-1) ?? id
+  const name = label ?? id.split(':').at(-1) ?? id
   return name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1)}…` : name
 }
 
-function widthOf(id: string): number {
-  const isNamed = kindOf(id) === 'node'
-  return Math.max(labelOf(id).length * CHAR_PX + PADDING_PX, isNamed ? LEAST_WIDTH : 0)
+function widthOf({ id, label, note = '' }: GraphDrawing['nodes'][number]): number {
+  const isNamed = kindOf(String(id)) === 'node'
+  return Math.max(
+    labelOf(String(id), label).length * CHAR_PX + PADDING_PX,
+    note.length * NOTE_CHAR_PX + NOTE_PADDING_PX,
+    isNamed ? LEAST_WIDTH : 0,
+  )
 }
 
 /** The key of the frame around a subgraph; no node has an empty first part in its path. */
@@ -103,7 +114,7 @@ export function placeGraph({ nodes, edges }: GraphDrawing): PlacedGraph {
   graph.setDefaultEdgeLabel(() => ({}))
   const ids = nodes.map(({ id }) => String(id))
   const subgraphs = allSubgraphs(nodes)
-  for (const id of ids) graph.setNode(id, { width: widthOf(id), height: HEIGHT })
+  for (const node of nodes) graph.setNode(String(node.id), { width: widthOf(node), height: HEIGHT })
   for (const id of subgraphs) graph.setNode(frameKey(id), {})
   for (const id of ids) placeInside(graph, id, id)
   for (const id of subgraphs) placeInside(graph, frameKey(id), id)
@@ -114,14 +125,15 @@ export function placeGraph({ nodes, edges }: GraphDrawing): PlacedGraph {
   for (const [place, { source, target }] of drawn.entries())
     graph.setEdge(String(source), String(target), {}, String(place))
   layout(graph)
-  const placed = ids.map((id): PlacedNode => {
-    const { x = 0, y = 0, width = 0, height = HEIGHT } = graph.node(id)
-    return { id, label: labelOf(id), kind: kindOf(id), x, y, width, height }
+  const boxOf = (key: string, id: string, label?: string): Box => {
+    const { x = 0, y = 0, width = 0, height = 0 } = graph.node(key)
+    return { id, label: labelOf(id, label), x, y, width, height }
+  }
+  const placed = nodes.map(({ id: given, label, note, mark }): PlacedNode => {
+    const id = String(given)
+    return { ...boxOf(id, id, label), kind: kindOf(id), note, mark }
   })
-  const frames = subgraphs.map((id): PlacedFrame => {
-    const { x = 0, y = 0, width = 0, height = 0 } = graph.node(frameKey(id))
-    return { id, label: labelOf(id), x: x - width / 2, y: y - height / 2, width, height }
-  })
+  const frames = subgraphs.map((id) => boxOf(frameKey(id), id))
   const lines: PlacedEdge[] = []
   const reached: number[] = []
   for (const [place, { source, target, conditional, data }] of drawn.entries()) {
@@ -134,7 +146,11 @@ export function placeGraph({ nodes, edges }: GraphDrawing): PlacedGraph {
     const path = looped === undefined ? smooth(points) : loop(looped)
     const label = typeof data === 'string' ? data : ''
     const ends = { source: String(source), target: String(target) }
-    lines.push({ id: `${place}`, ...ends, path, isConditional: conditional === true, label })
+    const middle =
+      looped === undefined
+        ? (points[Math.floor(points.length / 2)] ?? { x: 0, y: 0 })
+        : { x: looped.x + looped.width / 2 + LOOP.across / 2, y: looped.y }
+    lines.push({ id: `${place}`, ...ends, path, isConditional: conditional === true, label, middle })
     if (looped === undefined) reached.push(...points.map(({ x }) => x))
     else reached.push(looped.x + looped.width / 2 + LOOP.across)
   }

@@ -69,7 +69,7 @@ function Figures({ health, at }: Read) {
       <Figure name="Longest wait" title="How long the oldest waiting record has waited">
         {waitText(health, at) ?? '–'}
       </Figure>
-      <Figure name="Cut off" title="Requests whose connection broke before their end">
+      <Figure name="Broken off" title="Requests whose connection broke before their end">
         {countText(truncated_requests)}
       </Figure>
     </dl>
@@ -195,13 +195,20 @@ function Rejections({ rejected }: Pick<IngestHealthRead, 'rejected'>) {
   )
 }
 
+/** What the tasks of a lane do. */
+const LANE_WORDS: Readonly<Record<string, string>> = {
+  decode: 'To be decoded',
+  derive: 'To be derived',
+  read: 'Reads',
+}
+
 function Lanes({ lanes }: Pick<IngestHealthRead, 'lanes'>) {
   return (
     <section className={css['section']}>
-      <h2>Worker threads</h2>
+      <h2>Work that waits</h2>
       <dl className={css['figures']}>
         {Object.entries(lanes).map(([lane, state]) => (
-          <Figure key={lane} name={lane} title="Pieces of work that wait for this thread">
+          <Figure key={lane} name={LANE_WORDS[lane] ?? lane} title="Tasks that wait for a worker thread">
             {countText(state?.queued)}
           </Figure>
         ))}

@@ -21,6 +21,7 @@ import {
 import type { StudioSession } from './session.ts'
 import css from './studio.module.css'
 import type { ShownThread } from './thread.ts'
+import { useFollowed } from './run-events.ts'
 
 /** The questions are those of the newest checkpoint, also while the chat shows another branch. */
 const NEWEST = { checkpoint: null }
@@ -195,12 +196,14 @@ function givenOf(form: FormData, interrupt: Interrupt, place: number): Given {
 
 /**
  * The questions that the thread waits for: each is answered as text, as JSON, or by a review of its calls. While a run
- * is active they are hidden. The typed answers are kept, in case the run fails to start.
+ * is active or replayed they are hidden. The typed answers are kept, in case the run fails to start.
  */
 export function Interrupts({ shown, session }: { shown: ShownThread; session: StudioSession }) {
   const questions = questionsOf(shown)
   const [fault, setFault] = useState<unknown>()
-  const { isLoading } = session
+  // Under a replay of another run, the question would look like a part of it.
+  const isReplaying = useFollowed(session.replay.isOn)
+  const isLoading = session.isLoading || isReplaying
   const refusal = session.rights.run
   const { head } = shown
   if (head === undefined) return null

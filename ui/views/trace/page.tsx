@@ -10,18 +10,20 @@ import {
   useState,
 } from 'react'
 import { criticalPath } from '../../data/trace/critical-path.ts'
+import { nodeKey } from '../../data/trace/node-key.ts'
+import { searchOrder, type SearchOrder } from '../../data/trace/search-order.ts'
 import { listQuery } from '../../data/filter/list-address.ts'
 import type { Outline } from '../../data/outline.ts'
 import { type ReadRun, runOptions } from '../../data/runs.ts'
 import { type TraceSearch, useFoundPaths, useTraceSearch } from '../../data/trace/trace-search.ts'
 import { neighbourIn } from '../../data/traces.ts'
-import { buildTree, type Tree, visibleRows } from '../../data/tree.ts'
+import { buildTree, isParent, type Tree, visibleRows } from '../../data/tree.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { useKeys } from '../../parts/keyboard/keys.ts'
 import { notify } from '../../parts/notice.tsx'
 import { Splitter, useKeptShare } from '../../parts/splitter/splitter.tsx'
 import { Empty, PanelBoundary, Skeleton } from '../../parts/states.tsx'
-import { navigate, setParam, useParam } from '../../router/location.ts'
+import { navigate, setParam, setParams, useParam } from '../../router/location.ts'
 import { textParam, withParams, wordParam } from '../../router/params.ts'
 import { modelCalls } from './messages/calls.ts'
 import { Minimap } from './minimap.tsx'
@@ -33,6 +35,9 @@ import { TreeGrid } from './tree/grid.tsx'
 import { treeKeys } from './tree/keys.ts'
 import { zoomed, type ZoomRange } from './zoom.ts'
 
+const AgentGraph = lazy(() =>
+  import('./agents/agent-graph.tsx').then((file) => ({ default: file.AgentGraph })),
+)
 const MessagesView = lazy(() =>
   import('./messages/messages-view.tsx').then((file) => ({ default: file.MessagesView })),
 )
@@ -41,6 +46,8 @@ const FIND = textParam('find')
 const LIST = textParam('list')
 const VIEW = wordParam('view', ['tree', 'messages'])
 const PATH = wordParam('path', ['off', 'on'])
+const GRAPH = wordParam('graph', ['off', 'on'])
+const NODE = textParam('node')
 const NEIGHBOURS = [-1, 1]
 
 /** Positions of the runs that contain a text in their name, type, model, status or contents. */
@@ -61,13 +68,20 @@ function findRuns(
   return found.size === 0 && isSearching ? undefined : found
 }
 
-/** Positions of the failed runs, among `matches` if a text is searched. */
-function failedRuns(outline: Outline, tree: Tree, matches: ReadonlySet<number> | undefined): Set<number> {
-  const failed = new Set<number>()
-  for (const [position, place] of tree.order.entries()) {
-    if (outline.statuses[place] === 'error' && matches?.has(position) !== false) failed.add(position)
-  }
-  return failed
+/** Positions of the runs that match all of these: a text, a failure, a node of the graph. */
+function useFound(outline: Outline, tree: Tree, matches: ReadonlySet<number> | undefined) {
+  const isOnlyFailed = useParam(ONLY_FAILED) === 'on'
+  const node = useParam(NODE)
+  return useMemo(() => {
+    if (!isOnlyFailed && node === '') return matches
+    const found = new Set<number>()
+    for (const [position, place] of tree.order.entries()) {
+      if (isOnlyFailed && outline.statuses[place] !== 'error') continue
+      if (node !== '' && nodeKey(outline, place) !== node) continue
+      if (matches?.has(position) !== false) found.add(position)
+    }
+    return found
+  }, [isOnlyFailed, node, outline, tree, matches])
 }
 
 /** Filter, selection and zoom; everything that a copied link needs is in the address. */
@@ -79,13 +93,10 @@ function useTreeState(outline: Outline, trace: string) {
   const text = useParam(FIND)
   const byContents = useTraceSearch(trace, text)
   const matches = useMemo(() => findRuns(outline, tree, text, byContents), [outline, tree, text, byContents])
-  const isOnlyFailed = useParam(ONLY_FAILED) === 'on'
-  const found = useMemo(
-    () => (isOnlyFailed ? failedRuns(outline, tree, matches) : matches),
-    [isOnlyFailed, outline, tree, matches],
-  )
+  const found = useFound(outline, tree, matches)
   const paths = useFoundPaths(trace, text)
   const foundIn = (id: string): FoundIn => ({ text: text.trim(), paths: paths.get(id) ?? [] })
+  const steps = useMemo(() => searchOrder(outline, tree, found, paths), [outline, tree, found, paths])
   // Positions change when runs are added to a live trace; ids do not.
   const positionOf = useCallback(
     (id: string) => tree.positions[outline.ids.indexOf(id)],
@@ -95,6 +106,16 @@ function useTreeState(outline: Outline, trace: string) {
     () => new Set([...foldedIds].flatMap((id) => positionOf(id) ?? [])),
     [foldedIds, positionOf],
   )
+  /** Folds the runs below each root, or unfolds everything if something is folded. */
+  const foldAll = (): void =>
+    setFolded(
+      folded.size > 0
+        ? new Set()
+        : new Set(
+            outline.ids.filter((_, place) => isParent(tree, tree.positions[place] ?? 0) && !isRoot(place)),
+          ),
+    )
+  const isRoot = (place: number): boolean => (tree.above[tree.positions[place] ?? 0] ?? -1) < 0
   const focus = focusId === undefined ? undefined : positionOf(focusId)
   const rows = useMemo(() => visibleRows(tree, { folded, focus, found }), [tree, folded, focus, found])
   const wanted = useParam(RUN)
@@ -114,12 +135,14 @@ function useTreeState(outline: Outline, trace: string) {
     tree,
     folded,
     setFolded,
+    foldAll,
     focus,
     setFocus,
     range,
     setZoom,
     found,
     foundIn,
+    steps,
     path,
     mark,
     rows,
@@ -294,22 +317,81 @@ function SelectedRun(shown: ComponentProps<typeof RunPanel>) {
   )
 }
 
-/** The matches of a search in the order of the tree: which of them is selected, and steps to the others. */
-function useMatches(
-  found: ReadonlySet<number> | undefined,
-  selected: number,
-  select: (position: number) => void,
-) {
-  const places = useMemo(() => [...(found ?? [])].toSorted((a, b) => a - b), [found])
-  const at = places.indexOf(selected)
+/** The matches of a search: which of them is selected, and steps to the others. */
+function matchesOf({ order, repeated }: SearchOrder, selected: number, select: (position: number) => void) {
+  const at = order.indexOf(selected)
   const step = (by: 1 | -1): void => {
-    const after = places.findIndex((position) => position > selected)
-    const before = places.findLastIndex((position) => position < selected)
+    const from = at < 0 && by === -1 ? 0 : at
     // After the last match comes the first one, and before the first one the last.
-    const to = by === 1 ? (places[after] ?? places[0]) : (places[before] ?? places.at(-1))
+    const to = order[(from + by + order.length) % order.length]
     if (to !== undefined) select(to)
   }
-  return { count: places.length, place: at < 0 ? undefined : at + 1, step }
+  return { count: order.length, repeated, place: at < 0 ? undefined : at + 1, step }
+}
+
+/** How many runs a search found, which of them is selected, and buttons to the others. */
+function MatchLine({ matches: { count, repeated, place, step } }: { matches: ReturnType<typeof matchesOf> }) {
+  const title =
+    repeated === 0
+      ? undefined
+      : `${repeated} of them only repeat the text in their input; they come after the others`
+  return (
+    <span className={css['match']} role="status" title={title}>
+      {place === undefined ? `${count} found` : `${place} of ${count}`}
+      {repeated > 0 && ` (${repeated} repeat)`}
+      <IconButton icon="up" label="Previous match  Shift+Enter" onClick={() => step(-1)} />
+      <IconButton icon="fold" label="Next match  Enter" onClick={() => step(1)} />
+    </span>
+  )
+}
+
+/** The graph of the trace above its tree, while it is wanted. */
+function GraphOfTrace({ outline, tree }: { outline: Outline; tree: Tree }) {
+  const node = useParam(NODE)
+  if (useParam(GRAPH) === 'off') return null
+  const choose = (key: string): void => setParam(NODE, key)
+  return (
+    <Suspense fallback={<Skeleton />}>
+      <PanelBoundary>
+        <AgentGraph {...{ outline, tree, node, choose }} />
+      </PanelBoundary>
+    </Suspense>
+  )
+}
+
+/** What the tree shows: buttons for its graph, its critical path, folding, and for leaving a part of it. */
+function TreeButtons({ state }: { state: ReturnType<typeof useTreeState> }) {
+  const { tree, folded, foldAll, focus, setFocus, path, mark } = state
+  const hasGraph = useParam(GRAPH) === 'on'
+  const node = useParam(NODE)
+  const showGraph = (): void => setParams({ graph: hasGraph ? undefined : 'on', node: undefined })
+  return (
+    <>
+      <Button
+        look="plain"
+        aria-pressed={hasGraph}
+        title="Show the names of the trace as a graph"
+        onClick={showGraph}
+      >
+        Graph
+      </Button>
+      <Button
+        look="plain"
+        aria-pressed={path !== undefined}
+        title="Mark the runs that decide how long the trace took"
+        onClick={mark}
+      >
+        Critical path
+      </Button>
+      {tree.order.length > 1 && (
+        <Button look="plain" onClick={foldAll}>
+          {folded.size > 0 ? 'Unfold all' : 'Fold all'}
+        </Button>
+      )}
+      {node !== '' && !hasGraph && <Button onClick={() => setParam(NODE, '')}>Show all names</Button>}
+      {focus !== undefined && <Button onClick={() => setFocus(undefined)}>Show the whole trace</Button>}
+    </>
+  )
 }
 
 function Runs({
@@ -327,8 +409,8 @@ function Runs({
   fold(position: number): void
   hover(position: number): void
 }) {
-  const { tree, folded, focus, setFocus, range, setZoom, found, path, mark, rows, selected, text } = state
-  const matches = useMatches(found, selected, acts.select)
+  const { tree, folded, range, setZoom, found, path, rows, selected, text, steps } = state
+  const matches = matchesOf(steps, selected, acts.select)
   return (
     <div className={css['left']}>
       <div className={css['bar']}>
@@ -345,26 +427,15 @@ function Runs({
             matches.step(event.shiftKey ? -1 : 1)
           }}
         />
-        {found !== undefined && (
-          <span className={css['match']} role="status">
-            {matches.place === undefined ? `${matches.count} found` : `${matches.place} of ${matches.count}`}
-            <IconButton icon="up" label="Previous match  Shift+Enter" onClick={() => matches.step(-1)} />
-            <IconButton icon="fold" label="Next match  Enter" onClick={() => matches.step(1)} />
-          </span>
-        )}
-        <Button
-          look="plain"
-          aria-pressed={path !== undefined}
-          title="Mark the runs that decide how long the trace took"
-          onClick={mark}
-        >
-          Critical path
-        </Button>
-        {focus !== undefined && <Button onClick={() => setFocus(undefined)}>Show the whole trace</Button>}
+        {found !== undefined && <MatchLine matches={matches} />}
+        <TreeButtons state={state} />
       </div>
+      <GraphOfTrace outline={outline} tree={tree} />
       <Minimap outline={outline} tree={tree} range={range} change={setZoom} />
       {rows.length === 0 ? (
-        <Empty title={`No run has “${text}” in name, type, model or contents`} />
+        <Empty
+          title={text === '' ? 'No run fits' : `No run has “${text}” in name, type, model or contents`}
+        />
       ) : (
         <>
           <Axis range={range} names={names} />

@@ -1,13 +1,26 @@
+import { useMemo } from 'react'
+import { ApiError } from '../../api/problem.ts'
 import { useSharedOutline } from '../../data/shares.ts'
 import { useOutline } from '../../data/traces.ts'
+import { Button } from '../../parts/controls.tsx'
 import { Empty, Loaded } from '../../parts/states.tsx'
+import { Link } from '../../router/link.tsx'
 import type { PathParams } from '../../router/match.ts'
 import css from './trace.module.css'
 import { TracePage } from './page.tsx'
+import { withSummedCosts } from './summed-costs.ts'
 
 /** A trace: all of its runs as a tree with times, and the selected run in full. */
 export function Trace({ params }: { params: PathParams }) {
   const outline = useOutline(params['id'] ?? '')
+  if (outline.error instanceof ApiError && outline.error.status === 404)
+    return (
+      <Empty title="There is no such trace" heading="h1">
+        <p>It may still be on its way. It may also be deleted, or older than its project keeps traces.</p>
+        <Button onClick={() => void outline.refetch()}>Look again</Button>
+        <Link to="/projects">Projects</Link>
+      </Empty>
+    )
   return (
     <Loaded from={outline} heading="h1">
       {(data) =>
@@ -27,10 +40,11 @@ export function Trace({ params }: { params: PathParams }) {
 export function SharedTrace({ params }: { params: PathParams }) {
   const token = params['token'] ?? ''
   const outline = useSharedOutline(token)
+  const summed = useMemo(() => outline.data && withSummedCosts(outline.data), [outline.data])
   return (
     <main id="main" className={css['shared']}>
       <Loaded from={outline} heading="h1">
-        {(data) => <TracePage outline={data} share={token} />}
+        {(data) => <TracePage outline={summed ?? data} share={token} />}
       </Loaded>
     </main>
   )

@@ -18,6 +18,8 @@ import css from './messages.module.css'
 
 /** Model calls that are read at first, and with each further click. */
 const PAGE = 20
+/** Tools that a folded step names. */
+const MOST_NAMED = 5
 
 interface MessagesViewProps {
   outline: Outline
@@ -54,21 +56,53 @@ function RunLine({ position, ...props }: MessagesViewProps & { position: number 
   )
 }
 
+/** Names of the first tools of a folded step, and lines of those that failed. */
+function FoldedTools({ tools, ...props }: MessagesViewProps & { tools: readonly number[] }) {
+  const { outline, tree } = props
+  const placeOf = (position: number): number => tree.order[position] ?? 0
+  const failed = tools.filter((position) => outline.statuses[placeOf(position)] === 'error')
+  const names = tools.slice(0, MOST_NAMED).map((position) => outline.names[placeOf(position)])
+  return (
+    <>
+      {names.length > 0 && (
+        <p className={css['note']}>
+          {names.join(', ')}
+          {tools.length > MOST_NAMED && ` and ${countText(tools.length - MOST_NAMED)} more`}
+        </p>
+      )}
+      {failed.map((position) => (
+        <RunLine key={position} position={position} {...props} />
+      ))}
+    </>
+  )
+}
+
 function StepView({
   step,
   conversation,
   run,
   results,
+  isFolded,
   ...props
 }: MessagesViewProps & {
   step: ConversationStep
   conversation: PlacedConversation
   run: ReadRun | undefined
   results: ToolResults
+  isFolded: boolean
 }) {
   const { outline, tree } = props
   const position = tree.positions[outline.ids.indexOf(step.id)] ?? 0
   const isMarkdown = readPreference('text') === 'markdown'
+  const tools = conversation.tools.get(step.id) ?? []
+  const isOpen = !isFolded || [position, ...tools].includes(props.selected)
+  if (!isOpen)
+    return (
+      <li className={css['step']} data-call={position}>
+        <RunLine position={position} {...props} />
+        <FoldedTools tools={tools} {...props} />
+      </li>
+    )
   return (
     <li className={css['step']} data-call={position}>
       <RunLine position={position} {...props} />
@@ -77,7 +111,7 @@ function StepView({
         <Messages messages={step.messages} isMarkdown={isMarkdown} results={results} />
       </PanelBoundary>
       {run?.error !== null && run?.error !== undefined && <pre className={css['error']}>{run.error}</pre>}
-      {conversation.tools.get(step.id)?.map((tool) => (
+      {tools.map((tool) => (
         <RunLine key={tool} position={tool} {...props} />
       ))}
     </li>
@@ -88,7 +122,11 @@ function ConversationView({
   conversation,
   runs,
   ...props
-}: MessagesViewProps & { conversation: PlacedConversation; runs: ReadonlyMap<string, ReadRun> }) {
+}: MessagesViewProps & {
+  conversation: PlacedConversation
+  runs: ReadonlyMap<string, ReadRun>
+  isFolded: boolean
+}) {
   const results = useMemo(
     () => toolResults(conversation.steps.flatMap(({ messages }) => messages)),
     [conversation],
@@ -133,7 +171,14 @@ function StepIndex({
   outline,
   tree,
   select,
-}: Pick<MessagesViewProps, 'outline' | 'tree' | 'select'> & { calls: readonly number[]; at: number }) {
+  isFolded,
+  fold,
+}: Pick<MessagesViewProps, 'outline' | 'tree' | 'select'> & {
+  calls: readonly number[]
+  at: number
+  isFolded: boolean
+  fold(): void
+}) {
   const to = (place: number): void => {
     const position = calls[place]
     if (position !== undefined) select(position)
@@ -163,6 +208,13 @@ function StepIndex({
         disabled={at >= calls.length - 1}
         onClick={() => to(at + 1)}
       />
+      <Button
+        look="plain"
+        title={isFolded ? 'Show the messages of all steps' : 'Show only the messages of the selected step'}
+        onClick={fold}
+      >
+        {isFolded ? 'Unfold all' : 'Fold all'}
+      </Button>
     </div>
   )
 }
@@ -204,6 +256,7 @@ function useCalls(ids: readonly string[], share: string | undefined) {
 export function MessagesView(props: MessagesViewProps) {
   const { outline, tree, selected, share } = props
   const [wanted, setWanted] = useState(PAGE)
+  const [isFolded, setFolded] = useState(false)
   const positions = useMemo(() => modelCalls(outline, tree), [outline, tree])
   const at = useMemo(() => callOf(selected, positions, outline, tree), [selected, positions, outline, tree])
   const followed = at < MOST_FOLLOWED ? Math.ceil((at + 1) / PAGE) * PAGE : 0
@@ -233,13 +286,14 @@ export function MessagesView(props: MessagesViewProps) {
       aria-label="Messages of the trace"
       data-scrolls="true"
     >
-      <StepIndex calls={positions} at={at} {...props} />
+      <StepIndex calls={positions} at={at} isFolded={isFolded} fold={() => setFolded(!isFolded)} {...props} />
       {failed !== undefined && <Failure error={failed.error} retry={() => void failed.refetch()} />}
       {conversations.map((conversation) => (
         <ConversationView
           key={conversation.steps[0]?.id}
           conversation={conversation}
           runs={runs}
+          isFolded={isFolded}
           {...props}
         />
       ))}

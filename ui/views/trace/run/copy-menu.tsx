@@ -13,7 +13,7 @@ export function CopyMenu({ run, isShared }: { run: ReadRun; isShared: boolean })
   return (
     <>
       <Button look="plain" icon="copy" popoverTarget={id}>
-        Copy or save
+        Copy as …
       </Button>
       <div
         ref={menu}
@@ -21,7 +21,7 @@ export function CopyMenu({ run, isShared }: { run: ReadRun; isShared: boolean })
         popover="auto"
         className={css['menu']}
         role="group"
-        aria-label="Copy or save"
+        aria-label="Copy as …"
         onToggle={() => setOpen(true)}
       >
         <Suspense>

@@ -23,6 +23,9 @@ import { VerdictSection } from './verdict-section.tsx'
 const AttachmentSection = lazy(() =>
   import('./attachment-section.tsx').then((file) => ({ default: file.AttachmentSection })),
 )
+const CommentSection = lazy(() =>
+  import('../comments/comment-section.tsx').then((file) => ({ default: file.CommentSection })),
+)
 const CostSection = lazy(() => import('./cost-section.tsx').then((file) => ({ default: file.CostSection })))
 const FeedbackSection = lazy(() =>
   import('./feedback-section.tsx').then((file) => ({ default: file.FeedbackSection })),
@@ -213,6 +216,7 @@ export function RunPanel({
           )}
           {share === undefined && (
             <Suspense>
+              <CommentSection run={run} />
               <FeedbackSection run={run} />
             </Suspense>
           )}

@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type MouseEvent, useEffect, useMemo, useRef } from 'react'
+import { useCommentCounts } from '../../../data/comments/comments.ts'
 import { subtreeEnds } from '../../../data/trace/critical-path.ts'
 import type { Outline } from '../../../data/outline.ts'
 import { useRunWords } from '../../../data/trace/run-words.ts'
@@ -53,6 +54,7 @@ export function TreeGrid(props: TreeGridProps) {
   const ends = useMemo(() => subtreeEnds(outline, tree), [outline, tree])
   const drawn = virtual.getVirtualItems()
   const sight = { from: rows[drawn[0]?.index ?? 0] ?? 0, to: rows[drawn.at(-1)?.index ?? 0] ?? 0 }
+  const comments = useCommentCounts(trace)
   const words = useRunWords(trace, outline, tree, sight)
   const selectedRow = rows.indexOf(selected)
   useEffect(() => {
@@ -89,6 +91,7 @@ export function TreeGrid(props: TreeGridProps) {
             <TreeRow
               key={id}
               words={words.get(id) ?? ''}
+              comments={comments.get(id) ?? 0}
               outline={outline}
               tree={tree}
               position={position}

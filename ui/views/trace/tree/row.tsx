@@ -17,6 +17,8 @@ interface TreeRowProps {
   outline: Outline
   /** What the run was asked or answered; '' while it is not known. */
   words: string
+  /** Number of comments on the run. */
+  comments: number
   tree: Tree
   position: number
   top: number
@@ -97,8 +99,8 @@ function labelOf(outline: Outline, place: number, subtreeEnd: number): string {
 
 /** One run of the tree with its bar. */
 export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
-  const { outline, words, tree, position, top, subtreeEnd, range, isSelected, isFolded, isDim, isCritical } =
-    props
+  const { outline, words, comments, tree, position, top, subtreeEnd, range } = props
+  const { isSelected, isFolded, isDim, isCritical } = props
   const place = tree.order[position] ?? 0
   const depth = tree.depths[position] ?? 0
   const duration = outline.durations[place] ?? Number.NaN
@@ -130,6 +132,11 @@ export const TreeRow = memo(function TreeRow(props: TreeRowProps) {
         <TypeIcon type={outline.types[place] ?? ''} />
         {isError && <Icon name="error" color="var(--error)" label="error" />}
         <span className={isError ? css['failed'] : undefined}>{outline.names[place]}</span>
+        {comments > 0 && (
+          <span className={css['comments']} title={comments === 1 ? '1 comment' : `${comments} comments`}>
+            <Icon name="prompt" /> {comments}
+          </span>
+        )}
         {words !== '' && (
           <span className={css['words']} dir="auto" title={words}>
             {previewText(words)}

@@ -23,7 +23,7 @@ const PUBLIC = {
     'Needs no key; one that is sent is ignored. A token is valid for 300 reads a minute. After ten unknown tokens a minute from one address: 429.',
   tag: TAG,
   reply: 'bytes',
-  errors: ['not_found', 'rate_limited', 'store_unavailable'],
+  errors: ['not_found', 'share_ended', 'rate_limited', 'store_unavailable'],
 } as const
 const RUN = { ...TOKEN, id: uuidParameter('Id of a run of the shared trace.') }
 

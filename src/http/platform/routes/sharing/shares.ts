@@ -1,30 +1,61 @@
 import { parseUuid } from '../../../../base/ids.ts'
-import type { ShareSubject } from '../../../../ingest/share-store.ts'
+import type { Share, ShareSubject, ShareWish } from '../../../../ingest/share-store.ts'
 import type { TracePlace } from '../../../../query/selected-reads.ts'
+import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { requiredTextParameter, uuidParameter } from '../../../api/parameters.ts'
-import { found } from '../../request/body-fields.ts'
+import { bodyFault } from '../../../body/json.ts'
+import { bodyTime, found } from '../../request/body-fields.ts'
 import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
 import { projectsOf } from '../v2/asked-runs.ts'
 import { ofThread, placeOf, recordSharing, TAG } from './sharing.ts'
 
 type Caller = Pick<PlatformContext, 'deps' | 'principal'>
 
-/** Shares the subject unless it is shared already; returns its token. */
-async function share({ deps, principal }: Caller, subject: ShareSubject, wanted?: string): Promise<string> {
-  const { token, isNew } = await deps.sharing.shares.create(principal.workspace_id, subject, wanted)
-  if (isNew) await recordSharing({ deps, principal }, 'share', subject)
-  return token
+/** What a body says about the share. @throws AppError invalid_request for an end that is over */
+function wishOf(body: { share_token?: unknown; expires_at?: string | null }, now: number): ShareWish {
+  const token = parseUuid(body.share_token)
+  const time = bodyTime(body, 'expires_at')
+  const expires_at = time === undefined ? body.expires_at : Math.floor(time / 1000)
+  if (typeof expires_at === 'number' && expires_at <= now)
+    throw bodyFault([{ code: 'value_error', path: 'expires_at', message: 'must be in the future' }])
+  return {
+    ...(token !== undefined && { token }),
+    ...(typeof expires_at !== 'string' && expires_at !== undefined && { expires_at }),
+  }
+}
+
+/** `expires_at` is left out of a share that never ends, as LangSmith has none. */
+function shownShare({ token, expires_at }: Share): SchemaTypes['share'] {
+  return {
+    share_token: token,
+    ...(expires_at !== null && { expires_at: new Date(expires_at).toISOString() }),
+  }
+}
+
+/** Shares the subject unless it is shared already, and sets when the share ends if the body says so. */
+async function share(
+  { deps, principal }: Caller,
+  subject: ShareSubject,
+  body: Parameters<typeof wishOf>[0],
+): Promise<SchemaTypes['share']> {
+  const wish = wishOf(body, deps.clock.now())
+  const made = await deps.sharing.shares.create(principal.workspace_id, subject, wish)
+  const { expires_at } = made.share
+  // An end that was set on a known share is a change of who can read it.
+  if (made.isNew || wish.expires_at !== undefined)
+    await recordSharing({ deps, principal }, 'share', subject, expires_at)
+  return shownShare(made.share)
 }
 
 /** Shares the trace of a TraceRun, in the project of its root. */
 async function shareTrace(
   { deps, principal }: Caller,
   { trace_id, project_id: own }: TracePlace,
-  wanted?: string,
-): Promise<string> {
+  body: Parameters<typeof wishOf>[0],
+): Promise<SchemaTypes['share']> {
   const root = await deps.selectedReads.place(principal.workspace_id, trace_id)
   const project_id = root?.project_id ?? own
-  return share({ deps, principal }, { kind: 'trace', project_id, trace_id }, wanted)
+  return share({ deps, principal }, { kind: 'trace', project_id, trace_id }, body)
 }
 
 async function unshareTrace(
@@ -38,7 +69,8 @@ async function unshareTrace(
 }
 
 const RUN = { id: uuidParameter('Id of a run of the trace.') }
-const SHARED_WHOLE = 'The whole trace is shared. Sharing again answers the same token.'
+const SHARED_WHOLE =
+  'The whole trace is shared. Sharing again answers the same token; with `expires_at` it then ends at that time, or never for null.'
 
 function runShareRoutes(): PlatformRoute[] {
   const about = { path: '/runs/{id}/share', tag: TAG, params: RUN }
@@ -53,8 +85,7 @@ function runShareRoutes(): PlatformRoute[] {
       errors: ['not_found', 'quota_reached', 'store_unavailable'],
       async handle({ deps, principal, params: { id }, body }) {
         const place = await placeOf(deps, principal.workspace_id, id)
-        const share_token = await shareTrace({ deps, principal }, place, parseUuid(body.share_token))
-        return { body: { share_token } }
+        return { body: await shareTrace({ deps, principal }, place, body) }
       },
     }),
     route({
@@ -65,9 +96,9 @@ function runShareRoutes(): PlatformRoute[] {
       errors: ['not_found', 'store_unavailable'],
       async handle({ deps, principal: { workspace_id }, params: { id } }) {
         const { trace_id } = found(await deps.selectedReads.place(workspace_id, id), 'Run')
-        const tokens = await deps.sharing.shares.tokensOfTraces(workspace_id, [trace_id])
-        const share_token = tokens.get(trace_id)
-        return { body: share_token === undefined ? null : { run_id: trace_id, share_token } }
+        const shares = await deps.sharing.shares.ofTraces(workspace_id, [trace_id])
+        const known = shares.get(trace_id)
+        return { body: known === undefined ? null : { run_id: trace_id, ...shownShare(known) } }
       },
     }),
     route({
@@ -101,8 +132,8 @@ function runShareV2Routes(): PlatformRoute[] {
         const place = await placeOf(deps, principal.workspace_id, id)
         const isThere =
           place.project_id === parseUuid(body.session_id) && place.trace_id === parseUuid(body.trace_id)
-        const share_token = await shareTrace({ deps, principal }, found(isThere ? place : undefined, 'Run'))
-        return { body: { share_token } }
+        const trace = found(isThere ? place : undefined, 'Run')
+        return { body: await shareTrace({ deps, principal }, trace, body) }
       },
     }),
     route({
@@ -135,7 +166,8 @@ function threadShareRoutes(): PlatformRoute[] {
       ...about,
       method: 'POST',
       summary: 'Share all traces of a thread with everyone who has the token',
-      description: 'Also those that are added later. Sharing again returns the same token.',
+      description:
+        'Also those that are added later. Sharing again returns the same token; with `expires_at` it then ends at that time, or never for null.',
       body: 'thread-share-write',
       reply: 'share',
       errors: ['not_found', 'quota_reached', 'store_unavailable'],
@@ -146,7 +178,7 @@ function threadShareRoutes(): PlatformRoute[] {
         const isThere = (await look()) || (await deps.ingester.settled().then(look))
         found(isThere || undefined, 'Thread')
         const subject = { kind: 'thread', project_id, thread_id } as const
-        return { body: { share_token: await share({ deps, principal }, subject) } }
+        return { body: await share({ deps, principal }, subject, body) }
       },
     }),
     route({
@@ -158,8 +190,8 @@ function threadShareRoutes(): PlatformRoute[] {
       errors: ['not_found'],
       async handle({ deps, principal: { workspace_id }, params: { id }, query: { project_id } }) {
         await projectsOf(deps, workspace_id, [project_id])
-        const share_token = await deps.sharing.shares.tokenOfThread(workspace_id, project_id, id)
-        return { body: share_token === undefined ? {} : { share_token } }
+        const known = await deps.sharing.shares.ofThread(workspace_id, project_id, id)
+        return { body: known === undefined ? {} : shownShare(known) }
       },
     }),
     route({

@@ -33,7 +33,7 @@ export async function placeOf(
 
 /**
  * The share of a token. Different unknown tokens from one address are counted as guesses.
- * @throws AppError not_found, rate_limited
+ * @throws AppError not_found, share_ended, rate_limited
  */
 export async function openShare(
   { deps: { sharing }, req }: { deps: Reads; req: IncomingMessage },
@@ -84,6 +84,7 @@ export async function recordSharing(
   { deps, principal }: Pick<PlatformContext, 'deps' | 'principal'>,
   action: 'share' | 'unshare',
   subject: ShareSubject,
+  expires_at: number | null = null,
 ): Promise<void> {
   const { organization_id, workspace_id } = principal
   const change = {
@@ -91,7 +92,11 @@ export async function recordSharing(
     action: `${subject.kind}.${action}`,
     // Subjects of the audit are uuids, but a thread's id may be any text.
     subject_id: subject.kind === 'trace' ? subject.trace_id : subject.project_id,
-    details: { workspace_id, ...subject },
+    details: {
+      workspace_id,
+      ...subject,
+      ...(expires_at !== null && { expires_at: new Date(expires_at).toISOString() }),
+    },
   }
   await deps.identity.recordChange(change, actorOf(principal, deps.clock))
 }

@@ -1,6 +1,6 @@
 import { diffLines, diffWordsWithSpace } from 'diff'
 import { useMemo } from 'react'
-import css from './compare.module.css'
+import css from './word-diff.module.css'
 
 /** Longer texts are compared line by line. */
 const MOST_WORDS_CHARS = 20_000
@@ -26,8 +26,8 @@ function differences(a: string, b: string): Part[] {
   )
 }
 
-/** One side of two texts. The words that the other side does not have are marked. */
-export function WordDiff({ a, b, side }: { a: string; b: string; side: 'a' | 'b' }) {
+/** One side of two texts, or both in one. The words that the other side does not have are marked. */
+export function WordDiff({ a, b, side }: { a: string; b: string; side: 'a' | 'b' | 'both' }) {
   const parts = useMemo(() => differences(a, b), [a, b])
   return (
     <p className={css['text']}>
