@@ -19,9 +19,13 @@ COPY ui ./ui
 RUN npm run build && npm prune --omit=dev && rm -rf node_modules/node-linux-* && chmod -R a+rX .
 
 FROM node:24.21-slim
+# The commit of the sources.
+ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Weir" \
       org.opencontainers.image.description="The open, self-hosted back end for LLM applications" \
-      org.opencontainers.image.licenses="Apache-2.0"
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.revision="$REVISION"
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=1984 \

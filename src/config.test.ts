@@ -48,10 +48,9 @@ describe('readConfig', () => {
       expect(config.settings).toContainEqual({ name: 'GRAPHS', value: '', source: 'env' })
     }
     const env = { GRAPHS: './langgraph.json', HOST_STALL_SECONDS: '7', RUN_TRACING: 'off', TOKEN: 'x' }
-    expect(readConfig(env).hosted).toEqual({
-      graphs: './langgraph.json',
-      watch: false,
-      name: undefined,
+    const { hosted, runs } = readConfig(env)
+    expect(hosted).toEqual({ graphs: './langgraph.json', watch: false, name: undefined })
+    expect(runs).toEqual({
       tracing: false,
       concurrency: 256,
       runTimeoutMs: 3_600_000,

@@ -47,6 +47,8 @@ export interface Config {
   readonly blobUrl: string | undefined
   /** Cluster of the replicas at `clickhouseUrl`; undefined for a single server. */
   readonly clickhouseCluster: string | undefined
+  /** Undefined if all fragments stay on the disks of ClickHouse's default policy. */
+  readonly coldStorage: { readonly policy: string; readonly days: number } | undefined
   readonly bootstrapApiKey: string | undefined
   /** False only on a loopback host. */
   readonly auth: boolean
@@ -97,8 +99,8 @@ export interface Config {
   readonly misspelt: readonly MisspeltName[]
 }
 
-/** Settings of the deployment of `GRAPHS`. */
-export interface HostedConfig extends RunsConfig {
+/** The project of `GRAPHS`. */
+export interface HostedConfig {
   /** Path of its langgraph.json, relative to the working directory. */
   readonly graphs: string
   /** Whether graphs are reloaded when their files change. */
@@ -248,6 +250,10 @@ function crossMistakes(settings: Settings, effective: readonly EffectiveSetting[
     mistakes.push(
       `CLICKHOUSE_CLUSTER: needs CLICKHOUSE_URL, the address of a server of the cluster "${settings.CLICKHOUSE_CLUSTER}"; without it the embedded ClickHouse is used`,
     )
+  if (settings.CLICKHOUSE_STORAGE_POLICY !== undefined && settings.CLICKHOUSE_URL === undefined)
+    mistakes.push(
+      'CLICKHOUSE_STORAGE_POLICY: needs CLICKHOUSE_URL; the embedded ClickHouse has no storage policies',
+    )
   return mistakes
 }
 
@@ -256,9 +262,15 @@ function configError(mistakes: readonly string[]): AppError {
   return new AppError('config_invalid', { message, details: mistakes })
 }
 
-function toHosted(settings: Settings, runs: RunsConfig): HostedConfig | undefined {
-  const { GRAPHS: graphs, DEPLOYMENT_NAME: name } = settings
-  return graphs === undefined ? undefined : Object.freeze({ ...runs, graphs, watch: false, name })
+function toColdStorage({
+  CLICKHOUSE_STORAGE_POLICY: policy,
+  CLICKHOUSE_COLD_AFTER_DAYS: days,
+}: Settings): Config['coldStorage'] {
+  return policy === undefined ? undefined : Object.freeze({ policy, days })
+}
+
+function toHosted({ GRAPHS: graphs, DEPLOYMENT_NAME: name }: Settings): HostedConfig | undefined {
+  return graphs === undefined ? undefined : Object.freeze({ graphs, watch: false, name })
 }
 
 function toDeploy(settings: Settings): DeployConfig {
@@ -303,6 +315,7 @@ function toConfig(
     dataDir: settings.DATA_DIR,
     clickhouseUrl: settings.CLICKHOUSE_URL,
     clickhouseCluster: settings.CLICKHOUSE_CLUSTER,
+    coldStorage: toColdStorage(settings),
     databaseUrl: settings.DATABASE_URL,
     databaseConnections: settings.DATABASE_CONNECTIONS,
     redisUrl: settings.REDIS_URL,
@@ -339,7 +352,7 @@ function toConfig(
     granularUsage:
       settings.DEFAULT_ORG_FEATURE_ENABLE_GRANULAR_USAGE_REPORTING && settings.GRANULAR_USAGE_TABLE_ENABLED,
     runs,
-    hosted: toHosted(settings, runs),
+    hosted: toHosted(settings),
     deploy: toDeploy(settings),
     logLevel: settings.LOG_LEVEL,
     settings: Object.freeze(effective),

@@ -19,7 +19,7 @@ import {
   deployBuilt,
   runAttackers,
 } from '../../test/support/deployments/hostile-reads.ts'
-import { quantile } from '../../test/support/neighbours.ts'
+import { quantile } from '../../test/support/deployments/neighbours.ts'
 import { jsonBody, startWeir } from '../../test/support/servers/weir-process.ts'
 import { temporaryDir } from '../../test/support/stores/clickhouse/embedded-clickhouse.ts'
 

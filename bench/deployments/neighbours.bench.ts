@@ -10,7 +10,14 @@ import {
   type Project,
 } from '../../test/support/deployments/deploy-project.ts'
 import { eventually } from '../../test/support/eventually.ts'
-import { graphOf, keepRunning, latencies, NODES, quantile, runOnce } from '../../test/support/neighbours.ts'
+import {
+  graphOf,
+  keepRunning,
+  latencies,
+  NODES,
+  quantile,
+  runOnce,
+} from '../../test/support/deployments/neighbours.ts'
 import { temporaryDir } from '../../test/support/stores/clickhouse/embedded-clickhouse.ts'
 import { jsonBody, startWeir } from '../../test/support/servers/weir-process.ts'
 

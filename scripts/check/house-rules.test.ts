@@ -3,6 +3,7 @@ import {
   citedRules,
   findCrowdedFolders,
   findHomonyms,
+  findLostPlaces,
   findSmallFiles,
   findUncitedRules,
   findWalkFaults,
@@ -127,6 +128,14 @@ describe('walks in ARCHITECTURE.md', () => {
   it('are five', () => {
     expect(findWalkFaults(page(good), files)).toEqual(['ARCHITECTURE.md has 1 walks, not 5'])
   })
+})
+
+it('the table of places in ARCHITECTURE.md names files that exist, some below a folder of their row', () => {
+  const files = new Set(['src/a/b/c.ts'])
+  const rows = '## Where does X go?\n\n| x | `a/b/c.ts` |\n| y | `a/`: `b/c.ts`; `b/d.ts`, `c.ts` |\n'
+  expect(findLostPlaces(`\`z/z.ts\`\n${rows}`, files)).toEqual([
+    'ARCHITECTURE.md, Where does X go?: there is no b/d.ts',
+  ])
 })
 
 describe('numbers of rules', () => {

@@ -79,6 +79,16 @@ export function findWalkFaults(page: string, files: ReadonlySet<string>): string
   })
 }
 
+/** Files that the table "Where does X go?" names and that do not exist; a row names some below a folder of the row. */
+export function findLostPlaces(page: string, files: ReadonlySet<string>): string[] {
+  const [, table = ''] = /^## Where does X go\?\n(.*)/ms.exec(page) ?? []
+  const known = [...files].map((path) => `/${path}`)
+  const named = new Set([...table.matchAll(/`([\w-]+\/[\w./-]+\.ts)`/g)].map(([, path = '']) => path))
+  return [...named]
+    .filter((path) => !known.some((file) => file.endsWith(`/${path}`)))
+    .map((path) => `ARCHITECTURE.md, Where does X go?: there is no ${path}`)
+}
+
 /**
  * Minimum number of lines of a file. A shorter file belongs into the file that imports it, if only that one imports it
  * and both are in one folder.

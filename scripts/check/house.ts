@@ -3,6 +3,7 @@ import {
   citedRules,
   findCrowdedFolders,
   findHomonyms,
+  findLostPlaces,
   findSmallFiles,
   findUncitedRules,
   findWalkFaults,
@@ -130,6 +131,7 @@ const messages = [
   ...findCrowdedFolders(code, PREFIXED),
   ...findCrowdedFolders(unitTests, PREFIXED),
   ...findWalkFaults(read('ARCHITECTURE.md'), new Set(sources)),
+  ...findLostPlaces(read('ARCHITECTURE.md'), new Set(code)),
   ...['docs/rules.md', 'docs/graphs/custom-auth.md', 'docs/protocol/streams-v2.md'].flatMap((page) =>
     findUncitedRules(read(page), cited, NOT_SHOWN),
   ),

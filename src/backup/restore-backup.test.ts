@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { zstdCompressSync } from 'node:zlib'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { copyDataFiles } from './copied-files.ts'
 import { restoreBackup } from './restore-backup.ts'
 import type { RestoreTarget, TableLoader } from './stores.ts'
 import { type ArchiveWriter, createArchive } from './write-archive.ts'
+import { newFolder } from '../../test/support/folder.ts'
 
 const NO_TABLES: TableLoader = {
   assertEmpty: () => Promise.resolve(),
@@ -19,15 +19,9 @@ const NO_TABLES: TableLoader = {
   close: () => Promise.resolve(),
 }
 
-async function temporaryFolder(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'weir-'))
-  onTestFinished(() => rm(dir, { recursive: true }))
-  return dir
-}
-
 /** Writes a backup without tables; returns its folder. */
 async function written(write: (archive: ArchiveWriter) => Promise<unknown>): Promise<string> {
-  const dir = await temporaryFolder()
+  const dir = await newFolder()
   const archive = await createArchive(dir)
   await write(archive)
   const now = new Date().toISOString()
@@ -44,7 +38,7 @@ async function written(write: (archive: ArchiveWriter) => Promise<unknown>): Pro
 
 /** Restores a backup without tables; returns the restored DATA_DIR. */
 async function restoredFrom(dir: string): Promise<string> {
-  const dataDir = await temporaryFolder()
+  const dataDir = await newFolder()
   const target: RestoreTarget = {
     dataDir,
     stores: { identity: NO_TABLES, runs: NO_TABLES, traces: NO_TABLES },
@@ -76,7 +70,7 @@ function sha256Of(bytes: Uint8Array | string): string {
 
 describe('a restored backup', () => {
   it('writes nothing outside of DATA_DIR', async () => {
-    const outside = await temporaryFolder()
+    const outside = await newFolder()
     const link = async (archive: ArchiveWriter): Promise<void> => await archive.link('deployments/b', outside)
     for (const write of [
       async (archive: ArchiveWriter) => {
@@ -163,7 +157,7 @@ describe('a restored backup', () => {
   })
 
   it('has the artifacts of deployments, but not the caches and homes of their users', async () => {
-    const source = await temporaryFolder()
+    const source = await newFolder()
     for (const name of ['artifacts', 'cache', 'users']) {
       await mkdir(join(source, 'deployments', name, 'd'), { recursive: true })
       await writeFile(join(source, 'deployments', name, 'd', 'file'), 'x')
@@ -177,7 +171,7 @@ describe('a restored backup', () => {
   })
 
   it('has the keys, also those that DATA_DIR has as links', async () => {
-    const source = await temporaryFolder()
+    const source = await newFolder()
     await writeFile(join(source, 'api-key'), 'one')
     await writeFile(join(source, 'mounted'), 'two')
     await symlink('mounted', join(source, 'secrets-key'))

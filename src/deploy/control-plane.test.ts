@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { type ControlPlaneOptions, createControlPlane } from './control-plane.ts'
-import { NO_COMMANDS, type StoredDeployment } from './model.ts'
+import { NO_COMMANDS, type Revision, type StoredDeployment } from './model.ts'
+import type { DeploymentStore } from './stores/deployment-store.ts'
+import { withServerDeployment } from './stores/server-deployment.ts'
 import { testClock } from '../../test/support/faults/test-clock.ts'
 
 const DEPLOYER = { organization_id: 'o', workspace_id: 'w', short_key: 'lsv2_…' }
@@ -26,7 +28,7 @@ function planeWith(where: 'here' | 'shared' | 'nowhere') {
   return { added, redeploy: () => plane.redeploy(DEPLOYER, 'd', 'r') }
 }
 
-it('P-1: the name of a deployment of GRAPHS, also that of another server, is taken', async () => {
+it('P-1: the name of a deployment of GRAPHS is taken', async () => {
   const made: string[] = []
   const plane = createControlPlane({
     store: {
@@ -39,14 +41,12 @@ it('P-1: the name of a deployment of GRAPHS, also that of another server, is tak
     hosting: { announce: () => undefined },
     clock: testClock(),
     plan: 'plus',
-    own: { name: 'mine' },
-    isOfServer: async (name: string) => name === 'theirs',
+    isOfServer: async (name: string) => name === 'taken',
     changed: () => undefined,
   } as unknown as ControlPlaneOptions)
   const create = (name: string) =>
     plane.create(DEPLOYER, { name, type: 'dev', secrets: undefined, commands: NO_COMMANDS })
-  for (const name of ['mine', 'theirs'])
-    await expect(create(name)).rejects.toMatchObject({ code: 'deployment_name_taken' })
+  await expect(create('taken')).rejects.toMatchObject({ code: 'deployment_name_taken' })
   await create('free')
   expect(made).toEqual(['free'])
 })
@@ -65,7 +65,6 @@ it('P-1: a name that another server announces during the creation is not used', 
     hosting: { announce: () => expect.unreachable() },
     clock: testClock(),
     plan: 'plus',
-    own: undefined,
     isOfServer: async () => rows.length > 0,
     changed: () => expect.unreachable(),
   } as unknown as ControlPlaneOptions)
@@ -87,11 +86,12 @@ it.each(['here', 'shared'] as const)('P-35: a rollback uses a build that is kept
 })
 
 it('P-2: no call changes the deployment of GRAPHS', async () => {
-  const own = { id: 's', workspace_id: 'w', name: 'mine', created_at: 1 }
+  const store = { get: async () => undefined, revision: async () => undefined } as unknown as DeploymentStore
+  const deployment = { id: 's', workspace_id: 'w', name: 'mine', managed_by: 'server' } as StoredDeployment
+  const revision = { id: 'r', number: 1 } as Revision
   const plane = createControlPlane({
-    store: { get: async () => undefined, revision: async () => undefined },
-    own,
-  } as unknown as ControlPlaneOptions)
+    store: withServerDeployment(store, { deployment, revision }),
+  } as ControlPlaneOptions)
   const change = {
     type: undefined,
     source_path: undefined,

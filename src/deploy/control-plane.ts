@@ -6,7 +6,7 @@ import type { Artifacts } from './artifacts.ts'
 import { artifactPath } from './build/packed-artifact.ts'
 import { assertDeploymentName } from './deployment-name.ts'
 import type { DeploymentType } from './deployment-type.ts'
-import type { DeploymentHosting, HostingStatus } from './hosting.ts'
+import type { DeploymentHosting } from './hosting.ts'
 import { type BuildCommands, NO_COMMANDS, type Revision, type StoredDeployment } from './model.ts'
 import { assertPlan, type Plan } from './plan.ts'
 import type { Runtimes } from './runtimes.ts'
@@ -28,18 +28,6 @@ export interface Deployer {
   workspace_id: string
   /** Short form of the key. */
   short_key: string
-}
-
-/** The deployment of GRAPHS, which is listed and cannot be changed (P-2). */
-export interface ServerDeployment
-  extends Pick<StoredDeployment, 'id' | 'workspace_id' | 'name' | 'created_at'> {
-  /** The current state of the deployment, which has no revisions. */
-  status(): HostingStatus
-}
-
-/** A deployment of the control plane, or the deployment of GRAPHS. */
-export interface ListedDeployment extends StoredDeployment {
-  managed_by: 'api' | 'server'
 }
 
 /** The changes of one update of a deployment. */
@@ -72,9 +60,7 @@ export interface ControlPlaneOptions {
   changed(): void
   /** @throws AppError disk_full, disk_unwritable */
   assertRoom(): Promise<void>
-  /** The deployment of GRAPHS; undefined if GRAPHS is not set. */
-  own: ServerDeployment | undefined
-  /** Whether a server has a deployment of GRAPHS with this name. */
+  /** Whether this server or another one has a deployment of GRAPHS with this name. */
   isOfServer(name: string): Promise<boolean>
   /** Called with errors of `remove` and of other work in the background. */
   failed(error: unknown, deployment_id: string): void
@@ -85,8 +71,8 @@ export interface ControlPlane {
   runtimes: Runtimes
   hosting: Pick<DeploymentHosting, 'status'>
   /** Deployments, newest first; the deployment of GRAPHS is the last one. */
-  list(workspace_id: string, filter: Parameters<DeploymentStore['list']>[1]): Promise<ListedDeployment[]>
-  get(workspace_id: string, id: string): Promise<ListedDeployment>
+  list(workspace_id: string, filter: Parameters<DeploymentStore['list']>[1]): Promise<StoredDeployment[]>
+  get(workspace_id: string, id: string): Promise<StoredDeployment>
   /** @throws AppError plan_required, container_runtime_unavailable, deployment_name_taken, invalid_request */
   create(
     deployer: Deployer,
@@ -142,13 +128,17 @@ interface Calls {
 
 /** The control plane over its stores and a hosting. */
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
-  const { store, uploads, hosting, worker, runtimes, own } = options
-  const get: Calls['get'] = (workspace_id, id) => find(options, workspace_id, id)
+  const { store, uploads, hosting, worker, runtimes } = options
+  const get: Calls['get'] = async (workspace_id, id) => {
+    const found = await store.get(workspace_id, id)
+    if (found === undefined) throw new AppError('not_found')
+    return found
+  }
   const calls: Calls = {
     get,
     async changeable(workspace_id, id) {
-      const { managed_by, ...deployment } = await get(workspace_id, id)
-      if (managed_by === 'server') throw new AppError('deployment_managed_by_server')
+      const deployment = await get(workspace_id, id)
+      if (deployment.managed_by === 'server') throw new AppError('deployment_managed_by_server')
       return deployment
     },
     async revision(workspace_id, id, revision_id) {
@@ -168,10 +158,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   return {
     runtimes,
     get,
-    hosting: { status: (id) => (id === own?.id ? own.status() : hosting.status(id)) },
+    hosting,
     ...revisionCalls(options, calls),
     ...logCalls(options, calls),
-    list: (workspace_id, filter) => list(options, workspace_id, filter),
+    list: (workspace_id, filter) => store.list(workspace_id, filter),
     create: (deployer, wanted) => create(options, deployer, wanted),
     update: (deployer, id, change) => update(options, calls, { deployer, id, change }),
     async remove(workspace_id, id) {
@@ -198,18 +188,17 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
 }
 
 function logCalls(
-  { store, logs, log, own }: ControlPlaneOptions,
+  { store, logs, log }: ControlPlaneOptions,
   { get }: Calls,
 ): Pick<ControlPlane, 'logs' | 'followLogs'> {
   return {
     async logs(workspace_id, id, query) {
       await get(workspace_id, id)
-      return id === own?.id ? [] : await logs.read(id, query)
+      return await logs.read(id, query)
     },
     async followLogs(workspace_id, id, query) {
       await get(workspace_id, id)
-      const isThere = async (): Promise<boolean> =>
-        id === own?.id || (await store.get(workspace_id, id)) !== undefined
+      const isThere = async (): Promise<boolean> => (await store.get(workspace_id, id)) !== undefined
       return (signal) => followLog({ store: logs, log, isThere }, id, query, signal)
     },
   }
@@ -279,61 +268,16 @@ async function update(
   return { deployment: (await store.get(workspace_id, id)) ?? deployment, revision }
 }
 
-async function find(
-  { store, own }: ControlPlaneOptions,
-  workspace_id: string,
-  id: string,
-): Promise<ListedDeployment> {
-  if (own !== undefined && id === own.id && workspace_id === own.workspace_id) return ofServer(own)
-  const found = await store.get(workspace_id, id)
-  if (found === undefined) throw new AppError('not_found')
-  return { ...found, managed_by: 'api' }
-}
-
-async function list(
-  { store, own }: ControlPlaneOptions,
-  workspace_id: string,
-  filter: Parameters<DeploymentStore['list']>[1],
-): Promise<ListedDeployment[]> {
-  const { name, name_contains = '', limit, offset } = filter
-  const found = (await store.list(workspace_id, filter)).map(
-    (deployment): ListedDeployment => ({ ...deployment, managed_by: 'api' }),
-  )
-  const isListed =
-    own?.workspace_id === workspace_id &&
-    [own.name, undefined].includes(name) &&
-    own.name.includes(name_contains)
-  if (own === undefined || !isListed || found.length === limit) return found
-  // The server's own deployment is listed after all stored ones. A page that begins after it does not contain it.
-  const isBefore =
-    found.length === 0 &&
-    offset > 0 &&
-    (await store.list(workspace_id, { ...filter, limit: 1, offset: offset - 1 })).length === 0
-  return isBefore ? found : [...found, ofServer(own)]
-}
-
-function ofServer({ status: _status, ...own }: ServerDeployment): ListedDeployment {
-  const none = { secrets: [], commands: NO_COMMANDS, latest_revision_id: null, active_revision_id: null }
-  return {
-    ...own,
-    ...none,
-    organization_id: '',
-    type: 'prod',
-    updated_at: own.created_at,
-    managed_by: 'server',
-  }
-}
-
 async function create(
   options: ControlPlaneOptions,
   { organization_id, workspace_id }: Deployer,
   { name, type, secrets, commands: asked }: Parameters<ControlPlane['create']>[1],
 ): Promise<StoredDeployment> {
-  const { store, hosting, runtimes, clock, own } = options
+  const { store, hosting, runtimes, clock } = options
   assertPlan(options.plan)
   await runtimes.assertUsable()
   assertDeploymentName(name)
-  if (name === own?.name || (await options.isOfServer(name))) throw new AppError('deployment_name_taken')
+  if (await options.isOfServer(name)) throw new AppError('deployment_name_taken')
   const id = newTimeUuid(clock.now())
   const sealed = replacedSecrets({ id, secrets: [] }, secrets, { ...options, now: clock.now() })
   const commands = { ...NO_COMMANDS, ...asked }

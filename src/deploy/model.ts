@@ -19,9 +19,11 @@ export interface BuildCommands {
 
 export const NO_COMMANDS: BuildCommands = { install_command: null, build_command: null }
 
-/** A deployment of the control plane, as stored. Times are epoch milliseconds. */
+/** A deployment. Times are epoch milliseconds. */
 export interface StoredDeployment {
   id: string
+  /** `server` for the deployment of GRAPHS, which no call changes (P-2). */
+  managed_by: 'api' | 'server'
   organization_id: string
   workspace_id: string
   name: string

@@ -1,15 +1,14 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it, vi } from 'vitest'
 import { shareAgain } from './share-again.ts'
 import { createLogger } from '../base/log.ts'
 import type { Revision, StoredDeployment } from './model.ts'
 import { createRevisionSteps, type RevisionStepsOptions } from './revision-steps.ts'
+import { newFolder } from '../../test/support/folder.ts'
 
 let folder: string
-beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'weir-steps-'))))
-afterEach(() => rm(folder, { recursive: true }))
+beforeEach(async () => void (folder = await newFolder()))
 
 it('a langgraph.json that a build has made a link to a file of others is not read (P-23)', async () => {
   const [own, others] = [join(folder, 'own'), join(folder, 'others')]

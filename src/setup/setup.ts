@@ -66,7 +66,10 @@ export interface Setup {
   feedback?: Section<WantedFeedback>
 }
 
-export type SetupStep = SchemaTypes['setup-plan']['steps'][number]
+export type SetupStep = SchemaTypes['setup-step']
+
+/** Compares the organization with SETUP_FILE; nothing changes. @throws AppError store_unavailable */
+export type PlanSetupFile = (organization_id: string) => Promise<SchemaTypes['setup-file-plan']>
 
 /** The stores that a set-up changes, all in one transaction. */
 export interface SetupStores {

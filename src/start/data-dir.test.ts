@@ -1,14 +1,13 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../base/errors.ts'
 import { prepareDataDir, toStartError } from './data-dir.ts'
 import { announceServer } from './server-address.ts'
+import { newFolder } from '../../test/support/folder.ts'
 
 let dir: string
-beforeEach(async () => void (dir = await mkdtemp(join(tmpdir(), 'weir-data-'))))
-afterEach(() => rm(dir, { recursive: true, force: true }))
+beforeEach(async () => void (dir = await newFolder()))
 
 describe('prepareDataDir', () => {
   it('creates a folder with owner-only access that Git ignores, and keeps existing files', async () => {

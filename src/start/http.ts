@@ -20,7 +20,7 @@ import {
   withoutWildcard,
 } from '../http/server/browser/cors.ts'
 import { readHttpOptions } from '../http/deployment/http-options.ts'
-import type { DeploymentMounts } from '../http/deployment/mounts.ts'
+import { type DeploymentMounts, isServed } from '../http/deployment/mounts.ts'
 import { withoutPrefix } from '../http/server/exchange.ts'
 import { createRouteTable } from '../http/deployment/route-table.ts'
 import type { OtherApi } from '../http/server/other-api.ts'
@@ -38,7 +38,6 @@ import { createObserver, type Observer } from '../http/server/observe.ts'
 import { createOutflow, type Outflow } from '../http/server/outflow.ts'
 import { startSocketServer } from '../http/server/socket-server.ts'
 import { createWebApp, type WebApp } from '../http/web/web-app.ts'
-import type { OwnDeployment } from '../hosting/own-deployment.ts'
 import type { DeploymentApis } from '../hosting/revision/revision.ts'
 import type { RunningDeployment } from '../hosting/revision/serving.ts'
 import type { Hosting } from '../hosting/revision/create-hosting.ts'
@@ -57,10 +56,10 @@ export interface HttpParts {
   logger: Logger
   /** Dependencies of the platform API. */
   deps: AppDeps
-  /** The deployment of GRAPHS; undefined if GRAPHS is not set. */
-  hosted: OwnDeployment | undefined
-  /** Creates the hosting of further deployments. */
-  startHosting(apis: DeploymentApis): Hosting
+  /** Name of the deployment of GRAPHS; undefined if there is none. */
+  hosted: string | undefined
+  /** Creates the hosting of deployments. */
+  startHosting(apis: DeploymentApis): Promise<Hosting>
   /** Stop functions of the parts, in order of start. */
   stops: AsyncDisposableStack
 }
@@ -108,11 +107,7 @@ export async function startHttp({
   const ports: { platform?: number; deployment?: number } = {}
   const web = webApp()
   const shared = { observer, outflow, platformPort: () => ports.platform, frameScript: web.frameScript }
-  const { deployment, hosting, mounts } = await openApis(
-    { config, deps, logger, hosted, startHosting, stops },
-    shared,
-  )
-  const beside = deployment && { deployment, deploymentPort: () => ports.deployment }
+  const { hosting, mounts } = await openApis({ config, deps, logger, hosted, startHosting, stops }, shared)
   const entrance = createEntrance(deps)
   const app: App = createApp(
     { ...deps, deploymentsPort: () => ports.deployment },
@@ -121,8 +116,8 @@ export async function startHttp({
       outflow,
       entrance,
       web,
-      ...beside,
       mounts,
+      deploymentPort: () => ports.deployment,
     },
   )
   stops.defer(() => app.close())
@@ -140,15 +135,16 @@ export async function startHttp({
   stops.defer(async () => {
     await Promise.all(ends.map((end) => end()))
   })
-  const deployments = createDeploymentsApp(
-    { ...(deployment && { deployment }), mounts },
-    { observer, logger, platform: platformApi(shared.platformPort) },
-  )
+  const deployments = createDeploymentsApp(mounts, {
+    observer,
+    logger,
+    platform: platformApi(shared.platformPort),
+  })
   const server = await startHttpServer(deployments, listenOptions(config, 'DEPLOYMENT_PORT'))
   ends.push(() => server.stop(REQUEST_GRACE_MS))
   ports.deployment = server.port
   movedPorts.push(...movedPort(config, 'DEPLOYMENT_PORT', server.port))
-  const deploymentUrl = deployment && server.url
+  const deploymentUrl = mounts.root && server.url
   const grpc = await startGrpc(config, createOtlpCalls(deps, entrance), entrance)
   if (grpc !== undefined) ends.push(() => grpc.stop(REQUEST_GRACE_MS))
   movedPorts.push(...movedPort(config, 'OTLP_GRPC_PORT', grpc?.port))
@@ -257,11 +253,11 @@ function logListening(
   )
 }
 
-/** The API of the server's own deployment, and the part that hosts further deployments. */
+/** The part that runs deployments, and their APIs. */
 async function openApis(
-  { config, deps, logger, hosted, startHosting, stops }: HttpParts,
+  { config, deps, logger, hosted: root, startHosting, stops }: HttpParts,
   shared: Pick<Parameters<typeof deploymentApp>[3], 'observer' | 'outflow' | 'platformPort' | 'frameScript'>,
-): Promise<{ deployment: DeploymentApp | undefined; hosting: Hosting; mounts: DeploymentMounts }> {
+): Promise<{ hosting: Hosting; mounts: DeploymentMounts }> {
   const large = startLargeBodies({ logger, stops })
   const admission = createDeploymentAdmission(deps.metrics)
   const apps = new WeakMap<RunningDeployment, DeploymentApp>()
@@ -269,13 +265,13 @@ async function openApis(
     const parts = { config, deps, stops: ends }
     apps.set(running, await serveDeployment(parts, running, { ...shared, large, admission }))
   }
-  if (hosted !== undefined) await open(hosted, stops)
-  const hosting = startHosting({ assertAllowed: assertBoundedCors, open })
+  const hosting = await startHosting({ assertAllowed: assertBoundedCors, open })
   const find: DeploymentMounts['find'] = (name) => {
     const found = hosting.find(name)
     return found === undefined || 'refusal' in found ? found : apps.get(found)
   }
-  return { deployment: hosted && apps.get(hosted), hosting, mounts: { find } }
+  const found = root === undefined ? undefined : find(root)
+  return { hosting, mounts: { find, root: found && isServed(found) ? found : undefined } }
 }
 
 /** The API of a deployment, also on the Unix sockets through which its graphs and its custom HTTP app call it. */

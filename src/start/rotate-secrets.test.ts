@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../base/clock.ts'
@@ -18,6 +17,7 @@ import { createWorkspaceSecretStore } from '../storage/sql/secrets/workspace-sec
 import { FIRST } from '../../test/support/stores/sql/identity-records.ts'
 import { rotateSecrets } from './rotate-secrets.ts'
 import { keysIn, openSealer } from '../hosting/secrets-key.ts'
+import { newFolder } from '../../test/support/folder.ts'
 
 const WORKSPACE = newUuid()
 const COUNT = 40
@@ -25,11 +25,10 @@ const SETTLE_MS = 5
 
 /** A running server with secrets of a workspace and of a deployment. */
 async function openServer(env: Record<string, string> = {}) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'weir-rotate-'))
+  const dataDir = await newFolder()
   const database = openSqlite(':memory:')
   onTestFinished(async () => {
     await database.close()
-    await rm(dataDir, { recursive: true, force: true })
   })
   await migrate(database)
   await createIdentityStore(database).createFirst(FIRST)

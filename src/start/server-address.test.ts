@@ -1,16 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { announceServer, findServer } from './server-address.ts'
 import { startTime } from '../storage/child-processes.ts'
+import { newFolder } from '../../test/support/folder.ts'
 
 const ADDRESS = { url: 'http://127.0.0.1:1985', deploymentUrl: 'http://127.0.0.1:2025' }
 let dataDir: string
-beforeEach(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'weir-address-'))))
-afterEach(() => rm(dataDir, { recursive: true, force: true }))
+beforeEach(async () => void (dataDir = await newFolder()))
 
 const file = (): string => join(dataDir, 'server.json')
 async function changeFile(changes: object): Promise<void> {

@@ -55,9 +55,9 @@ import { openTableLocks } from '../storage/sql/driver/postgres/table-locks.ts'
 import { claimClickHouse, claimFolders } from '../storage/own-stores.ts'
 import { openBlobs } from './blobs.ts'
 import { startCounting, type UsageCounting } from './counting.ts'
-import { startDeployment } from '../hosting/own-deployment.ts'
+import { readGraphsProject } from '../hosting/graphs-deployment.ts'
 import { startPlayground } from './playground/start-playground.ts'
-import { openFurtherDeployments } from '../hosting/further-deployments.ts'
+import { openDeployments } from '../hosting/open-deployments.ts'
 import {
   createFeedback,
   openTraceStore,
@@ -70,12 +70,11 @@ import { createApplySetup } from '../setup/apply-setup.ts'
 import { createExportSetup } from '../setup/export-setup.ts'
 import { createReadSecret } from '../setup/read-secret.ts'
 import { startAuditRetention } from './identity/audit-retention.ts'
-import { applySetupFile } from './identity/setup-file.ts'
+import { applySetupFile, createSetupFilePlan } from './identity/setup-file.ts'
 import { createServerRegistry } from '../storage/sql/server-registry.ts'
 import { openSqlStores, type SqlStores } from './sql-stores.ts'
 import { startRates } from './ingest-rates.ts'
 import { type AsLeader, migrationLeader } from '../storage/sql/driver/postgres/migration-leader.ts'
-import { readDeploymentFile } from '../graph/project/deployment-file.ts'
 import { announceServer, type AppLinks, createAppLinks, type MovedAddress } from './server-address.ts'
 import { assertPortsFree, type MovedPort, startHttp } from './http.ts'
 import { graphFailuresOf } from '../hosting/revision/graph-hosts.ts'
@@ -89,7 +88,7 @@ export interface WeirServer {
   readonly deploymentUrl: string | undefined
   /** URL of OTLP over gRPC; undefined if it is off or its default port is taken. */
   readonly otlpGrpcUrl: string | undefined
-  /** Runs deployments besides that of `GRAPHS`. */
+  /** Runs deployments. */
   readonly hosting: DeploymentHosting
   /** Links to the web interface. */
   readonly app: AppLinks
@@ -243,22 +242,20 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
   const tracing = { openTraces, traceTotals: totalsReader(read.reads) }
   const parts = { ...base, ...tracing, disk, workspace_id: identity.workspace.id, installation, servers }
   startAuditRetention(base, sql.database)
-  const hosted = config.hosted && (await startDeployment({ ...parts, hosted: config.hosted }))
-  const further = await openFurtherDeployments({
+  const deployments = await openDeployments({
     ...parts,
     ...feeds,
-    hosted: config.runs,
-    own: hosted,
     database: sql.database,
     blobs,
-    own_created_at: identity.workspace.created_at,
+    created_at: identity.workspace.created_at,
   })
+  const hosted = deployments.graphs?.open.running
   const own = oneAtATime({
     clickhouse: () => clickhouse.check().then(() => ingester.checkStoring()),
     sql: sql.check,
     disk: () => disk.check().then(checkFolders),
   })
-  const allChecks = { ...own, ...blobChecks, ...hosted?.checks, ...further.checks }
+  const allChecks = { ...own, ...blobChecks, ...deployments.checks }
   const { checks, answered } = noteAnswers(allChecks, () => performance.now())
   const [people, localSecret] = [startProviderSignIn(base, sql), newSecret()]
   const deps: AppDeps = {
@@ -268,13 +265,13 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     repricer,
     ...readPrices({ store, lane: lanes.read, prices }),
     deleter: startDeleting(base, { ...sql, ingester, blobs, clickhouse }),
-    usage: usage.sources && { ...usage.sources, deployments: further.usage },
+    usage: usage.sources && { ...usage.sources, deployments: deployments.usage },
     rates,
     ...(await startSetup(base, sql)),
     ...sqlDeps(sql),
     blobs,
     ...authDeps(base, sql, people),
-    controlPlane: further.controlPlane,
+    controlPlane: deployments.controlPlane,
     logStreams: createEventStreams({ ...config.streams, ...LOG_STREAMS }),
     signIn: createSignIn(sql.sessions, hosted?.name, { people, localSecret }),
     oauth: createOauth(sql.oauth),
@@ -287,8 +284,8 @@ async function startParts(base: Base): Promise<Omit<WeirServer, 'stop'> & { chec
     limits: { ...limits, ...SENDER_LIMITS, max_inflight_bytes: config.ingestMaxInflightBytes },
   }
   stops.defer(watchStores({ checks, metrics }))
-  const listening = await startHttp({ config, logger, deps, hosted, stops, ...further })
-  await further.restore()
+  const listening = await startHttp({ config, logger, deps, hosted: hosted?.name, stops, ...deployments })
+  await deployments.restore()
   const { withdraw, ...news } = await announceServer(config.dataDir, listening, localSecret)
   stops.defer(withdraw)
   const app = createAppLinks(config, listening.url, sql)
@@ -323,18 +320,21 @@ function sqlDeps(stores: SqlStores) {
 async function startSetup(
   base: Base,
   { database, identity }: SqlStores,
-): Promise<Pick<AppDeps, 'applySetup' | 'exportSetup'>> {
+): Promise<Pick<AppDeps, 'applySetup' | 'exportSetup' | 'planSetupFile'>> {
   const { config, logger } = base
   const inOneTransaction = createSetupTransaction(database, systemClock)
-  const applySetup = createApplySetup({
+  const apply = createApplySetup({
     inOneTransaction,
     registry: createRegistry(),
     clock: systemClock,
   })
-  const { id: organization_id } = identity.organization
-  const readSecret = createReadSecret(config.runs.environment)
-  await applySetupFile(config.setupFile, applySetup, { organization_id, readSecret, logger })
-  return { applySetup, exportSetup: createExportSetup(inOneTransaction) }
+  const file = { apply, readSecret: createReadSecret(config.runs.environment) }
+  await applySetupFile(config.setupFile, { ...file, organization_id: identity.organization.id, logger })
+  return {
+    applySetup: apply,
+    exportSetup: createExportSetup(inOneTransaction),
+    planSetupFile: createSetupFilePlan(config.setupFile, file),
+  }
 }
 
 function readPrices(deps: PricePreviewDeps): Pick<AppDeps, 'findPrice' | 'previewPrices'> {
@@ -364,7 +364,7 @@ async function prepare({ config, logger, metrics, stops }: Base): Promise<void> 
   for (const misspelt of config.misspelt) logger.warn(misspeltText(misspelt))
   await assertPortsFree(config)
   // A missing file must fail the start before anything is created or opened.
-  if (config.hosted) await readDeploymentFile(resolve(config.hosted.graphs), config.hosted.environment)
+  await readGraphsProject(config)
   await prepareDataDir(config.dataDir)
   const telemetry = await startTelemetry({ endpoint: config.otlpEndpoint, metrics, logger })
   stops.defer(() => telemetry.stop())
@@ -414,6 +414,7 @@ function startClickHouse(base: Base): Promise<OpenedClickHouse> {
   const opening = openClickHouse({
     url: config.clickhouseUrl,
     cluster: config.clickhouseCluster,
+    cold: config.coldStorage,
     turns: config.clickhouseCluster === undefined ? undefined : openTurns(base),
     asLeader,
     dataDir: resolve(config.dataDir),

@@ -1,22 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { withoutLinux } from '../../test/support/linux.ts'
 import { createLogger } from '../base/log.ts'
 import { endLeftovers, recordChild, startTime } from './child-processes.ts'
+import { newFolder } from '../../test/support/folder.ts'
 
 const onlyLinux = withoutLinux()
 const logger = createLogger({ level: 'silent' })
 let dataDir: string
 
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'weir-children-'))
-})
-
-afterEach(() => rm(dataDir, { recursive: true, force: true }))
+beforeEach(async () => void (dataDir = await newFolder()))
 
 async function sleeper() {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })

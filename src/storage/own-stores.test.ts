@@ -1,13 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { AppError } from '../base/errors.ts'
 import { createLogger } from '../base/log.ts'
 import { claimClickHouse, claimWhenUp } from './own-stores.ts'
 import { readConfig } from '../config.ts'
 import { type Installation, redisStore } from './installation.ts'
 import { eventually } from '../../test/support/eventually.ts'
+import { newFolder } from '../../test/support/folder.ts'
 
 const logger = createLogger({ level: 'silent' })
 
@@ -22,8 +20,7 @@ function unanswered() {
 }
 
 it('a start that waits for ClickHouse ends at once when the server stops', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'weir-claim-'))
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = await newFolder()
   const config = readConfig({ DATA_DIR: dataDir, CLICKHOUSE_URL: 'http://127.0.0.1:1' })
   const stopping = new AbortController()
   const { claims, claim } = unanswered()
@@ -60,8 +57,7 @@ it('a store that does not answer is not tried again once the server stops', asyn
 })
 
 it('a check of ClickHouse is one statement, since each round trip may take long', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'weir-claim-'))
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = await newFolder()
   const config = readConfig({ DATA_DIR: dataDir, CLICKHOUSE_URL: 'http://127.0.0.1:1' })
   const statements: string[] = []
   const rows = async (sql: string) => {
@@ -84,8 +80,7 @@ it('a check of ClickHouse is one statement, since each round trip may take long'
 })
 
 it('a check tells why the tables of ClickHouse are not migrated, although it answers', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'weir-claim-'))
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+  const dataDir = await newFolder()
   const config = readConfig({ DATA_DIR: dataDir, CLICKHOUSE_URL: 'http://127.0.0.1:1' })
   const connection = { rows: async () => [{ one: 1 }], ping: () => Promise.resolve(false) } as never
   let failure: AppError | undefined = new AppError('store_misconfigured')

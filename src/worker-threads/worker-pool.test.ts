@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -7,6 +6,7 @@ import { eventually } from '../../test/support/eventually.ts'
 import { createLogger } from '../base/log.ts'
 import { createWorkerPool, type WorkerPool, type WorkerPoolOptions } from './worker-pool.ts'
 import { inLong } from '../../test/support/length.ts'
+import { newFolder } from '../../test/support/folder.ts'
 
 const ENTRY = new URL('../../test/support/task-worker.ts', import.meta.url)
 const pools: WorkerPool[] = []
@@ -208,13 +208,12 @@ describe('closing', () => {
 inLong(() => {
   describe('the entry of a lane', () => {
     it('may be JavaScript', async () => {
-      const directory = await mkdtemp(join(tmpdir(), 'weir-pool-'))
+      const directory = await newFolder()
       const entry = pathToFileURL(join(directory, 'entry.mjs'))
       const library = new URL('./serve-tasks.ts', import.meta.url).href
       const code = `import { serveTasks } from '${library}'\nserveTasks({ two: () => ({ value: 2 }) })\n`
       await writeFile(entry, code)
       expect(await openPool({ entry }).run({ name: 'two', input: null })).toBe(2)
-      await rm(directory, { recursive: true })
     })
   })
 })

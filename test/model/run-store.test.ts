@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Lease } from '../../src/runs/run-store.ts'
-import { migrate } from '../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../src/storage/sql/runs/run-store.ts'
 import { TENANT } from '../support/runs/run-store.ts'
 import { apply, type Drawn, resolve, steps, THREADS, type World } from '../support/runs/model-commands.ts'
@@ -158,8 +156,7 @@ async function step(world: World, ms: number, drawnCommands: readonly Drawn[]): 
 const TABLES = ['threads', 'thread_states', 'runs', 'checkpoints', 'checkpoint_blobs', 'checkpoint_writes']
 
 async function openWorld(engine: SqlEngine): Promise<() => Promise<World>> {
-  const database = await engine.open()
-  await migrate(database, RUN_MIGRATIONS)
+  const database = await engine.openRuns()
   const other = await engine.openAgain()
   return async () => {
     for (const table of TABLES) await database.query(`DELETE FROM ${table}`)

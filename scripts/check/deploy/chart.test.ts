@@ -86,7 +86,7 @@ spec: { selector: { matchLabels: { app: weir } } }
   })
 
   it('finds a backup that other rights, another image or a Service would get', () => {
-    const job = (labels: string, image: string, claim: string): string => `${server}---
+    const job = (labels: string, image: string, claim: string, mounts = ''): string => `${server}---
 kind: CronJob
 metadata: { name: weir-backup }
 spec:
@@ -101,16 +101,22 @@ spec:
               securityContext:
                 { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: [ALL] } }
               envFrom: [{ secretRef: { name: s } }]
-              volumeMounts: [{ name: tmp, mountPath: /tmp }]
+              volumeMounts: [{ name: tmp, mountPath: /tmp }, { name: data, mountPath: /data }${mounts}]
           volumes:
             - { name: tmp, emptyDir: {} }
             - { name: data, persistentVolumeClaim: { claimName: ${claim} } }
 `
     const values = { backup: { enabled: true } }
     const own = '{ app.kubernetes.io/name: weir-backup }'
-    expect(renderedProblems(job(own, 'registry/weir:0.1.0', 'data-weir-0'), values)).toEqual([])
+    expect(
+      renderedProblems(
+        job(own, 'registry/weir:0.1.0', 'data-weir-0', ', { name: graphs, mountPath: /graphs }'),
+        values,
+      ),
+    ).toEqual([])
     expect(renderedProblems(job('{ app: weir }', 'registry/other:1', 'data'), values)).toEqual([
       'backup: image is not that of the servers',
+      'backup: /graphs, to which settings may point, is not mounted',
       'backup: the volume of the first server is not mounted',
       'backup: Services select its pods',
     ])

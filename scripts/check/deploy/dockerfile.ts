@@ -67,6 +67,19 @@ function missingFolders(copied: readonly string[]): string[] {
   return assetFolders().filter((folder) => !copied.includes(folder) || ignored.includes(folder))
 }
 
+/** The beginnings of the values of labels that the image must have. */
+function neededLabels(): Record<string, string> {
+  const text = readFileSync(join(ROOT, 'package.json'), 'utf8')
+  const { version, license } = JSON.parse(text) as { version: string; license: string }
+  return {
+    title: '',
+    description: '',
+    revision: '$REVISION',
+    licenses: `${license}"`,
+    version: `${version}"`,
+  }
+}
+
 /** Problems of a Dockerfile whose paths begin at the root of the project. */
 export function dockerfileProblems(text: string): string[] {
   const problems: string[] = []
@@ -90,6 +103,10 @@ export function dockerfileProblems(text: string): string[] {
   const copied = all.flatMap(([name, rest]) => (name === 'COPY' ? copiedPaths(rest) : []))
   for (const path of missingFiles(copied)) problems.push(`the build loads ${path}, which it does not have`)
   for (const folder of missingFolders(copied)) problems.push(`the image lacks the files of ${folder}`)
+  const labels = all.flatMap(([name, rest]) => (name === 'LABEL' ? [rest] : [])).join(' ')
+  for (const [label, value] of Object.entries(neededLabels()))
+    if (!labels.includes(`org.opencontainers.image.${label}="${value}`))
+      problems.push(`the label ${label} is not "${value}"`)
   const lastFrom = all.findLastIndex(([name]) => name === 'FROM')
   const final = all.slice(lastFrom).map(([name]) => name)
   for (const needed of ['USER', 'HEALTHCHECK', 'CMD', 'VOLUME']) {

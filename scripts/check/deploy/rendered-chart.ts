@@ -119,6 +119,11 @@ function backupProblems(backup: Mapping, server: Mapping): string[] {
   for (const path of ['image', 'envFrom'])
     if (JSON.stringify(at(here, path)) !== JSON.stringify(at(there, path)))
       problems.push(`backup: ${path} is not that of the servers`)
+  const places = (one: unknown): unknown[] => list(one, 'volumeMounts').map(({ mountPath }) => mountPath)
+  // The job applies no set-up.
+  for (const place of places(there))
+    if (place !== '/setup' && !places(here).includes(place))
+      problems.push(`backup: ${String(place)}, to which settings may point, is not mounted`)
   const name = String(at(server, 'metadata.name'))
   const claims = list(job, 'spec.volumes').map((volume) => at(volume, 'persistentVolumeClaim.claimName'))
   if (!claims.includes(`data-${name}-0`))

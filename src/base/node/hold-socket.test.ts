@@ -1,18 +1,17 @@
-import { chmod, mkdtemp, rename, rm, stat, symlink } from 'node:fs/promises'
+import { chmod, rename, stat, symlink } from 'node:fs/promises'
 import type { Server } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { holdSocket } from './hold-socket.ts'
 import { createServer, request } from './http.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 describe.skipIf(process.platform !== 'linux')('a socket in a folder of code that is not trusted', () => {
   let folder: string
   const servers: Pick<Server, 'close'>[] = []
-  beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'weir-held-'))))
+  beforeEach(async () => void (folder = await newFolder()))
   afterEach(async () => {
     for (const server of servers.splice(0)) server.close()
-    await rm(folder, { recursive: true })
   })
   const serve = async (path: string, text: string): Promise<void> => {
     const server = createServer((_req, res) => res.end(text))

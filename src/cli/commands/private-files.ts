@@ -1,5 +1,5 @@
 import { UMASK_VARIABLE } from '../../base/files/umask.ts'
-import type { Config, RunsConfig } from '../../config.ts'
+import type { Config } from '../../config.ts'
 
 /**
  * Makes new files and folders of this process accessible only to their owner, even in a folder that others may read.
@@ -7,8 +7,7 @@ import type { Config, RunsConfig } from '../../config.ts'
  */
 export function keepFilesPrivate(config: Config): Config {
   const before = process.umask(0o077)
-  const withUmask = <T extends RunsConfig>(runs: T): T =>
-    Object.freeze({ ...runs, environment: { ...runs.environment, [UMASK_VARIABLE]: before.toString(8) } })
-  const { hosted, runs } = config
-  return Object.freeze({ ...config, runs: withUmask(runs), hosted: hosted && withUmask(hosted) })
+  const { runs } = config
+  const environment = { ...runs.environment, [UMASK_VARIABLE]: before.toString(8) }
+  return Object.freeze({ ...config, runs: Object.freeze({ ...runs, environment }) })
 }

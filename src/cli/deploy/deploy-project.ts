@@ -10,7 +10,7 @@ import {
   listRevisions,
   type ShownRevision,
 } from './connection.ts'
-import { sourceFaults } from './source-faults.ts'
+import { assertServerBuilds, sourceFaults } from './source-faults.ts'
 import { graphsText, sourceWarnings } from './source-warnings.ts'
 import { followRevision } from './follow-revision.ts'
 import { type PackedSource, packSource } from './pack-source.ts'
@@ -57,7 +57,7 @@ export async function deployProject(flags: DeployFlags, progress: Progress): Pro
       'source',
       `${packed.files.length} file${packed.files.length === 1 ? '' : 's'}, ${(packed.bytes / MB).toFixed(1)} MB`,
     )
-    await assertBuilds(api, project, packed)
+    await assertServerBuilds(api, project, packed)
     const known = await findByName(api, name)
     const deployment = known ?? (await create(api, { name, type, project }))
     const source = await upload(api, deployment, packed, progress).catch(async (error: unknown) => {
@@ -74,19 +74,6 @@ export async function deployProject(flags: DeployFlags, progress: Progress): Pro
   } finally {
     await packed.remove()
   }
-}
-
-/** @throws AppError config_invalid if the project needs uv, and the server cannot build with it */
-async function assertBuilds(
-  api: ApiClient,
-  { graphs, uses_uv }: LocalProject,
-  { files }: PackedSource,
-): Promise<void> {
-  const isPython = graphs.some(({ language }) => language === 'python')
-  if (!isPython || !(uses_uv || files.some(({ path }) => path === 'uv.lock'))) return
-  const runtimes = await api.json<SchemaTypes['deployment-runtimes']>('/deployments/runtimes')
-  const message = runtimes.find(({ in_use }) => in_use)?.uv_fault
-  if (typeof message === 'string') throw new AppError('config_invalid', { message })
 }
 
 function chooseName(flags: DeployFlags, project: LocalProject, progress: Progress): string {

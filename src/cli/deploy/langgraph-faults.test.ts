@@ -1,16 +1,15 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { langgraphErrors } from './langgraph-faults.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 async function errorsOf(
   language: 'javascript' | 'python',
   files: Readonly<Record<string, string>>,
   dependencies: string[] = ['.'],
 ): Promise<string[]> {
-  const dir = await mkdtemp(join(tmpdir(), 'weir-versions-'))
-  onTestFinished(() => rm(dir, { recursive: true }))
+  const dir = await newFolder()
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(dir, path)), { recursive: true })
     await writeFile(join(dir, path), text)

@@ -1,15 +1,12 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { unpackSource } from '../../deploy/source/unpack-source.ts'
 import { packSource } from './pack-source.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'weir-pack-'))
-})
-afterEach(() => rm(folder, { recursive: true }))
+beforeEach(async () => void (folder = await newFolder()))
 
 async function write(path: string, text = path): Promise<void> {
   const file = join(folder, 'project', path)

@@ -1,16 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { graphsText, sourceWarnings } from './source-warnings.ts'
 import { packSource } from './pack-source.ts'
 import { readProject } from './project.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 let dir: string
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-project-'))
-})
-afterEach(() => rm(dir, { recursive: true }))
+beforeEach(async () => void (dir = await newFolder()))
 
 const at = (path: string): string => join(dir, path)
 async function write(files: Readonly<Record<string, string>>): Promise<void> {

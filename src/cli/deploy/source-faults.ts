@@ -1,8 +1,12 @@
 import { globSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { AppError } from '../../base/errors.ts'
 import { isObject } from '../../schema/json.ts'
+import type { SchemaTypes } from '../../schema/types.gen.ts'
+import type { ApiClient } from '../server/api-client.ts'
 import { langgraphErrors } from './langgraph-faults.ts'
+import type { PackedSource } from './pack-source.ts'
 import type { LocalProject } from './project.ts'
 
 /** Versions of package.json that name packages beside the project, or a list in the root of a workspace. */
@@ -33,6 +37,19 @@ export async function sourceFaults(project: Project): Promise<SourceFaults> {
     errors: found.flatMap(({ errors }) => errors),
     warnings: found.flatMap(({ warnings }) => warnings),
   }
+}
+
+/** @throws AppError config_invalid if the project needs uv, and the server cannot build with it */
+export async function assertServerBuilds(
+  api: ApiClient,
+  { graphs, uses_uv }: LocalProject,
+  { files }: PackedSource,
+): Promise<void> {
+  const isPython = graphs.some(({ language }) => language === 'python')
+  if (!isPython || !(uses_uv || files.some(({ path }) => path === 'uv.lock'))) return
+  const runtimes = await api.json<SchemaTypes['deployment-runtimes']>('/deployments/runtimes')
+  const message = runtimes.find(({ in_use }) => in_use)?.uv_fault
+  if (typeof message === 'string') throw new AppError('config_invalid', { message })
 }
 
 function pathErrors({ dir, config, graphs, dependencies }: Project): string[] {

@@ -1,20 +1,19 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { ClientSettings } from './client-settings.ts'
 import { announceServer } from '../../start/server-address.ts'
 import { shellCommands } from '../commands/env.ts'
 import { keepLogin } from './logins.ts'
 import { type Api, findTarget, findTargets, type TargetFlags } from './find-target.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 const OURS = { url: 'http://127.0.0.1:1985', deploymentUrl: 'http://10.0.0.5:2025' }
 let dataDir: string
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'weir-target-'))
+  dataDir = await newFolder()
   await writeFile(join(dataDir, 'api-key'), 'kept\n')
 })
-afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
 const NOTHING = { url: undefined, deploymentUrl: undefined, port: undefined, deploymentPort: undefined }
 const find = (api: Api, flags: TargetFlags = {}, named: Partial<ClientSettings> = {}) =>

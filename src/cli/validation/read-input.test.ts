@@ -1,16 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readFragments } from '../../trace/rows/fragment.ts'
 import { createFragmentFile } from './fragment-file.ts'
 import { readInput } from './read-input.ts'
+import { useFolder } from '../../../test/support/folder.ts'
 
 let dir: string
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-input-'))
-})
-afterAll(() => rm(dir, { recursive: true }))
+useFolder((folder) => void (dir = folder))
 
 const idOf = (n: number): string => `01a1f83d-5201-7000-8000-${String(n).padStart(12, '0')}`
 const lineOf = (n: number, text = 'é'): string =>

@@ -1,16 +1,15 @@
-import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { access, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { findProgram } from '../isolation/find-program.ts'
 import { findPython } from './find-python.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 let dir: string
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-python-'))
+  dir = await newFolder()
   await mkdir(join(dir, 'bin'))
 })
-afterEach(() => rm(dir, { recursive: true, force: true }))
 
 async function program(name: string, lines: readonly string[]): Promise<void> {
   await writeFile(join(dir, name), ['#!/bin/sh', ...lines, ''].join('\n'), { mode: 0o755 })

@@ -1,20 +1,20 @@
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { type BuildCommands, NO_COMMANDS } from '../model.ts'
 import type { DiskLimit } from './disk-watch.ts'
 import { installDependencies } from './install-dependencies.ts'
 import { inLong } from '../../../test/support/length.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 describe('P-20: dependencies of Node projects', () => {
   let dir: string
   let lines: string[]
   beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'weir-install-'))
+    dir = await newFolder()
     lines = []
   })
-  afterEach(() => rm(dir, { recursive: true, force: true }))
 
   const tool = async (name: string, script: string): Promise<void> => {
     await writeFile(join(dir, name), `#!/bin/sh\n${script}\n`)
@@ -51,7 +51,7 @@ describe('P-20: dependencies of Node projects', () => {
     expect(lines).toContainEqual(expect.stringMatching(line))
     expect(lines).toContain('to stderr')
     expect(lines).toContainEqual(expect.stringMatching(/Install scripts .* not run/))
-    expect((await readFile(join(dir, 'where'), 'utf8')).trim()).toMatch(/weir-install-/)
+    expect((await readFile(join(dir, 'where'), 'utf8')).trim()).toMatch(/weir-test-/)
   })
 
   it('a build that takes more disk than it may is ended, and says so', async () => {

@@ -1,11 +1,11 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { type BuildCommands, NO_COMMANDS } from '../model.ts'
 import { installDependencies } from './install-dependencies.ts'
 import { moveEnvironment } from './move-environment.ts'
 import type { PythonProject } from './python-steps.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 /** A Python of version 3.12; the Python of its environments records its arguments. */
 const PYTHON = `if [ "$1" = -c ]; then printf '%s\\n' "$0" /opt/python 3.12; exit; fi
@@ -16,13 +16,12 @@ describe('P-20: dependencies of Python projects', () => {
   let dir: string
   let lines: string[]
   beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'weir-python-'))
+    dir = await newFolder()
     lines = []
     // The PATH has only this folder, so that no other program is found, such as the Python of the machine.
     await mkdir(join(dir, 'bin'))
     for (const name of ['sh', 'mkdir', 'chmod']) await symlink(`/bin/${name}`, join(dir, 'bin', name))
   })
-  afterEach(() => rm(dir, { recursive: true, force: true }))
 
   const tool = async (name: string, script: string): Promise<void> => {
     await writeFile(join(dir, name), `#!/bin/sh\n${script}\n`)
@@ -120,7 +119,7 @@ describe('P-20: dependencies of Python projects', () => {
 
 describe('moveEnvironment', () => {
   it('replaces the folder in programs and in links to packages, and nothing else', async () => {
-    const from = await mkdtemp(join(tmpdir(), 'weir-move-'))
+    const from = await newFolder()
     const environment = join(from, '.venv')
     const packages = join(environment, 'lib/python3.12/site-packages')
     await mkdir(join(environment, 'bin'), { recursive: true })
@@ -140,10 +139,9 @@ describe('moveEnvironment', () => {
     expect(await read('bin/program')).toBe(files['bin/program'])
     expect(await read('lib/python3.12/site-packages/__editable__.agent-1.pth')).toBe('/kept/src\n')
     expect(await read('lib/python3.12/site-packages/data.txt')).toBe(from)
-    await rm(from, { recursive: true, force: true })
   })
   it('D-64: changes no file that a link of the build leads to', async () => {
-    const root = await mkdtemp(join(tmpdir(), 'weir-move-'))
+    const root = await newFolder()
     const [from, others] = [join(root, 'build'), join(root, 'others')]
     const environment = join(from, '.venv')
     await mkdir(join(environment, 'lib/python3.12'), { recursive: true })
@@ -154,6 +152,5 @@ describe('moveEnvironment', () => {
     await symlink(others, join(environment, 'lib/python3.12/site-packages'))
     await moveEnvironment(environment, from, '/kept')
     for (const name of ['tool', 'own.pth']) expect(await readFile(join(others, name), 'utf8')).toBe(text)
-    await rm(root, { recursive: true, force: true })
   })
 })

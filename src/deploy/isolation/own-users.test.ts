@@ -1,18 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { HAS_OTHER_USERS, NO_OTHER_USERS } from '../../../test/support/linux.ts'
 import { openOwnUsers } from './own-users.ts'
 import { idsOfServer, userOf } from './user-ids.ts'
 import { inLong } from '../../../test/support/length.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 describe.skipIf(!HAS_OTHER_USERS)(`P-23: user ids of their own${NO_OTHER_USERS}`, () => {
   let dataDir: string
-  beforeEach(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'weir-users-'))))
-  afterEach(() => rm(dataDir, { recursive: true }))
+  beforeEach(async () => void (dataDir = await newFolder()))
   const open = () => openOwnUsers({ env: process.env, packages: tmpdir(), dataDir })
 
   it('end what an earlier start has left running under them, and nothing else', async ({ skip }) => {

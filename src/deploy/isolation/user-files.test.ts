@@ -1,16 +1,15 @@
-import { link, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { link, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { giveFiles, takeFiles } from './user-files.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0
 
 it.skipIf(!isRoot)(
   'P-23: files that a build has linked to its cache stay those of its user there',
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'weir-files-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    const folder = await newFolder()
     const [cache, built] = [join(folder, 'cache'), join(folder, 'built')]
     for (const dir of [cache, built]) await mkdir(dir)
     const [cached, linked] = [join(cache, 'package'), join(built, 'package')]

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { createUserIds, freePlace, idsOfServer } from './user-ids.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 describe('P-23: user ids of deployments', () => {
   it('servers of one machine give different ones, all within a range that nobody else gives', () => {
@@ -27,8 +27,7 @@ describe('P-23: user ids of deployments', () => {
 
   describe.skipIf(process.getuid?.() !== 0)('of a server that is root', () => {
     let users: string
-    beforeEach(async () => void (users = await mkdtemp(join(tmpdir(), 'weir-users-'))))
-    afterEach(() => rm(users, { recursive: true }))
+    beforeEach(async () => void (users = await newFolder()))
 
     it('are different for each deployment, also when asked for at once, and known after a restart', async () => {
       const ids = { ...idsOfServer('/a'), deployments: 3 }

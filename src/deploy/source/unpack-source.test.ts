@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { unpackSource } from './unpack-source.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 interface Part {
   name: string
@@ -44,10 +44,7 @@ function pax(key: string, value: string): Part {
 
 describe('archives of sources', () => {
   let folder: string
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'weir-source-'))
-  })
-  afterEach(() => rm(folder, { recursive: true, force: true }))
+  beforeEach(async () => void (folder = await newFolder()))
 
   async function unpack(archive: Buffer, limits?: { max_files: number; max_bytes: number }) {
     const file = join(folder, 'source.tar.gz')

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { eventually } from '../../../test/support/eventually.ts'
 import { type FileWatch, watchFiles } from './watch-files.ts'
 import { inLong } from '../../../test/support/length.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 let dir: string
 let watch: FileWatch
@@ -20,7 +20,7 @@ const expectTold = (...files: string[]): Promise<void> =>
   }).then(() => void told.splice(0))
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-watch-'))
+  dir = await newFolder()
   told = []
   failures = []
   watch = watchFiles({
@@ -30,7 +30,6 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   watch.close()
-  await rm(dir, { recursive: true, force: true })
 })
 
 describe('watchFiles', () => {

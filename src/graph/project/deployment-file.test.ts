@@ -1,15 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { pickConfigurableHeaders } from './configurable-headers.ts'
 import { readDeploymentFile } from './deployment-file.ts'
+import { useFolder } from '../../../test/support/folder.ts'
 
 let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'weir-deployment-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+useFolder((made) => void (folder = made))
 
 async function read(config: unknown, environment: Record<string, string> = {}) {
   const path = join(folder, 'langgraph.json')

@@ -1,14 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { langgraphWarning, tooOldLanggraph } from './langgraph-version.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'weir-'))
-})
-afterEach(() => rm(folder, { recursive: true }))
+beforeEach(async () => void (folder = await newFolder()))
 
 async function projectWith(version: string): Promise<string> {
   const own = join(folder, 'node_modules', '@langchain', 'langgraph')

@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { LONGEST_FOLDER_NAME, makeTemporaryFolder } from './temporary-folder.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 it('removes folders whose process has ended, and no others', async () => {
-  const parent = await mkdtemp(join(tmpdir(), 'weir-folders-'))
-  onTestFinished(() => rm(parent, { recursive: true }))
+  const parent = await newFolder()
   const living = await makeTemporaryFolder(parent, 'app')
   expect((await stat(living)).mode & 0o077).toBe(0)
   expect(basename(living).length).toBeLessThanOrEqual(LONGEST_FOLDER_NAME)

@@ -9,7 +9,7 @@ import { createArtifacts } from '../../deploy/artifacts.ts'
 import { probeContainers } from '../../deploy/build/container-probe.ts'
 import { buildEnvironment } from '../../deploy/build/environment.ts'
 import { uvFault } from '../../deploy/build/python-steps.ts'
-import { type ControlPlane, createControlPlane, type ServerDeployment } from '../../deploy/control-plane.ts'
+import { type ControlPlane, createControlPlane } from '../../deploy/control-plane.ts'
 import { createDeploymentLog, type DeploymentLog } from '../../deploy/log-writer.ts'
 import type { DeploymentFeed } from '../../ingest/live/deployment-feed.ts'
 import type { DeploymentHosting } from '../../deploy/hosting.ts'
@@ -26,6 +26,7 @@ import { createUploads } from '../../deploy/source/uploads.ts'
 import type { DeploymentLogStore } from '../../deploy/stores/log-lines.ts'
 import type { UploadStore } from '../../deploy/stores/upload-store.ts'
 import type { DeploymentStore } from '../../deploy/stores/deployment-store.ts'
+import { type ServerDeployment, withServerDeployment } from '../../deploy/stores/server-deployment.ts'
 import type { DeploymentChanges, SharedFiles } from '../../deploy/stores/shared-files.ts'
 import {
   createRevisionWorker,
@@ -60,8 +61,8 @@ export interface ControlPlaneParts {
   hosting: DeploymentHosting
   /** The isolation of builds and hosts, which the first call opens. */
   isolation(): Promise<Isolation>
-  /** The deployment of GRAPHS. */
-  own: ServerDeployment | undefined
+  /** The deployment of GRAPHS; undefined if there is none. */
+  graphs: ServerDeployment | undefined
   /** Stop functions of the parts, in order of start. */
   stops: AsyncDisposableStack
   deploymentFeed: Pick<DeploymentFeed, 'publish'>
@@ -83,12 +84,13 @@ const DAY_MS = 86_400_000
  * crash has interrupted are completed.
  */
 export async function openControlPlane(parts: ControlPlaneParts): Promise<ControlPlane> {
-  const { config, logger, database, disk, hosting, stops } = parts
+  const { config, logger, database, disk, hosting, graphs, stops } = parts
   const isolation = await checkedIsolation(parts)
   const clock = await startDatabaseClock(database, { logger, stops })
   const { deploy, runs, dataDir, databaseUrl } = config
   const dir = join(resolve(dataDir), 'deployments')
-  const store = createDeploymentStore(database, clock)
+  const stored = createDeploymentStore(database, clock)
+  const store = graphs === undefined ? stored : withServerDeployment(stored, graphs)
   const logs = createDeploymentLogStore(database, clock)
   const sealer = await openSealer(config)
   const log = createDeploymentLog({ store: logs, clock, logger })
@@ -135,7 +137,6 @@ export async function openControlPlane(parts: ControlPlaneParts): Promise<Contro
     hosting,
     sealer,
     clock,
-    own: parts.own,
     files,
     changed,
     isOfServer: (name) => isOfServer(parts, name),
@@ -170,9 +171,13 @@ async function checkedIsolation({ isolation, logger }: Pick<ControlPlaneParts, '
 }
 
 /** Whether one of the servers has a deployment of GRAPHS with this name, or had one a few minutes ago (P-1). */
-async function isOfServer({ servers }: Pick<ControlPlaneParts, 'servers'>, name: string): Promise<boolean> {
-  const graphs = await servers?.graphs()
-  return graphs !== undefined && [...graphs].some((graph) => graph.startsWith(graphName(name, '')))
+export async function isOfServer(
+  { graphs, servers }: Pick<ControlPlaneParts, 'graphs' | 'servers'>,
+  name: string,
+): Promise<boolean> {
+  if (graphs?.deployment.name === name) return true
+  const announced = (await servers?.graphs()) ?? []
+  return [...announced].some((graph) => graph.startsWith(graphName(name, '')))
 }
 
 /**

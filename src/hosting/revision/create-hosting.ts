@@ -12,13 +12,13 @@ import type {
   RemovalReport,
   Unserved,
 } from '../../deploy/hosting.ts'
+import { hostedOf } from '../../deploy/revision-steps.ts'
+import type { StoredDeployment } from '../../deploy/model.ts'
 import type { Isolation } from '../../deploy/isolation/isolation.ts'
-import { startStorageBroker, type StorageBroker } from '../../graph/broker/storage-broker.ts'
-import { systemAssistants } from '../../runs/assistants/system.ts'
 import { residentBytesOf } from '../../graph/pool/watch/memory-watch.ts'
 import { eraseDeployment } from '../../storage/sql/erase-deployment.ts'
 import { type DeploymentApis, type OpenRevision, openRevision } from './revision.ts'
-import type { RunningDeployment } from './serving.ts'
+import { ensureAssistants, type RunningDeployment } from './serving.ts'
 import type { DeploymentParts } from '../run-state/run-state.ts'
 import type { SharedRuns } from '../run-state/shared-runs.ts'
 
@@ -30,7 +30,7 @@ export interface HostingTimes {
   drain: number
 }
 
-/** The deployments of the control plane. */
+/** The deployments that the server runs. */
 export interface Hosting extends DeploymentHosting {
   /** The deployment, or the reason why it is currently not served; undefined if there is none of this name. */
   find(name: string): RunningDeployment | Unserved | undefined
@@ -46,8 +46,6 @@ interface Known {
   reason: string
   active: OpenRevision | undefined
   draining: Set<OpenRevision>
-  /** Number of runs that the revision executes. */
-  running(revision: OpenRevision): number
   /** The end of the current activation, and of those that wait for it. */
   last: Promise<unknown>
 }
@@ -69,8 +67,6 @@ interface Host extends DeploymentParts {
   /** Ends or releases all runs, if the shared stores were opened; see `Working.settle`. */
   settle(): Promise<void>
   apis: DeploymentApis
-  /** The broker of hosts, which the first call opens. */
-  broker(): Promise<StorageBroker>
   /** The isolation of hosts, which the first call opens. */
   isolation(): Promise<Isolation>
   /** Deployments by id. */
@@ -78,15 +74,18 @@ interface Host extends DeploymentParts {
   stopping: AbortController
 }
 
-/** Hosts deployments beside that of `GRAPHS`. `apis` is asked for an API at each activation. */
+/**
+ * Runs deployments. `apis` is asked for an API at each activation. The deployment of `GRAPHS`, which is open before,
+ * serves from the start.
+ */
 export function createHosting(
   parts: DeploymentParts & Pick<Host, 'times' | 'shared' | 'settle' | 'isolation'>,
   apis: DeploymentApis,
+  graphs: { deployment: StoredDeployment; open: OpenRevision } | undefined,
 ): Hosting {
   const known = new Map<string, Known>()
-  let opened: Promise<StorageBroker> | undefined
-  const broker = (): Promise<StorageBroker> => (opened ??= startStorageBroker(parts.logger))
-  const host: Host = { ...parts, apis, broker, known, stopping: new AbortController() }
+  const host: Host = { ...parts, apis, known, stopping: new AbortController() }
+  if (graphs !== undefined) knownOf(host, hostedOf(graphs.deployment), '').active = graphs.open
   return {
     announce: (deployment, reason) => void Object.assign(knownOf(host, deployment, reason), { reason }),
     activate(deployment, revision, options) {
@@ -113,7 +112,6 @@ export function createHosting(
     async stop() {
       host.stopping.abort(new AppError('shutting_down'))
       await Promise.all([...known.values()].map(async (at) => at.last.then(() => end(at))))
-      await (await opened)?.close()
     },
   }
 }
@@ -127,7 +125,6 @@ function knownOf({ known }: Host, deployment: HostedDeployment, reason: string):
     active: undefined,
     draining: new Set(),
     last: Promise.resolve(),
-    running: () => 0,
   }
   known.set(deployment.id, made)
   return made
@@ -146,26 +143,25 @@ async function activate(
   const old = at.active
   const wanted = { deployment: at.deployment, revision, isFirst: old === undefined }
   const opened = await openRevision(
-    { ...host, shared, broker: await host.broker(), isolation: await host.isolation() },
+    { ...host, shared, isolation: await host.isolation() },
     wanted,
     { log, printed, noted, mask, signal: ends },
     host.apis,
   )
-  const { hosts, started_ms, checked_ms } = opened
-  const graphs = hosts.graphs().map(({ graph_id }) => graph_id)
+  const { running, started_ms, checked_ms } = opened
+  const graphs = running.host.graphs().map(({ graph_id }) => graph_id)
   await assertWanted(opened, commit?.({ graphs, started_ms, checked_ms }))
-  await ensureAssistants({ ...host, shared }, opened)
-  const draining_runs = old === undefined ? 0 : working.worker.running(old.deployment)
+  await storeFacts({ ...host, shared }, opened)
+  const draining_runs = old?.runs() ?? 0
   // The following steps are synchronous, so that requests, runs and crons use either the old revision or the
   // new one.
-  state.served.set(at.deployment.id, opened.deployment)
+  state.served.set(at.deployment.id, opened.served)
   at.active = opened
   working.worker.look()
   log(`switched: ${draining_runs} runs end on the revision before`)
   if (old !== undefined) {
     drain({ ...host, shared }, at, old).catch((error: unknown) => logFailure(logger, error, at))
   }
-  at.running = (one) => working.worker.running(one.deployment)
   return { graphs, started_ms, checked_ms, draining_runs }
 }
 
@@ -187,18 +183,19 @@ async function assertWanted(opened: OpenRevision, committing: Promise<boolean> |
  * them. A server that was killed between commit and storing stores them at its next start, before it serves. While the
  * store cannot be written, the previous revision continues to serve.
  */
-async function ensureAssistants(
+async function storeFacts(
   { shared, stopping, logger }: Omit<Host, 'shared'> & { shared: SharedRuns },
-  { deployment: { workspace_id, deployment_id, name }, hosts, close }: OpenRevision,
+  { running, close }: OpenRevision,
 ): Promise<void> {
-  const { assistants, usage } = shared.state
   while (!stopping.signal.aborted) {
     try {
-      await usage.keepName({ workspace_id, deployment_id, name })
-      return await assistants.ensure({ workspace_id, deployment_id }, systemAssistants(hosts.graphs()))
+      return await ensureAssistants(shared.state, running)
     } catch (error) {
       const mayRetry = toAppError(error).retryable
-      logger.warn({ err: error, deployment: name, retry: mayRetry }, 'default assistants could not be stored')
+      logger.warn(
+        { err: error, deployment: running.name, retry: mayRetry },
+        'default assistants could not be stored',
+      )
       if (!mayRetry) return
       await pause(OUTAGE_PAUSE_MS, stopping.signal)
     }
@@ -220,9 +217,9 @@ async function drain(
   const { use } = shared.state
   const graceOver = pause(REQUEST_GRACE_MS, stopping.signal)
   await old.retire()
-  await use.ended(old.deployment, AbortSignal.any([stopping.signal, AbortSignal.timeout(times.drain)]))
-  shared.working.worker.handBack(old.deployment)
-  await use.ended(old.deployment, stopping.signal)
+  await use.ended(old.served, AbortSignal.any([stopping.signal, AbortSignal.timeout(times.drain)]))
+  shared.working.worker.handBack(old.served)
+  await use.ended(old.served, stopping.signal)
   await graceOver
   await old.close()
   from.draining.delete(old)
@@ -258,7 +255,7 @@ async function release(
   await at?.active?.retire()
   await cancel(opened)
   const over = AbortSignal.timeout(CANCEL_MS)
-  for (const { deployment: served } of allOf(at)) {
+  for (const { served } of allOf(at)) {
     await state.use.ended(served, over)
     working.worker.lose(served)
   }
@@ -278,16 +275,16 @@ function logFailure(logger: Logger, error: unknown, { deployment }: Known): void
 function statusOf(at: Known | undefined): HostingStatus | undefined {
   if (at === undefined) return undefined
   const shown = (one: OpenRevision): HostingRevision => {
-    const host_pids = one.hosts.pids()
+    const host_pids = one.running.host.pids()
     return {
       revision_id: one.revision.id,
       number: one.revision.number,
-      runs: at.running(one),
+      runs: one.runs(),
       host_pids,
       memory_bytes: residentBytesOf(host_pids),
     }
   }
-  const graphs = at.active?.hosts.graphs() ?? []
+  const graphs = at.active?.running.host.graphs() ?? []
   return {
     active: at.active && shown(at.active),
     draining: [...at.draining].map(shown),

@@ -1,28 +1,15 @@
 import { join, resolve } from 'node:path'
-import type { Logger } from '../../base/log.ts'
-import type { Confine } from '../../base/node/confined-command.ts'
-import type { Config, HostedConfig, RunsConfig } from '../../config.ts'
 import type { DeploymentFile } from '../../graph/project/deployment-file.ts'
 import { createHostsByLanguage } from '../../graph/pool/by-language.ts'
 import type { GrantStorage, GraphHostOptions } from '../../graph/pool/launch.ts'
 import { createGraphHosts, type GraphHosts } from '../../graph/pool/pool.ts'
-import type { HostNotes, PrintedLines } from '../../graph/pool/process.ts'
 import { createTypeSchemas } from '../../graph/type-schemas/type-schemas.ts'
 import type { GraphLanguage } from '../../graph/project/graph-spec.ts'
 import { langgraphWarning } from '../../graph/project/langgraph-version.ts'
 import { type DeploymentWatch, servedGraphs, watchDeployment } from '../../graph/pool/watch-deployment.ts'
 import { withTypes } from '../../graph/pool/with-types.ts'
 import { recordChild } from '../../storage/child-processes.ts'
-
-export interface GraphHostsParts {
-  config: Pick<Config, 'dataDir'>
-  hosted: RunsConfig & Pick<HostedConfig, 'watch'>
-  logger: Logger
-  /** Isolates the processes of a deployment of the control plane. */
-  confine?: Confine | undefined
-  /** Stop functions of the parts, in order of start. */
-  stops: AsyncDisposableStack
-}
+import type { ProcessParts } from './project.ts'
 
 export interface HostedGraphs {
   file: DeploymentFile
@@ -41,22 +28,16 @@ export interface HostedGraphs {
   maxBytes?: number
   /** Number of processors that a host may use; default: no bound. */
   maxProcessors?: number
-  /** Receives each line that hosts print. */
-  printed?: PrintedLines | undefined
-  /** Receives starts and ends of hosts. */
-  noted?: HostNotes | undefined
-  /** Hides values of secrets in messages of hosts. */
-  mask?: ((text: string) => string) | undefined
 }
 
 /** Starts hosts, which load the graphs in the background, and watches their files if that is configured. */
 export async function startGraphHosts(
-  { config, hosted, logger, confine, stops }: GraphHostsParts,
-  { file, storage, brokered, ownApi, name, printed, noted, mask, ...bounds }: HostedGraphs,
+  { config, watch: isWatched = false, logger, confine, printed, noted, mask, stops }: ProcessParts,
+  { file, storage, brokered, ownApi, name, ...bounds }: HostedGraphs,
 ): Promise<{ host: GraphHosts; watch: DeploymentWatch | undefined }> {
-  const { environment, stallMs, cancelGraceMs } = hosted
+  const { environment, stallMs, cancelGraceMs } = config.runs
   const dataDir = resolve(config.dataDir)
-  const watch = hosted.watch ? watchDeployment({ file, environment, logger }) : undefined
+  const watch = isWatched ? watchDeployment({ file, environment, logger }) : undefined
   stops.defer(() => watch?.close())
   const record = (child: string, pid: number) => recordChild(dataDir, child, pid)
   const types = createTypeSchemas({

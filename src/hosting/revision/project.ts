@@ -1,25 +1,29 @@
 import { resolve } from 'node:path'
 import type { Logger } from '../../base/log.ts'
-import type { Config, HostedConfig } from '../../config.ts'
+import type { Config } from '../../config.ts'
 import type { HeaderRule } from '../../graph/project/configurable-headers.ts'
 import type { DeploymentFile } from '../../graph/project/deployment-file.ts'
 import type { GraphHosts } from '../../graph/pool/pool.ts'
 import type { Confine } from '../../base/node/confined-command.ts'
 import { createHttpApp, type HttpApp } from '../../graph/http-app/http-app.ts'
 import { startUiBundles, type UiBundles } from '../../graph/ui-bundles/ui-bundles.ts'
-import type { PrintedLines } from '../../graph/pool/process.ts'
+import type { HostNotes, PrintedLines } from '../../graph/pool/process.ts'
 import type { UserAuth } from '../../graph/user-auth/user-auth.ts'
 import type { DeploymentWatch } from '../../graph/pool/watch-deployment.ts'
 import { recordChild } from '../../storage/child-processes.ts'
 
-export interface ProjectParts {
-  config: Pick<Config, 'dataDir'>
-  hosted: Pick<HostedConfig, 'environment' | 'watch'>
+/** What starts the processes of a revision. */
+export interface ProcessParts {
+  config: Pick<Config, 'dataDir' | 'runs'>
   logger: Logger
-  /** Isolates the processes of a deployment of the control plane. */
+  /** Whether graphs are reloaded when their files change; default: no. */
+  watch?: boolean | undefined
+  /** Isolates the processes; default: they are not isolated. */
   confine?: Confine | undefined
   /** Receives each line that the processes print; default: the server's log. */
   printed?: PrintedLines | undefined
+  /** Receives starts and ends of hosts. */
+  noted?: HostNotes | undefined
   /** Masks values of secrets in messages of the processes; default: none is masked. */
   mask?: ((text: string) => string) | undefined
   /** Stop functions of the parts, in order of start. */
@@ -37,11 +41,11 @@ export interface ProjectProcesses {
 
 /** Starts the processes of a project's custom HTTP app and UI components, if it has them. */
 export async function startProject(
-  { config, hosted, logger, confine, printed, mask, stops }: ProjectParts,
+  { config, watch = false, logger, confine, printed, mask, stops }: ProcessParts,
   file: DeploymentFile,
   loaded: ((files: readonly string[]) => void) | undefined,
 ): Promise<ProjectProcesses> {
-  const { environment, watch } = hosted
+  const { environment } = config.runs
   const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
   const shared = { environment, logger, printed, mask, record, confine }
   const app = file.app && (await createHttpApp({ ...shared, file: { ...file, app: file.app }, loaded }))

@@ -1,23 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { assertBoundedCors } from '../../http/server/browser/cors.ts'
 import { openRevision, type RevisionParts } from './revision.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 let dir: string
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-revision-'))
-})
-afterEach(() => rm(dir, { recursive: true, force: true }))
+beforeEach(async () => void (dir = await newFolder()))
 
 /** Opens a revision with these settings; no process is started, since the settings are refused. */
 async function open(settings: object): Promise<unknown> {
   const file = { graphs: { agent: './agent.ts:graph' }, ...settings }
   await writeFile(join(dir, 'langgraph.json'), JSON.stringify(file))
-  const hosted = { environment: { SECRETS_KEY: 'of the server', LG_WEBHOOK_TOKEN: 'of the server' } }
+  const runs = { environment: { SECRETS_KEY: 'of the server', LG_WEBHOOK_TOKEN: 'of the server' } }
   return await openRevision(
-    { hosted } as unknown as RevisionParts,
+    { config: { runs }, shared: {} } as unknown as RevisionParts,
     {
       deployment: { id: 'd', name: 'bot', workspace_id: 'w', limits: { memory_bytes: 1 << 30 } } as never,
       revision: { id: 'r', number: 1, dir, config_path: 'langgraph.json', env: {} },

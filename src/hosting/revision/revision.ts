@@ -1,27 +1,26 @@
 import { resolve } from 'node:path'
 import { AppError, toAppError } from '../../base/errors.ts'
-import type { ActivationOptions, HostedDeployment, HostedRevision } from '../../deploy/hosting.ts'
+import type {
+  ActivationOptions,
+  ActivationReport,
+  HostedDeployment,
+  HostedRevision,
+} from '../../deploy/hosting.ts'
 import { type Isolation, sandboxIn } from '../../deploy/isolation/isolation.ts'
-import type { StorageBroker } from '../../graph/broker/storage-broker.ts'
 import type { GraphHosts } from '../../graph/pool/pool.ts'
 import { pickConfigurableHeaders } from '../../graph/project/configurable-headers.ts'
 import { readDeploymentFile } from '../../graph/project/deployment-file.ts'
 import { readStoreTtl } from '../../graph/project/store-ttl.ts'
 import { readWebhookRules } from '../../runs/webhooks/rules.ts'
 import type { JsonObject } from '../../schema/json.ts'
-import { startGraphHosts } from './graph-hosts.ts'
-import { startProject } from './project.ts'
-import { brokeredStorage } from './brokered-storage.ts'
-import { ownApiSocket } from './own-api.ts'
-import type { DeploymentParts, ServedDeployment } from '../run-state/run-state.ts'
+import { startProcesses } from './start-processes.ts'
+import type { DeploymentParts, RunState, ServedDeployment } from '../run-state/run-state.ts'
 import {
-  itemsOf,
   type OpenDeployment,
   openUseCases,
   type RunningDeployment,
   openWebhooks,
-  startUserAuth,
-  webhookSender,
+  type UseCaseParts,
 } from './serving.ts'
 import type { SharedRuns } from '../run-state/shared-runs.ts'
 
@@ -35,22 +34,19 @@ export interface DeploymentApis {
 
 export interface RevisionParts extends DeploymentParts {
   shared: SharedRuns
-  broker: StorageBroker
   isolation: Isolation
 }
 
 /** A revision with running processes, which is ready to serve. */
 export interface OpenRevision {
-  revision: HostedRevision
-  /** The deployment whose runs are executed once it is in `RunState.served`. */
-  deployment: ServedDeployment
+  revision: Pick<HostedRevision, 'id' | 'number'>
+  /** What executes its runs once it is in `RunState.served`. */
+  served: ServedDeployment
   running: RunningDeployment
-  hosts: GraphHosts
   /** Whether its auth file authenticates requests of Studio. */
   refuses_studio: boolean
-  /** Milliseconds until hosts were open, and until all checks had passed. */
-  started_ms: number
-  checked_ms: number
+  /** Number of runs that it executes. */
+  runs(): number
   /** Ends crons and webhooks; requests and runs continue. */
   retire(): Promise<void>
   /** Ends all parts of the revision. */
@@ -67,27 +63,26 @@ export async function openRevision(
   { deployment, revision, isFirst }: WantedRevision,
   { log, printed, noted, mask = (text) => text, signal }: ActivationOptions,
   apis: DeploymentApis,
-): Promise<OpenRevision> {
+): Promise<OpenRevision & Pick<ActivationReport, 'started_ms' | 'checked_ms'>> {
   const stops = new AsyncDisposableStack()
-  const close = (): Promise<void> => stops.disposeAsync()
-  const own = { ...parts, stops }
+  const own = { ...parts, printed, noted, mask, stops }
   try {
     const begun = performance.now()
     const elapsed = (): number => Math.round(performance.now() - begun)
-    const open = await start(own, deployment, revision, { printed, noted, mask, apis })
+    const open = await start(own, deployment, revision, apis)
     await until(loaded(open.host), signal)
     const started_ms = elapsed()
     log(`started in ${started_ms} ms`)
     await until(check(open), signal)
     const checked_ms = elapsed()
     log(`checked: ${open.file.graphs.map(({ graph_id }) => graph_id).join(', ')}`)
-    const ready = begin(own, { deployment, revision, open, isFirst })
+    const served = openServed(own, parts.shared.state, open, { revision_id: revision.id, isFirst })
+    const ready = beginServing(own, parts.shared, { served, open, revision })
     await apis.open(ready.running, stops)
     signal.throwIfAborted()
-    const refuses_studio = open.userAuth?.studio === false
-    return { ...ready, revision, hosts: open.host, refuses_studio, started_ms, checked_ms, close }
+    return { ...ready, started_ms, checked_ms }
   } catch (error) {
-    await close()
+    await stops.disposeAsync()
     throw shown(failureOf(error, signal), revision.dir, mask)
   }
 }
@@ -100,49 +95,33 @@ export interface WantedRevision {
 }
 
 async function start(
-  parts: RevisionParts,
+  parts: RevisionParts & Pick<ActivationOptions, 'printed' | 'noted' | 'mask'>,
   { id, name, workspace_id, limits }: HostedDeployment,
   { dir, config_path, env }: HostedRevision,
-  { apis, ...receivers }: Pick<ActivationOptions, 'printed' | 'noted' | 'mask'> & { apis: DeploymentApis },
+  apis: DeploymentApis,
 ): Promise<OpenDeployment> {
-  const hosted = { ...parts.hosted, watch: false }
+  const { isolation, shared } = parts
   const heap = Math.floor((limits.memory_bytes * HEAP_SHARE) / (1 << 20))
-  const file = await readDeploymentFile(
-    resolve(dir, config_path),
-    {},
-    {
-      ...env,
-      NODE_OPTIONS: `--max-old-space-size=${heap}`,
-    },
-  )
+  const NODE_OPTIONS = `--max-old-space-size=${heap}`
+  const file = await readDeploymentFile(resolve(dir, config_path), {}, { ...env, NODE_OPTIONS })
   // Invalid settings must fail before the switch. Deployed code chooses the prefix of the variables and the receiver, so
   // it gets no variable of the server (D-64).
   const webhookRules = readWebhookRules(file, [file.env])
   apis.assertAllowed(file.http)
-  const { isolation } = parts
   const confine = await sandboxIn(isolation)?.hosts(dir, { id, limits })
-  const hosting = { ...parts, hosted, confine, printed: receivers.printed, mask: receivers.mask }
-  const tenant = { workspace_id, deployment_id: id }
-  // The store needs hosts for its embeddings, and these hosts need the store.
-  const { promise: opened, resolve: open } = Promise.withResolvers<GraphHosts>()
-  const brokered = brokeredStorage({ ...parts, state: parts.shared.state }, { tenant, file, hosts: opened })
-  const ownApi = await ownApiSocket(parts)
-  const { host } = await startGraphHosts(hosting, {
-    file,
-    storage: brokered,
-    brokered,
-    ownApi,
-    name,
-    minHosts: limits.warm,
-    maxHosts: limits.hosts,
-    maxBytes: limits.memory_bytes,
-    maxProcessors: limits.cpus,
-    ...receivers,
-  })
-  open(host)
-  const userAuth = startUserAuth(hosting, file)
-  const project = await startProject(hosting, file, undefined)
-  return { tenant, file, host, userAuth, project, ownApi, webhookRules, ...(await webhookSender(parts)) }
+  return await startProcesses(
+    { ...parts, confine, state: shared.state },
+    {
+      tenant: { workspace_id, deployment_id: id },
+      name,
+      file,
+      webhookRules,
+      minHosts: limits.warm,
+      maxHosts: limits.hosts,
+      maxBytes: limits.memory_bytes,
+      maxProcessors: limits.cpus,
+    },
+  )
 }
 
 /** P-24: the share of a host's memory that its JavaScript heap may take. */
@@ -206,32 +185,49 @@ function failureOf(error: unknown, signal: AbortSignal): unknown {
   return new AppError('deployment_failed', { message, cause: error })
 }
 
-/** Starts the API of an open revision, and the execution of its runs. */
-function begin(
-  parts: RevisionParts,
-  { deployment, revision, open, isFirst }: WantedRevision & { open: OpenDeployment },
-): Pick<OpenRevision, 'deployment' | 'running' | 'retire'> {
-  const { state, working, listsOf } = parts.shared
-  const { file, tenant } = open
-  const { name } = deployment
-  const webhooks = openWebhooks(parts, state, { ...open, isFirst })
-  const host: GraphHosts = {
-    ...open.host,
-    async call(of, call) {
-      const leave = state.use.enter(served)
-      return open.host.call(of, call).finally(leave)
-    },
-  }
+/** What executes the runs of a deployment from the time when it is in `RunState.served`. */
+export function openServed(
+  parts: DeploymentParts,
+  state: RunState,
+  open: OpenDeployment,
+  {
+    revision_id,
+    isFirst,
+    graphs,
+  }: Pick<WantedRevision, 'isFirst'> & {
+    revision_id: string | null
+    /** See `Deployment.graphs`. */
+    graphs?: ServedDeployment['graphs'] | undefined
+  },
+): ServedDeployment {
+  const { tenant, name, host } = open
   const served: ServedDeployment = {
     ...tenant,
     name,
-    webhooks,
-    host,
-    revision_id: revision.id,
-    concurrency: parts.hosted.concurrency,
+    webhooks: openWebhooks(parts, state, { ...open, isFirst }),
+    host: {
+      ...host,
+      async call(of, call) {
+        const leave = state.use.enter(served)
+        return host.call(of, call).finally(leave)
+      },
+    },
+    revision_id,
+    concurrency: parts.config.runs.concurrency,
+    ...(graphs && { graphs }),
   }
-  const useCases = openUseCases(parts, { state, working }, { deployment: served, open })
-  const items = itemsOf(parts, state, { file, host })
+  return served
+}
+
+/** Opens the services of a revision whose processes are open; its crons create runs from now on. */
+export function beginServing(
+  parts: DeploymentParts,
+  { state, working, listsOf, checks }: SharedRuns,
+  { served, open, revision, hasGraph }: UseCaseParts & Pick<OpenRevision, 'revision'>,
+): OpenRevision {
+  const { tenant, name, file, items, userAuth, project, ownApi } = open
+  const host: GraphHosts = { ...open.host, call: served.host.call }
+  const useCases = openUseCases(parts, { state, working }, { served, open, hasGraph })
   const running: RunningDeployment = {
     ...useCases,
     name,
@@ -240,18 +236,26 @@ function begin(
     host,
     assistants: state.assistants,
     events: state.events,
-    userAuth: open.userAuth,
-    project: open.project,
-    ownApi: open.ownApi,
+    userAuth,
+    project,
+    ownApi,
     http: file.http,
-    checks: parts.shared.checks,
+    checks,
     lists: listsOf({ items, ...readStoreTtl(file.store_ttl) }),
-    headersFor: (headers) => pickConfigurableHeaders(file.configurable_headers, headers),
+    headersFor: (headers) => pickConfigurableHeaders(open.headerRule(), headers),
   }
   const retire = async (): Promise<void> => {
     state.crons.delete(useCases.crons)
-    await Promise.all([useCases.crons.stop(), webhooks.stop()])
+    await Promise.all([useCases.crons.stop(), served.webhooks.stop()])
   }
   parts.stops.defer(retire)
-  return { deployment: served, running, retire }
+  return {
+    revision,
+    served,
+    running,
+    refuses_studio: userAuth?.studio === false,
+    runs: () => working.worker.running(served),
+    retire,
+    close: () => parts.stops.disposeAsync(),
+  }
 }

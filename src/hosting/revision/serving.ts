@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { systemClock } from '../../base/clock.ts'
 import type { EventLog } from '../../events/event-log.ts'
-import type { ChildOptions } from '../../graph/pool/process.ts'
+import type { HeaderRule } from '../../graph/project/configurable-headers.ts'
 import type { DeploymentFile } from '../../graph/project/deployment-file.ts'
 import type { GraphHosts } from '../../graph/pool/pool.ts'
 import { readStoreIndex } from '../../graph/project/store-index.ts'
@@ -11,6 +11,7 @@ import { createUserAuth, type UserAuth } from '../../graph/user-auth/user-auth.t
 import type { StoreChecks } from '../../base/background/store-checks.ts'
 import { type Reachable, runsOfUser } from '../../runs/access/deployment-for.ts'
 import { assistantFinder } from '../../runs/assistants/find-assistant.ts'
+import { systemAssistants } from '../../runs/assistants/system.ts'
 import { createRuns } from '../../runs/create-runs.ts'
 import { startCrons } from '../../runs/crons/crons.ts'
 import type { GraphHost } from '../../runs/execute/graph-host.ts'
@@ -27,7 +28,7 @@ import { recordChild } from '../../storage/child-processes.ts'
 import { createKvStore, type KvStoreOptions } from '../../storage/sql/items/kv-store.ts'
 import type { KvStore } from '../../runs/items/kv-store.ts'
 import { keptValue } from '../../storage/files/kept-value.ts'
-import type { ProjectProcesses } from './project.ts'
+import type { ProcessParts, ProjectProcesses } from './project.ts'
 import { leaseOwner } from '../run-state/lease-owner.ts'
 import {
   type DeploymentParts,
@@ -39,8 +40,10 @@ import {
 /** One revision of a deployment, before it is served. */
 export interface OpenDeployment {
   tenant: Tenant
+  name: string
   file: DeploymentFile
   host: GraphHosts
+  items: KvStore
   /** Undefined without an auth file. */
   userAuth: UserAuth | undefined
   project: ProjectProcesses
@@ -48,6 +51,8 @@ export interface OpenDeployment {
   webhookRules: WebhookRules
   webhookSecret: string
   owner: string
+  /** The headers of requests that graphs may read, by the current langgraph.json. */
+  headerRule(): HeaderRule
 }
 
 /** A hosted deployment: the parts that its API uses. */
@@ -71,6 +76,15 @@ export interface RunningDeployment extends Reachable {
   checks: StoreChecks
 }
 
+/** Stores the default assistants of the graphs (P-32), and the deployment's name for reports of usage. */
+export async function ensureAssistants(
+  { assistants, usage }: Pick<RunState, 'assistants' | 'usage'>,
+  { name, tenant, host }: Pick<OpenDeployment, 'name' | 'tenant' | 'host'>,
+): Promise<void> {
+  await usage.keepName({ ...tenant, name })
+  await assistants.ensure(tenant, systemAssistants(host.graphs()))
+}
+
 /** The long-term memory of a deployment, with the settings of its file; a host computes embeddings. */
 export function itemsOf(
   { config }: Pick<DeploymentParts, 'config'>,
@@ -87,21 +101,12 @@ export function itemsOf(
 
 /** The process of the deployment's auth file, if it has one. */
 export function startUserAuth(
-  {
-    config,
-    hosted,
-    logger,
-    stops,
-    confine,
-    printed,
-    mask,
-  }: Pick<DeploymentParts, 'config' | 'hosted' | 'logger' | 'stops'> &
-    Pick<ChildOptions, 'confine' | 'printed' | 'mask'>,
+  { config, logger, stops, confine, printed, mask }: ProcessParts,
   file: DeploymentFile,
 ): UserAuth | undefined {
   const { auth } = file
   if (auth === null) return undefined
-  const { environment } = hosted
+  const { environment } = config.runs
   const record = (name: string, pid: number) => recordChild(resolve(config.dataDir), name, pid)
   const options = { environment, logger, printed, mask, record, confine }
   const userAuth = createUserAuth({ file: { ...file, auth }, ...options })
@@ -110,18 +115,18 @@ export function startUserAuth(
 }
 
 /** Reads the secret and the lease owner of webhooks; creates a secret if none is set. */
-export async function webhookSender(
-  parts: Pick<DeploymentParts, 'config' | 'hosted'>,
-): Promise<Pick<OpenDeployment, 'webhookSecret' | 'owner'>> {
-  const { config, hosted } = parts
+export async function webhookSender({
+  config,
+}: Pick<DeploymentParts, 'config'>): Promise<Pick<OpenDeployment, 'webhookSecret' | 'owner'>> {
   const webhookSecret =
-    hosted.webhookSecret ?? (await keptValue(resolve(config.dataDir), 'webhook-secret', newWebhookSecret))
+    config.runs.webhookSecret ??
+    (await keptValue(resolve(config.dataDir), 'webhook-secret', newWebhookSecret))
   return { webhookSecret, owner: await leaseOwner(config) }
 }
 
 /** Delivers the webhooks of the deployment by its own rules. */
 export function openWebhooks(
-  { hosted, logger, metrics, stops }: Pick<DeploymentParts, 'hosted' | 'logger' | 'metrics' | 'stops'>,
+  { config, logger, metrics, stops }: Pick<DeploymentParts, 'config' | 'logger' | 'metrics' | 'stops'>,
   { webhookStore: store, clock }: Pick<RunState, 'webhookStore' | 'clock'>,
   {
     tenant,
@@ -141,7 +146,7 @@ export function openWebhooks(
     owner,
     recovers: isFirst,
     secret: webhookSecret,
-    allowPrivate: hosted.webhooksToPrivateAddresses,
+    allowPrivate: config.runs.webhooksToPrivateAddresses,
     clock,
     logger,
     metrics,
@@ -150,8 +155,8 @@ export function openWebhooks(
   return webhooks
 }
 
-interface UseCaseParts {
-  deployment: ServedDeployment
+export interface UseCaseParts {
+  served: ServedDeployment
   open: OpenDeployment
   /** Whether a server of the deployment has the graph; undefined if there is only this server. */
   hasGraph?: ((graph_id: string) => Promise<boolean>) | undefined
@@ -161,7 +166,7 @@ interface UseCaseParts {
 export function openUseCases(
   parts: Pick<DeploymentParts, 'logger' | 'traceTotals' | 'disk'>,
   { state, working }: { state: RunState; working: Working },
-  { deployment, open, hasGraph }: UseCaseParts,
+  { served, open, hasGraph }: UseCaseParts,
 ) {
   const { logger, traceTotals } = parts
   const { store, events, cronStore } = state
@@ -180,7 +185,7 @@ export function openUseCases(
     logger,
   })
   const hostOf = ({ deployment_id }: Tenant): GraphHost =>
-    state.served.get(deployment_id)?.host ?? deployment.host
+    state.served.get(deployment_id)?.host ?? served.host
   const threads = createThreads({ ...shared, runs, events, hostOf, findAssistant })
   const streams = createStreams({
     runs,
@@ -204,7 +209,7 @@ export function openUseCases(
     assertRoom,
     clock,
     logger,
-    deployments: [deployment.deployment_id],
+    deployments: [served.deployment_id],
   })
   state.crons.add(crons)
   return { runs, threads, streams, crons, findAssistant, largeItems: state.largeItems }

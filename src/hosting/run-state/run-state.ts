@@ -3,9 +3,10 @@ import type { Clock } from '../../base/clock.ts'
 import type { Logger } from '../../base/log.ts'
 import type { Metrics } from '../../base/metrics.ts'
 import type { Sweeps } from '../../base/background/sweeps.ts'
-import type { Config, RunsConfig } from '../../config.ts'
+import type { Config } from '../../config.ts'
 import type { EventLog } from '../../events/event-log.ts'
 import type { StoreChecks } from '../../base/background/store-checks.ts'
+import { startStorageBroker, type StorageBroker } from '../../graph/broker/storage-broker.ts'
 import type { DataDisk } from '../../ingest/store/data-disk.ts'
 import type { OwnTraces } from '../../ingest/own-traces.ts'
 import type { AssistantStore } from '../../runs/assistants/store.ts'
@@ -49,7 +50,6 @@ import { leaseOwner } from './lease-owner.ts'
 
 export interface DeploymentParts {
   config: Config
-  hosted: RunsConfig
   logger: Logger
   metrics: Metrics
   sweeps: Sweeps
@@ -70,7 +70,7 @@ export interface DeploymentParts {
 
 /** A deployment whose runs this server executes, and the subscriptions that report the ends of its runs. */
 export interface ServedDeployment extends Deployment {
-  webhooks: Pick<Webhooks, 'ended'>
+  webhooks: Pick<Webhooks, 'ended' | 'stop'>
 }
 
 /** The stores of threads and runs, which all deployments of the server share; every row has a deployment's id. */
@@ -79,6 +79,8 @@ export interface RunState {
   database: Database
   /** The clock of leases and due times, which is the same on all servers of the database. */
   clock: Clock
+  /** The socket through which hosts use the stores (P-25). */
+  broker: StorageBroker
   /** Rows of checkpoints for hosts without access to the database. */
   checkpointRows: CheckpointRowStore
   /** Options with which hosts open run state. */
@@ -123,7 +125,9 @@ const RETRY_MS = 500
 
 /** Opens the run database and the event log. */
 export async function openRunState(parts: DeploymentParts): Promise<RunState> {
-  const { config, hosted, stops } = parts
+  const { config, logger, stops } = parts
+  const broker = await startStorageBroker(logger)
+  stops.defer(() => broker.close())
   const shares = connectionShares(config.databaseConnections)
   const place = {
     url: config.databaseUrl,
@@ -142,6 +146,7 @@ export async function openRunState(parts: DeploymentParts): Promise<RunState> {
     place,
     database,
     clock,
+    broker,
     checkpointRows: createSqlRowStore(database),
     storage: {
       ...place,
@@ -156,7 +161,7 @@ export async function openRunState(parts: DeploymentParts): Promise<RunState> {
     webhookStore: createWebhookStore(database, clock),
     largeItems: startLargeItems(parts),
     usage: createDeploymentUsage(database),
-    ownTraces: hosted.tracing ? parts.openTraces() : undefined,
+    ownTraces: config.runs.tracing ? parts.openTraces() : undefined,
     served: new Map(),
     crons: new Set(),
     openStreams: createOpenStreams(events),
@@ -167,7 +172,7 @@ export async function openRunState(parts: DeploymentParts): Promise<RunState> {
 
 /** Starts the worker for the deployments that are served now and later; runs of earlier processes continue. */
 export async function startWorking(parts: DeploymentParts, state: RunState): Promise<Working> {
-  const { config, hosted, logger, metrics, stops } = parts
+  const { config, logger, metrics, stops } = parts
   const { database, clock, store, events, served, ownTraces, use } = state
   const url = config.databaseUrl
   const wake = url === undefined ? createLocalWake() : createPostgresWake({ url, database, logger })
@@ -193,7 +198,7 @@ export async function startWorking(parts: DeploymentParts, state: RunState): Pro
     claimer: { owner, lease_ms: LEASE_MS, traced: ownTraces !== undefined },
     abandonedAbove,
     rules: {
-      timeout_ms: hosted.runTimeoutMs,
+      timeout_ms: config.runs.runTimeoutMs,
       unlogged_ms: config.redisOutageMs,
       max_attempts: MAX_ATTEMPTS,
       retry_ms: RETRY_MS,

@@ -24,21 +24,30 @@ export interface SharedRuns {
 
 const SWEEP_MS = 60_000
 
-/** Opens the stores and services that deployments share, on a server without a deployment of `GRAPHS`. */
-export async function openSharedRuns(parts: DeploymentParts): Promise<SharedRuns> {
-  const { config, logger } = parts
+/** Opens the stores of runs, and ends the processes that an earlier process of the server has left. */
+export async function openRunStores(parts: DeploymentParts): Promise<RunState> {
   const state = await openRunState(parts)
   await repairUseCounts(parts, state)
-  await endLeftovers(resolve(config.dataDir), logger)
+  await endLeftovers(resolve(parts.config.dataDir), parts.logger)
+  return state
+}
+
+/** Starts the services that deployments share; `file` has the times of sweeps. */
+export async function startSharedRuns(
+  parts: DeploymentParts,
+  state: RunState,
+  file: Pick<DeploymentFile, 'store_ttl' | 'checkpointer_ttl'> = { store_ttl: null, checkpointer_ttl: null },
+): Promise<SharedRuns> {
+  const { quotas } = parts.config
   const listsOf = startLists({ ...parts, place: state.place })
   const working = await startWorking(parts, state)
-  const items = createKvStore(state.database, systemClock, { ...readStoreTtl(null), quotas: config.quotas })
-  startSweeping(parts, state, { items, file: { checkpointer_ttl: null } })
+  const items = createKvStore(state.database, systemClock, { ...readStoreTtl(file.store_ttl), quotas })
+  startSweeping(parts, state, { items, file })
   return { state, working, listsOf, checks: oneAtATime(state.checks) }
 }
 
 /** Corrects the counts of the workspace's use, and registers their gauge. */
-export async function repairUseCounts(
+async function repairUseCounts(
   { workspace_id, metrics, logger, stops }: DeploymentParts,
   { place, database }: RunState,
 ): Promise<void> {
@@ -48,7 +57,7 @@ export async function repairUseCounts(
 }
 
 /** Starts the deletion of expired threads and items, and of webhooks without runs, of all deployments. */
-export function startSweeping(
+function startSweeping(
   { sweeps, stops }: DeploymentParts,
   { store, events, webhookStore }: RunState,
   { items, file }: { items: KvStore; file: Pick<DeploymentFile, 'checkpointer_ttl'> },

@@ -160,6 +160,21 @@ export function integerParameter(
   }
 }
 
+/** The part of a list that a request wants; `otherwise` is the value of `limit` when it was not sent, `maximum` its bound. */
+export function partQuery(
+  otherwise: number,
+  maximum = 100,
+): { limit: Parameter<number>; offset: Parameter<number> } {
+  return {
+    limit: integerParameter('Maximum number of records.', { minimum: 1, maximum, otherwise }),
+    offset: integerParameter('Number of records to skip.', {
+      minimum: 0,
+      maximum: 1_000_000_000,
+      otherwise: 0,
+    }),
+  }
+}
+
 /**
  * True for `true`, `1`, `yes`, `on`; false for `false`, `0`, `no`, `off`; the value is `otherwise` when the parameter
  * was not sent or is empty.

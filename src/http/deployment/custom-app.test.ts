@@ -1,19 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises'
 import type { Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createExchange } from '../server/exchange.ts'
 import { startHttpServer } from '../server/http-server.ts'
 import { startSocketServer } from '../server/socket-server.ts'
 import { createCustomApp } from './custom-app.ts'
 import { createPassedRequests } from './passed-requests.ts'
+import { useFolder } from '../../../test/support/folder.ts'
 
 let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'weir-custom-'))
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+useFolder((made) => void (folder = made))
 
 /** The responses of an app whose middleware matches every path. Paths outside of /mine are routes of Weir. */
 async function askThrough(paths: readonly string[]): Promise<string[]> {

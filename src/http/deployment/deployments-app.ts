@@ -6,22 +6,22 @@ import { createExchange } from '../server/exchange.ts'
 import type { Observer } from '../server/observe.ts'
 import { notServedHere, type OtherApi } from '../server/other-api.ts'
 import { deploymentProblem } from './app.ts'
-import { deploymentOf, isServed, type ServedDeployments } from './mounts.ts'
+import { deploymentOf, type DeploymentMounts, isServed } from './mounts.ts'
 
 /**
  * Serves the deployment of GRAPHS at the root, and all deployments under `/deployments/{name}`, at an origin of their
  * own, where session cookies do not count. `platform` is the platform API, for requests sent to the wrong listener.
  */
 export function createDeploymentsApp(
-  served: ServedDeployments,
+  mounts: DeploymentMounts,
   { observer, logger, platform }: { observer: Observer; logger: Logger; platform: OtherApi },
 ): RequestHandler {
-  const { deployment } = served
+  const { root } = mounts
   return {
     handle(req, res) {
-      const { found, prefix } = deploymentOf(served, req) ?? {}
+      const { found, prefix } = deploymentOf(mounts, req) ?? {}
       if (found !== undefined && isServed(found)) return found.handle(req, res, prefix, 'deployments')
-      if (found === undefined && deployment !== undefined) return deployment.handle(req, res)
+      if (found === undefined && root !== undefined) return root.handle(req, res)
       const exchange = createExchange(req, res, (path) => path)
       const asked = { method: req.method, path: exchange.path }
       const error =
@@ -32,13 +32,13 @@ export function createDeploymentsApp(
       observer.observe(exchange, () => refuse(exchange, error, { logger }, deploymentProblem))
     },
     takesSocket(req) {
-      const { found, prefix } = deploymentOf(served, req) ?? {}
-      if (found === undefined) return deployment?.takesSocket(req) === true
+      const { found, prefix } = deploymentOf(mounts, req) ?? {}
+      if (found === undefined) return root?.takesSocket(req) === true
       return isServed(found) && found.takesSocket(req, prefix)
     },
     upgrade(req, socket, head) {
-      const { found, prefix } = deploymentOf(served, req) ?? {}
-      if (found === undefined) deployment?.upgrade(req, socket, head)
+      const { found, prefix } = deploymentOf(mounts, req) ?? {}
+      if (found === undefined) root?.upgrade(req, socket, head)
       else if (isServed(found)) found.upgrade(req, socket, head, prefix, 'deployments')
       else socket.destroy()
     },

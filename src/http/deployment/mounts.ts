@@ -5,17 +5,13 @@ import { withoutPrefix } from '../server/exchange.ts'
 
 /** Deployments that are served under `/deployments/{name}`. */
 export interface DeploymentMounts {
+  /** The deployment of GRAPHS, which `DEPLOYMENT_PORT` serves also at the root. */
+  root?: DeploymentApp | undefined
   /**
    * The API of a deployment, or the reason why it is currently not served; undefined if there is no deployment of this
    * name.
    */
   find(name: string): DeploymentApp | Unserved | undefined
-}
-
-export interface ServedDeployments {
-  /** The deployment of GRAPHS. */
-  deployment?: DeploymentApp
-  mounts?: DeploymentMounts
 }
 
 export function isServed(found: DeploymentApp | Unserved): found is DeploymentApp {
@@ -26,9 +22,9 @@ export function isServed(found: DeploymentApp | Unserved): found is DeploymentAp
  * The deployment that a request's URL names, with the prefix of the deployment's own paths: `/deployments/{name}`, with
  * or without `/api/v1` before it.
  */
-function mountOf(
-  { find }: DeploymentMounts,
-  url = '',
+export function deploymentOf(
+  { find }: Pick<DeploymentMounts, 'find'>,
+  { url = '' }: IncomingMessage,
 ): { found: DeploymentApp | Unserved; prefix: string } | undefined {
   const path = withoutPrefix(url)
   const [mount, name] = /^\/deployments\/([^/?]+)(?=[/?]|$)/.exec(path) ?? []
@@ -46,30 +42,8 @@ function decoded(name: string): string {
   }
 }
 
-/**
- * The prefix of the deployment's own paths in a request's URL: `/deployments/{name}`, with or without `/api/v1` before
- * it.
- */
-function mountPrefix(name: string, url = ''): string | undefined {
-  const mount = `/deployments/${encodeURIComponent(name)}`
-  const prefix = url.slice(0, url.length - withoutPrefix(url).length) + mount
-  if (!url.startsWith(prefix)) return undefined
-  const next = url[prefix.length]
-  return next === undefined || next === '/' || next === '?' ? prefix : undefined
-}
-
 /** The workspace of a served deployment that accepts tokens of OAuth. */
-export function consentsIn({ deployment, mounts }: ServedDeployments, name: string): string | undefined {
-  const found = deployment?.name === name ? deployment : mounts?.find(name)
+export function consentsIn({ find }: Pick<DeploymentMounts, 'find'>, name: string): string | undefined {
+  const found = find(name)
   return found !== undefined && isServed(found) ? found.consents_in : undefined
-}
-
-/** The deployment whose API the request is for, and the prefix of its paths. */
-export function deploymentOf(
-  { deployment, mounts }: ServedDeployments,
-  { url }: IncomingMessage,
-): ReturnType<typeof mountOf> {
-  const prefix = deployment && mountPrefix(deployment.name, url)
-  if (deployment !== undefined && prefix !== undefined) return { found: deployment, prefix }
-  return mounts && mountOf(mounts, url)
 }

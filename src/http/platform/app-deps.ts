@@ -45,6 +45,7 @@ import type { DecodeLimits } from '../../trace/decode/decoded.ts'
 import type { IngestLimitStore, UsageLimitStore } from '../../usage/limits.ts'
 import type { ExportSetup } from '../../setup/export-setup.ts'
 import type { ApplySetup } from '../../setup/apply-setup.ts'
+import type { PlanSetupFile } from '../../setup/setup.ts'
 import type { UsageDetailsSource } from '../../usage/report/details-source.ts'
 import type { UsageRebuilds } from '../../usage/counting/rebuilds.ts'
 import type { UsageRunSource } from '../../usage/report/runs.ts'
@@ -134,6 +135,7 @@ export interface AppDeps {
   rates: RateGate
   applySetup: ApplySetup
   exportSetup: ExportSetup
+  planSetupFile: PlanSetupFile
   identity: IdentityStore
   managed: Pick<ManagedRecords, 'ids'>
   scim: { tokens: ScimTokenStore; store: ScimStore }

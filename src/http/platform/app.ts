@@ -9,7 +9,6 @@ import { allowOrigin, type CorsRules, preflightHeaders, readCorsRules } from '..
 import { createCompressor } from '../server/answer/compressor.ts'
 import { isOtherRoute, lacksId } from '../api/no-id.ts'
 import { dispatch } from '../server/dispatch.ts'
-import type { DeploymentApp } from '../deployment/app.ts'
 import { createEntrance, type Entrance } from './entrance.ts'
 import { callerOf, sessionOf } from '../server/credentials.ts'
 import { createExchange, type Exchange, sendBytes, withoutPrefix } from '../server/exchange.ts'
@@ -33,11 +32,9 @@ export interface AppCompanions {
   outflow?: Outflow
   /** Entrance, shared with OTLP/gRPC; default: a new one. */
   entrance?: Entrance
-  /** The hosted deployment, which is also served under `/deployments/{name}`. */
-  deployment?: DeploymentApp
-  /** Further deployments under `/deployments/{name}`. */
+  /** Deployments under `/deployments/{name}`; default: none. */
   mounts?: DeploymentMounts
-  /** The port of the deployment's own listener, once it is known. */
+  /** The port of the listener of deployments, once it is known. */
   deploymentPort?: () => number | undefined
   /** The web interface under `/app`. */
   web?: WebApp
@@ -81,13 +78,13 @@ function createRouter(
     entrance,
     exchangeOf,
     other,
-    served,
+    mounts,
     cors,
   }: {
     entrance: Entrance
     exchangeOf(req: Request): Exchange
     other: OtherApi | undefined
-    served: AppCompanions
+    mounts: DeploymentMounts
     cors: CorsRules | undefined
   },
 ) {
@@ -95,11 +92,11 @@ function createRouter(
   const answering = {
     ...deps,
     compressor: createCompressor(),
-    consentsIn: (name: string) => consentsIn(served, name),
+    consentsIn: (name: string) => consentsIn(mounts, name),
   }
   const unknownRoute = (exchange: Exchange): AppError => {
     const asked = askedBy(exchange)
-    return notServedHere(noRoute(asked, served.deployment?.name), asked, other)
+    return notServedHere(noRoute(asked, mounts.root?.name), asked, other)
   }
   router.disable('x-powered-by').disable('etag').enable('case sensitive routing')
   for (const [path, routes] of byPath(platformRoutes())) {
@@ -177,13 +174,16 @@ function noRoute({ method = 'GET', path }: Asked, deployment: string | undefined
 }
 
 /** The deployment API, for requests sent to the wrong listener. */
-function otherApi({ deployment, deploymentPort = () => undefined }: AppCompanions): OtherApi | undefined {
+function otherApi(
+  { root }: DeploymentMounts,
+  { deploymentPort = () => undefined }: AppCompanions,
+): OtherApi | undefined {
   return (
-    deployment && {
+    root && {
       name: 'the deployment API (threads and runs of graphs)',
-      serves: deployment.serves,
+      serves: root.serves,
       port: deploymentPort,
-      also: `and is under /deployments/${encodeURIComponent(deployment.name)} of this one`,
+      also: `and is under /deployments/${encodeURIComponent(root.name)} of this one`,
     }
   )
 }
@@ -208,14 +208,14 @@ async function refusalFor(
 }
 
 /** WebSockets of deployments under their prefix. */
-function socketsOf(companions: AppCompanions): Pick<App, 'takesSocket' | 'upgrade'> {
+function socketsOf(mounts: DeploymentMounts): Pick<App, 'takesSocket' | 'upgrade'> {
   return {
     takesSocket(req) {
-      const { found, prefix } = deploymentOf(companions, req) ?? {}
+      const { found, prefix } = deploymentOf(mounts, req) ?? {}
       return found !== undefined && isServed(found) && found.takesSocket(req, prefix)
     },
     upgrade(req, socket, head) {
-      const { found, prefix } = deploymentOf(companions, req) ?? {}
+      const { found, prefix } = deploymentOf(mounts, req) ?? {}
       if (found === undefined || !isServed(found)) socket.destroy()
       else found.upgrade(req, socket, head, prefix)
     },
@@ -233,6 +233,7 @@ function isUnreadablePath(thrown: unknown): boolean {
  */
 export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
   const { observer, outflow = createOutflow(), entrance = createEntrance(deps), web } = companions
+  const { mounts = { find: () => undefined } } = companions
   const observing = observer ?? createObserver(deps)
   const stopObserving = observeProcess(deps.metrics)
   const exchanges = new WeakMap<IncomingMessage, Exchange>()
@@ -251,8 +252,8 @@ export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
       entrance,
       exchangeOf,
       cors,
-      other: otherApi(companions),
-      served: companions,
+      other: otherApi(mounts, companions),
+      mounts,
     })
     router(req, res)
   }
@@ -274,9 +275,9 @@ export function createApp(deps: AppDeps, companions: AppCompanions = {}): App {
   }
 
   return {
-    ...socketsOf(companions),
+    ...socketsOf(mounts),
     handle(req, res) {
-      const { found, prefix } = deploymentOf(companions, req) ?? {}
+      const { found, prefix } = deploymentOf(mounts, req) ?? {}
       if (found !== undefined && isServed(found)) return found.handle(req, res, prefix)
       const exchange = createExchange(req, res, withoutPrefix, outflow)
       exchange.sessionGates = deps.sessionGates

@@ -185,6 +185,7 @@ export const ROUTE_NEEDS: RouteNeeds = {
 
   'GET /setup': 'organization:manage',
   'POST /setup': 'organization:manage',
+  'GET /setup/file': 'organization:manage',
   'GET /workspaces/{id}/limits': 'workspaces:read',
   'PUT /workspaces/{id}/limits': 'organization:manage',
   'GET /usage-limits': 'organization:read',
@@ -263,6 +264,7 @@ export const WHOLE_ORGANIZATION: ReadonlySet<string> = new Set([
   'PUT /workspaces/{id}/limits',
   'GET /setup',
   'POST /setup',
+  'GET /setup/file',
   'POST /orgs/current/billing/usage-rebuild',
 ])
 

@@ -1,17 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  appendFile,
-  copyFile,
-  cp,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, copyFile, cp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
@@ -24,6 +13,7 @@ import {
 import { createLogger } from '../../base/log.ts'
 import { openIngestLog } from './ingest-log.ts'
 import { segmentPath } from './files.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 const MEGABYTE = 1024 * 1024
 const bench = useLogBench()
@@ -279,13 +269,12 @@ describe('closing', () => {
   it('leaves files of which a copy can be opened', async () => {
     const log = await bench.open()
     await log.append(textRecord('a'))
-    const copy = await mkdtemp(join(tmpdir(), 'weir-log-'))
+    const copy = await newFolder()
     await copyFile(segmentPath(bench.dir, 1), segmentPath(copy, 1))
     await appendFile(segmentPath(copy, 1), 'half a fra')
     const other = await bench.open({ dir: copy })
     expect(await readTexts(other)).toEqual(['a'])
     expect(other.stats().recovered?.bytes_dropped).toBe(10)
     await other.close()
-    await rm(copy, { recursive: true })
   })
 })

@@ -1,20 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../base/log.ts'
 import { createFileBlobStore } from '../../storage/files/blob-store.ts'
 import { createCheckedBlobs } from './checked-blobs.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 const SMALL = 1_000
 const LARGE = 5 << 20
 const DAMAGED = { code: 'attachment_damaged' }
 
 async function openBlobs(size: number) {
-  const dir = await mkdtemp(join(tmpdir(), 'weir-checked-'))
-  onTestFinished(() => rm(dir, { recursive: true, force: true }))
+  const dir = await newFolder()
   const lines: string[] = []
   const logger = createLogger({
     level: 'error',

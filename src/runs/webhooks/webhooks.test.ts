@@ -1,9 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type ListenOptions, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { systemClock } from '../../base/clock.ts'
@@ -16,6 +14,7 @@ import { ANY_WEBHOOK } from './rules.ts'
 import type { WebhookDue, WebhookStore } from './store.ts'
 import { startWebhooks, type WebhookOptions } from './webhooks.ts'
 import { someInShort } from '../../../test/support/length.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of some length').toString('base64')}`
 
@@ -252,8 +251,7 @@ describe('webhooks', () => {
   })
 
   it('HOOK-9: whose URL is a path go to the HTTP app only, signed and retried like others', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'weir-hook-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    const folder = await newFolder()
     const socket = join(folder, 'app')
     const { received } = await startReceiverAt({ path: socket }, 500, 204)
     let opened = 0

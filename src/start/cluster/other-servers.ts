@@ -1,9 +1,8 @@
-import { basename, resolve } from 'node:path'
 import { AppError } from '../../base/errors.ts'
 import type { Logger } from '../../base/log.ts'
 import { pause } from '../../base/pause.ts'
 import type { Config } from '../../config.ts'
-import { readDeploymentFile } from '../../graph/project/deployment-file.ts'
+import { readGraphsProject } from '../../hosting/graphs-deployment.ts'
 import { RUN_VERSION } from '../../runs/state.ts'
 import {
   type AnnouncedServer,
@@ -67,11 +66,9 @@ export async function joinServers(
 /** This server, with the fingerprints of its settings. */
 type JoiningServer = AnnouncedServer & { settings: SettingPrints }
 
-async function graphsOf({ hosted }: Pick<Config, 'hosted'>): Promise<string[]> {
-  if (hosted === undefined) return []
-  const file = await readDeploymentFile(resolve(hosted.graphs), hosted.environment)
-  const name = hosted.name ?? basename(file.folder)
-  return file.graphs.map(({ graph_id }) => graphName(name, graph_id))
+async function graphsOf(config: Pick<Config, 'hosted' | 'runs'>): Promise<string[]> {
+  const project = await readGraphsProject(config)
+  return (project?.file.graphs ?? []).map(({ graph_id }) => graphName(project?.name ?? '', graph_id))
 }
 
 /**

@@ -6,6 +6,7 @@ import { type ClickHouse, connectClickHouse } from './connect.ts'
 import { superviseEmbeddedClickHouse } from './embedded/supervise.ts'
 import type { AsLeader } from '../sql/driver/postgres/migration-leader.ts'
 import type { InsertTurns } from './cluster/insert-turns.ts'
+import { applyColdStorage, type ColdStorage, coldVolume } from './fragments/cold-storage.ts'
 import { migrate } from './migrate.ts'
 
 /** The configured engine, connected and supervised. */
@@ -35,6 +36,7 @@ export async function openClickHouse(options: {
   url: string | undefined
   /** The cluster of replicas to which the server at `url` belongs. */
   cluster?: string | undefined
+  cold?: ColdStorage | undefined
   turns?: InsertTurns | undefined
   /** Undefined if no other server migrates the store. */
   asLeader?: AsLeader | undefined
@@ -57,22 +59,26 @@ export function serverPlace(text: string): { url: string; database: string } {
 interface ServerOptions {
   url: string
   cluster?: string | undefined
+  cold?: ColdStorage | undefined
   turns?: InsertTurns | undefined
   asLeader?: AsLeader | undefined
   logger: Logger
 }
 
-function openServer({ url, cluster, turns, logger, asLeader }: ServerOptions): OpenedClickHouse {
+function openServer({ url, cluster, cold, turns, logger, asLeader }: ServerOptions): OpenedClickHouse {
   const connection = connectClickHouse({ ...serverPlace(url), ...(cluster && { cluster }), turns })
   const stopping = new AbortController()
-  const migrateServer = (): Promise<unknown> => migrate(connection, { logger, shared: true })
+  const migrateServer = async (): Promise<void> => {
+    await migrate(connection, { logger, shared: true })
+    if (cold !== undefined) await applyColdStorage(connection, cold)
+  }
   const migrations = (): Promise<unknown> =>
     asLeader === undefined ? migrateServer() : asLeader('clickhouse', migrateServer)
   let failure: AppError | undefined
   const noteFailure = (error: AppError | undefined): void => {
     failure = error
   }
-  const ready = migrateWhenUp({ connection, migrations, logger, noteFailure, signal: stopping.signal })
+  const ready = migrateWhenUp({ connection, cold, migrations, logger, noteFailure, signal: stopping.signal })
   // Callers that await `ready` get the error.
   ready.catch(() => undefined)
   return {
@@ -90,9 +96,13 @@ function openServer({ url, cluster, turns, logger, asLeader }: ServerOptions): O
  * The error for a server that is not supported; undefined for a supported one. A server that does not permit the
  * queries of this check counts as supported.
  */
-async function refusalOf(connection: ClickHouse): Promise<AppError | undefined> {
+async function refusalOf(
+  connection: ClickHouse,
+  cold: ColdStorage | undefined,
+): Promise<AppError | undefined> {
   try {
     await assertSupported(connection)
+    if (cold !== undefined) await coldVolume(connection, cold)
     return undefined
   } catch (thrown) {
     const error = toAppError(thrown)
@@ -107,12 +117,14 @@ async function refusalOf(connection: ClickHouse): Promise<AppError | undefined> 
  */
 async function migrateWhenUp({
   connection,
+  cold,
   migrations,
   logger,
   noteFailure,
   signal,
 }: {
   connection: ClickHouse
+  cold: ColdStorage | undefined
   migrations(): Promise<unknown>
   logger: Logger
   /** Called after each attempt. */
@@ -121,7 +133,7 @@ async function migrateWhenUp({
 }): Promise<void> {
   let refusal: AppError | undefined
   const work = async (): Promise<true> => {
-    refusal = await refusalOf(connection)
+    refusal = await refusalOf(connection, cold)
     if (refusal !== undefined) throw refusal
     await migrations()
     noteFailure(undefined)

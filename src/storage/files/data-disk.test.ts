@@ -6,17 +6,17 @@ import { createLogger } from '../../base/log.ts'
 import { createMetrics } from '../../base/metrics.ts'
 import type { DataDisk } from '../../ingest/store/data-disk.ts'
 import { type DataDiskOptions, watchDataDisk } from './data-disk.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 let dir: string
 let lines: string[]
 let disk: DataDisk | undefined
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-'))
+  dir = await newFolder()
   lines = []
 })
 afterEach(async () => {
   await disk?.stop()
-  await rm(dir, { recursive: true })
 })
 
 const messages = (): unknown[] =>

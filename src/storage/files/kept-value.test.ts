@@ -1,15 +1,12 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { keptValue } from './kept-value.ts'
+import { newFolder } from '../../../test/support/folder.ts'
 
 let dir: string
 
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-kept-value-'))
-  onTestFinished(() => rm(dir, { recursive: true, force: true }))
-})
+beforeEach(async () => void (dir = await newFolder()))
 
 describe('keptValue', () => {
   it('creates a value once, in a file for its owner only, and leaves no other file', async () => {

@@ -1,17 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { loadOwnProcessors } from './own-processors.ts'
+import { useFolder } from '../../../test/support/folder.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../../examples/processors/acme-chat.js', import.meta.url))
 let dir: string
 
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-processors-'))
-})
-afterAll(() => rm(dir, { recursive: true }))
+useFolder((folder) => void (dir = folder))
 
 async function moduleOf(name: string, code: string): Promise<string> {
   const path = join(dir, `${name}.mjs`)

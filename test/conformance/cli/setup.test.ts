@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { KEY as ADMIN_KEY } from '../../support/servers/weir-process.ts'
+import { newFolder } from '../../support/folder.ts'
 
 const SERVER_SECRET = 'secret_of_the_server_1234'
 const KEY = 'ci_key_0123456789'
@@ -30,8 +30,7 @@ async function statusWith(key: string): Promise<number> {
 }
 
 async function setup(document: string, ...flags: string[]): Promise<CommandEnd> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-setup-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = await newFolder()
   const [file, keyFile] = [join(folder, 'weir.yaml'), join(folder, 'key')]
   await writeFile(keyFile, `${KEY}\n`)
   await writeFile(file, document.replace('KEY_FILE', keyFile))
@@ -61,8 +60,7 @@ it('TEAM-12: weir setup reads the keys where it runs, from variables and files, 
 })
 
 it('TEAM-12: weir setup export writes a file that applies without a change, and never over another', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-setup-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = await newFolder()
   const env = { ...process.env, WEIR_URL: weir.current().url, WEIR_API_KEY: ADMIN_KEY, CI_KEY: KEY }
   expect(await setup(withKey('{env: CI_KEY}'))).toMatchObject({ code: 0 })
   const file = join(folder, 'weir.yaml')

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { describe, expect, it } from 'vitest'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newUuid } from '../../../src/base/ids.ts'
 import type { ValidationReport } from '../../../src/schema/types.gen.ts'
 import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 import { useWeir } from '../../support/servers/use-weir.ts'
+import { useFolder } from '../../support/folder.ts'
 
 const weir = useWeir()
 const MESSAGES = { messages: [{ role: 'user', content: 'Hi' }] }
@@ -14,10 +14,7 @@ const metadata = { ls_provider: 'openai', ls_model_name: 'gpt-4.1-mini' }
 const usage_metadata = { input_tokens: 8, output_tokens: 2, total_tokens: 10 }
 
 let dir: string
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-validate-project-'))
-})
-afterAll(() => rm(dir, { recursive: true }))
+useFolder((folder) => void (dir = folder))
 
 function callIn(session_name: string, outputs: object): object {
   const start_time = new Date().toISOString()

@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createRegistry } from '../../../src/schema/registry.ts'
 import type { ValidationReport } from '../../../src/schema/types.gen.ts'
 import { NODE_COMPILE_CACHE } from '../../support/compile-cache.ts'
 import { type CommandEnd, runCommand } from '../../support/run-command.ts'
 import { inLong } from '../../support/length.ts'
+import { useFolder } from '../../support/folder.ts'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const corpus = (name: string, request = 2): string => join('test', 'corpus', name, `request-${request}.body`)
@@ -60,10 +60,7 @@ async function reportOn(
 }
 
 let dir: string
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-validate-'))
-})
-afterAll(() => rm(dir, { recursive: true }))
+useFolder((folder) => void (dir = folder))
 
 async function fileOf(content: string | Uint8Array): Promise<string> {
   const path = join(dir, `capture-${Math.random()}`)

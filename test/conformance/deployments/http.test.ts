@@ -94,14 +94,21 @@ describe('the deployment over HTTP', () => {
     expect((await ask(`/api/v1${path}`, { headers: KEY })).status).toBe(404)
   })
 
-  it('P-2: is listed among the deployments, and cannot be changed over the API', async () => {
+  it('P-2: is listed among the deployments with one revision, and cannot be changed over the API', async () => {
     const url = `${setup().weir.url}/v2/deployments`
     const listed = (await (await fetch(url, { headers: KEY })).json()) as { resources: { id: string }[] }
     expect(listed.resources).toContainEqual(
       expect.objectContaining({ weir: expect.objectContaining({ managed_by: 'server' }) }),
     )
+    const own = `${url}/${listed.resources.at(-1)?.id}`
+    const revisions = await (await fetch(`${own}/revisions`, { headers: KEY })).json()
+    expect(revisions).toMatchObject({
+      resources: [
+        { status: 'DEPLOYED', weir: { number: 1, is_active: true, created_by: 'GRAPHS', error: null } },
+      ],
+    })
     const change = { method: 'DELETE', headers: KEY }
-    const refused = await fetch(`${url}/${listed.resources.at(-1)?.id}`, change)
+    const refused = await fetch(own, change)
     expect(await problemOf(refused)).toEqual([
       409,
       expect.objectContaining({ code: 'deployment_managed_by_server' }),

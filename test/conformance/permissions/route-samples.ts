@@ -399,6 +399,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   'GET /orgs/current/billing/usage-rebuild': fixed('/orgs/current/billing/usage-rebuild'),
   'GET /setup': fixed('/setup'),
   'POST /setup': fixed('/setup', { document: { version: 1 }, dry_run: true }),
+  'GET /setup/file': fixed('/setup/file'),
   'GET /workspaces/{id}/limits': {
     reach: 'caller',
     call: ({ workspace_id }) => at(`/workspaces/${workspace_id}/limits`),

@@ -96,6 +96,12 @@ describe('TEAM-9: an invitation without a provider', () => {
     expect(await status(short)).toBe(200)
     clock.time += HOUR
     expect(await status(short)).toBe(401)
+    const asked = (hours: number) =>
+      fixture.postJson('/orgs/current/invites', { role: 'user', expires_in_hours: hours })
+    const longest = await asked(720)
+    expect([longest.status, (await asked(721)).status]).toEqual([200, 422])
+    const { id } = (await longest.json()) as Made
+    expect((await fixture.request(`/orgs/current/invites/${id}`, { method: 'DELETE' })).status).toBe(204)
 
     const first = await invite(fixture, { role: 'user' })
     const path = `/orgs/current/invites/${first.id}`

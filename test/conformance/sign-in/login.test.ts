@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { signInTo } from '../../../src/cli/server/sign-in.ts'
 import { LOGIN_MS } from '../../../src/identity/oauth.ts'
@@ -9,6 +6,7 @@ import type { AppFixture } from '../../support/servers/app-fixture.ts'
 import type { HttpBrowser } from '../../support/sign-in/http-browser.ts'
 import { CLIENT, type OidcProvider, startOidcProvider } from '../../support/sign-in/oidc-provider.ts'
 import { type SignInWorld, startSignInWorld } from './world.ts'
+import { newFolder } from '../../support/folder.ts'
 
 let world: SignInWorld
 let provider: OidcProvider
@@ -121,7 +119,7 @@ describe('TEAM-8: weir login', () => {
   })
 
   it('keeps the token for other commands', async () => {
-    const home = await mkdtemp(join(tmpdir(), 'weir-login-'))
+    const home = await newFolder()
     const env = {
       ...process.env,
       XDG_CONFIG_HOME: home,
@@ -140,7 +138,6 @@ describe('TEAM-8: weir login', () => {
     expect([end.code, end.stdout]).toEqual([0, expect.stringContaining('as ada@acme.test until 2')])
     expect(end.stdout).not.toContain('lsv2_pt_')
     expect(await runCommand(['workspaces', 'list'], { env })).toMatchObject({ code: 0 })
-    await rm(home, { recursive: true })
   })
 
   it('says what is wrong with a server without a sign-in', async () => {

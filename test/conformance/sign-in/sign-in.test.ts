@@ -100,6 +100,22 @@ describe('TEAM-2, TEAM-3: sign-in at a provider', () => {
     expect((await world.session(browser)).status).toBe(200)
   })
 
+  it('TEAM-3: sends its secret in the body where the provider takes it there only', async () => {
+    await start({}, {}, { authMethods: ['client_secret_post'] })
+    const browser = world.browser()
+    await world.signIn(browser)
+    expect((await world.session(browser)).status).toBe(200)
+  })
+
+  it('TEAM-3: on https the cookie of an attempt is Secure, and the callback that of PUBLIC_URL', async () => {
+    const publicUrl = 'https://weir.acme.test'
+    await start({}, { publicUrl })
+    const answer = await world.browser().fetch(`${world.url}/api/v1/oauth/custom-oidc/login`)
+    expect(answer.headers.get('set-cookie')).toMatch(/HttpOnly; SameSite=Lax; Max-Age=600; Secure$/)
+    const { searchParams } = new URL(answer.headers.get('location') ?? '')
+    expect(searchParams.get('redirect_uri')).toBe(`${publicUrl}/api/v1/oauth/custom-oidc/callback`)
+  })
+
   it('TEAM-6: the session ends after its time, by a sign-out, and with its member', async () => {
     await start({ session_max_sec: 3600, idp_logout_enabled: true })
     const browser = world.browser()

@@ -34,7 +34,7 @@ const ID = 'custom-oidc'
 /** A server whose people sign in at the providers that `written` describes, once its address is known. */
 export async function startSignInWorld(
   written: (callback: (id?: string) => string) => Promise<(Omit<WrittenProvider, 'id'> & { id?: string })[]>,
-  settings: Partial<Omit<SignInSettings, 'providers'>> = {},
+  { publicUrl, ...settings }: Partial<Omit<SignInSettings, 'providers'>> & { publicUrl?: string } = {},
 ): Promise<SignInWorld> {
   const port = await fixedPort()
   const url = `http://127.0.0.1:${port}`
@@ -48,7 +48,7 @@ export async function startSignInWorld(
   const logger = createLogger({ level: 'silent' })
   const fixture = await startApp({
     port,
-    publicUrl: url,
+    publicUrl: publicUrl ?? url,
     clock,
     checkCallersMs: 50,
     localSecret: 'the secret of this machine',
@@ -65,7 +65,7 @@ export async function startSignInWorld(
         store,
         sealer: async () => createSealer('the key of this test'),
         organization_id,
-        publicUrl: url,
+        publicUrl: publicUrl ?? url,
         clock,
         logger,
       }),

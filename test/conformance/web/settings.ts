@@ -79,6 +79,26 @@ export function settingsTests({ server, used }: Used): void {
     })
 
     inLong(() => {
+      it('TEAM-9: an invitation makes a member and its key, which signs in', async () => {
+        const { page, open, browser } = used.current()
+        await open('/settings?view=members')
+        await page.getByRole('button', { name: 'Invite', exact: true }).click()
+        await page.getByRole('button', { name: 'Make the link' }).click()
+        const link = await page.getByRole('dialog').locator('code').innerText()
+        const invited = await (await browser.newContext()).newPage()
+        await invited.goto(link)
+        await invited.getByLabel('Email').fill('kim@acme.test')
+        expect(invited.url()).not.toContain('token')
+        await invited.getByLabel('Your name').fill('Kim')
+        await invited.getByRole('button', { name: 'Accept' }).click()
+        await invited.getByText('it is shown only this once').waitFor()
+        await invited.getByRole('button', { name: 'Sign in' }).click()
+        await invited.getByRole('button', { name: 'Sign out kim@acme.test' }).waitFor()
+        await invited.goto(link)
+        await invited.getByRole('alert').waitFor()
+        await invited.context().close()
+      })
+
       it('says what a role lacks, before any request is refused', async () => {
         const page = await signedInAs('user', { server, used }, '/settings')
         const refused: string[] = []

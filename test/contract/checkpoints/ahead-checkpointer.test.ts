@@ -7,8 +7,6 @@ import type { Claim, RunStore } from '../../../src/runs/run-store.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import type { Checkpointers } from '../../../src/storage/sql/checkpoints/checkpointer.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { type Action, act, createRichGraph, outlineOf } from '../../support/runs/checkpoint-graphs.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -33,8 +31,7 @@ describeCheckpoints('checkpoints of a run that is ahead of its stored ones', (en
   let checkpointers: Checkpointers
   let claim: Claim
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     store = createRunStore(database, systemClock)
     counts = { transactions: 0, queries: 0 }
     checkpointers = await openCheckpointers(counting(database, counts), TENANT)

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -10,14 +9,14 @@ import { openS3Blobs, type S3Blobs, s3PlaceOf } from '../../../src/storage/s3/bl
 import type { Blob } from '../../../src/trace/decode/decoded.ts'
 import { startS3, type TestS3 } from '../../support/stores/s3.ts'
 import { NOW, testClock } from '../../support/faults/test-clock.ts'
+import { newFolder } from '../../support/folder.ts'
 
 let dir: string
 let store: BlobStore
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-'))
+  dir = await newFolder()
   store = createFileBlobStore(join(dir, 'blobs'))
 })
-afterEach(() => rm(dir, { recursive: true }))
 
 function blob(text: string): Blob {
   const bytes = Buffer.from(text)

@@ -7,8 +7,6 @@ import type { Claim, RunStore } from '../../../src/runs/run-store.ts'
 import { copyCheckpoints, pruneCheckpoints } from '../../../src/storage/sql/checkpoints/threads.ts'
 import type { Checkpointers } from '../../../src/storage/sql/checkpoints/checkpointer.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { describeCheckpoints } from '../../support/stores/broker.ts'
@@ -22,8 +20,7 @@ describeCheckpoints('the order of checkpoints', (engine, openCheckpointers) => {
   let checkpointers: Checkpointers
   let thread_id: string
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     store = createRunStore(database, systemClock)
     checkpointers = await openCheckpointers(database, TENANT)
     thread_id = randomUUID()

@@ -13,8 +13,6 @@ import { systemClock } from '../../../src/base/clock.ts'
 import { copyCheckpoints, pruneCheckpoints } from '../../../src/storage/sql/checkpoints/threads.ts'
 import type { Checkpointers } from '../../../src/storage/sql/checkpoints/checkpointer.ts'
 import type { Database, SqlValue } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import {
   type Action,
@@ -48,8 +46,7 @@ describeCheckpoints('checkpoints', (engine, openCheckpointers) => {
   let checkpointers: Checkpointers
   let thread_id: string
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     store = createRunStore(database, systemClock)
     checkpointers = await openCheckpointers(database, TENANT)
     thread_id = await newThread()

@@ -49,6 +49,17 @@ it('the space of deleted rows is freed where they are a large part of a partitio
   expect((await stored())[0]).toBe(500)
 })
 
+it('small partitions are rewritten by one statement, which makes a new version of every part', async () => {
+  await db.command('DELETE FROM t WHERE n < 800')
+  await freeDeletedRows(db, 't', signal)
+  expect(await stored()).toEqual([600, 600, 1_200])
+  const rewritings = await db.rows(
+    `SELECT DISTINCT mutation_id FROM system.mutations
+     WHERE database = currentDatabase() AND table = 't' AND command LIKE '%APPLY DELETED MASK%'`,
+  )
+  expect(rewritings).toHaveLength(1)
+})
+
 it('nothing is rewritten where nothing was deleted', async () => {
   const parts = (): Promise<unknown[]> =>
     db.rows(

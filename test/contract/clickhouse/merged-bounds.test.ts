@@ -3,8 +3,6 @@ import { beforeEach, expect, it } from 'vitest'
 import { systemClock } from '../../../src/base/clock.ts'
 import { MAX_MERGED_BYTES } from '../../../src/schema/merge-bounded.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createAssistantStore } from '../../../src/storage/sql/runs/assistant-store.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { admissionOf, TENANT } from '../../support/runs/run-store.ts'
@@ -16,8 +14,7 @@ const TOO_LARGE = expect.objectContaining({ code: 'metadata_too_large', status: 
 describeOnSql('data that many requests merge', (engine) => {
   let database: Database
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
   })
 
   /**

@@ -3,6 +3,7 @@ import { newUuid } from '../../../src/base/ids.ts'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import type { ClickHouse } from '../../../src/storage/clickhouse/connect.ts'
 import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/deletion.ts'
+import { NOT_HIDDEN } from '../../../src/storage/clickhouse/fragments/hidden-fragments.ts'
 import { emptyFragment, RANK, writeFragment } from '../../../src/trace/rows/fragment.ts'
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
 import {
@@ -54,7 +55,8 @@ async function store(workspace_id: string): Promise<string[]> {
 async function left(workspace_id: string): Promise<Record<string, number>> {
   const counts = TABLES.map(async (table) => {
     const [row] = await db.clickhouse.rows<{ n: number }>(
-      `SELECT toUInt32(uniqExact(run_id)) AS n FROM ${table} WHERE workspace_id = {workspace_id:UUID}`,
+      `SELECT toUInt32(uniqExact(run_id)) AS n FROM ${table}
+       WHERE workspace_id = {workspace_id:UUID} AND ${table === 'fragments' ? NOT_HIDDEN : 1}`,
       { params: { workspace_id } },
     )
     return [table, row!.n] as const
@@ -79,6 +81,13 @@ describe.each<[name: string, engine: (clickhouse: ClickHouse) => ClickHouse]>([
     )
     expect(await left(workspace_id)).toEqual(few)
     expect(await left(other)).toEqual(all)
+    await deletion.freeSpace(new AbortController().signal)
+    const physical = await db.clickhouse.rows<{ run_id: string }>(
+      'SELECT DISTINCT run_id FROM fragments WHERE workspace_id = {workspace_id:UUID}',
+      { params: { workspace_id } },
+    )
+    expect(physical.map(({ run_id }) => run_id).sort()).toEqual([...kept].sort())
+    expect(await db.clickhouse.rows('SELECT * FROM hidden_fragments')).toEqual([])
     await deletion.deleteRuns(workspace_id, kept, { attachments: [SHA256] })
     await deletion.deleteRuns(other, await idsOf(other), { attachments: [SHA256] })
     expect(await deletion.usedBlobs([SHA256])).toEqual(new Set())

@@ -5,7 +5,6 @@ import {
   type NewLogLine,
 } from '../../../src/deploy/stores/log-lines.ts'
 import { createDeploymentLogStore } from '../../../src/storage/sql/deployments/log-store.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { testClock } from '../../support/faults/test-clock.ts'
 
@@ -24,8 +23,7 @@ describeOnSql('logs of deployments', (engine) => {
   let now: number
   beforeEach(async () => {
     now = 1_700_000_000_000
-    const database = await engine.open()
-    await migrate(database)
+    const database = await engine.openPlatform()
     store = createDeploymentLogStore(
       database,
       testClock(() => now),

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { AppError } from '../../../src/base/errors.ts'
 import { createArtifacts } from '../../../src/deploy/artifacts.ts'
 import { fetchArtifact, shareArtifact, type SharingParts } from '../../../src/deploy/build/packed-artifact.ts'
@@ -12,9 +11,9 @@ import type { BlobStore } from '../../../src/ingest/store/blob-store.ts'
 import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
 import { createSharedFiles } from '../../../src/storage/sql/deployments/shared-files.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { testClock } from '../../support/faults/test-clock.ts'
+import { newFolder } from '../../support/folder.ts'
 
 const BUILT = { id: 'r', deployment_id: 'd', config_path: 'langgraph.json', artifact_sha256: 'a1' }
 const MINUTE = 60_000
@@ -28,9 +27,8 @@ describeOnSql('P-37: files that servers share', (engine) => {
   let now: number
   beforeEach(async () => {
     now = Date.now()
-    dir = await mkdtemp(join(tmpdir(), 'weir-shared-'))
-    database = await engine.open()
-    await migrate(database)
+    dir = await newFolder()
+    database = await engine.openPlatform()
     blobStore = createFileBlobStore(join(dir, 'blobs'))
     files = createSharedFiles(
       database,
@@ -38,7 +36,6 @@ describeOnSql('P-37: files that servers share', (engine) => {
       testClock(() => now),
     )
   })
-  afterEach(() => rm(dir, { recursive: true, force: true }))
 
   const parts = (server: string): SharingParts => ({
     files,

@@ -9,7 +9,6 @@ import {
 } from '../../../src/deploy/model.ts'
 import { createDeploymentStore } from '../../../src/storage/sql/deployments/deployment-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { NOW, testClock } from '../../support/faults/test-clock.ts'
 
@@ -31,8 +30,7 @@ describeOnSql('deployments and revisions', (engine) => {
   let now: number
   beforeEach(async () => {
     now = NOW
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     store = createDeploymentStore(
       database,
       testClock(() => now),

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { createUploads, type Uploads } from '../../../src/deploy/source/uploads.ts'
 import { createUploadStore } from '../../../src/storage/sql/deployments/upload-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { NOW, testClock } from '../../support/faults/test-clock.ts'
+import { newFolder } from '../../support/folder.ts'
 
 const MINUTE_MS = 60_000
 const MAX_BYTES = 100_000
@@ -20,13 +19,11 @@ describeOnSql('uploads of sources', (engine) => {
   let now: number
   beforeEach(async () => {
     now = NOW
-    dir = await mkdtemp(join(tmpdir(), 'weir-uploads-'))
-    database = await engine.open()
-    await migrate(database)
+    dir = await newFolder()
+    database = await engine.openPlatform()
     const clock = testClock(() => now)
     uploads = createUploads({ store: createUploadStore(database, clock), dir, max_bytes: MAX_BYTES, clock })
   })
-  afterEach(() => rm(dir, { recursive: true, force: true }))
 
   async function* body(...chunks: (string | Uint8Array | Error)[]): AsyncGenerator<Uint8Array> {
     for (const chunk of chunks) {

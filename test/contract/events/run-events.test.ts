@@ -3,8 +3,6 @@ import { afterEach, expect, it } from 'vitest'
 import type { ThreadRef } from '../../../src/events/event-log.ts'
 import { RUN_DONE } from '../../../src/events/views.ts'
 import { createEventTrim } from '../../../src/storage/sql/events/trim.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { admissionOf, admitted, CLAIMER, endOf, started, TENANT } from '../../support/runs/run-store.ts'
 import { openRunState } from '../../support/runs/world.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
@@ -15,8 +13,7 @@ describeOnSql('the ends of runs', (engine) => {
   afterEach(async () => await close?.())
 
   async function open() {
-    const database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    const database = await engine.openRuns()
     const state = openRunState(database)
     close = state.close
     const thread: ThreadRef = { ...TENANT, thread_id: randomUUID() }

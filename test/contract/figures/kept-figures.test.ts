@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { AppError } from '../../../src/base/errors.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
@@ -21,7 +21,7 @@ import {
   OTHER_PROJECT,
   PROJECT,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { forest, type Node, rowsOf } from '../../support/traces/random-traces.ts'
@@ -32,11 +32,10 @@ const HALF_HOUR = 1_800_000_000
 const unending = new AbortController().signal
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
+useTraceStore(async (store) => {
+  db = store
   await fillHourChanges(db.clickhouse, unending, createLogger({ level: 'silent' }))
 })
-afterAll(() => db?.stop())
 
 /** Kept figures are used for any number of runs. */
 const ALWAYS = { all: 0, some: 0 }

@@ -1,21 +1,18 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { WEBHOOK_HEADER } from '../../../src/base/app-headers.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { readGraphSpec } from '../../../src/graph/project/graph-spec.ts'
 import { createHttpApp, type HttpApp } from '../../../src/graph/http-app/http-app.ts'
 import { startSocketServer } from '../../../src/http/server/socket-server.ts'
 import { eventually } from '../../support/eventually.ts'
+import { useFolder } from '../../support/folder.ts'
 
 let project: string
-beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), 'weir-http-app-'))
-})
-afterAll(() => rm(project, { recursive: true, force: true }))
+useFolder((folder) => void (project = folder))
 
 async function appOf(source: string, mask?: (text: string) => string): Promise<HttpApp> {
   const file = join(project, 'app.mjs')

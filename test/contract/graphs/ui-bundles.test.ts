@@ -1,12 +1,12 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { startUiBundles } from '../../../src/graph/ui-bundles/ui-bundles.ts'
+import { newFolder } from '../../support/folder.ts'
 
 it('bundling UI components leaves no folder behind', async () => {
-  const scratch = await mkdtemp(join(tmpdir(), 'weir-ui-test-'))
+  const scratch = await newFolder()
   const folder = resolve('test/fixtures/projects/portal')
   const bundles = startUiBundles({
     file: { folder, env: {}, ui: { components: { agent: './src/ui.tsx' }, shared: [] } },
@@ -18,7 +18,6 @@ it('bundling UI components leaves no folder behind', async () => {
   expect([...((await bundles.bundle('agent'))?.keys() ?? [])]).toContain('entrypoint.js')
   await bundles.stop()
   expect((await readdir(scratch)).filter((name) => name.startsWith('weir-'))).toEqual([])
-  await rm(scratch, { recursive: true })
 })
 
 it('P-16: the error of a bundle of a deployment has no values of secrets', async () => {

@@ -1,15 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { IdentityStore } from '../../../src/identity/identity-store.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { ACTOR, FIRST, KEY, MEMBER } from '../../support/stores/sql/identity-records.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
 describeOnSql('the admins of an organization', (engine) => {
   let store: IdentityStore
   beforeEach(async () => {
-    const database = await engine.open()
-    await migrate(database)
+    const database = await engine.openPlatform()
     store = createIdentityStore(database)
     await store.createFirst(FIRST)
   })

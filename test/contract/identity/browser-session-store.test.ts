@@ -8,7 +8,6 @@ import {
 } from '../../../src/identity/browser-sessions.ts'
 import type { IdentityStore } from '../../../src/identity/identity-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createBrowserSessionStore } from '../../../src/storage/sql/identity/browser-session-store.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { ACTOR, FIRST, KEY, MEMBER } from '../../support/stores/sql/identity-records.ts'
@@ -21,8 +20,7 @@ describeOnSql('browser sessions', (engine) => {
   let identity: IdentityStore
   let store: BrowserSessionStore
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     identity = createIdentityStore(database)
     store = createBrowserSessionStore(database)
     await identity.createFirst(FIRST)

@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { AuditQuery, IdentityStore } from '../../../src/identity/identity-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { ACTOR, FIRST, KEY, MEMBER } from '../../support/stores/sql/identity-records.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
@@ -10,8 +9,7 @@ describeOnSql('identity', (engine) => {
   let database: Database
   let store: IdentityStore
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     store = createIdentityStore(database)
   })
   const grantOf = async (key_hash: string) => (await store.findKey(key_hash))?.grant

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import {
@@ -12,6 +11,7 @@ import {
 } from '../../../src/storage/installation.ts'
 import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { newFolder } from '../../support/folder.ts'
 
 /** A store in memory that tests can empty and replace. */
 function memoryStore(): MarkedStore & { id: string | undefined } {
@@ -26,12 +26,6 @@ function memoryStore(): MarkedStore & { id: string | undefined } {
       this.id = id
     },
   }
-}
-
-async function newFolder(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'weir-installation-'))
-  onTestFinished(() => rm(dir, { recursive: true, force: true }))
-  return dir
 }
 
 describeOnSql('the installation', (engine) => {

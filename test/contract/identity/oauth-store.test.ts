@@ -6,7 +6,6 @@ import {
   MAX_CONSENT_TOKENS,
   newToken,
 } from '../../../src/identity/oauth.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { createOauthStore } from '../../../src/storage/sql/identity/oauth-store.ts'
 import { FIRST } from '../../support/stores/sql/identity-records.ts'
@@ -16,8 +15,7 @@ const NOW = 1_000_000
 
 describeOnSql('clients of OAuth', (engine) => {
   it('OAU-3: when there are too many, those that nobody has allowed make room, the oldest first', async () => {
-    const database = await engine.open()
-    await migrate(database)
+    const database = await engine.openPlatform()
     const store = createOauthStore(database)
     const client = (id: string) => ({ id, name: 'c', redirect_uris: [], created_at: NOW })
     await database.query(
@@ -31,8 +29,7 @@ describeOnSql('clients of OAuth', (engine) => {
   })
 
   it('OAU-3: a client that is unused for 30 days is gone, before another one registers', async () => {
-    const database = await engine.open()
-    await migrate(database)
+    const database = await engine.openPlatform()
     const store = createOauthStore(database)
     await store.addClient({ id: 'c', name: 'c', redirect_uris: [], created_at: NOW })
     expect((await store.client('c', NOW + CLIENT_MS - 1))?.id).toBe('c')
@@ -40,8 +37,7 @@ describeOnSql('clients of OAuth', (engine) => {
   })
 
   it('OAU-5: a consent has a bounded number of tokens', async () => {
-    const database = await engine.open()
-    await migrate(database)
+    const database = await engine.openPlatform()
     await createIdentityStore(database).createFirst(FIRST)
     const store = createOauthStore(database)
     const pair = () => ({ access: newToken('access'), refresh: newToken('refresh') })

@@ -3,7 +3,6 @@ import { newUuid } from '../../../src/base/ids.ts'
 import type { IdentityStore } from '../../../src/identity/identity-store.ts'
 import type { ScimCaller, ScimStore, ScimTokenStore } from '../../../src/identity/scim/scim.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { createScimStore } from '../../../src/storage/sql/identity/scim/scim-store.ts'
 import { createScimTokenStore } from '../../../src/storage/sql/identity/scim/token-store.ts'
@@ -19,8 +18,7 @@ describeOnSql('TEAM-10: the store of SCIM', (engine) => {
   let caller: ScimCaller
   beforeEach(async () => {
     organization_id = newUuid()
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     identity = createIdentityStore(database)
     store = createScimStore(database)
     tokens = createScimTokenStore(database)

@@ -7,7 +7,6 @@ import { type ApplySetup, createApplySetup } from '../../../src/setup/apply-setu
 import { createExportSetup } from '../../../src/setup/export-setup.ts'
 import { createReadSecret } from '../../../src/setup/read-secret.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { createIngestLimitStore } from '../../../src/storage/sql/identity/ingest-limit-store.ts'
 import { createPriceStore } from '../../../src/storage/sql/prices/price-store.ts'
@@ -45,8 +44,7 @@ describeOnSql('TEAM-11, TEAM-12: a set-up', (engine) => {
   beforeEach(async () => {
     organization_id = newUuid()
     environment = { CI_KEY: FIRST_KEY }
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     identity = createIdentityStore(database)
     await identity.createFirst({
       organization: { id: organization_id, display_name: 'o', created_at: 1 },

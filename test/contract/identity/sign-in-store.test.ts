@@ -10,7 +10,6 @@ import {
   type SignInStore,
 } from '../../../src/identity/oidc/sign-in-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import { createInviteStore } from '../../../src/storage/sql/identity/invite-store.ts'
 import { createSignInStore } from '../../../src/storage/sql/identity/sign-in-store.ts'
@@ -28,8 +27,7 @@ describeOnSql('sign-ins', (engine) => {
   let invites: InviteStore
   let known: Known | undefined
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     identity = createIdentityStore(database)
     store = createSignInStore(database)
     invites = createInviteStore(database)

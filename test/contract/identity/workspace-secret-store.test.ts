@@ -2,7 +2,6 @@ import { beforeEach, expect, it } from 'vitest'
 import { createSealer } from '../../../src/base/node/sealer.ts'
 import { createWorkspaceSecrets, type WorkspaceSecrets } from '../../../src/playground/secrets.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createWorkspaceSecretStore } from '../../../src/storage/sql/secrets/workspace-secret-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { NOW, testClock } from '../../support/faults/test-clock.ts'
@@ -22,8 +21,7 @@ describeOnSql('secrets of workspaces (N15)', (engine) => {
       usualHosts: new Map([['KNOWN_KEY', ['known.example.com']]]),
     })
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
   })
 
   it('are opened for their hosts and in their workspace only, and with the key that sealed them', async () => {

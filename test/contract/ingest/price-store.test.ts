@@ -2,7 +2,6 @@ import { beforeEach, expect, it } from 'vitest'
 import type { PriceFields, PriceStore } from '../../../src/ingest/prices/price-store.ts'
 import type { RepriceJob } from '../../../src/ingest/prices/reprice-jobs.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createPriceStore } from '../../../src/storage/sql/prices/price-store.ts'
 import { createRepriceJobStore } from '../../../src/storage/sql/prices/reprice-job-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
@@ -26,14 +25,11 @@ describeOnSql('prices', (engine) => {
   let database: Database
   let store: PriceStore
   let now: number
+  const clock = testClock(() => now)
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     now = NOW
-    store = createPriceStore(
-      database,
-      testClock(() => now),
-    )
+    store = createPriceStore(database, clock)
   })
 
   it('stores entries completely and separates workspaces', async () => {
@@ -95,10 +91,7 @@ describeOnSql('prices', (engine) => {
 
   it('uses the last snapshot while the database fails, and throws without one', async () => {
     const held = await store.snapshot()
-    const fresh = createPriceStore(
-      database,
-      testClock(() => now),
-    )
+    const fresh = createPriceStore(database, clock)
     await database.close()
     now += 60_000
     expect(await store.snapshot()).toBe(held)
@@ -108,8 +101,7 @@ describeOnSql('prices', (engine) => {
 
 describeOnSql('reprice jobs', (engine) => {
   it('stores jobs and their progress', async () => {
-    const database = await engine.open()
-    await migrate(database)
+    const database = await engine.openPlatform()
     const store = createRepriceJobStore(database)
     const job: RepriceJob = {
       workspace_id: 'w',

@@ -2,7 +2,6 @@ import { beforeEach, expect, it } from 'vitest'
 import { parseUuid } from '../../../src/base/ids.ts'
 import type { ProjectStore } from '../../../src/ingest/project-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -15,8 +14,7 @@ describeOnSql('projects', (engine) => {
   let store: ProjectStore
   let now: number
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     now = NOW
     store = createProjectStore(
       database,

@@ -1,7 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import type { ProjectViewStore } from '../../../src/ingest/project-views.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
 import { createProjectViewStore } from '../../../src/storage/sql/projects/view-store.ts'
 import { testClock } from '../../support/faults/test-clock.ts'
@@ -14,8 +13,7 @@ describeOnSql('views of projects', (engine) => {
   let database: Database
   let store: ProjectViewStore
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     store = createProjectViewStore(database, testClock())
   })
 

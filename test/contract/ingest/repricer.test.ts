@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/base/errors.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { createLanePrices } from '../../../src/ingest/derive/lane-prices.ts'
@@ -24,7 +24,7 @@ import {
   PROJECT,
   SECOND,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
@@ -38,10 +38,7 @@ const MINUTE = 60 * SECOND
 const usd = (amount: string): bigint => parseDecimal(amount)!
 
 let traces: TestTraceStore
-beforeAll(async () => {
-  traces = await startTestTraceStore()
-})
-afterAll(() => traces?.stop())
+useTraceStore((store) => void (traces = store))
 
 let database: Database
 let prices: PriceStore

@@ -8,11 +8,11 @@ import { type Deleter, startDeleter } from '../../../src/ingest/deletion/deleter
 import type { Project } from '../../../src/ingest/project-store.ts'
 import { RANK } from '../../../src/trace/rows/fragment.ts'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
+import { NOT_HIDDEN } from '../../../src/storage/clickhouse/fragments/hidden-fragments.ts'
 import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/deletion.ts'
 import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
 import { createDeletionStore } from '../../../src/storage/sql/deletion/deletion-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createProjectStore } from '../../../src/storage/sql/projects/store.ts'
 import { createCommentStore } from '../../../src/storage/sql/comments/comment-store.ts'
 import { createShareStore } from '../../../src/storage/sql/shares/share-store.ts'
@@ -38,7 +38,7 @@ const DAY = 24 * HOUR
 const RECEIVED = START / 1000
 const TABLES = ['runs', 'thread_runs', 'fragments', 'feedback', 'usage_traces'] as const
 /** Fragments of this release and of an earlier one. */
-const FRAGMENTS = '(SELECT run_id FROM fragments FINAL UNION ALL SELECT run_id FROM run_fragments FINAL)'
+const FRAGMENTS = `(SELECT run_id FROM fragments FINAL WHERE ${NOT_HIDDEN} UNION ALL SELECT run_id FROM run_fragments FINAL)`
 const BYTES = Buffer.from('attachment')
 const SHA256 = createHash('sha256').update(BYTES).digest('hex')
 
@@ -61,8 +61,7 @@ describeOnSql('retention', (engine) => {
 
   async function open(): Promise<Database> {
     clock.time = RECEIVED + DAY
-    const database = await engine.open()
-    await migrate(database)
+    const database = await engine.openPlatform()
     const store = createProjectStore(database, clock)
     for (const [name, days] of [
       ['days', 3],

@@ -1,7 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import type { ShareStore } from '../../../src/ingest/share-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { serverSecret } from '../../../src/storage/sql/shares/server-secret.ts'
 import { createShareStore } from '../../../src/storage/sql/shares/share-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
@@ -15,8 +14,7 @@ describeOnSql('shares', (engine) => {
   let store: ShareStore
   let clock: ReturnType<typeof settableClock>
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     clock = settableClock()
     store = createShareStore(database, clock)
     await database.query(`INSERT INTO organizations (id, display_name, created_at) VALUES ('o', 'o', 0)`)

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import { createTraceDeletion } from '../../../src/storage/clickhouse/deleting/deletion.ts'
+import { NOT_HIDDEN } from '../../../src/storage/clickhouse/fragments/hidden-fragments.ts'
 import { RANK } from '../../../src/trace/rows/fragment.ts'
 import {
   idOf,
   PROJECT,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
@@ -13,10 +14,7 @@ import {
 import { spanUuid } from '../../../src/trace/otel/span/ids.ts'
 
 let traces: TestTraceStore
-beforeAll(async () => {
-  traces = await startTestTraceStore()
-})
-afterAll(() => traces?.stop())
+useTraceStore((store) => void (traces = store))
 
 let stored = 0
 
@@ -43,7 +41,7 @@ async function store(name: string, run_id: string, head: Record<string, string>)
 
 async function left(): Promise<string[]> {
   const rows = await traces.clickhouse.rows<{ extra: string }>(
-    'SELECT extra FROM (SELECT extra FROM run_fragments UNION ALL SELECT extra FROM fragments) ORDER BY extra',
+    `SELECT extra FROM (SELECT extra FROM run_fragments UNION ALL SELECT extra FROM fragments WHERE ${NOT_HIDDEN}) ORDER BY extra`,
   )
   return rows.map(({ extra }) => extra)
 }

@@ -4,8 +4,6 @@ import type { AssistantSearch, AssistantStore, NewAssistant } from '../../../src
 import { systemAssistants } from '../../../src/runs/assistants/system.ts'
 import { createAssistantStore } from '../../../src/storage/sql/runs/assistant-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { testClock } from '../../support/faults/test-clock.ts'
@@ -34,14 +32,11 @@ describeOnSql('assistants', (engine) => {
   let database: Database
   let store: AssistantStore
   let now: number
+  const clock = testClock(() => now)
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     now = 1_700_000_000_000
-    store = createAssistantStore(
-      database,
-      testClock(() => now),
-    )
+    store = createAssistantStore(database, clock)
   })
   const names = async (search: Partial<AssistantSearch>): Promise<string[]> => {
     const { assistants } = await store.search(TENANT, { ...ALL, ...search })

@@ -3,8 +3,6 @@ import { beforeEach, expect, it } from 'vitest'
 import type { Cron, CronSearch, CronStore } from '../../../src/runs/crons/store.ts'
 import { createCronStore } from '../../../src/storage/sql/runs/cron-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
 import { eventually } from '../../support/eventually.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
@@ -38,8 +36,7 @@ describeOnSql('crons', (engine) => {
   let database: Database
   let store: CronStore
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     store = createCronStore(
       database,
       testClock(() => NOW + 7),

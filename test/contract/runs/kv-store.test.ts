@@ -6,8 +6,6 @@ import type { JsonObject } from '../../../src/schema/json.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { createGraphStore } from '../../../src/storage/sql/items/graph-store.ts'
 import { createKvStore, type KvStoreOptions } from '../../../src/storage/sql/items/kv-store.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 import { tries } from '../../support/properties.ts'
@@ -140,8 +138,7 @@ describeOnSql('the long-term memory', (engine) => {
   let database: Database
   let now: number
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     now = 1_700_000_000_000
   })
   const open = (options: Partial<KvStoreOptions> = {}): KvStore =>

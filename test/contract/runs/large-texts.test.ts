@@ -9,8 +9,6 @@ import { toJsonText } from '../../../src/schema/raw-json.ts'
 import { createSqlRowStore } from '../../../src/storage/sql/checkpoints/row-store.ts'
 import { createCheckpointers } from '../../../src/storage/sql/checkpoints/checkpointer.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createSqlEventStore } from '../../../src/storage/sql/events/event-store.ts'
 import { createRunEvents } from '../../../src/storage/sql/events/run-events.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
@@ -36,8 +34,7 @@ describeOnSql('a large text of a thread', (engine) => {
   const clock: Clock = { now: () => now, steady: () => now }
   beforeEach(async () => {
     now = 1_800_000_000_000
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     const runEvents = createRunEvents({ clock, wire: undefined, committed: () => undefined })
     store = createRunStore(database, clock, runEvents)
     events = createSqlEventStore({ database, clock, bounds: BOUNDS })

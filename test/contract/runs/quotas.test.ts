@@ -7,8 +7,6 @@ import { createAssistantStore } from '../../../src/storage/sql/runs/assistant-st
 import { createCronStore } from '../../../src/storage/sql/runs/cron-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { createKvStore } from '../../../src/storage/sql/items/kv-store.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { countUse, readUse, repairUse } from '../../../src/storage/sql/workspace-use.ts'
 import { admissionOf, TENANT } from '../../support/runs/run-store.ts'
@@ -40,8 +38,7 @@ describeOnSql('quotas of a workspace', (engine) => {
   let stores: ReturnType<typeof open>
   beforeEach(async () => {
     now = 1_700_000_000_000
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     stores = open(database)
   })
 

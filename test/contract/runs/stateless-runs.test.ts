@@ -2,8 +2,6 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import type { Run } from '../../../src/runs/model.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { readUse } from '../../../src/storage/sql/workspace-use.ts'
 import { doneWith } from '../../support/runs/hosts/fake-graph-host.ts'
 import { addCheckpoint } from '../../support/runs/run-store.ts'
@@ -33,8 +31,7 @@ const TABLES = [
 describeOnSql('D-63: a stateless run', (engine) => {
   let database: Database
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
   })
 
   async function openWorld(options: WorldOptions = {}): Promise<RunWorld> {

@@ -3,8 +3,6 @@ import { beforeEach, expect, it } from 'vitest'
 import type { RunStore } from '../../../src/runs/run-store.ts'
 import type { WebhookStore } from '../../../src/runs/webhooks/store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { createWebhookStore } from '../../../src/storage/sql/runs/webhook-store.ts'
 import { admissionOf, admitted, CLAIMER, endOf, TENANT } from '../../support/runs/run-store.ts'
@@ -21,8 +19,7 @@ describeOnSql('webhooks', (engine) => {
   let store: WebhookStore
   const clock = settableClock(1_700_000_000_000)
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     runs = createRunStore(database, clock)
     store = createWebhookStore(database, clock)
   })

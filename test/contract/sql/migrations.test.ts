@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -13,6 +12,7 @@ import { openSqlite } from '../../../src/storage/sql/driver/sqlite.ts'
 import { eventually } from '../../support/eventually.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { newFolder } from '../../support/folder.ts'
 
 const CLICKHOUSE_MIGRATIONS = new URL('../../../src/storage/clickhouse/migrations/', import.meta.url)
 /**
@@ -147,11 +147,10 @@ describe.skipIf(reason !== '')(`migrations of servers that share a Postgres${rea
   let dir: string
   beforeEach(async () => {
     url = await databases.take()
-    dir = await mkdtemp(join(tmpdir(), 'weir-'))
+    dir = await newFolder()
   })
   afterEach(async () => {
     databases.giveBack(url)
-    await rm(dir, { recursive: true })
   })
   const stopping = new AbortController().signal
   const file = (name: string, text: string): Promise<void> => writeFile(join(dir, name), text)

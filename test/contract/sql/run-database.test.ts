@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
@@ -10,6 +8,7 @@ import {
 import { openSql } from '../../../src/storage/sql/driver/open.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { newFolder } from '../../support/folder.ts'
 
 describe('inSchema', () => {
   it.each([
@@ -29,14 +28,13 @@ describe('inSchema', () => {
 
 describe('openRunDatabase', () => {
   it('opens a file that others can connect to', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'weir-'))
+    const dir = await newFolder()
     const place = { url: undefined, file: join(dir, 'runs.db') }
     const first = await openRunDatabase(place)
     const second = connectRunDatabase(place)
     await first.query("INSERT INTO thread_states VALUES ('t', 'd', 'w', '{}')")
     expect(await second.query('SELECT thread_id FROM thread_states')).toEqual([{ thread_id: 't' }])
     await Promise.all([first.close(), second.close()])
-    await rm(dir, { recursive: true })
   })
 })
 

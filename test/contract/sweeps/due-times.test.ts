@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type Clock, systemClock } from '../../../src/base/clock.ts'
@@ -20,8 +19,6 @@ import { createFileBlobStore } from '../../../src/storage/files/blob-store.ts'
 import { createDeploymentStore } from '../../../src/storage/sql/deployments/deployment-store.ts'
 import { createSharedFiles } from '../../../src/storage/sql/deployments/shared-files.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { startDatabaseClock } from '../../../src/storage/sql/driver/postgres/database-clock.ts'
 import { createCronStore } from '../../../src/storage/sql/runs/cron-store.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
@@ -29,6 +26,7 @@ import { eventually } from '../../support/eventually.ts'
 import { testClock } from '../../support/faults/test-clock.ts'
 import { CLAIMER, started, TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
+import { newFolder } from '../../support/folder.ts'
 
 const SECOND = 1_000
 const DAY = 24 * 3_600_000
@@ -41,17 +39,10 @@ async function clockOf(database: Database): Promise<Clock> {
   return await startDatabaseClock(database, { logger, stops })
 }
 
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'weir-due-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
-
 describeOnSql('with the clock of a server, of runs', (engine) => {
   let database: Database
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
   })
 
   it('RUN-31: a cron fires at each of its dates, and once for those that it has missed', async () => {
@@ -116,8 +107,7 @@ describeOnSql('with the clock of a server, of runs', (engine) => {
 describeOnSql('with the clock of a server, of deployments', (engine) => {
   let database: Database
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
   })
 
   it('P-5: a build goes back to the queue when its lease is no longer renewed, and not before', async () => {
@@ -162,7 +152,7 @@ describeOnSql('with the clock of a server, of deployments', (engine) => {
   })
 
   it('P-22: builds and sources that nothing uses any more go, and new ones stay', async () => {
-    const folder = await temporaryFolder()
+    const folder = await newFolder()
     const [now, file] = [systemClock.now(), join(folder, 'file')]
     await writeFile(file, 'source')
     const blobs = createFileBlobStore(join(folder, 'blobs'))

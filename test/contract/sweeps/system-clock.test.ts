@@ -4,9 +4,7 @@ import type { Sweep, Sweeps } from '../../../src/base/background/sweeps.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import { threadSweep } from '../../../src/runs/threads/sweeper.ts'
 import { startAuditRetention } from '../../../src/start/identity/audit-retention.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createSqlEventStore } from '../../../src/storage/sql/events/event-store.ts'
 import { createKvStore } from '../../../src/storage/sql/items/kv-store.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
@@ -38,8 +36,7 @@ const BOUNDS = { events: 1000, chars: 1e6, age_ms: HOUR, total_chars: 1e9 }
 describeOnSql('with the clock of the system', (engine) => {
   let database: Database
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
   })
   const count = async (table: string): Promise<number> =>
     Number((await database.query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))[0]?.n)
@@ -121,8 +118,7 @@ describeOnSql('with the clock of the system', (engine) => {
 describeOnSql('with the clock of the system, of identity and deployments', (engine) => {
   let database: Database
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
   })
   const ids = async (table: string, column: string): Promise<unknown[]> =>
     (await database.query<Record<string, unknown>>(`SELECT ${column} FROM ${table}`)).map(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { dottedSegment } from '../../../src/trace/derive/lineage/dotted-order.ts'
 import { createReadSteps } from '../../../src/query/steps.ts'
@@ -12,17 +12,14 @@ import { TRACE_RUN_ROWS, type TraceRunRow } from '../../../src/trace/rows/trace-
 import {
   SECOND,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
-})
-afterAll(() => db?.stop())
+useTraceStore((store) => void (db = store))
 
 /** A root at `at`, with its own id as the id of its trace. */
 function rootRow(project_id: string, at: number, fields: Partial<TraceRunRow> = {}): TraceRunRow {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { FeedbackQuery } from '../../../src/ingest/store/trace-store.ts'
 import { readFeedbackPage } from '../../../src/query/feedback-page.ts'
 import { FEEDBACK_ROWS } from '../../../src/trace/rows/feedback.ts'
@@ -8,7 +8,7 @@ import {
   START,
   WORKSPACE,
   idOf,
-  startTestTraceStore,
+  useTraceStore,
 } from '../../support/stores/clickhouse/trace-store.ts'
 
 const COUNT = 1_200
@@ -22,8 +22,8 @@ const ALL: FeedbackQuery = {
 }
 
 let test: TestTraceStore
-beforeAll(async () => {
-  test = await startTestTraceStore()
+useTraceStore(async (store) => {
+  test = store
   const writer = new RowWriter()
   for (let n = 0; n < COUNT; n++) {
     const body = {
@@ -44,7 +44,6 @@ beforeAll(async () => {
   }
   await test.store.insert('feedback', [writer.finish()])
 })
-afterAll(() => test?.stop())
 
 async function read(query: Partial<FeedbackQuery>) {
   const page = await readFeedbackPage(test.store, WORKSPACE, { ...ALL, ...query })

@@ -1,5 +1,5 @@
 import { createClient } from '@clickhouse/client'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
 import type { ListQuery } from '../../../src/ingest/store/trace-store.ts'
@@ -14,7 +14,7 @@ import {
   idOf,
   PROJECT,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
@@ -29,8 +29,8 @@ const user_id = '0195f3a0-0000-7000-8000-00000000000a'
 const OTHER_USER = '0195f3a0-0000-7000-8000-00000000000b'
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
+useTraceStore(async (store) => {
+  db = store
   await db.clickhouse.command(
     `INSERT INTO runs (workspace_id, project_id, sort_time, run_id, version, trace_id, name, run_type, status, start_time,
        user_id, tags, metadata, model)
@@ -51,7 +51,6 @@ beforeAll(async () => {
     return left!.n === 0
   })
 })
-afterAll(() => db?.stop())
 
 /** The ids of a list, and the number of rows that the engine says it read for it. */
 async function read(filter: string, more: Partial<ListQuery> = {}): Promise<{ ids: string[]; rows: number }> {

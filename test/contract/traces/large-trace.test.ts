@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
 import { dottedSegment } from '../../../src/trace/derive/lineage/dotted-order.ts'
 import { rollUp } from '../../../src/trace/derive/roll-up.ts'
@@ -12,7 +12,7 @@ import {
 import {
   OTHER_PROJECT,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
@@ -20,10 +20,7 @@ import {
 import { firstInShort, inLong } from '../../support/length.ts'
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
-})
-afterAll(() => db.stop())
+useTraceStore((store) => void (db = store))
 
 const LARGE = 5_000
 const CENT = 10n ** 16n

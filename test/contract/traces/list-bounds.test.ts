@@ -6,8 +6,6 @@ import { createAssistantStore } from '../../../src/storage/sql/runs/assistant-st
 import { createCronStore } from '../../../src/storage/sql/runs/cron-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
 import { createKvStore } from '../../../src/storage/sql/items/kv-store.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../src/storage/sql/runs/run-store.ts'
 import { admissionOf, admitted, TENANT } from '../../support/runs/run-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
@@ -40,8 +38,7 @@ describeOnSql('lists of large records', (engine) => {
   let stores: ListStores
   let most: () => number
   beforeEach(async () => {
-    const database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    const database = await engine.openRuns()
     const seen = watched(database)
     most = seen.most
     let now = 1_700_000_000_000

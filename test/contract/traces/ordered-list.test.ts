@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import type { ListQuery, OrderedBy } from '../../../src/ingest/store/trace-store.ts'
 import { TRACE_RUN_ROWS } from '../../../src/trace/rows/trace-run-row.ts'
@@ -8,7 +8,7 @@ import { dottedSegment } from '../../../src/trace/derive/lineage/dotted-order.ts
 import {
   SECOND,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
@@ -41,14 +41,13 @@ async function insertTrace(name: string, seconds: number | null, tokens: number 
   ])
 }
 
-beforeAll(async () => {
-  db = await startTestTraceStore()
+useTraceStore(async (store) => {
+  db = store
   await insertTrace('quick', 1, 900, '0.3')
   await insertTrace('slow', 9, 20, '0.00001')
   await insertTrace('open', null, null, null)
   await insertTrace('usual', 4, 300, '20')
 })
-afterAll(() => db.stop())
 
 async function namesBy(order_by: OrderedBy, more: Partial<ListQuery> = {}): Promise<string[]> {
   const asked = { project_ids: [project_id], is_root: true, order: 'desc', limit: 10, ...more } as const

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
 import { formatDecimal } from '../../../src/trace/price/decimal.ts'
 import { type Totals, rollUp } from '../../../src/trace/derive/roll-up.ts'
@@ -11,7 +11,7 @@ import {
   type TestTraceStore,
   WORKSPACE,
   idOf,
-  startTestTraceStore,
+  useTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { tries } from '../../support/properties.ts'
@@ -22,10 +22,7 @@ import { inLong } from '../../support/length.ts'
 const WORLDS = 5
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
-})
-afterAll(() => db.stop())
+useTraceStore((store) => void (db = store))
 
 const statsOf = async (project: string, workspace = WORKSPACE) =>
   (await db.store.projectStats(workspace, [project])).get(project)

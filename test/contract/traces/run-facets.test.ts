@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { FacetQuery } from '../../../src/ingest/store/stats-store.ts'
 import { parseFilter } from '../../../src/trace/filter/filter.ts'
 import type { TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
@@ -8,7 +8,7 @@ import {
   PROJECT,
   SECOND,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
@@ -16,15 +16,14 @@ import {
 import { inLong, someInShort } from '../../support/length.ts'
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
+useTraceStore(async (store) => {
+  db = store
   // The store also has an older version of each row, which must not be read.
   await db.insert(
     ROWS.map((row) => ({ ...row, version: 0, name: 'old', tags: ['old'], metadata: { old: 'x' } })),
   )
   await db.insert(ROWS)
 })
-afterAll(() => db.stop())
 
 const ROWS: TraceRunRow[] = [
   traceRunRow(1, {

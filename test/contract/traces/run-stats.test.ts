@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
 import type { TimeHistogram, RunFigures, StatsQuery } from '../../../src/ingest/store/stats-store.ts'
 import { formatDecimal } from '../../../src/trace/price/decimal.ts'
@@ -15,17 +15,14 @@ import { forest, rowsOf } from '../../support/traces/random-traces.ts'
 import {
   idOf,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
 } from '../../support/stores/clickhouse/trace-store.ts'
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
-})
-afterAll(() => db.stop())
+useTraceStore((store) => void (db = store))
 
 const MINUTE = 60_000_000
 const isRoot = (row: TraceRunRow) => row.parent_run_id === NIL_UUID

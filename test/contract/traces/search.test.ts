@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newUuid, NIL_UUID } from '../../../src/base/ids.ts'
 import type { ListQuery } from '../../../src/ingest/store/trace-store.ts'
 import { indexWords } from '../../../src/storage/clickhouse/search/index-words.ts'
@@ -11,17 +11,14 @@ import { tries } from '../../support/properties.ts'
 import {
   idOf,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { firstInShort, inLong } from '../../support/length.ts'
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
-})
-afterAll(() => db?.stop())
+useTraceStore((store) => void (db = store))
 
 type Payloads = Partial<Record<'inputs' | 'outputs' | 'error' | 'extra', string>>
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { builtInProcessors } from '../../../processors/index.ts'
 import { newUuid } from '../../../src/base/ids.ts'
 import { assembleSelected, type SelectedRead } from '../../../src/query/selected-assembly.ts'
@@ -14,7 +14,7 @@ import {
   PROJECT,
   SECOND,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
@@ -41,12 +41,11 @@ const worlds = fc.record({
 
 let db: TestTraceStore
 let steps: ReadSteps
-beforeAll(async () => {
-  db = await startTestTraceStore()
+useTraceStore(async (store) => {
+  db = store
   const run = async ({ input }: { input: SelectedRead }) => assembleSelected(input, context)
   steps = createReadSteps({ store: db.store, readLane: { run } } as unknown as ReadStepsDeps)
 })
-afterAll(() => db?.stop())
 
 /** Stores traces of a workspace, numbered from `first`. */
 async function store(workspace_id: string, first: number, traces: readonly Trace[]): Promise<void> {

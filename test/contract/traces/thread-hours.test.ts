@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { AppError } from '../../../src/base/errors.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
@@ -25,7 +25,7 @@ import {
   PROJECT,
   SECOND,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
@@ -43,11 +43,10 @@ const unending = new AbortController().signal
 const logger = createLogger({ level: 'silent' })
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
+useTraceStore(async (store) => {
+  db = store
   await fillHourChanges(db.clickhouse, unending, logger)
 })
-afterAll(() => db?.stop())
 
 const roll = () => rollHours(db.clickhouse, unending, 'all', 0)
 const deletion = () => createTraceDeletion(db.clickhouse, STORED_COLUMNS.runs)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createLogger } from '../../../src/base/log.ts'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
 import type {
@@ -19,7 +19,7 @@ import {
   PROJECT,
   SECOND,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
@@ -182,10 +182,7 @@ function filtersOf({ onlyFailed, onlyTurn, onlyWithCalls }: World) {
 }
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
-})
-afterAll(() => db?.stop())
+useTraceStore((store) => void (db = store))
 
 type Window = ThreadWindow & TurnFilters
 

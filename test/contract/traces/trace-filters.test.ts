@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { FEEDBACK_ROWS } from '../../../src/trace/rows/feedback.ts'
 import { RowWriter } from '../../../src/trace/rows/row-binary.ts'
 import { parseFilter } from '../../../src/trace/filter/filter.ts'
@@ -8,7 +8,7 @@ import {
   type TestTraceStore,
   WORKSPACE,
   idOf,
-  startTestTraceStore,
+  useTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { firstInShort, inLong } from '../../support/length.ts'
@@ -34,8 +34,8 @@ const FEEDBACK: [number, number, string, unknown, number | undefined][] = [
 ]
 
 let test: TestTraceStore
-beforeAll(async () => {
-  test = await startTestTraceStore()
+useTraceStore(async (store) => {
+  test = store
   await test.insert(
     TRACES.map(([n, root, run_type]) =>
       traceRunRow(n, {
@@ -65,7 +65,6 @@ beforeAll(async () => {
   }
   await test.store.insert('feedback', [writer.finish()])
 })
-afterAll(() => test?.stop())
 
 type Asked = Parameters<TestTraceStore['idsOf']>[2]
 

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
 import { assembleOutline, type OutlineOptions, readOutline } from '../../../src/query/outline-reads.ts'
 import { dottedSegment } from '../../../src/trace/derive/lineage/dotted-order.ts'
 import type { TraceRunRow } from '../../../src/trace/rows/trace-run-row.ts'
 import {
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
   WORKSPACE,
@@ -13,10 +13,7 @@ import {
 import { inLong } from '../../support/length.ts'
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
-})
-afterAll(() => db.stop())
+useTraceStore((store) => void (db = store))
 
 interface Outline {
   version: string

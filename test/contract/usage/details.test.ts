@@ -1,6 +1,6 @@
 import { NO_CALL, REQUEST, UNANSWERED } from '../../../src/trace/derive/same-call.ts'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { NIL_UUID, newUuid } from '../../../src/base/ids.ts'
 import { createUsageDetailsSource } from '../../../src/storage/clickhouse/usage/details.ts'
 import { createUsageRunSource } from '../../../src/storage/clickhouse/usage/runs.ts'
@@ -22,7 +22,7 @@ import {
 import {
   type TestTraceStore,
   idOf,
-  startTestTraceStore,
+  useTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
 import { tries } from '../../support/properties.ts'
@@ -35,10 +35,7 @@ const BASE = Date.UTC(2026, 10, 20)
 const WORLDS = 5
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
-})
-afterAll(() => db.stop())
+useTraceStore((store) => void (db = store))
 
 const node = fc.record({
   /** Selects the parent among the earlier nodes. The first node is the root. */

@@ -3,7 +3,6 @@ import { newUuid } from '../../../src/base/ids.ts'
 import type { UsageLimitFields, UsageLimitStore } from '../../../src/usage/limits.ts'
 import { createIdentityStore } from '../../../src/storage/sql/identity/identity-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { createIngestLimitStore } from '../../../src/storage/sql/identity/ingest-limit-store.ts'
 import { createUsageLimitStore } from '../../../src/storage/sql/identity/usage-limit-store.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
@@ -23,8 +22,7 @@ describeOnSql('usage limits', (engine) => {
   let store: UsageLimitStore
   let now: number
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     await createIdentityStore(database).createFirst({
       organization: { id: organization_id, display_name: 'o', created_at: 1 },
       workspace: { id: workspace_id, organization_id, display_name: 'w', created_at: 1 },

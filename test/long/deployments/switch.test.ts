@@ -12,7 +12,7 @@ import {
   type Project,
 } from '../../support/deployments/deploy-project.ts'
 import { eventually } from '../../support/eventually.ts'
-import { quantile } from '../../support/neighbours.ts'
+import { quantile } from '../../support/deployments/neighbours.ts'
 import { useOwnWeir } from '../../support/servers/own-weir.ts'
 import { KEY } from '../../support/servers/weir-process.ts'
 

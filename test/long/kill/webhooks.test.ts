@@ -1,14 +1,14 @@
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import type { Run, Thread } from '../../../src/runs/model.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startRunServer } from '../../support/runs/server.ts'
 import { LONG_MS } from '../../support/campaign.ts'
+import { newFolder } from '../../support/folder.ts'
 
 // Each round kills a server, starts it again and waits until it has caught up.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -42,12 +42,11 @@ async function startReceiver() {
 }
 
 async function openServer() {
-  const dataDir = await mkdtemp(join(tmpdir(), 'weir-webhooks-'))
+  const dataDir = await newFolder()
   const start = () => startRunServer(dataDir, { WEBHOOK_PRIVATE_ADDRESSES: 'on' })
   let server = await start()
   onTestFinished(async () => {
     await server.stop()
-    await rm(dataDir, { recursive: true, force: true })
   })
   const file = join(dataDir, 'beats')
   await writeFile(file, '')

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Cron } from '../../../src/runs/crons/store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
@@ -10,6 +7,7 @@ import { eventually } from '../../support/eventually.ts'
 import { type RunServer, startRunServer } from '../../support/runs/server.ts'
 import { postgresDatabases } from '../../support/stores/sql/postgres-databases.ts'
 import { withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { newFolder } from '../../support/folder.ts'
 
 const SERVERS = 4
 const CRONS = 1_000
@@ -26,11 +24,10 @@ describe.skipIf(reason !== '')(`crons on ${SERVERS} servers that share a Postgre
 
   /** Starts a server with a folder of its own; both are gone after the test. */
   async function start(url: string): Promise<RunServer> {
-    const folder = await mkdtemp(join(tmpdir(), 'weir-crons-'))
+    const folder = await newFolder()
     const server = await startRunServer(folder, { DATABASE_URL: url })
     onTestFinished(async () => {
       await server.kill()
-      await rm(folder, { recursive: true, force: true })
     })
     return server
   }

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { LONG_MS } from '../../support/campaign.ts'
 import { withoutPython } from '../../support/python.ts'
@@ -14,6 +11,7 @@ import {
   textOf,
 } from '../../support/runs/large-state.ts'
 import { startPostgres, withoutPostgres } from '../../support/stores/sql/postgres.ts'
+import { newFolder } from '../../support/folder.ts'
 
 // Servers, and states of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -23,8 +21,7 @@ const BYTES = 20_000_000
 const TIMES = 2.5
 
 async function measure(language: Language, appends: boolean, database_url?: string): Promise<void> {
-  const home = await mkdtemp(join(tmpdir(), 'weir-large-'))
-  onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 5 }))
+  const home = await newFolder()
   const weir = await startWithGraphs(home, language, database_url)
   const text = textOf(BYTES)
   const answer = await runLarge(weir, text, appends)

@@ -1,15 +1,13 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
 import { get, type IncomingMessage } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { withoutLinux } from '../../support/linux.ts'
 import { createFrameReader } from '../../support/runs/streams/sse-frames.ts'
 import { jsonBody, KEY, startWeir } from '../../support/servers/weir-process.ts'
 import { LONG_MS } from '../../support/campaign.ts'
+import { newFolder } from '../../support/folder.ts'
 
 // Many runs, and values of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -48,11 +46,10 @@ const onlyLinux = withoutLinux()
 it.skipIf(onlyLinux !== '')(
   `STREAM-20: clients that do not read delay no other client and need little memory${onlyLinux}`,
   async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'weir-slow-'))
+    const dataDir = await newFolder()
     const weir = await startWeir(dataDir, { GRAPHS, DEPLOYMENT_NAME: 'fixtures', DEPLOYMENT_PORT: '0' })
     onTestFinished(async () => {
       await weir.stop()
-      await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
     })
     const base = '/deployments/fixtures'
     const { thread_id } = await weir.json<{ thread_id: string }>(`${base}/threads`, jsonBody('POST', {}))

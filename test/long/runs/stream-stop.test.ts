@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { readFrames, type SseFrame } from '../../support/runs/streams/sse-frames.ts'
 import { jsonBody, startWeir, type WeirProcess } from '../../support/servers/weir-process.ts'
 import { LONG_MS } from '../../support/campaign.ts'
+import { newFolder } from '../../support/folder.ts'
 
 // Many runs, and values of many megabytes.
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
@@ -27,8 +25,7 @@ async function readToCut(answer: Response, frames: SseFrame[]): Promise<void> {
 }
 
 it('STREAM-19: a stop ends streams, cancels no run, and streams continue after the next start', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'weir-stream-stop-'))
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }))
+  const dataDir = await newFolder()
   const weir = await start(dataDir)
   const { thread_id } = await weir.json<{ thread_id: string }>(`${BASE}/threads`, jsonBody('POST', {}))
   const thread = `${BASE}/threads/${thread_id}`

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { newUuid } from '../../../src/base/ids.ts'
 import { createLogger } from '../../../src/base/log.ts'
 import { STORED_COLUMNS } from '../../../src/ingest/store/stored-columns.ts'
@@ -12,7 +12,7 @@ import {
   OTHER_PROJECT,
   PROJECT,
   START,
-  startTestTraceStore,
+  useTraceStore,
   type TestTraceStore,
   traceRunRow,
 } from '../../support/stores/clickhouse/trace-store.ts'
@@ -22,10 +22,7 @@ import { LONG_MS } from '../../support/campaign.ts'
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS })
 
 let db: TestTraceStore
-beforeAll(async () => {
-  db = await startTestTraceStore()
-})
-afterAll(() => db.stop())
+useTraceStore((store) => void (db = store))
 
 const options = {
   signal: new AbortController().signal,

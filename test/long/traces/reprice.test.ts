@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { campaign, LONG_MS } from '../../support/campaign.ts'
 import { newUuid } from '../../../src/base/ids.ts'
 import { createLogger } from '../../../src/base/log.ts'
@@ -14,11 +14,7 @@ import { formatDecimal } from '../../../src/trace/price/decimal.ts'
 import { parseFilter } from '../../../src/trace/filter/filter.ts'
 import { eventually } from '../../support/eventually.ts'
 import { fillStore } from '../../support/stores/clickhouse/fill-store.ts'
-import {
-  startTestTraceStore,
-  type TestTraceStore,
-  WORKSPACE,
-} from '../../support/stores/clickhouse/trace-store.ts'
+import { useTraceStore, type TestTraceStore, WORKSPACE } from '../../support/stores/clickhouse/trace-store.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 
 // Tens of thousands of traces.
@@ -34,8 +30,8 @@ const clock = systemClock
 const project_id = newUuid()
 
 let traces: TestTraceStore
-beforeAll(async () => {
-  traces = await startTestTraceStore()
+useTraceStore(async (store) => {
+  traces = store
   await fillStore(traces.store, {
     workspace_id: WORKSPACE,
     project_id,
@@ -44,7 +40,6 @@ beforeAll(async () => {
     newest: NEWEST,
   })
 })
-afterAll(() => traces?.stop())
 
 function startLane() {
   const workerData: LaneData = {

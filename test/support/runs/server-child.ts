@@ -7,21 +7,21 @@ import { toAppError } from '../../../src/base/errors.ts'
 import { readConfig } from '../../../src/config.ts'
 import type { Call } from '../../../src/runs/runs.ts'
 import type { UsageQuery } from '../../../src/usage/report/source.ts'
-import { startDeployment } from '../../../src/hosting/own-deployment.ts'
+import { openGraphsDeployment, readGraphsProject } from '../../../src/hosting/graphs-deployment.ts'
 import { WORKSPACE_ID } from './server.ts'
 
 // A deployment in a process of its own, without traces and without its API: calls are sent as
 // `{"on":"runs","do":"create","with":[…]}`. Prints its port when it listens.
 
 const config = readConfig()
-if (config.hosted === undefined) throw new Error('GRAPHS is not set')
+const project = await readGraphsProject(config)
+if (project === undefined) throw new Error('GRAPHS is not set')
 const stops = new AsyncDisposableStack()
 const noIngest = () => Promise.reject(new Error('there is no ingest'))
 const logger = createLogger({ level: 'warn' })
 const metrics = createMetrics()
-const deployment = await startDeployment({
+const parts = {
   config,
-  hosted: config.hosted,
   logger,
   metrics,
   sweeps: createSweeps({ logger, metrics }),
@@ -33,7 +33,10 @@ const deployment = await startDeployment({
   servers: undefined,
   installation: { id: 'installation', claim: async () => async () => undefined },
   stops,
-})
+  created_at: 0,
+}
+const { open, shared } = await openGraphsDeployment(parts, project)
+const deployment = open.running
 const call: Call = { tenant: deployment.tenant, caller: { user_id: null, api_key_id: '' }, headers: {} }
 
 interface Asked {
@@ -44,7 +47,7 @@ interface Asked {
 
 async function answerTo(asked: Asked): Promise<unknown> {
   if (asked.on === 'host') return deployment.host.pids()
-  if (asked.on === 'usage') return await deployment.shared.state.usage.count(asked.with[0] as UsageQuery)
+  if (asked.on === 'usage') return await shared.state.usage.count(asked.with[0] as UsageQuery)
   if (asked.do === 'join') {
     const [thread_id, run_id] = asked.with as [string, string]
     const gone = new AbortController().signal

@@ -300,6 +300,7 @@ export async function startApp(options: FixtureOptions = {}) {
       clock,
     }),
     exportSetup: createExportSetup(createSetupTransaction(database, clock)),
+    planSetupFile: async () => ({ has_file: false, error: null, kept: 0, steps: [] }),
     rates: createRateGate({ limits: ingestLimits, buckets, clock, logger, metrics }),
     identity,
     invites: createInviteStore(database),

@@ -1,7 +1,15 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ClientMetadata, type Configuration, type KoaContextWithOIDC, Provider } from 'oidc-provider'
+import {
+  type ClientAuthMethod,
+  type ClientMetadata,
+  type Configuration,
+  type KoaContextWithOIDC,
+  Provider,
+} from 'oidc-provider'
+import { token } from './forging-provider.ts'
 
 /** A person at the provider; each test changes the claims as it needs. */
 export interface Account {
@@ -10,6 +18,8 @@ export interface Account {
 }
 
 export const CLIENT = { id: 'weir', secret: 'a secret of sixteen characters' }
+/** Another client of the same provider, with the same callbacks: one that an attacker runs. */
+export const OTHER_CLIENT = { id: 'other', secret: 'another secret of sixteen characters' }
 
 export interface OidcProvider {
   issuer: string
@@ -19,6 +29,10 @@ export interface OidcProvider {
   person: string
   /** Makes all tokens of a person worthless, as when an admin of the provider ends its session. */
   revoke(sub: string): Promise<void>
+  /** Puts another id token in place of that of each response of the token endpoint. */
+  forge(id_token: string): string
+  /** A token with these claims, signed with the key of the provider. */
+  sign(claims: object): string
   /** Requests to the token endpoint and to userinfo so far. */
   asked(): number
   /** Closes the port, so that the provider cannot be reached, until `open`. */
@@ -29,10 +43,22 @@ export interface OidcProvider {
 function configuration(
   provider: () => OidcProvider,
   clients: ClientMetadata[],
-  { refreshTokens, inToken }: { refreshTokens: boolean; inToken: boolean },
+  {
+    refreshTokens,
+    inToken,
+    authMethods,
+    key,
+  }: {
+    refreshTokens: boolean
+    inToken: boolean
+    authMethods: ClientAuthMethod[] | undefined
+    key: object
+  },
 ): Configuration {
   return {
     clients,
+    jwks: { keys: [key] },
+    ...(authMethods !== undefined && { clientAuthMethods: authMethods }),
     claims: {
       openid: ['sub'],
       email: ['email', 'email_verified'],
@@ -92,7 +118,14 @@ export async function startOidcProvider(
     refreshTokens = true,
     inToken = true,
     client = {},
-  }: { refreshTokens?: boolean; inToken?: boolean; client?: Partial<ClientMetadata> } = {},
+    authMethods,
+  }: {
+    refreshTokens?: boolean
+    inToken?: boolean
+    client?: Partial<ClientMetadata>
+    /** How clients may prove themselves; absent: as usual. */
+    authMethods?: ClientAuthMethod[]
+  } = {},
 ): Promise<OidcProvider> {
   let asked = 0
   let answer: (req: IncomingMessage, res: ServerResponse) => void = () => undefined
@@ -101,16 +134,19 @@ export async function startOidcProvider(
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const issuer = `http://localhost:${port}`
-  const clients: ClientMetadata[] = [
-    {
-      client_id: CLIENT.id,
-      client_secret: CLIENT.secret,
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const key = { ...privateKey.export({ format: 'jwk' }), kid: 'k1', use: 'sig', alg: 'RS256' }
+  const clients: ClientMetadata[] = [{ ...CLIENT, ...client }, OTHER_CLIENT].map(
+    ({ id, secret, ...own }) => ({
+      client_id: id,
+      client_secret: secret,
       redirect_uris: redirects,
       post_logout_redirect_uris: redirects.map((one) => `${new URL(one).origin}/app/`),
       grant_types: ['authorization_code', 'refresh_token'],
-      ...client,
-    },
-  ]
+      ...(authMethods?.[0] !== undefined && { token_endpoint_auth_method: authMethods[0] }),
+      ...own,
+    }),
+  )
   const own: OidcProvider = {
     issuer,
     accounts: new Map(),
@@ -118,6 +154,8 @@ export async function startOidcProvider(
     async revoke(sub) {
       own.accounts.delete(sub)
     },
+    forge: (id_token) => id_token,
+    sign: (claims) => token(claims, { key: privateKey }),
     asked: () => asked,
     async close() {
       server.closeAllConnections()
@@ -134,9 +172,14 @@ export async function startOidcProvider(
     () =>
       new Provider(
         issuer,
-        configuration(() => own, clients, { refreshTokens, inToken }),
+        configuration(() => own, clients, { refreshTokens, inToken, authMethods, key }),
       ),
   )
+  provider.use(async (ctx, next) => {
+    await next()
+    const body = ctx.body as { id_token?: string } | undefined
+    if (ctx.path === '/token' && body?.id_token !== undefined) body.id_token = own.forge(body.id_token)
+  })
   const callback = provider.callback()
   answer = (req, res) => {
     const path = req.url ?? ''

@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call, type Reply } from '../../api/call.ts'
 import type { ModelPricePreviewRequest, ModelPriceWrite } from '../../api/platform.gen.ts'
 import { readAll } from '../../api/all-pages.ts'
+import type { Overriding } from '../settings/organization.ts'
 import type { OwnPrice } from './own-price.ts'
 
 const PRICES = ['prices'] as const
@@ -76,14 +77,15 @@ export function usePriceChanges() {
     await queries.invalidateQueries({ queryKey: PRICES })
   }
   const save = useMutation({
-    mutationFn: ({ id, body }: { id: string | undefined; body: ModelPriceWrite }) =>
+    mutationFn: ({ id, override, body }: Partial<Overriding> & { body: ModelPriceWrite }) =>
       id === undefined
         ? call('POST /api/v1/model-price-map', { body })
-        : call('PUT /api/v1/model-price-map/{id}', { params: { id }, body }),
+        : call('PUT /api/v1/model-price-map/{id}', { params: { id }, query: { override }, body }),
     onSuccess,
   })
   const remove = useMutation({
-    mutationFn: (id: string) => call('DELETE /api/v1/model-price-map/{id}', { params: { id } }),
+    mutationFn: ({ id, override }: Overriding) =>
+      call('DELETE /api/v1/model-price-map/{id}', { params: { id }, query: { override } }),
     onSuccess,
   })
   return { save, remove }

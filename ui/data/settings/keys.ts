@@ -3,6 +3,7 @@ import { call } from '../../api/call.ts'
 import type { ApiKeyRead, PersonalTokenCreate, ServiceKeyCreate } from '../../api/platform.gen.ts'
 import { readAll } from '../../api/all-pages.ts'
 import { usePermission, useSession } from '../session.ts'
+import type { Overriding } from './organization.ts'
 
 /** Service keys belong to the organization, personal tokens to a user. */
 export type KeyKind = 'service' | 'personal'
@@ -33,9 +34,9 @@ export function useKeyChanges(kind: KeyKind) {
     gcTime: 0,
   })
   const revoke = useMutation({
-    mutationFn: (id: string) =>
+    mutationFn: ({ id, override }: Overriding) =>
       kind === 'service'
-        ? call('DELETE /api/v1/orgs/current/service-keys/{id}', { params: { id } })
+        ? call('DELETE /api/v1/orgs/current/service-keys/{id}', { params: { id }, query: { override } })
         : call('DELETE /api/v1/orgs/current/personal-access-tokens/{id}', { params: { id } }),
     onSuccess,
   })

@@ -8,6 +8,12 @@ const MEMBERS = ['members'] as const
 /** The session is read again after changes, because it contains the caller's workspaces and permissions. */
 const SESSION = ['session'] as const
 
+/** The record that is changed, and whether although a set-up file manages it. */
+export interface Overriding {
+  id: string
+  override: boolean
+}
+
 /** The workspaces that the caller may use, oldest first. */
 export function useWorkspaces() {
   return useQuery({
@@ -24,14 +30,19 @@ export function useWorkspaceChanges() {
     await queries.invalidateQueries({ queryKey: SESSION })
   }
   const save = useMutation({
-    mutationFn: ({ id, display_name }: { id: string | undefined; display_name: string }) =>
+    mutationFn: ({ id, display_name, override }: Partial<Overriding> & { display_name: string }) =>
       id === undefined
         ? call('POST /api/v1/workspaces', { body: { display_name } })
-        : call('PATCH /api/v1/workspaces/{id}', { params: { id }, body: { display_name } }),
+        : call('PATCH /api/v1/workspaces/{id}', {
+            params: { id },
+            query: { override },
+            body: { display_name },
+          }),
     onSuccess,
   })
   const remove = useMutation({
-    mutationFn: (id: string) => call('DELETE /api/v1/workspaces/{id}', { params: { id } }),
+    mutationFn: ({ id, override }: Overriding) =>
+      call('DELETE /api/v1/workspaces/{id}', { params: { id }, query: { override } }),
     onSuccess,
   })
   return { save, remove }
@@ -59,13 +70,17 @@ export function useMemberChanges() {
     onSuccess,
   })
   const change = useMutation({
-    mutationFn: ({ user_id, ...body }: MemberUpdate & { user_id: string }) =>
-      call('PATCH /api/v1/orgs/current/members/{user_id}', { params: { user_id }, body }),
+    mutationFn: ({ id, override, ...body }: MemberUpdate & Overriding) =>
+      call('PATCH /api/v1/orgs/current/members/{user_id}', {
+        params: { user_id: id },
+        query: { override },
+        body,
+      }),
     onSuccess,
   })
   const remove = useMutation({
-    mutationFn: (user_id: string) =>
-      call('DELETE /api/v1/orgs/current/members/{user_id}', { params: { user_id } }),
+    mutationFn: ({ id, override }: Overriding) =>
+      call('DELETE /api/v1/orgs/current/members/{user_id}', { params: { user_id: id }, query: { override } }),
     onSuccess,
   })
   return { add, change, remove }

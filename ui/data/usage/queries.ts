@@ -6,6 +6,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { call, type Reply } from '../../api/call.ts'
+import type { Overriding } from '../settings/organization.ts'
 import { monthOf, type UsageRange } from './range.ts'
 import type { CountedQuery, SummedQuery, UsageLine, UsageQuery } from './lines.ts'
 
@@ -174,11 +175,13 @@ export function useLimitChanges() {
   const queries = useQueryClient()
   const onSuccess = async (): Promise<void> => await queries.invalidateQueries({ queryKey: LIMITS })
   const save = useMutation({
-    mutationFn: (limit: NewLimit) => call('PUT /api/v1/usage-limits', { body: { ...limit } }),
+    mutationFn: ({ override, ...limit }: NewLimit & { override: boolean }) =>
+      call('PUT /api/v1/usage-limits', { query: { override }, body: limit }),
     onSuccess,
   })
   const remove = useMutation({
-    mutationFn: (id: string) => call('DELETE /api/v1/usage-limits/{id}', { params: { id } }),
+    mutationFn: ({ id, override }: Overriding) =>
+      call('DELETE /api/v1/usage-limits/{id}', { params: { id }, query: { override } }),
     onSuccess,
   })
   return { save, remove }

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../controls.tsx'
 import { Failure } from '../states.tsx'
 import css from './fields.module.css'
+import { isManagedBy, ManagedNote } from './managed.tsx'
 
 /**
  * A form that changes something on the server: labels with their fields, the error of the last try, and the buttons. A
@@ -14,6 +15,7 @@ export function ChangeForm({
   action = 'Save',
   buttons,
   close,
+  managed,
   children,
 }: {
   label: string
@@ -24,6 +26,8 @@ export function ChangeForm({
   /** Further buttons. */
   buttons?: ReactNode
   close?: (() => void) | undefined
+  /** A set-up file manages the record: the form then has the field `override`. */
+  managed?: boolean | undefined
   children: ReactNode
 }) {
   return (
@@ -36,6 +40,7 @@ export function ChangeForm({
       }}
     >
       {children}
+      {isManagedBy(managed, change.error) && <ManagedNote />}
       {change.error !== null && change.error !== undefined && (
         <div className="wide">
           <Failure error={change.error} />

@@ -62,7 +62,7 @@ function Row({ deployment }: { deployment: Deployment }) {
       </td>
       <td className="number">{weir.runs}</td>
       <td className="number">{weir.hosts}</td>
-      <td className="number">{weir.managed_by === 'server' ? 'GRAPHS' : (weir.active_revision ?? '–')}</td>
+      <td className="number">{weir.active_revision ?? '–'}</td>
       <td>{source_config.deployment_type}</td>
       <td>
         <Time time={updated_at} />

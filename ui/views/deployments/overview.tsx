@@ -141,8 +141,6 @@ function Warnings({ deployment: { id, active_revision_id } }: { deployment: Depl
 function useFacts(deployment: Deployment): readonly (readonly [string, ReactNode])[] {
   const { id, name, weir, source_config, secrets, created_at, updated_at } = deployment
   const project = useProjects(name).data?.find((one) => one.name === name)
-  const revision =
-    weir.managed_by === 'server' ? 'that of GRAPHS, which this server was started with' : weir.active_revision
   return [
     ['Address', <code key="a">{source_config.custom_url}</code>],
     [
@@ -158,7 +156,7 @@ function useFacts(deployment: Deployment): readonly (readonly [string, ReactNode
     ['Id', <code key="i">{id}</code>],
     ['Type', source_config.deployment_type],
     ['Plan', usePlan() ?? '–'],
-    ['Revision', revision ?? 'none yet'],
+    ['Revision', weir.active_revision ?? 'none yet'],
     ...weir.draining.map(({ number, runs }) => [`Revision ${number} ends`, `${runs} runs left`] as const),
     ['Runs now', String(weir.runs)],
     ['Runs begun in the last minute', useRunsPerMinute(name) ?? '–'],

@@ -8,7 +8,7 @@ import {
 import { usePermission } from '../../data/session.ts'
 import { Button } from '../../parts/controls.tsx'
 import { durationText } from '../../parts/format/numbers.ts'
-import { Empty, Failure } from '../../parts/states.tsx'
+import { Failure } from '../../parts/states.tsx'
 import { Confirm } from '../../parts/forms/confirm.tsx'
 import { Time } from '../../parts/time.tsx'
 import { PagedTable } from './contents.tsx'
@@ -84,12 +84,6 @@ function Row({ revision, change }: { revision: Revision; change: ReturnType<type
 export function Revisions({ deployment }: { deployment: Deployment }) {
   const revisions = useRevisions(deployment.id)
   const change = useDeploymentChange(deployment.id)
-  if (deployment.weir.managed_by === 'server')
-    return (
-      <Empty title="The deployment of GRAPHS has no revisions">
-        <p>Its files are read when the server starts. Use weir deploy for deployments with revisions.</p>
-      </Empty>
-    )
   return (
     <>
       {change.error !== null && <Failure error={change.error} />}

@@ -123,7 +123,8 @@ export function PriceDialog({ asked: { fields, edited }, close }: { asked: Asked
   }
   const submit = (form: FormData): void => {
     const body = read(form)
-    if (body) save.mutate({ id: edited?.id, body }, { onSuccess: close })
+    const replaced = edited && { id: edited.id, override: form.has('override') }
+    if (body) save.mutate({ ...replaced, body }, { onSuccess: close })
   }
   const showPreview = (form: HTMLFormElement): void => {
     if (!form.reportValidity()) return
@@ -138,6 +139,7 @@ export function PriceDialog({ asked: { fields, edited }, close }: { asked: Asked
       <ChangeForm
         label="Price"
         change={save}
+        managed={edited?.managed}
         submit={submit}
         close={close}
         buttons={

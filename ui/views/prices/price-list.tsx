@@ -4,6 +4,7 @@ import { usePriceChanges, usePricePreview } from '../../data/prices/queries.ts'
 import { usePermission } from '../../data/session.ts'
 import { Button, Field, IconButton } from '../../parts/controls.tsx'
 import { Dialog } from '../../parts/forms/dialog.tsx'
+import { isManagedBy, ManagedChip, ManagedNote } from '../../parts/forms/managed.tsx'
 import { countText, exactMoney } from '../../parts/format/numbers.ts'
 import { Failure } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
@@ -80,7 +81,7 @@ function PriceTable({
       {prices.map((price) => (
         <tr key={price.id}>
           <th scope="row" title={price.id}>
-            {price.name}
+            {price.name} <ManagedChip managed={price.managed} />
           </th>
           <td>
             <code>{price.match_pattern}</code>
@@ -101,6 +102,8 @@ function PriceTable({
 
 function RemoveDialog({ price, close }: { price: OwnPrice; close(): void }) {
   const { remove } = usePriceChanges()
+  const [override, agree] = useState(false)
+  const isManaged = isManagedBy(price.managed, remove.error)
   const preview = usePricePreview()
   const ask = preview.mutate
   useEffect(() => ask({ replaces: price.id }), [ask, price.id])
@@ -111,12 +114,13 @@ function RemoveDialog({ price, close }: { price: OwnPrice; close(): void }) {
         again.
       </p>
       <Preview asked={preview} range="By the calls of the last 30 days:" />
+      {isManaged && <ManagedNote checked={override} onChange={({ target }) => agree(target.checked)} />}
       {remove.error !== null && <Failure error={remove.error} />}
       <div className={css['actions']}>
         <Button
           look="primary"
-          disabled={remove.isPending}
-          onClick={() => remove.mutate(price.id, { onSuccess: close })}
+          disabled={remove.isPending || (isManaged && !override)}
+          onClick={() => remove.mutate({ id: price.id, override }, { onSuccess: close })}
         >
           Remove it
         </Button>

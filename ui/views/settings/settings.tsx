@@ -8,7 +8,7 @@ import { wordParam } from '../../router/params.ts'
 import { Audit } from './audit/audit.tsx'
 import { Display } from './display.tsx'
 import { Keys } from './keys/keys.tsx'
-import { Members } from './members.tsx'
+import { Members } from './members/members.tsx'
 import { Retention } from './retention.tsx'
 import { Roles } from './roles.tsx'
 import { Secrets } from './secrets.tsx'
@@ -16,6 +16,7 @@ import { SettingsSection } from './section.tsx'
 import { Sessions } from './sessions.tsx'
 import { ServerFacts } from './server-facts.tsx'
 import css from './settings.module.css'
+import { SetUp } from './set-up.tsx'
 import { Workspaces } from './workspaces.tsx'
 
 const VIEWS = [
@@ -27,6 +28,7 @@ const VIEWS = [
   'secrets',
   'agents',
   'retention',
+  'setup',
   'audit',
   'display',
   'server',
@@ -56,12 +58,13 @@ const SHOWN: Readonly<Record<View, readonly [name: string, content: () => ReactN
   secrets: ['Secrets', () => <Secrets />],
   agents: ['Coding agents', () => <CodingAgents />],
   retention: ['Retention', () => <Retention />],
+  setup: ['Set-up', () => <SetUp />],
   audit: ['Audit log', () => <Audit />],
   display: ['Display', () => <Display />],
   server: ['Server', () => <ServerFacts />],
 }
 
-/** API keys, workspaces, members, sessions, roles, secrets, coding agents, retention, the audit log, the display of this browser, and facts about the server. */
+/** API keys, workspaces, members, sessions, roles, secrets, coding agents, retention, the set-up file, the audit log, the display of this browser, and facts about the server. */
 export function Settings() {
   const view = useParam(VIEW)
   const page = useRef<HTMLDivElement>(null)

@@ -5,6 +5,7 @@ import { useWorkspaceChanges, useWorkspaces } from '../../data/settings/organiza
 import { Button, Chip, CopyButton, Field, IconButton } from '../../parts/controls.tsx'
 import { ChangeForm } from '../../parts/forms/change-form.tsx'
 import { Dialog } from '../../parts/forms/dialog.tsx'
+import { ManagedChip } from '../../parts/forms/managed.tsx'
 import { Loaded } from '../../parts/states.tsx'
 import { Time } from '../../parts/time.tsx'
 import { CHANGE, Table } from '../../parts/table/table.tsx'
@@ -19,12 +20,13 @@ function NameDialog({ workspace, close }: { workspace: WorkspaceRead | undefined
   const { save } = useWorkspaceChanges()
   const submit = (form: FormData): void => {
     const display_name = String(form.get('name') ?? '')
-    save.mutate({ id: workspace?.id, display_name }, { onSuccess: close })
+    const changed = workspace && { id: workspace.id, override: form.has('override') }
+    save.mutate({ ...changed, display_name }, { onSuccess: close })
   }
   const title = workspace === undefined ? 'New workspace' : `Rename ${workspace.display_name}`
   return (
     <Dialog title={title} close={close}>
-      <ChangeForm label={title} change={save} submit={submit} close={close}>
+      <ChangeForm label={title} change={save} managed={workspace?.managed} submit={submit} close={close}>
         <label className="wide">
           Name
           <Field name="name" required maxLength={128} defaultValue={workspace?.display_name} autoFocus />
@@ -41,7 +43,8 @@ function DeleteDialog({ workspace, close }: { workspace: WorkspaceRead; close():
       title={`Delete the workspace ${workspace.display_name}`}
       action="Delete it"
       change={remove}
-      confirm={() => remove.mutate(workspace.id, { onSuccess: close })}
+      managed={workspace.managed}
+      confirm={(override) => remove.mutate({ id: workspace.id, override }, { onSuccess: close })}
       close={close}
     >
       It can no longer be read or written. Its data stays on disk, and its usage stays in reports.
@@ -54,7 +57,7 @@ type Opened = { name: WorkspaceRead | undefined } | { deleted: WorkspaceRead }
 function WorkspaceRow({ workspace, open }: { workspace: WorkspaceRead; open(opened: Opened): void }) {
   const { reason } = usePermission('workspaces:manage')
   const { data: session } = useSession()
-  const { id, display_name, created_at } = workspace
+  const { id, display_name, created_at, managed } = workspace
   const button = (label: string) => ({
     label: reason ?? `${label} ${display_name}`,
     disabled: reason !== undefined,
@@ -63,7 +66,7 @@ function WorkspaceRow({ workspace, open }: { workspace: WorkspaceRead; open(open
     <tr>
       <th scope="row">
         <Link to={`/projects?ws=${id}`}>{display_name}</Link>{' '}
-        {session?.default_workspace_id === id && <Chip>shown now</Chip>}
+        {session?.default_workspace_id === id && <Chip>shown now</Chip>} <ManagedChip managed={managed} />
       </th>
       <td>
         <code>{id}</code> <CopyButton text={id} />

@@ -4,6 +4,7 @@ import { useApiKeys } from '../../data/settings/keys.ts'
 import { usePermission, useSession } from '../../data/session.ts'
 import { type Limit, useLimitChanges, useLimits } from '../../data/usage/queries.ts'
 import { Button, Field, IconButton, Select } from '../../parts/controls.tsx'
+import { isManagedBy, ManagedNote } from '../../parts/forms/managed.tsx'
 import { countText, shareText } from '../../parts/format/numbers.ts'
 import { Failure, Loaded } from '../../parts/states.tsx'
 import { CHANGE, Table } from '../../parts/table/table.tsx'
@@ -68,9 +69,14 @@ function LimitRow({ limit, name, used }: { limit: Limit; name: string; used: num
           icon="remove"
           label={isAllowed ? `Remove the limit of ${name}` : (reason ?? '')}
           disabled={!isAllowed || remove.isPending}
-          onClick={() => remove.mutate(limit.id)}
+          onClick={() => remove.mutate({ id: limit.id, override: false })}
         />
         {remove.error !== null && <Failure error={remove.error} />}
+        {isManagedBy(false, remove.error) && (
+          <Button disabled={remove.isPending} onClick={() => remove.mutate({ id: limit.id, override: true })}>
+            Remove it here all the same
+          </Button>
+        )}
       </td>
     </tr>
   )
@@ -117,10 +123,11 @@ function LimitForm({ workspaces, keys }: Limited) {
   const [mode, setMode] = useState<'soft' | 'hard'>('soft')
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()
-    const value = Number(new FormData(event.currentTarget).get('value'))
+    const form = new FormData(event.currentTarget)
+    const value = Number(form.get('value'))
     const isKey = keys.some(({ id }) => id === chosen)
     const subject = isKey ? { api_key_id: chosen } : { workspace_id: chosen }
-    save.mutate({ ...subject, limit_value: value, mode })
+    save.mutate({ ...subject, limit_value: value, mode, override: form.has('override') })
   }
   return (
     <form className={css['form']} aria-label="Set a limit" onSubmit={submit}>
@@ -147,6 +154,7 @@ function LimitForm({ workspaces, keys }: Limited) {
         Set the limit
       </Button>
       {save.error !== null && <Failure error={save.error} />}
+      {isManagedBy(false, save.error) && <ManagedNote key={chosen} />}
     </form>
   )
 }

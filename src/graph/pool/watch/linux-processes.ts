@@ -158,8 +158,11 @@ export function linuxProcessors(command = 'taskset'): Processors {
       const wanted = processors >= all.length ? own : some.toSorted((a, b) => a - b).join(',')
       const has = allowed(pid)
       const isDone = !failed.has(pid) && listed(has).join() === listed(wanted).join()
-      if (isMissing || has === '' || isDone) return true
-      if (changing.has(pid) || changing.size >= MOST_CHANGES) return false
+      if (isMissing || has === '') return true
+      // A change may fail after it has taken effect.
+      if (changing.has(pid)) return false
+      if (isDone) return true
+      if (changing.size >= MOST_CHANGES) return false
       changing.add(pid)
       try {
         execFile(command, ['-acp', wanted, String(pid)], (error) => changed(pid, error))

@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { availableParallelism, tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { eventually } from '../../../../test/support/eventually.ts'
 import { linuxProcessors } from './linux-processes.ts'
 import { type Processors, watchProcessors } from './processor-watch.ts'
+import { newFolder } from '../../../../test/support/folder.ts'
 
 describe('P-3: watchProcessors', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] }))
@@ -115,8 +116,7 @@ it.skipIf(isMissing || availableParallelism() < 2)(
 it.skipIf(isMissing || availableParallelism() < 2)(
   'P-3: a limit that could not be set is tried again, and other processes get theirs',
   async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'weir-taskset-'))
-    onTestFinished(() => rm(dir, { recursive: true }))
+    const dir = await newFolder()
     const command = join(dir, 'taskset')
     const runs = join(dir, 'runs')
     // Fails the first time, after it has changed the process.

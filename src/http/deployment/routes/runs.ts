@@ -3,7 +3,7 @@ import { type Run, RUN_STATUSES } from '../../../runs/model.ts'
 import { runJson } from '../../../runs/run-json.ts'
 import type { Call } from '../../../runs/runs.ts'
 import { isActive } from '../../../runs/state.ts'
-import { integerParameter, optionalChoiceParameter, uuidParameter } from '../../api/parameters.ts'
+import { partQuery, optionalChoiceParameter, uuidParameter } from '../../api/parameters.ts'
 import type { RouteContext } from '../../api/route.ts'
 import { callOf } from '../call-of.ts'
 import { cancelsOnDisconnect, JOIN_QUERY } from '../request/cancel-on-disconnect.ts'
@@ -56,12 +56,7 @@ function listRoute(): DeploymentRoute {
     tag: TAG,
     params: THREAD_PARAMS,
     query: {
-      limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 1000, otherwise: 10 }),
-      offset: integerParameter('Number of records to skip.', {
-        minimum: 0,
-        maximum: 1_000_000_000,
-        otherwise: 0,
-      }),
+      ...partQuery(10, 1000),
       status: optionalChoiceParameter('Only these.', RUN_STATUSES),
       select: SELECT_PARAMETER,
     },

@@ -3,6 +3,7 @@ import type { Logger } from '../../../base/log.ts'
 import { countLines } from '../../../backup/lines.ts'
 import type { TableLoader, TableReader } from '../../../backup/stores.ts'
 import type { ClickHouse } from '../connect.ts'
+import { NOT_HIDDEN } from '../fragments/hidden-fragments.ts'
 import { migrate } from '../migrate.ts'
 
 /**
@@ -64,7 +65,8 @@ export async function readClickHouseTables(clickhouse: ClickHouse): Promise<Tabl
         { params: { table } },
       )
       const list = columns.map(({ name }) => name)
-      const lines = await clickhouse.lines(`SELECT ${list.join(', ')} FROM ${table}`)
+      const kept = table === 'fragments' && names.has('hidden_fragments') ? ` WHERE ${NOT_HIDDEN}` : ''
+      const lines = await clickhouse.lines(`SELECT ${list.join(', ')} FROM ${table}${kept}`)
       return { columns: list, lines: wholeRows(lines, list.length) }
     },
     close: () => Promise.resolve(),

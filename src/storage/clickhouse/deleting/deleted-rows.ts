@@ -1,5 +1,6 @@
 import { AppError } from '../../../base/errors.ts'
 import { pause } from '../../../base/pause.ts'
+import { fitting } from '../../../base/portions.ts'
 import type { ClickHouse } from '../connect.ts'
 
 /**
@@ -9,14 +10,19 @@ import type { ClickHouse } from '../connect.ts'
 const DELETED_SHARE = 0.2
 const LOOK_MS = 250
 
+/** Maximum size of the partitions that one statement rewrites, unless a single one is larger: both copies are on disk. */
+const TOGETHER_BYTES = 1024 ** 3
+
 interface Partition {
   partition_id: string
   stored: number
+  bytes: number
 }
 
 /**
  * Frees the space of deleted rows, which ClickHouse only hides until parts are merged: rewrites the partitions of which
- * many rows are deleted, one after the other. Resolves when they are written.
+ * many rows are deleted, small ones together, because each statement makes a new version of every part of the table.
+ * Resolves when they are written.
  * @throws AppError store_unavailable when ClickHouse cannot rewrite a partition, for example because its disk is full
  */
 export async function freeDeletedRows(
@@ -25,7 +31,7 @@ export async function freeDeletedRows(
   signal: AbortSignal,
 ): Promise<void> {
   const stored = await clickhouse.rows<Partition>(
-    `SELECT partition_id, sum(rows) AS stored FROM system.parts
+    `SELECT partition_id, sum(rows) AS stored, sum(bytes_on_disk) AS bytes FROM system.parts
      WHERE database = currentDatabase() AND table = {table:String} AND active
      GROUP BY partition_id HAVING max(has_lightweight_delete) = 1`,
     { params: { table } },
@@ -37,24 +43,31 @@ export async function freeDeletedRows(
     { params: { partitions: stored.map(({ partition_id }) => partition_id) } },
   )
   const rowsOf = new Map(kept.map(({ partition_id, rows }) => [partition_id, rows]))
-  for (const { partition_id, stored: rows } of stored) {
-    if (signal.aborted) return
-    if (rows - (rowsOf.get(partition_id) ?? 0) < DELETED_SHARE * rows) continue
-    await clickhouse.command(
-      `ALTER TABLE ${table} APPLY DELETED MASK IN PARTITION ID {partition_id:String}`,
-      { params: { partition_id }, settings: { mutations_sync: 0 } },
-    )
-    await rewritten(clickhouse, table, signal)
+  const due = stored.filter(
+    ({ partition_id, stored: rows }) => rows - (rowsOf.get(partition_id) ?? 0) >= DELETED_SHARE * rows,
+  )
+  for (let left = due; left.length > 0 && !signal.aborted; ) {
+    const some = fitting(left, TOGETHER_BYTES)
+    left = left.slice(some.length)
+    const steps = some.map(({ partition_id }) => `APPLY DELETED MASK IN PARTITION ID '${partition_id}'`)
+    await clickhouse.command(`ALTER TABLE ${table} ${steps.join(', ')}`, { settings: { mutations_sync: 0 } })
+    await mutated(clickhouse, table, 'APPLY DELETED MASK', signal)
   }
 }
 
 /**
- * Waits for the rewriting. Later deletions wait for it in ClickHouse, beyond the time limit of a statement, so one that
- * fails is ended.
+ * Waits for the mutations of a table whose command contains the text. Later deletions wait for them in ClickHouse, beyond
+ * the time limit of a statement, so one that fails is ended.
+ * @throws AppError store_unavailable when ClickHouse cannot execute one
  */
-async function rewritten(clickhouse: ClickHouse, table: string, signal: AbortSignal): Promise<void> {
-  const which = `database = currentDatabase() AND table = {table:String} AND command LIKE '%APPLY DELETED MASK%'`
-  const params = { table }
+export async function mutated(
+  clickhouse: ClickHouse,
+  table: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const which = `database = currentDatabase() AND table = {table:String} AND position(command, {text:String}) > 0`
+  const params = { table, text }
   while (!signal.aborted) {
     const running = await clickhouse.rows<{ reason: string }>(
       `SELECT latest_fail_reason AS reason FROM system.mutations WHERE ${which} AND NOT is_done`,

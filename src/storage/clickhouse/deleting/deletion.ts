@@ -4,6 +4,7 @@ import type { ClickHouse } from '../connect.ts'
 import { deleteFragments } from '../fragments/delete-fragments.ts'
 import { fragmentsSql } from '../fragments/fragments-sql.ts'
 import { freeExpiredFragments } from '../fragments/free-expired.ts'
+import { deleteHiddenFragments } from '../fragments/hidden-fragments.ts'
 import { deleteAttachmentUses, SHA256, usedAttachments } from './attachment-uses.ts'
 import { freeDeletedRows } from './deleted-rows.ts'
 import { mostRuns, runSet } from './run-set.ts'
@@ -85,6 +86,7 @@ export function createTraceDeletion(clickhouse: ClickHouse, columns: readonly st
       })
     },
     async freeSpace(signal) {
+      await deleteHiddenFragments(clickhouse, signal)
       for (const table of [...FRAGMENTS, ...TABLES]) await freeDeletedRows(clickhouse, table, signal)
     },
     freeExpired: (now, signal) => freeExpiredFragments(clickhouse, now, signal),

@@ -1,15 +1,14 @@
-import { mkdir, mkdtemp, rm, utimes } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, utimes } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { createDurableNames } from './durable-names.ts'
+import { newFolder } from '../../../../test/support/folder.ts'
 
 const TABLES = ['store/a11/one', 'store/b22/two']
 const LONG_AGO = new Date('2026-01-01T00:00:00Z')
 
 it('syncs the folders of tables that changed, and after a change of the schema all folders above parts', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'weir-names-'))
-  onTestFinished(() => rm(root, { recursive: true }))
+  const root = await newFolder()
   for (const folder of [...TABLES, 'metadata', 'data/weir'])
     await mkdir(join(root, folder), { recursive: true })
   let synced: string[] = []

@@ -74,10 +74,15 @@ interface Lanes {
  * Opens the engine on a data folder, with `workDir` for its configuration file. The folder must not be open
  * in another process. Throws chDB's own error when the engine cannot be loaded or opened.
  */
-export async function openEngine(path: string, workDir: string, memory: EngineMemory): Promise<Engine> {
+export async function openEngine(
+  path: string,
+  workDir: string,
+  memory: EngineMemory,
+  config = engineConfigXml(memory),
+): Promise<Engine> {
   const chdb = await import('chdb')
   const configFile = join(workDir, 'engine.xml')
-  await writeFile(configFile, engineConfigXml(memory))
+  await writeFile(configFile, config)
   const lanes = openLanes(() => new chdb.Session(path, { connectionArgs: [`--config-file=${configFile}`] }))
   const { inserts, changes, reads, control } = lanes
   const trimmer = createTrimmer(lanes)

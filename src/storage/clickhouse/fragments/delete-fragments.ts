@@ -1,5 +1,6 @@
 import type { ClickHouse } from '../connect.ts'
 import type { RunSet } from '../deleting/run-set.ts'
+import { hideFragments } from './hidden-fragments.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -28,24 +29,25 @@ export async function deleteFragments(
   runs: RunSet,
   { only, expired_at }: FragmentsToDelete = {},
 ): Promise<void> {
+  const params = { ...runs.params, ...only?.params, ...(expired_at !== undefined && { expired_at }) }
+  const some = { ...runs, params }
+  const staying = expired_at === undefined ? '1' : STAYING
   const condition = only?.sql ?? '1'
-  const params = { ...runs.params, ...only?.params }
   await clickhouse.command(`DELETE FROM run_fragments WHERE ${runs.sql} AND ${condition}`, { params })
-  const ranges = await rangesOf(clickhouse, runs)
-  const deleted = ranges.filter(
-    ({ keep_days, day }) => expired_at === undefined || !isLeaving(keep_days, day, expired_at),
-  )
-  for (const range of deleted) await deleteInRange(clickhouse, range, { ...runs, params }, condition)
-  if (only !== undefined || ranges.length === 0) return
+  if (clickhouse.cluster === undefined && only === undefined)
+    return await hideFragments(clickhouse, some, staying)
+  const ranges = await rangesOf(clickhouse, some, staying)
+  if (clickhouse.cluster === undefined) return await deleteAtOnce(clickhouse, ranges, some, condition)
+  for (const range of ranges) await deleteInRange(clickhouse, range, some, condition)
+  if (only !== undefined) return
   // Places go after the fragments, because an interrupted deletion finds the rest of the fragments through them.
   await clickhouse.command(`DELETE FROM fragment_places WHERE ${runs.sql}`, { params })
-  for (const range of deleted) await restorePlaces(clickhouse, range, runs)
+  for (const range of ranges) await restorePlaces(clickhouse, range, some)
 }
 
-/** Whether the partition is freed as a whole within a day after `time`. */
-function isLeaving(keep_days: number, day: string, time: number): boolean {
-  return keep_days > 0 && freedAt(keep_days, day) <= time + DAY_MS + FREED_LATER_MS
-}
+/** Condition on places: their partition is not freed as a whole within a day after `expired_at`. */
+const STAYING = `NOT (keep_days > 0
+  AND toInt64(toUnixTimestamp(toDateTime(day, 'UTC'))) * 1000 + keep_days * ${DAY_MS} <= {expired_at:Int64})`
 
 /** Time between the end of a partition's last day of retention and its removal: what is late in a log is there by then. */
 const FREED_LATER_MS = 3_600_000
@@ -55,15 +57,34 @@ export function freedAt(keep_days: number, day: string): number {
   return Date.parse(`${day}T00:00:00Z`) + (1 + keep_days) * DAY_MS + FREED_LATER_MS
 }
 
-async function rangesOf(clickhouse: ClickHouse, { sql, params }: RunSet): Promise<FragmentRange[]> {
+async function rangesOf(
+  clickhouse: ClickHouse,
+  { sql, params }: RunSet,
+  condition: string,
+): Promise<FragmentRange[]> {
   return await clickhouse.rows<FragmentRange>(
     `SELECT keep_days, toString(day) AS day, toUnixTimestamp(min(begun)) AS first, toUnixTimestamp(max(begun)) AS last
-     FROM fragment_places WHERE ${sql} GROUP BY keep_days, day`,
+     FROM fragment_places WHERE ${sql} AND ${condition} GROUP BY keep_days, day`,
     { params },
   )
 }
 
 const IN_RANGE = 'begun >= fromUnixTimestamp({first:UInt32}) AND begun <= fromUnixTimestamp({last:UInt32})'
+
+/** Deletes fragments in all partitions: without a cluster, a deletion in one partition costs as much. */
+async function deleteAtOnce(
+  clickhouse: ClickHouse,
+  ranges: readonly FragmentRange[],
+  { sql, params }: RunSet,
+  condition: string,
+): Promise<void> {
+  if (ranges.length === 0) return
+  const first = Math.min(...ranges.map((range) => range.first))
+  const last = Math.max(...ranges.map((range) => range.last))
+  await clickhouse.command(`DELETE FROM fragments WHERE ${sql} AND ${IN_RANGE} AND ${condition}`, {
+    params: { ...params, first, last },
+  })
+}
 
 /** Deletes fragments in one partition. */
 export async function deleteInRange(

@@ -1,6 +1,7 @@
 import type { ClickHouse } from '../connect.ts'
 import { namedRuns } from '../deleting/run-set.ts'
 import { deleteInRange, freedAt } from './delete-fragments.ts'
+import { noteHiddenFragments } from './hidden-fragments.ts'
 
 /** Maximum number of placed TraceRuns of a partition that are looked at to find out whether it can be freed. */
 const MAX_LEFT = 100_000
@@ -30,7 +31,7 @@ export async function freeExpiredFragments(
     if (signal.aborted) return
     const { keep_days, day } = partition
     if (await isKept(clickhouse, partition)) {
-      await deleteHidden(clickhouse, partition, signal)
+      await deleteUnplaced(clickhouse, partition, signal)
       continue
     }
     await clickhouse.command(`ALTER TABLE fragments DROP PARTITION (${keep_days}, '${day}')`, {
@@ -75,8 +76,8 @@ async function isKept(clickhouse: ClickHouse, partition: Partition): Promise<boo
   return found?.kept !== 0
 }
 
-/** Deletes the fragments of a partition that have no place. */
-async function deleteHidden(
+/** Deletes the fragments of a partition that have no place. Without a cluster, `deleteHiddenFragments` does this later. */
+async function deleteUnplaced(
   clickhouse: ClickHouse,
   partition: Partition,
   signal: AbortSignal,
@@ -87,7 +88,12 @@ async function deleteHidden(
   )
   const slices = Math.ceil(((count?.placed ?? 0) + 1) / SLICE)
   for (let slice = 0; slice < slices; slice++) {
+    if (signal.aborted) return
     const inSlice = `${OF_PARTITION} AND cityHash64(run_id) % {slices:UInt32} = {slice:UInt32}`
+    if (clickhouse.cluster === undefined) {
+      await noteHiddenFragments(clickhouse, inSlice, { ...partition, slices, slice })
+      continue
+    }
     const next = () =>
       clickhouse.rows<{ workspace_id: string; run_ids: string[]; first: number; last: number }>(
         `SELECT workspace_id, groupUniqArray(run_id) AS run_ids, toUnixTimestamp(min(begun)) AS first,

@@ -9,8 +9,12 @@ const LOOK_MS = 30_000
 const QUIET_SECONDS = 15
 /** The index is built after this time even if rows are still being written. */
 const PATIENCE_SECONDS = 3_600
-/** Minimum number of rows for a build. Scanning fewer rows is as fast as reading the index. */
+/**
+ * Minimum number of rows for a build: in all, and for each part of the table. Scanning fewer rows is as fast as reading
+ * the index, and a build makes a new version of each part.
+ */
 const MIN_ROWS = 5_000
+const MIN_ROWS_OF_PART = 50
 
 /** Conditions for building the index: a number of rows, and a time without new rows. */
 export interface IndexWhen {
@@ -32,6 +36,8 @@ export const BUILT_LATER = INDEXES.runs.join(', ')
 /** Parts of a table without the index. */
 interface Unindexed {
   rows: number
+  /** All parts of the table. */
+  parts: number
   /** Seconds since the newest part was written; `oldest`: seconds since the oldest part was written. */
   newest: number
   oldest: number
@@ -54,11 +60,12 @@ export async function indexWords(clickhouse: ClickHouse, when: IndexWhen = {}): 
 async function indexTable(
   clickhouse: ClickHouse,
   table: (typeof TABLES)[number],
-  { min_rows = MIN_ROWS, quiet_seconds = QUIET_SECONDS }: IndexWhen,
+  { min_rows, quiet_seconds = QUIET_SECONDS }: IndexWhen,
 ): Promise<boolean> {
   const ofTable = `database = currentDatabase() AND table = '${table}'`
   const [state] = await clickhouse.rows<Unindexed>(
-    `SELECT toUInt64(sum(rows)) AS rows, toInt64(ifNull(min(age), 0)) AS newest, toInt64(ifNull(max(age), 0)) AS oldest,
+    `SELECT toUInt64(sum(rows)) AS rows, (SELECT toUInt32(count()) FROM system.parts WHERE active AND ${ofTable}) AS parts,
+       toInt64(ifNull(min(age), 0)) AS newest, toInt64(ifNull(max(age), 0)) AS oldest,
        (SELECT count() FROM system.mutations WHERE NOT is_done AND ${ofTable}) AS running,
        (SELECT max(latest_fail_reason) FROM system.mutations WHERE NOT is_done AND ${ofTable}) AS failed
      FROM (SELECT rows, dateDiff('second', modification_time, now()) AS age
@@ -70,7 +77,8 @@ async function indexTable(
     throw new Error(`the indexes of ${table} could not be built: ${state.failed}`)
   }
   const isDue = state.newest >= quiet_seconds || state.oldest >= PATIENCE_SECONDS
-  if (state.running > 0 || state.rows < min_rows || !isDue) return false
+  const enough = min_rows ?? Math.max(MIN_ROWS, state.parts * MIN_ROWS_OF_PART)
+  if (state.running > 0 || state.rows < enough || !isDue) return false
   const builds = INDEXES[table].map((index) => `MATERIALIZE INDEX ${index}`)
   await clickhouse.command(`ALTER TABLE ${table} ${builds.join(', ')}`, {
     settings: { mutations_sync: 0, alter_sync: 0 },

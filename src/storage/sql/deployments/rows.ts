@@ -11,7 +11,8 @@ export const DEPLOYMENT =
   'id, organization_id, workspace_id, name, hosted_name, type, secrets, commands, latest_revision_id, ' +
   'latest_number, active_revision_id, created_at, updated_at'
 
-export interface DeploymentRow extends Omit<StoredDeployment, 'name' | 'secrets' | 'commands'> {
+export interface DeploymentRow
+  extends Omit<StoredDeployment, 'managed_by' | 'name' | 'secrets' | 'commands'> {
   name: string | null
   commands: string | null
   hosted_name: string
@@ -33,7 +34,13 @@ export interface RevisionRow extends Omit<Revision, 'commands' | 'error' | 'grap
 /** Converts a row to a deployment, which keeps its name while it is being deleted. */
 export function toDeployment(row: DeploymentRow): StoredDeployment {
   const { hosted_name: name, secrets, commands, latest_number: _, ...rest } = row
-  return { ...rest, name, secrets: JSON.parse(secrets) as SealedSecret[], commands: toCommands(commands) }
+  return {
+    ...rest,
+    managed_by: 'api',
+    name,
+    secrets: JSON.parse(secrets) as SealedSecret[],
+    commands: toCommands(commands),
+  }
 }
 
 /** The text of column `commands`: JSON, or null if there are no commands. */

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
@@ -13,12 +12,13 @@ import { createRunStore } from '../runs/run-store.ts'
 import { LARGE_BYTES, type StatementTask, type StatementThread } from './large-values.ts'
 import { openRunDatabase } from './open-run-database.ts'
 import { serveStatements } from './serve-statements.ts'
+import { newFolder } from '../../../../test/support/folder.ts'
 
 const LARGE = rawJson(JSON.stringify({ text: 'x'.repeat(LARGE_BYTES) })) as JsonObject
 
 /** A run database in a file. Statements for large values use separate connections, but run in this thread. */
 async function openWorld() {
-  const dir = await mkdtemp(join(tmpdir(), 'weir-'))
+  const dir = await newFolder()
   const file = join(dir, 'runs.db')
   const tasks: string[] = []
   const served: Record<string, ReturnType<typeof serveStatements>> = {}
@@ -38,7 +38,6 @@ async function openWorld() {
     await database.close()
     // Without its log, which SQLite deletes with the last connection that may write.
     expect(await readdir(dir)).toEqual(['runs.db'])
-    await rm(dir, { recursive: true })
   })
   /** Replaces the writing thread, as after its unexpected end. */
   const loseWriter = async (): Promise<void> => {

@@ -1,21 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { openSqlite } from './sqlite.ts'
+import { newFolder } from '../../../../test/support/folder.ts'
 
 let dir: string
 let url: URL
 let database: Database
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'weir-'))
+  dir = await newFolder()
   url = pathToFileURL(`${dir}/`)
   database = openSqlite(':memory:')
 })
-afterEach(() => rm(dir, { recursive: true }))
 
 const file = (name: string, text: string): Promise<void> => writeFile(join(dir, name), text)
 

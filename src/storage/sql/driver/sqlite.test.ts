@@ -1,9 +1,9 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { toStartError } from '../../../start/data-dir.ts'
 import { openSqlite } from './sqlite.ts'
+import { newFolder } from '../../../../test/support/folder.ts'
 
 async function openWithTable() {
   const database = openSqlite(':memory:')
@@ -15,7 +15,7 @@ async function openWithTable() {
 
 describe('openSqlite', () => {
   it('stores data in a file of its owner only, in WAL mode', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'weir-'))
+    const dir = await newFolder()
     const file = join(dir, 'weir.db')
     const first = openSqlite(file, { synchronous: 'full' })
     await first.query('CREATE TABLE t (a TEXT, b INTEGER)')
@@ -27,7 +27,6 @@ describe('openSqlite', () => {
     const second = openSqlite(file)
     expect(await second.query('SELECT a, b FROM t')).toEqual([{ a: 'x', b: null }])
     await second.close()
-    await rm(dir, { recursive: true })
   })
 })
 
@@ -45,7 +44,7 @@ describe('many statements, one after the other', () => {
 
 describe('a damaged file', () => {
   it('is named to operators, and described to clients only as a database of this server', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'weir-'))
+    const dir = await newFolder()
     const file = join(dir, 'weir.db')
     await writeFile(file, 'this is no database, although it is long enough to be one'.repeat(100))
     const error = await (async () => openSqlite(file))().catch((thrown: unknown) => thrown)
@@ -58,7 +57,6 @@ describe('a damaged file', () => {
       code: 'data_dir_unusable',
       message: expect.stringContaining(`${file} is damaged (`),
     })
-    await rm(dir, { recursive: true })
   })
 })
 
@@ -119,7 +117,7 @@ describe('tx', () => {
   })
 
   it('waits for a writer on another connection without blocking the thread', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'weir-'))
+    const dir = await newFolder()
     const [one, other] = [openSqlite(join(dir, 'weir.db')), openSqlite(join(dir, 'weir.db'))]
     await one.query('CREATE TABLE t (n INTEGER PRIMARY KEY)')
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -137,6 +135,5 @@ describe('tx', () => {
     await Promise.all([first, second, third])
     expect(await one.query('SELECT n FROM t ORDER BY n')).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
     await Promise.all([one.close(), other.close()])
-    await rm(dir, { recursive: true })
   })
 })

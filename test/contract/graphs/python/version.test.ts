@@ -1,20 +1,19 @@
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { MAIN } from '../../../../src/graph/python/interpreter.ts'
 import { PYTHON, withoutPython } from '../../../support/python.ts'
+import { newFolder } from '../../../support/folder.ts'
 
 const WITHOUT = withoutPython()
 
 it.skipIf(WITHOUT !== '')(
   `P-28: a LangGraph that is too old is named, with the command that installs another one${WITHOUT}`,
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'weir-old-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    const folder = await newFolder()
     const about = join(folder, 'langgraph-0.4.5.dist-info')
     await mkdir(about)
     await writeFile(join(about, 'METADATA'), 'Metadata-Version: 2.1\nName: langgraph\nVersion: 0.4.5\n')

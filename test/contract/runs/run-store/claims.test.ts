@@ -4,8 +4,6 @@ import { newTimeUuid } from '../../../../src/base/ids.ts'
 import type { Claimer, RunStore } from '../../../../src/runs/run-store.ts'
 import { RUN_VERSION } from '../../../../src/runs/state.ts'
 import type { Database } from '../../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
 import { GRAPHS_KEPT_MS } from '../../../../src/storage/sql/server-registry.ts'
 import { admissionOf, admitted, CLAIMER, endOf, TENANT } from '../../../support/runs/run-store.ts'
@@ -21,14 +19,11 @@ describeOnSql('claims of servers of several releases', (engine) => {
   let database: Database
   let store: RunStore
   let now: number
+  const clock = testClock(() => now)
   beforeEach(async () => {
     now = 1_700_000_000_000
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
-    store = createRunStore(
-      database,
-      testClock(() => now),
-    )
+    database = await engine.openRuns()
+    store = createRunStore(database, clock)
   })
   const claimed = async (claimer: Claimer, limit = 9): Promise<string[]> =>
     (await store.claim(claimer, DEPLOYMENTS, limit)).map(({ run_id }) => run_id)

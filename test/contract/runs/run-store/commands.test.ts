@@ -3,8 +3,6 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { ThreadStatus } from '../../../../src/runs/model.ts'
 import type { Claim, RunAdmission, RunEnd, RunStore } from '../../../../src/runs/run-store.ts'
 import type { Database } from '../../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
 import {
   addCheckpoint,
@@ -29,8 +27,7 @@ describeOnSql('runs', (engine) => {
   let now: number
   let thread_id: string
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     now = 1_700_000_000_000
     store = createRunStore(
       database,

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { Database } from '../../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
 import { admissionOf, admitted, CLAIMER, TENANT } from '../../../support/runs/run-store.ts'
 import { describeOnSql } from '../../../support/stores/sql/sql-databases.ts'
@@ -26,8 +24,7 @@ function watched(database: Database, queries: string[]): Database {
 
 describeOnSql('runs with new ids', (engine) => {
   it('are stored without a look-up, but never over a stored thread or run', async () => {
-    const database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    const database = await engine.openRuns()
     const queries: string[] = []
     const store = createRunStore(watched(database, queries), CLOCK)
     const thread_id = randomUUID()

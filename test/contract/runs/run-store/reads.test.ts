@@ -3,8 +3,6 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { ThreadStatus } from '../../../../src/runs/model.ts'
 import type { Claim, RunStore } from '../../../../src/runs/run-store.ts'
 import type { Database } from '../../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
 import {
   addCheckpoint,
@@ -26,15 +24,12 @@ describeOnSql('runs, cancelled and read', (engine) => {
   let database: Database
   let store: RunStore
   let now: number
+  const clock = testClock(() => now)
   let thread_id: string
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     now = 1_700_000_000_000
-    store = createRunStore(
-      database,
-      testClock(() => now),
-    )
+    store = createRunStore(database, clock)
     thread_id = randomUUID()
   })
   const status = async (): Promise<ThreadStatus | undefined> =>

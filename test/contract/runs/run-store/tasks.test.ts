@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
 import type { RunStore } from '../../../../src/runs/run-store.ts'
 import type { Database } from '../../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
 import { admissionOf, admitted, claimedOne, endOf, TENANT } from '../../../support/runs/run-store.ts'
 import { testClock } from '../../../support/faults/test-clock.ts'
@@ -17,8 +15,7 @@ describeOnSql('A2A tasks', (engine) => {
   let thread_id: string
   let task_id: string
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     store = createRunStore(
       database,
       testClock(() => 1_700_000_000_000),

@@ -3,8 +3,6 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../../src/schema/json.ts'
 import type { RunStore, ThreadSearch } from '../../../../src/runs/run-store.ts'
 import type { Database } from '../../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
 import {
   addCheckpoint,
@@ -24,14 +22,11 @@ describeOnSql('threads', (engine) => {
   let database: Database
   let store: RunStore
   let now: number
+  const clock = testClock(() => now)
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     now = 1_700_000_000_000
-    store = createRunStore(
-      database,
-      testClock(() => now),
-    )
+    store = createRunStore(database, clock)
   })
   const make = async (metadata: JsonObject = {}, thread_id: string = randomUUID()) => {
     await store.createThread(TENANT, { thread_id, metadata, config: {}, ttl: null })

@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, it } from 'vitest'
 import type { RunStore } from '../../../../src/runs/run-store.ts'
 import type { Database } from '../../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../../src/storage/sql/driver/migrate.ts'
-import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-database.ts'
 import { createRunStore } from '../../../../src/storage/sql/runs/run-store.ts'
 import {
   createDeploymentUsage,
@@ -35,8 +33,7 @@ describeOnSql('usage of deployments', (engine) => {
   let now: number
   beforeEach(async () => {
     now = NOW
-    database = await engine.open()
-    await migrate(database, RUN_MIGRATIONS)
+    database = await engine.openRuns()
     store = storeOf(true)
     usage = createDeploymentUsage(database)
   })

@@ -139,6 +139,7 @@ export class FragmentWorld {
         HOUR,
       )
       await sweep.work(new AbortController().signal)
+      await traces.freeSpace(new AbortController().signal)
     }
     if (killedAfter !== undefined) await once(failing(this.#db, killedAfter)).catch(() => undefined)
     await once(this.#db)

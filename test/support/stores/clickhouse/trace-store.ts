@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from 'vitest'
 import type { ReadStore } from '../../../../src/ingest/store/stats-store.ts'
 import type { ListQuery } from '../../../../src/ingest/store/trace-store.ts'
 import { NIL_UUID } from '../../../../src/base/ids.ts'
@@ -116,4 +117,14 @@ export async function startTestTraceStore(): Promise<TestTraceStore> {
       await drop()
     },
   }
+}
+
+/** Gives the tests of a file one store, which `use` may fill, within `hookMs` milliseconds. */
+export function useTraceStore(use: (store: TestTraceStore) => void | Promise<void>, hookMs?: number): void {
+  let store: TestTraceStore | undefined
+  beforeAll(async () => {
+    store = await startTestTraceStore()
+    await use(store)
+  }, hookMs)
+  afterAll(() => store?.stop())
 }

@@ -1,5 +1,7 @@
 import { afterEach, describe } from 'vitest'
 import type { Database } from '../../../../src/storage/sql/driver/database.ts'
+import { migrate } from '../../../../src/storage/sql/driver/migrate.ts'
+import { RUN_MIGRATIONS } from '../../../../src/storage/sql/driver/open-run-database.ts'
 import { openPostgres } from '../../../../src/storage/sql/driver/postgres.ts'
 import { openSqlite } from '../../../../src/storage/sql/driver/sqlite.ts'
 import { inLong } from '../../length.ts'
@@ -11,8 +13,23 @@ export interface SqlEngine {
   readonly name: 'SQLite' | 'Postgres'
   /** An empty database. */
   open(): Promise<Database>
+  /** A database with the tables of the platform. */
+  openPlatform(): Promise<Database>
+  /** A database with the tables of runs. */
+  openRuns(): Promise<Database>
   /** Opens the newest database again, as another process would; SQLite allows only one process here. */
   openAgain(): Promise<Database>
+}
+
+type Openings = Pick<SqlEngine, 'open' | 'openAgain'>
+
+function withTables({ open, openAgain }: Openings): Omit<SqlEngine, 'name'> {
+  const openWith = async (migrations?: URL): Promise<Database> => {
+    const database = await open()
+    await migrate(database, migrations)
+    return database
+  }
+  return { open, openAgain, openPlatform: () => openWith(), openRuns: () => openWith(RUN_MIGRATIONS) }
 }
 
 function closeAfterEach(opened: Set<Database>): void {
@@ -32,7 +49,7 @@ function createSqliteEngine(): SqlEngine {
     opened.add(last)
     return last
   }
-  return { name: 'SQLite', open, openAgain: async () => last ?? (await open()) }
+  return { name: 'SQLite', ...withTables({ open, openAgain: async () => last ?? (await open()) }) }
 }
 
 function createPostgresEngine(): SqlEngine {
@@ -49,15 +66,12 @@ function createPostgresEngine(): SqlEngine {
     opened.add(database)
     return database
   }
-  return {
-    name: 'Postgres',
-    async open() {
-      url = await databases.take()
-      taken.push(url)
-      return await openAgain()
-    },
-    openAgain,
+  const open = async (): Promise<Database> => {
+    url = await databases.take()
+    taken.push(url)
+    return await openAgain()
   }
+  return { name: 'Postgres', ...withTables({ open, openAgain }) }
 }
 
 /** Registers the tests of `body` for SQLite alone. */

@@ -7,6 +7,7 @@ import { Loaded } from '../../../parts/states.tsx'
 import { Time } from '../../../parts/time.tsx'
 import { CHANGE, Table } from '../../../parts/table/table.tsx'
 import { Confirm } from '../../../parts/forms/confirm.tsx'
+import { ManagedChip } from '../../../parts/forms/managed.tsx'
 import { Locked, SettingsSection } from '../section.tsx'
 import css from '../settings.module.css'
 import { KeyDialog } from './key-dialog.tsx'
@@ -36,7 +37,8 @@ function KeyRow({
   return (
     <tr>
       <th scope="row">
-        {name} {entry.id === session?.api_key?.id && <Chip title="This session uses this key">yours</Chip>}
+        {name} {entry.id === session?.api_key?.id && <Chip title="This session uses this key">yours</Chip>}{' '}
+        <ManagedChip managed={entry.managed} />
       </th>
       <td>
         <code>{entry.short_key}</code>
@@ -71,7 +73,8 @@ function RevokeDialog({ kind, entry, close }: { kind: KeyKind; entry: ApiKeyRead
       title={`Revoke the key ${entry.description || entry.short_key}`}
       action="Revoke it"
       change={revoke}
-      confirm={() => revoke.mutate(entry.id, { onSuccess: close })}
+      managed={entry.managed}
+      confirm={(override) => revoke.mutate({ id: entry.id, override }, { onSuccess: close })}
       close={close}
     >
       Whatever uses it is refused from now on, within 30 seconds by all servers. This cannot be undone.

@@ -1,9 +1,9 @@
 import { AppError } from '../../../../base/errors.ts'
-import type { ControlPlane, Deployer, ListedDeployment } from '../../../../deploy/control-plane.ts'
+import type { ControlPlane, Deployer } from '../../../../deploy/control-plane.ts'
 import type { BuildCommands, Revision, StoredDeployment } from '../../../../deploy/model.ts'
 import type { Principal } from '../../../../identity/principal.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
-import { integerParameter } from '../../../api/parameters.ts'
+import { partQuery } from '../../../api/parameters.ts'
 import { actorOf } from '../../actor.ts'
 import type { PlatformContext } from '../../route.ts'
 import { ownAddress, pagesOrigin } from '../../../server/browser/own-address.ts'
@@ -12,14 +12,7 @@ import { ownAddress, pagesOrigin } from '../../../server/browser/own-address.ts'
 export type DeploymentContext = Pick<PlatformContext, 'deps' | 'principal' | 'req'>
 
 /** Query parameters that select a page of a list. */
-export const PART_QUERY = {
-  limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 100, otherwise: 20 }),
-  offset: integerParameter('Number of records to skip.', {
-    minimum: 0,
-    maximum: 1_000_000_000,
-    otherwise: 0,
-  }),
-}
+export const PART_QUERY = partQuery(20)
 
 /** The caller of a request, in the form of the control plane. */
 export function deployerOf({ organization_id, workspace_id, short_key }: Principal): Deployer {
@@ -30,7 +23,7 @@ export function deployerOf({ organization_id, workspace_id, short_key }: Princip
 export function shownDeployment(
   context: DeploymentContext,
   { hosting, runtimes }: Pick<ControlPlane, 'hosting' | 'runtimes'>,
-  deployment: ListedDeployment,
+  deployment: StoredDeployment,
 ): SchemaTypes['deployment'] {
   const base = ownAddress(context.deps, context.req)
   const origin = pagesOrigin(context.deps, context.req)
@@ -47,7 +40,7 @@ export function shownDeployment(
       custom_url: `${base}/deployments/${encodeURIComponent(name)}`,
       ...deployment.commands,
     },
-    status: isServer || deployment.active_revision_id !== null ? 'READY' : 'NOT_READY',
+    status: deployment.active_revision_id !== null ? 'READY' : 'NOT_READY',
     latest_revision_id: deployment.latest_revision_id,
     active_revision_id: deployment.active_revision_id,
     secrets: deployment.secrets.map((secret) => ({ name: secret.name, updated_at: iso(secret.updated_at) })),
@@ -59,7 +52,7 @@ export function shownDeployment(
       studio_url: `${base}/app/deployments/${encodeURIComponent(name)}/studio`,
       pages_url: origin && `${origin}/deployments/${encodeURIComponent(name)}`,
       managed_by,
-      active_revision: isServer ? null : (active?.number ?? null),
+      active_revision: active?.number ?? null,
       runs: active?.runs ?? 0,
       hosts: active?.host_pids.length ?? 0,
       memory_bytes: active?.memory_bytes ?? null,
@@ -73,7 +66,7 @@ export function shownDeployment(
 /** A revision in the form of the API; `active` is the id of the revision that serves. */
 export function shownRevision(
   revision: Revision,
-  { active_revision_id }: Pick<ListedDeployment, 'active_revision_id'>,
+  { active_revision_id }: Pick<StoredDeployment, 'active_revision_id'>,
 ): SchemaTypes['deployment-revision'] {
   const { id, status, source_path, config_path, created_at, updated_at, ...facts } = revision
   const { number, source_sha256, artifact_sha256, error, created_by, graphs, rolled_back_from, timings } =

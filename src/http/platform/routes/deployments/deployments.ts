@@ -71,7 +71,7 @@ function createRoute(): PlatformRoute {
       const made = await control.create(deployerOf(principal), { name, type, secrets, commands })
       const names = made.secrets.map((secret) => secret.name)
       await auditDeployment(context, 'create', { id: made.id, name, type, secrets: names })
-      return { status: 201, body: shownDeployment(context, control, { ...made, managed_by: 'api' }) }
+      return { status: 201, body: shownDeployment(context, control, made) }
     },
   })
 }
@@ -104,7 +104,7 @@ function updateRoute(): PlatformRoute {
         secrets: body.secrets ?? undefined,
       })
       await auditDeployment(context, 'update', auditFields(deployment, revision))
-      return { body: shownDeployment(context, control, { ...deployment, managed_by: 'api' }) }
+      return { body: shownDeployment(context, control, deployment) }
     },
   })
 }

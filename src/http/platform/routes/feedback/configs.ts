@@ -4,12 +4,7 @@ import { feedbackConfigId } from '../../../../identity/managed-records.ts'
 import type { Principal } from '../../../../identity/principal.ts'
 import { isObject, type JsonObject } from '../../../../schema/json.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
-import {
-  integerParameter,
-  requiredTextParameter,
-  textParameter,
-  textsParameter,
-} from '../../../api/parameters.ts'
+import { partQuery, requiredTextParameter, textParameter, textsParameter } from '../../../api/parameters.ts'
 import { bodyFault } from '../../../body/json.ts'
 import type { AppDeps } from '../../app-deps.ts'
 import { assertUnmanaged, OVERRIDE_QUERY } from '../../request/own-change.ts'
@@ -142,12 +137,7 @@ export function feedbackConfigRoutes(): PlatformRoute[] {
       query: {
         key: textsParameter('Only these keys.'),
         name_contains: textParameter('Only keys that contain it, whatever the case.'),
-        limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 100, otherwise: 100 }),
-        offset: integerParameter('Number of records to skip.', {
-          minimum: 0,
-          maximum: 1_000_000_000,
-          otherwise: 0,
-        }),
+        ...partQuery(100),
       },
       reply: 'feedback-config-list',
       async handle({ deps, principal, query: { key, name_contains, limit, offset } }) {

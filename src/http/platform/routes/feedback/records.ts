@@ -3,8 +3,8 @@ import type { JsonObject } from '../../../../schema/json.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import {
   flagParameter,
-  integerParameter,
   optionalChoiceParameter,
+  partQuery,
   textsParameter,
   unsupportedParameter,
   uuidParameter,
@@ -35,12 +35,7 @@ function listRoute(): PlatformRoute {
       min_created_at: unsupportedParameter(),
       max_created_at: unsupportedParameter(),
       comparative_experiment_id: unsupportedParameter(),
-      limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 100, otherwise: 100 }),
-      offset: integerParameter('Number of records to skip.', {
-        minimum: 0,
-        maximum: 1_000_000_000,
-        otherwise: 0,
-      }),
+      ...partQuery(100),
     },
     description: NEXT_PAGE,
     reply: 'bytes',

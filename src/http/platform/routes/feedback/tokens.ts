@@ -5,7 +5,7 @@ import type { FeedbackToken } from '../../../../ingest/feedback/token-store.ts'
 import type { JsonObject } from '../../../../schema/json.ts'
 import type { SchemaTypes } from '../../../../schema/types.gen.ts'
 import { parseTime } from '../../../../trace/derive/time.ts'
-import { integerParameter, textParameter, uuidParameter } from '../../../api/parameters.ts'
+import { partQuery, textParameter, uuidParameter } from '../../../api/parameters.ts'
 import { defined } from '../../request/body-fields.ts'
 import { ownAddress } from '../../../server/browser/own-address.ts'
 import { type PlatformContext, type PlatformRoute, route } from '../../route.ts'
@@ -165,12 +165,7 @@ export function feedbackTokenRoutes(): PlatformRoute[] {
       tag: TAG,
       query: {
         run_id: uuidParameter('The run.'),
-        limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 100, otherwise: 100 }),
-        offset: integerParameter('Number of records to skip.', {
-          minimum: 0,
-          maximum: 1_000_000_000,
-          otherwise: 0,
-        }),
+        ...partQuery(100),
       },
       reply: 'feedback-token-list',
       async handle({ deps, principal, req, query: { run_id, ...page } }) {

@@ -60,5 +60,14 @@ export function setupRoutes(): PlatformRoute[] {
         return { body: plan }
       },
     }),
+    route({
+      method: 'GET',
+      path: '/setup/file',
+      summary: 'What differs from SETUP_FILE: what the next start would change',
+      description: 'Nothing changes. Of several servers, the one that answers compares its own file.',
+      tag: 'Identity',
+      reply: 'setup-file-plan',
+      handle: async ({ deps, principal }) => ({ body: await deps.planSetupFile(principal.organization_id) }),
+    }),
   ]
 }

@@ -4,8 +4,8 @@ import { defined } from '../../request/body-fields.ts'
 import {
   choiceParameter,
   flagParameter,
-  integerParameter,
   type ParameterValues,
+  partQuery,
   textParameter,
   unsupportedParameter,
   uuidsParameter,
@@ -41,12 +41,7 @@ const QUERY = {
   stats_filter: unsupportedParameter(),
   stats_start_time: unsupportedParameter(),
   tag_value_id: unsupportedParameter(),
-  limit: integerParameter('Maximum number of records.', { minimum: 1, maximum: 100, otherwise: 100 }),
-  offset: integerParameter('Number of records to skip.', {
-    minimum: 0,
-    maximum: 1_000_000_000,
-    otherwise: 0,
-  }),
+  ...partQuery(100),
 }
 
 type Query = ParameterValues<typeof QUERY>

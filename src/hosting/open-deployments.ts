@@ -2,80 +2,78 @@ import { systemClock } from '../base/clock.ts'
 import { AppError } from '../base/errors.ts'
 import type { ControlPlane } from '../deploy/control-plane.ts'
 import type { DeploymentFeed } from '../ingest/live/deployment-feed.ts'
-import type { HostingStatus } from '../deploy/hosting.ts'
 import { createDeploymentStore, hasDeployments } from '../storage/sql/deployments/deployment-store.ts'
 import type { Database } from '../storage/sql/driver/database.ts'
 import type { StoreChecks } from '../base/background/store-checks.ts'
 import type { BlobStore } from '../ingest/store/blob-store.ts'
 import type { DataDisk } from '../ingest/store/data-disk.ts'
-import type { OwnDeployment } from './own-deployment.ts'
+import {
+  type GraphsDeployment,
+  type GraphsProject,
+  openGraphsDeployment,
+  readGraphsProject,
+} from './graphs-deployment.ts'
 import type { Isolation } from '../deploy/isolation/isolation.ts'
-import { residentBytesOf } from '../graph/pool/watch/memory-watch.ts'
 import { createHosting, type Hosting } from './revision/create-hosting.ts'
 import type { DeploymentApis } from './revision/revision.ts'
 import type { DeploymentParts } from './run-state/run-state.ts'
 import type { DeploymentUsage } from '../storage/sql/runs/usage/deployment-usage.ts'
-import { openSharedRuns, type SharedRuns } from './run-state/shared-runs.ts'
+import { openRunStores, type SharedRuns, startSharedRuns } from './run-state/shared-runs.ts'
 
-export interface FurtherDeploymentsParts extends DeploymentParts {
+export interface DeploymentsParts extends DeploymentParts {
   disk: DataDisk
   blobs: BlobStore
   /** The SQL store, migrated. */
   database: Database
-  /** The deployment of `GRAPHS`. */
-  own: OwnDeployment | undefined
   /** Creation time of the deployment of `GRAPHS`, epoch milliseconds. */
-  own_created_at: number
+  created_at: number
   deploymentFeed: Pick<DeploymentFeed, 'publish'>
 }
 
-/** Deployments besides that of `GRAPHS`. Their stores are opened when the first of these deployments is used. */
-export interface FurtherDeployments {
+/** All deployments of the server. Without `GRAPHS`, the first use of another deployment opens their stores. */
+export interface Deployments {
+  /** The deployment of `GRAPHS`; undefined if there is none. */
+  graphs: GraphsDeployment | undefined
   /** Called once, before the listeners are opened. */
-  startHosting(apis: DeploymentApis): Hosting
+  startHosting(apis: DeploymentApis): Promise<Hosting>
   /** The control plane, which the first call opens. */
   controlPlane(): Promise<ControlPlane>
   /** The usage of all deployments. A read opens their stores. */
   usage: Pick<DeploymentUsage, 'count' | 'names'>
   /** Starts the deployments of earlier starts again. */
   restore(): Promise<void>
-  /** Checks of their stores, if the deployment of `GRAPHS` does not have the same ones. */
+  /** Checks of their stores. */
   checks: StoreChecks
 }
 
 /**
- * Opens hosting and control plane with the stores that the server has opened.
+ * Opens the deployment of `GRAPHS`, and hosting and control plane with the stores that the server has opened.
  * @throws AppError config_invalid, secrets_unreadable, isolation_unavailable
  */
-export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Promise<FurtherDeployments> {
-  const { stops, own, database, config } = parts
+export async function openDeployments(parts: DeploymentsParts): Promise<Deployments> {
+  const { stops, database, config } = parts
   const isEmpty = !(await hasDeployments(database))
-  if (!isEmpty && own !== undefined) await assertOwnName(database, own)
+  const project = await readGraphsProject(config)
+  if (!isEmpty && project !== undefined) await assertFreeName(database, project)
   if (!isEmpty) await (await import('./control-plane/control-plane.ts')).assertSecretsReadable(parts)
   const isolation = isolationOf(config)
   // The start fails if the named isolation does not work (P-23).
   if (config.deploy.runtime === 'process' && config.deploy.isolation !== 'auto') await isolation()
+  const graphs = project && (await openGraphsDeployment(parts, project))
   const hosting = Promise.withResolvers<Hosting>()
   const open = async (): Promise<ControlPlane> => {
     const { openControlPlane } = await import('./control-plane/control-plane.ts')
-    const ofServer = own && {
-      id: own.tenant.deployment_id,
-      workspace_id: own.tenant.workspace_id,
-      name: own.name,
-      created_at: parts.own_created_at,
-      status: () => statusOf(own),
-    }
     return await openControlPlane({
       ...parts,
       hosting: await hosting.promise,
-      own: ofServer,
+      graphs,
       stops: ends,
       isolation,
     })
   }
   const ends = new AsyncDisposableStack()
   let opened: Promise<ControlPlane> | undefined
-  const shares = sharedOf(parts)
+  const shares = graphs === undefined ? sharedLater(parts) : sharedWith(graphs)
   const usage = async (): Promise<DeploymentUsage> => (await shares.shared()).state.usage
   const controlPlane = (): Promise<ControlPlane> => {
     opened ??= open().catch((error: unknown) => {
@@ -85,24 +83,23 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
     return opened
   }
   return {
+    graphs,
     controlPlane,
     usage: {
       count: async (query) => (await usage()).count(query),
       names: async (workspace_ids) => (await usage()).names(workspace_ids),
     },
-    startHosting(apis) {
+    async startHosting(apis) {
+      await graphs?.openApi(apis)
       const { startMs, drainMs } = config.runs
       const times = { start: startMs, drain: drainMs }
-      const made = createHosting({ ...parts, times, isolation, ...shares }, apis)
+      const made = createHosting({ ...parts, times, isolation, ...shares }, apis, graphs)
       stops.defer(() => made.stop())
       stops.defer(() => ends.disposeAsync())
       hosting.resolve(made)
       return made
     },
-    checks:
-      parts.own !== undefined || config.redisUrl === undefined
-        ? {}
-        : { redis: async () => (await shares.opened())?.checks['redis']?.() },
+    checks: shares.checks,
     async restore() {
       // Another server may create deployments (P-37).
       const isShared = config.databaseUrl !== undefined && config.blobUrl !== undefined
@@ -116,44 +113,36 @@ export async function openFurtherDeployments(parts: FurtherDeploymentsParts): Pr
  * (P-1).
  * @throws AppError config_invalid
  */
-async function assertOwnName(database: Database, { name }: Pick<OwnDeployment, 'name'>): Promise<void> {
+async function assertFreeName(database: Database, { name }: GraphsProject): Promise<void> {
   if ((await createDeploymentStore(database, systemClock).named(name)) === undefined) return
   const message = `The deployment of GRAPHS has the name "${name}", and so has one that was deployed to this server: set DEPLOYMENT_NAME to another name, or start once without GRAPHS to delete that one.`
   throw new AppError('config_invalid', { message })
 }
 
-/** The state of the deployment of `GRAPHS`. It has no revisions, so its files are reported as one. */
-function statusOf({ tenant, host, shared, userAuth }: OwnDeployment): HostingStatus {
-  const served = shared.state.served.get(tenant.deployment_id)
-  const runs = served === undefined ? 0 : shared.working.worker.running(served)
-  const graphs = host
-    .graphs()
-    .map(({ graph_id, language, unavailable }) => ({ graph_id, language, unavailable }))
-  const host_pids = host.pids()
-  const memory_bytes = residentBytesOf(host_pids)
-  const active = { revision_id: '', number: 0, runs, host_pids, memory_bytes }
-  return { active, draining: [], graphs, refuses_studio: userAuth?.studio === false }
+/** Stores that all deployments share. */
+interface Shares {
+  /** The stores, which the first call may open. */
+  shared(): Promise<SharedRuns>
+  settle(): Promise<void>
+  checks: StoreChecks
 }
 
-/**
- * Stores that all deployments share: those of the deployment of `GRAPHS` if there is one; otherwise the first use opens
- * them.
- */
-function sharedOf(parts: FurtherDeploymentsParts): {
-  shared(): Promise<SharedRuns>
-  /** Undefined before the first use. */
-  opened(): Promise<SharedRuns> | undefined
-  settle(): Promise<void>
-} {
-  const { own, stops } = parts
-  if (own !== undefined)
-    return { shared: async () => own.shared, opened: () => undefined, settle: own.shared.working.settle }
+function sharedWith({ shared }: GraphsDeployment): Shares {
+  return { shared: async () => shared, settle: shared.working.settle, checks: shared.checks }
+}
+
+function sharedLater(parts: DeploymentsParts): Shares {
+  const { stops, config } = parts
   let late = new AsyncDisposableStack()
   stops.defer(() => late.disposeAsync())
   let opened: Promise<SharedRuns> | undefined
+  const open = async (): Promise<SharedRuns> => {
+    const own = { ...parts, stops: late }
+    return await startSharedRuns(own, await openRunStores(own))
+  }
   return {
     shared() {
-      opened ??= openSharedRuns({ ...parts, stops: late }).catch(async (error: unknown) => {
+      opened ??= open().catch(async (error: unknown) => {
         const failed = late
         late = new AsyncDisposableStack()
         opened = undefined
@@ -162,8 +151,8 @@ function sharedOf(parts: FurtherDeploymentsParts): {
       })
       return opened
     },
-    opened: () => opened,
     settle: async () => (await opened)?.working.settle(),
+    checks: config.redisUrl === undefined ? {} : { redis: async () => (await opened)?.checks['redis']?.() },
   }
 }
 
@@ -171,7 +160,7 @@ function sharedOf(parts: FurtherDeploymentsParts): {
  * Returns a function that opens the isolation of DEPLOY_RUNTIME and DEPLOY_ISOLATION once; containers that do not work
  * are tried again.
  */
-function isolationOf({ deploy, runs, dataDir }: FurtherDeploymentsParts['config']): () => Promise<Isolation> {
+function isolationOf({ deploy, runs, dataDir }: DeploymentsParts['config']): () => Promise<Isolation> {
   const open = async (): Promise<Isolation> => {
     const { openContainerIsolation, openIsolation } = await import('../deploy/isolation/isolation.ts')
     const { OWN_PACKAGES } = await import('../graph/pool/process.ts')

@@ -1,18 +1,20 @@
 import { useState } from 'react'
-import type { MemberRead } from '../../api/platform.gen.ts'
-import { usePermission, useSession } from '../../data/session.ts'
-import { useMemberChanges, useMembers } from '../../data/settings/organization.ts'
-import { Button, Field, IconButton, Select } from '../../parts/controls.tsx'
-import { ChangeForm } from '../../parts/forms/change-form.tsx'
-import { Dialog } from '../../parts/forms/dialog.tsx'
-import { Loaded } from '../../parts/states.tsx'
-import { CHANGE, Table } from '../../parts/table/table.tsx'
-import { Confirm } from '../../parts/forms/confirm.tsx'
-import { ROLE_OPTIONS, type RoleName } from './role-names.ts'
+import type { MemberRead } from '../../../api/platform.gen.ts'
+import { usePermission, useSession } from '../../../data/session.ts'
+import { useMemberChanges, useMembers } from '../../../data/settings/organization.ts'
+import { Button, Field, IconButton, Select } from '../../../parts/controls.tsx'
+import { ChangeForm } from '../../../parts/forms/change-form.tsx'
+import { Dialog } from '../../../parts/forms/dialog.tsx'
+import { ManagedChip } from '../../../parts/forms/managed.tsx'
+import { Loaded } from '../../../parts/states.tsx'
+import { CHANGE, Table } from '../../../parts/table/table.tsx'
+import { Confirm } from '../../../parts/forms/confirm.tsx'
+import { ROLE_OPTIONS, type RoleName } from '../role-names.ts'
 import { InviteDialog, Invites } from './invites.tsx'
-import { Locked, SettingsSection } from './section.tsx'
-import css from './settings.module.css'
-import { readWorkspaces, WorkspaceChoice } from './workspace-choice.tsx'
+import { ScimTokens } from './scim-tokens.tsx'
+import { Locked, SettingsSection } from '../section.tsx'
+import css from '../settings.module.css'
+import { readWorkspaces, WorkspaceChoice } from '../workspace-choice.tsx'
 
 function MemberDialog({ member, close }: { member: MemberRead | undefined; close(): void }) {
   const { add, change } = useMemberChanges()
@@ -24,12 +26,19 @@ function MemberDialog({ member, close }: { member: MemberRead | undefined; close
     const common = { full_name, role, workspace_ids: readWorkspaces(form) }
     if (member === undefined)
       add.mutate({ ...common, email: String(form.get('email') ?? '') }, { onSuccess: close })
-    else change.mutate({ ...common, user_id: member.user_id }, { onSuccess: close })
+    else
+      change.mutate({ ...common, id: member.user_id, override: form.has('override') }, { onSuccess: close })
   }
   const title = member === undefined ? 'New member' : `Change ${member.email}`
   return (
     <Dialog title={title} close={close}>
-      <ChangeForm label={title} change={{ error, isPending }} submit={submit} close={close}>
+      <ChangeForm
+        label={title}
+        change={{ error, isPending }}
+        managed={member?.managed}
+        submit={submit}
+        close={close}
+      >
         {member === undefined && (
           <label className="wide">
             Email
@@ -57,7 +66,8 @@ function RemoveDialog({ member, close }: { member: MemberRead; close(): void }) 
       title={`Remove ${member.email}`}
       action="Remove the member"
       change={remove}
-      confirm={() => remove.mutate(member.user_id, { onSuccess: close })}
+      managed={member.managed}
+      confirm={(override) => remove.mutate({ id: member.user_id, override }, { onSuccess: close })}
       close={close}
     >
       The personal tokens of this member are revoked. Service keys stay.
@@ -77,7 +87,7 @@ function MemberRow({
   open(opened: Opened): void
 }) {
   const { data: session } = useSession()
-  const { email, full_name, role, workspace_ids } = member
+  const { email, full_name, role, workspace_ids, managed } = member
   const names = workspace_ids?.map(
     (id) => session?.workspaces.find((one) => one.id === id)?.display_name ?? id,
   )
@@ -85,7 +95,7 @@ function MemberRow({
   return (
     <tr>
       <th scope="row">
-        {full_name ?? email}
+        {full_name ?? email} <ManagedChip managed={managed} />
         {full_name !== null && <small className={css['part']}>{email}</small>}
       </th>
       <td>{role}</td>
@@ -140,6 +150,7 @@ export function Members() {
         <Locked reason={reading.reason ?? ''} />
       )}
       <Invites isAllowed={reason === undefined} />
+      <ScimTokens isAllowed={reason === undefined} />
       {opened === 'invitation' && <InviteDialog close={close} />}
       {typeof opened === 'object' && 'form' in opened && <MemberDialog member={opened.form} close={close} />}
       {typeof opened === 'object' && 'removed' in opened && (

@@ -1,4 +1,4 @@
-import { jsonBody, type WeirProcess } from './servers/weir-process.ts'
+import { jsonBody, type WeirProcess } from '../servers/weir-process.ts'
 
 type Server = Pick<WeirProcess, 'json'>
 

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
+import { readConfig } from '../config.ts'
 import { NO_COMMANDS } from '../deploy/model.ts'
 import { createDeploymentStore } from '../storage/sql/deployments/deployment-store.ts'
 import { migrate } from '../storage/sql/driver/migrate.ts'
 import { openSqlite } from '../storage/sql/driver/sqlite.ts'
-import { type FurtherDeploymentsParts, openFurtherDeployments } from './further-deployments.ts'
+import { type DeploymentsParts, openDeployments } from './open-deployments.ts'
 import { testClock } from '../../test/support/faults/test-clock.ts'
 
 it('P-1: the deployment of GRAPHS does not take the path of one that was deployed', async () => {
@@ -19,12 +20,11 @@ it('P-1: the deployment of GRAPHS does not take the path of one that was deploye
     commands: NO_COMMANDS,
   })
   const opening = (name: string) =>
-    openFurtherDeployments({
-      own: { name },
+    openDeployments({
       database,
       stops: new AsyncDisposableStack(),
-      config: { deploy: { runtime: 'container' }, dataDir: '/nowhere' },
-    } as unknown as FurtherDeploymentsParts)
+      config: readConfig({ DEPLOYMENT_NAME: name }),
+    } as unknown as DeploymentsParts)
   await expect(opening('bot')).rejects.toMatchObject({
     code: 'config_invalid',
     message: expect.stringMatching(/"bot".*DEPLOYMENT_NAME.*without GRAPHS/),
