@@ -164,6 +164,8 @@ export function defectTests({ server, used }: Used): void {
             .waitFor({ timeout: 5000 })
         })
         await checkLooks(used.current(), 'costs without prices')
+        await page.emulateMedia({ colorScheme: 'dark' })
+        await page.setViewportSize({ width: 1440, height: 900 })
       })
     })
   })
