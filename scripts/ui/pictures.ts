@@ -8,8 +8,8 @@ import { UI } from './config.ts'
 import { buildUi } from './build.ts'
 
 /**
- * Takes the pictures of the documentation from a server with sample data, and writes them to docs/images:
- * `node scripts/launch.mjs scripts/ui/pictures.ts`. Needs Chromium.
+ * `npm run pictures` takes the pictures of the documentation from a server with sample data, and writes them to
+ * docs/images. Needs Chromium.
  */
 const IMAGES = fileURLToPath(new URL('../../docs/images/', import.meta.url))
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)

@@ -5,7 +5,7 @@ const PAGES = [
   { path: '/', files: ['assets/list-1.js'], reads: [] },
   {
     path: '/traces/{id}',
-    files: ['assets/index-1.js', 'assets/trace-1.js', 'assets/trace-1.css'],
+    files: ['assets/index-1.js', 'assets/trace-1.js', 'assets/trace-1.css', 'assets/letters-1.woff2'],
     reads: ['/api/v1/traces/{id}?view=outline'],
   },
 ]
@@ -19,6 +19,7 @@ it('a page names its files and what it reads, so that a browser starts them befo
     `</api/v1/traces/${ID}?view=outline>; rel=preload; as=fetch; crossorigin`,
     '</app/assets/trace-1.js>; rel=modulepreload',
     '</app/assets/trace-1.css>; rel=preload; as=style; crossorigin',
+    '</app/assets/letters-1.woff2>; rel=preload; as=font; type="font/woff2"; crossorigin',
   ])
   expect(linksOf(PAGES, '/', SIGNED_IN)).toContain('list-1.js')
 })

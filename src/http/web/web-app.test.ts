@@ -50,6 +50,7 @@ describe('the web interface', () => {
       expect(page.headers.get('cache-control')).toBe('no-cache')
       const policy = page.headers.get('content-security-policy')
       expect(policy).toContain("default-src 'none'; script-src 'self'")
+      expect(policy).toContain("font-src 'self'")
       expect(policy).toContain("frame-ancestors 'none'")
       expect(page.headers.get('x-content-type-options')).toBe('nosniff')
     }
@@ -59,6 +60,12 @@ describe('the web interface', () => {
     expect(script.headers.get('content-encoding')).toBe('gzip')
     expect(script.headers.get('cache-control')).toContain('immutable')
     expect(await script.text()).toBe('code()')
+    await writeFile(join(assets, 'letters-Ab_1.woff2'), 'letters')
+    const font = await fetch(`${base()}/app/assets/letters-Ab_1.woff2`)
+    expect([font.headers.get('content-type'), font.headers.get('cache-control')]).toEqual([
+      'font/woff2',
+      'public, max-age=31536000, immutable',
+    ])
     expect((await fetch(`${base()}/app/assets/gone-1.js`)).status).toBe(404)
     expect((await fetch(`${base()}/app/`, { method: 'POST' })).status).toBe(405)
   })

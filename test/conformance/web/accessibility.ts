@@ -62,6 +62,7 @@ export function accessibilityTests({ used, sent, extent }: Used): void {
       [`/public/${shared}/r`, 'agent'],
       [`/traces/${trace}?run=${call}`, '18 °C'],
       [`/traces/${trace}?view=messages`, '18 °C'],
+      [`/traces/${trace}?graph=on`, 'Dashed lines'],
       [`/compare?a=${call}&b=${trace}`, 'Parameters and metadata'],
       ['/usage', 'Every number of the chart'],
       [await countedPath(used.current()), 'Counted at'],

@@ -2,7 +2,6 @@ import { beforeEach, expect, it } from 'vitest'
 import type { CommentStore } from '../../../src/ingest/comment-store.ts'
 import { createCommentStore } from '../../../src/storage/sql/comments/comment-store.ts'
 import type { Database } from '../../../src/storage/sql/driver/database.ts'
-import { migrate } from '../../../src/storage/sql/driver/migrate.ts'
 import { NOW, settableClock } from '../../support/faults/test-clock.ts'
 import { describeOnSql } from '../../support/stores/sql/sql-databases.ts'
 
@@ -11,8 +10,7 @@ describeOnSql('comments', (engine) => {
   let store: CommentStore
   let clock: ReturnType<typeof settableClock>
   beforeEach(async () => {
-    database = await engine.open()
-    await migrate(database)
+    database = await engine.openPlatform()
     clock = settableClock()
     store = createCommentStore(database, clock)
   })

@@ -24,7 +24,7 @@ export function RunSection({
     >
       <summary>
         <Icon name="open" />
-        {title}
+        <h3>{title}</h3>
         <span className={css['note']}>{note}</span>
       </summary>
       {open && (

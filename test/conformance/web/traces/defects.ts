@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../support/eventually.ts'
-import { drained } from '../../support/servers/server.ts'
-import type { UsedWeir } from '../../support/servers/use-weir.ts'
-import type { UsedInterface } from '../../support/servers/web-interface.ts'
-import { checkLooks } from './accessibility.ts'
-import { inLong } from '../../support/length.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { drained } from '../../../support/servers/server.ts'
+import type { UsedWeir } from '../../../support/servers/use-weir.ts'
+import type { UsedInterface } from '../../../support/servers/web-interface.ts'
+import { checkLooks } from '../accessibility.ts'
+import { inLong } from '../../../support/length.ts'
 
 const ARABIC = 'أين طلبي؟ أريد استرداد المبلغ.'
 const REPORT = `# Findings\n\nThe parcel is **late**.\n\n${'It was sent on Monday. '.repeat(12)}`
@@ -164,6 +164,8 @@ export function defectTests({ server, used }: Used): void {
             .waitFor({ timeout: 5000 })
         })
         await checkLooks(used.current(), 'costs without prices')
+        await page.emulateMedia({ colorScheme: 'dark' })
+        await page.setViewportSize({ width: 1440, height: 900 })
       })
     })
   })

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { eventually } from '../../support/eventually.ts'
-import { drained } from '../../support/servers/server.ts'
-import type { UsedWeir } from '../../support/servers/use-weir.ts'
-import type { UsedInterface } from '../../support/servers/web-interface.ts'
-import { signIn } from '../../support/servers/web-interface.ts'
-import { sendAgentTrace } from './trace.ts'
-import { inLong } from '../../support/length.ts'
+import { eventually } from '../../../support/eventually.ts'
+import { drained } from '../../../support/servers/server.ts'
+import type { UsedWeir } from '../../../support/servers/use-weir.ts'
+import type { UsedInterface } from '../../../support/servers/web-interface.ts'
+import { signIn } from '../../../support/servers/web-interface.ts'
+import { sendAgentTrace } from '../trace.ts'
+import { inLong } from '../../../support/length.ts'
 
 const STEPS = 25
 
